@@ -1,0 +1,3 @@
+//! The program `fleetblast`: BLAST+'s command line over the FleetBLAST engine.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Compares FleetBLAST with BLAST+ byte for byte.
+
+fn main() {}

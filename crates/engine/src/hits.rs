@@ -1,0 +1,94 @@
+//! What a search finds: preliminary hits that travel between partitions, and final alignments.
+
+use std::ops::Range;
+
+/// A preliminary HSP: where a gapped extension of known score lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrelimHsp {
+    /// Raw score.
+    pub score: i32,
+    /// First query residue, 0-based.
+    pub q_start: u32,
+    /// One past the last query residue.
+    pub q_end: u32,
+    /// First subject residue, 0-based.
+    pub s_start: u32,
+    /// One past the last subject residue.
+    pub s_end: u32,
+    /// Query position from which the gapped extension started.
+    pub q_seed: u32,
+    /// Subject position from which the gapped extension started.
+    pub s_seed: u32,
+    /// Preliminary e-value.
+    pub evalue: f64,
+}
+
+/// The preliminary HSPs of one query in one subject, in ORDER-S (spec 5.7).
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrelimHit {
+    /// Subject, counted over the whole database.
+    pub oid: u32,
+    /// Best (smallest) e-value of the HSPs.
+    pub evalue: f64,
+    /// Never empty.
+    pub hsps: Vec<PrelimHsp>,
+}
+
+/// One column type of an alignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EditOp {
+    /// A query residue opposite a subject residue.
+    Substitution,
+    /// A query residue opposite a gap in the subject.
+    GapInSubject,
+    /// A subject residue opposite a gap in the query.
+    GapInQuery,
+}
+
+/// A run of equal columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Kind of the columns.
+    pub op: EditOp,
+    /// Number of columns, at least 1.
+    pub len: u32,
+}
+
+/// How the matrix of an alignment was adjusted to the composition of the two sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adjustment {
+    /// Not at all.
+    None,
+    /// Scaled ("Composition-based stats.").
+    Scaled,
+    /// Relative-entropy optimisation ("Compositional matrix adjust.").
+    Matrix,
+}
+
+/// A final alignment of a query and a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alignment {
+    /// Raw score (rounded where composition adjustment scaled it).
+    pub score: i32,
+    /// Bit score.
+    pub bit_score: f64,
+    /// Expect value.
+    pub evalue: f64,
+    /// Query residues covered, 0-based half-open, within the searched query.
+    pub query: Range<u32>,
+    /// Subject residues covered, 0-based half-open.
+    pub subject: Range<u32>,
+    /// The columns, first to last; neighbours differ in kind.
+    pub edits: Vec<Edit>,
+    /// Composition adjustment behind the score.
+    pub adjustment: Adjustment,
+}
+
+/// The final alignments of one query in one subject, in printing order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubjectHit {
+    /// Subject, counted over the whole database.
+    pub oid: u32,
+    /// Never empty.
+    pub alignments: Vec<Alignment>,
+}

@@ -1,0 +1,93 @@
+//! What to search for: every choice of the command line that changes the result, resolved to its meaning.
+
+use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::scoring::ScoringSystem;
+
+/// Composition-based statistics (`-comp_based_stats`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompositionMode {
+    /// 0: plain matrix, plain traceback.
+    Off,
+    /// 1: scale the matrix by the ratio of Karlin–Altschul lambdas.
+    Scale,
+    /// 2: adjust the matrix, or scale it, by a test of lengths and compositions.
+    Conditional,
+    /// 3: always adjust the matrix.
+    Always,
+}
+
+/// What decides which preliminary and final HSPs a query keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HspFilter {
+    /// The best subjects by e-value.
+    Collect,
+    /// `-culling_limit N`, N > 0.
+    Culling(u32),
+    /// `-best_hit_overhang` and `-best_hit_score_edge`.
+    BestHit {
+        /// Allowed overhang as a share of the length.
+        overhang: f64,
+        /// Score edge.
+        edge: f64,
+    },
+}
+
+/// Everything that steers a blastp search. Built by the command line layer from the options.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// Matrix, gap costs and their statistical parameters.
+    pub scoring: ScoringSystem,
+    /// Letters per word; above 5 the compressed alphabet is used.
+    pub word_size: usize,
+    /// Least score of a neighbouring word, T (not truncated).
+    pub threshold: f64,
+    /// Two-hit window A in residues, 0 for one-hit mode.
+    pub window: i32,
+    /// Ungapped X-drop in bits.
+    pub xdrop_ungapped_bits: f64,
+    /// Preliminary gapped X-drop in bits.
+    pub xdrop_gapped_bits: f64,
+    /// Final gapped X-drop in bits.
+    pub xdrop_final_bits: f64,
+    /// Score in bits from which an ungapped HSP starts a gapped extension.
+    pub gap_trigger_bits: f64,
+    /// `-evalue`, E0.
+    pub evalue: f64,
+    /// Composition-based statistics.
+    pub composition: CompositionMode,
+    /// Unified p-values (`-comp_based_stats 2u`).
+    pub unified_p: bool,
+    /// `-ungapped`.
+    pub ungapped: bool,
+    /// `-use_sw_tback`.
+    pub smith_waterman: bool,
+    /// Number of subjects kept for each query, H.
+    pub hitlist_size: usize,
+    /// `-max_hsps`.
+    pub max_hsps: Option<usize>,
+    /// `-qcov_hsp_perc`, 0 for none.
+    pub qcov_hsp_perc: f64,
+    /// `-subject_besthit`.
+    pub subject_besthit: bool,
+    /// Which HSPs are kept.
+    pub filter: HspFilter,
+    /// SEG of the queries.
+    pub seg: Option<SegParams>,
+    /// Masks keep residues out of the look-up table only.
+    pub soft_masking: bool,
+    /// Lower-case query letters are masked.
+    pub lcase_masking: bool,
+    /// `-searchsp`, when given and not 0: replaces the search space and switches finite-size statistics off.
+    pub search_space: Option<i64>,
+}
+
+/// Totals of the whole (filtered) database, whatever part of it is searched here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseTotals {
+    /// Residues, or `-dbsize`.
+    pub residues: i64,
+    /// Number of sequences.
+    pub sequences: i64,
+    /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (spec 5.1).
+    pub min_length: i32,
+}
