@@ -1,3 +1,7 @@
-//! The program `fleetblast`: BLAST+'s command line over the FleetBLAST engine.
+//! The program `fleetblast`, which is `blastp` too when run under that name.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fleetblast_cli::program::main(std::env::args_os())
+}

@@ -1,3 +1,42 @@
 //! BLAST databases, versions 4 and 5: volumes, aliases, headers.
 //!
-//! This layer knows sequences, not searching.
+//! This layer knows sequences, not searching. A [`Database`] is opened by name through a
+//! [`SearchPath`], or built in memory from records ([`memory`]); it is immutable and cheap to clone.
+//!
+//! # What is checked when
+//! * At open: the names, the aliases, the version and the type of every volume, that the index is
+//!   as long as its counts require, and that the first and the last offset lie in the sequence and
+//!   header files. This costs the same for ten sequences and for 10^8: the offset tables, which may
+//!   be gigabytes on a shared file system, are not read.
+//! * Per block: [`Database::validate`] checks the offsets, the sentinels and the residue codes of a
+//!   range of OIDs. A searcher calls it once for each partition before it trusts the bytes.
+//! * Per access: every look-up is bounds-checked, so that an index that was never validated yields
+//!   empty sequences or an error, never a panic and never foreign memory.
+//!
+//! Files are mapped into memory. A file that is cut short *while* it is mapped ends the process
+//! with a bus error, as it does NCBI BLAST+.
+
+pub mod alias;
+mod ber;
+mod bytes;
+mod database;
+mod date;
+pub mod defline;
+mod error;
+pub mod index;
+pub mod memory;
+mod ncbirc;
+mod open;
+mod partition;
+mod path;
+mod range;
+mod search_path;
+mod totals;
+mod tree;
+mod volume;
+
+pub use database::{Database, DatabaseInfo, SequenceKind};
+pub use defline::Defline;
+pub use error::DbError;
+pub use search_path::SearchPath;
+pub use volume::VolumeBytes;

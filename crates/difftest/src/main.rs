@@ -1,3 +1,53 @@
-//! Compares FleetBLAST with BLAST+ byte for byte.
+//! Compares FleetBLAST with BLAST+ byte for byte, and times both.
+//!
+//! For developers; never installed for users. See [`cli::USAGE`] or `difftest --help`.
 
-fn main() {}
+mod bench;
+mod cache;
+mod cases;
+mod cli;
+mod compare;
+mod error;
+mod fasta;
+mod fixtures;
+mod full;
+mod fuzz;
+mod process;
+mod rng;
+mod synth;
+mod table;
+mod workspace;
+
+use std::process::ExitCode;
+
+use cli::{Command, USAGE};
+use error::Result;
+use workspace::{Workspace, load_source};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("difftest: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// True if no difference was found.
+fn run() -> Result<bool> {
+    let workspace = Workspace::find()?;
+    let parsed = cli::parse(lexopt::Parser::from_env(), &workspace)?;
+    let source = || load_source(&workspace, parsed.data.as_deref());
+    match &parsed.command {
+        Command::Help => {
+            print!("{USAGE}");
+            Ok(true)
+        }
+        Command::Table(options) => table::run(&workspace, &source()?, options),
+        Command::Fuzz(options) => fuzz::run(&workspace, &source()?, options),
+        Command::Full(tools) => full::run(&workspace, &source()?, tools),
+        Command::Bench(options) => bench::run(&workspace, &source()?, options),
+    }
+}

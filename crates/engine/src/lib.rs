@@ -4,7 +4,14 @@
 //! come from outside ([`params::DatabaseTotals`]), and so does the list of hits chosen for traceback, so that a search of
 //! any partition of a database, merged, equals the search of the whole.
 
+pub mod composition;
+pub mod containment;
+pub mod filters;
+pub mod filters;
 pub mod hits;
+pub mod order;
 pub mod params;
+pub mod prelim;
 pub mod query;
 pub mod subjects;
+pub mod traceback;

@@ -77,8 +77,10 @@ pub struct Params {
     pub soft_masking: bool,
     /// Lower-case query letters are masked.
     pub lcase_masking: bool,
-    /// `-searchsp`, when given and not 0: replaces the search space and switches finite-size statistics off.
+    /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
+    /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
+    pub finite_size: bool,
 }
 
 /// Totals of the whole (filtered) database, whatever part of it is searched here.

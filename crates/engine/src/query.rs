@@ -1,8 +1,12 @@
-//! Queries ready for a search: masked, with their statistics.
+//! Queries ready for a search: masked, with their statistics (spec 2).
 
 use std::ops::Range;
 
-use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_seq::{alphabet, mask, seg};
+use fleetblast_stats::karlin::{self, KarlinBlock};
+use fleetblast_stats::length::{self, LengthModel};
+
+use crate::params::{DatabaseTotals, Params};
 
 /// A query as read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,13 +17,15 @@ pub struct QueryInput {
     pub lower_case: Vec<Range<u32>>,
 }
 
-/// A query ready for searching (spec 2).
+/// A query ready for searching.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// Residues without masks, `O` replaced by `X`.
     pub unmasked: Vec<u8>,
     /// Residues for scoring: `unmasked`, with hard-masked residues replaced by `X`.
     pub residues: Vec<u8>,
+    /// Lower-case stretches as read.
+    pub lower_case: Vec<Range<u32>>,
     /// Masked intervals (SEG and lower case), combined and ascending, for the look-up table and for display.
     pub masks: Vec<Range<u32>>,
     /// Ungapped statistics of this query's composition; `None` makes it find nothing.
@@ -28,4 +34,80 @@ pub struct Query {
     pub length_adjustment: i32,
     /// Effective search space (or `-searchsp`).
     pub search_space: i64,
+}
+
+impl Query {
+    /// Masks a query and computes its statistics for a search of a database with the given totals.
+    pub fn new(input: &QueryInput, params: &Params, totals: &DatabaseTotals) -> Query {
+        let unmasked: Vec<u8> = input
+            .residues
+            .iter()
+            .map(|&code| if code == alphabet::O { alphabet::X } else { code })
+            .collect();
+        let masks = masks(&unmasked, &input.lower_case, params);
+        let residues = hard_mask(&unmasked, &masks, params);
+        let karlin = karlin::ungapped(&residues, &params.scoring.scores);
+        let (length_adjustment, search_space) =
+            search_space(residues.len(), karlin.as_ref(), params, totals);
+        Query {
+            unmasked,
+            residues,
+            lower_case: input.lower_case.clone(),
+            masks,
+            karlin,
+            length_adjustment,
+            search_space,
+        }
+    }
+}
+
+/// Length adjustment and effective search space of a query (spec 1.5); an unsearchable query has neither.
+fn search_space(
+    len: usize,
+    karlin: Option<&KarlinBlock>,
+    params: &Params,
+    totals: &DatabaseTotals,
+) -> (i32, i64) {
+    let Some(karlin) = karlin else { return (0, 0) };
+    let (block, row) = if params.ungapped {
+        (*karlin, &params.scoring.ungapped)
+    } else {
+        (params.scoring.gapped.block(), &params.scoring.gapped)
+    };
+    let model = LengthModel {
+        k: block.k,
+        log_k: block.log_k,
+        alpha_over_lambda: row.alpha / block.lambda,
+        beta: row.beta,
+    };
+    let adjustment = model.adjustment(len as i32, totals.residues, totals.sequences);
+    let space = params.search_space.unwrap_or_else(|| {
+        length::effective_search_space(len as i32, totals.residues, totals.sequences, adjustment)
+    });
+    (adjustment, space)
+}
+
+/// The masked intervals of a query: SEG and, if asked for, lower case.
+pub(crate) fn masks(
+    residues: &[u8],
+    lower_case: &[Range<u32>],
+    params: &Params,
+) -> Vec<Range<u32>> {
+    let mut intervals =
+        params.seg.as_ref().map(|seg| seg::mask(residues, seg)).unwrap_or_default();
+    if params.lcase_masking {
+        intervals.extend_from_slice(lower_case);
+    }
+    mask::combine(intervals)
+}
+
+/// The residues with masked ones replaced by `X`, unless masks are soft.
+pub(crate) fn hard_mask(residues: &[u8], masks: &[Range<u32>], params: &Params) -> Vec<u8> {
+    let mut masked = residues.to_vec();
+    if !params.soft_masking {
+        for range in masks {
+            masked[range.start as usize..range.end as usize].fill(alphabet::X);
+        }
+    }
+    masked
 }

@@ -5,3 +5,4 @@
 pub mod alphabet;
 pub mod id;
 pub mod seg;
+pub mod mask;

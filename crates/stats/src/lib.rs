@@ -1,3 +1,16 @@
 //! Scoring systems and their statistics: matrices, Karlin–Altschul and Gumbel parameters, length adjustment, e-values.
 //!
-//! This layer scores residues but knows nothing of where sequences come from.
+//! This layer scores residues but knows nothing of where sequences come from. Scores are raw integers, `lambda` and `h`
+//! are in nats, lengths in residues, and every formula keeps the order of operations of BLAST+, because e-values
+//! are compared and printed to the last digit.
+
+pub mod frequencies;
+pub mod gumbel;
+pub mod karlin;
+pub mod lattice;
+pub mod length;
+pub mod matrix;
+pub mod scoring;
+pub mod unified;
+
+mod table;

@@ -1,0 +1,116 @@
+//! What ends a run early: one message and BLAST+'s exit code.
+
+use std::fmt;
+
+use crate::options::number::{ConvertError, Fault};
+
+/// Exit codes of BLAST+ (`blast_app_util.hpp`).
+pub mod exit {
+    /// Bad option, option value, query or query file.
+    pub const INPUT: u8 = 1;
+    /// Database error.
+    pub const DATABASE: u8 = 2;
+    /// Search engine error.
+    pub const ENGINE: u8 = 3;
+    /// Out of memory.
+    pub const MEMORY: u8 = 4;
+    /// Output could not be written.
+    pub const OUTPUT: u8 = 6;
+    /// Anything else.
+    pub const UNKNOWN: u8 = 255;
+}
+
+/// A run that ends with a message on standard error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CliError {
+    /// Exit code of the process.
+    pub exit_code: u8,
+    /// The message, possibly of several lines, without the last line end. Empty for a silent end.
+    pub message: String,
+}
+
+impl CliError {
+    /// Any message with any exit code.
+    pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
+        Self { exit_code, message: message.into() }
+    }
+
+    /// Options, or a query, that make no sense.
+    pub fn query_options(what: impl fmt::Display) -> Self {
+        let message =
+            format!("BLAST query/options error: {what}\nPlease refer to the BLAST+ user manual.");
+        Self::new(exit::INPUT, message)
+    }
+
+    /// A file named by an option that cannot be opened.
+    pub fn inaccessible(option: &str, path: &str) -> Self {
+        let path = if path.is_empty() { String::new() } else { format!(":  `{path}'") };
+        let message = format!(
+            "Command line argument error: Argument \"{option}\". File is not accessible{path}"
+        );
+        Self::new(exit::INPUT, message)
+    }
+
+    /// A query file that is not FASTA.
+    pub fn query(what: impl fmt::Display) -> Self {
+        Self::new(exit::INPUT, format!("BLAST query error: {what}"))
+    }
+
+    /// A database that cannot be found or read.
+    pub fn database(what: impl fmt::Display) -> Self {
+        Self::new(exit::DATABASE, format!("BLAST Database error: {what}"))
+    }
+
+    /// A search that cannot be done.
+    pub fn engine(what: impl fmt::Display) -> Self {
+        Self::new(exit::ENGINE, format!("BLAST engine error: {what}"))
+    }
+
+    /// Memory ran out.
+    pub fn memory(what: impl fmt::Display) -> Self {
+        Self::new(exit::MEMORY, format!("BLAST ran out of memory: {what}"))
+    }
+
+    /// Output that cannot be written.
+    pub fn output(what: impl fmt::Display) -> Self {
+        Self::new(exit::OUTPUT, format!("BLAST failed to write output: {what}"))
+    }
+
+    /// Output nobody reads any more (a closed pipe): ends quietly, with the code of an output error.
+    pub fn closed_output() -> Self {
+        Self::new(exit::OUTPUT, "")
+    }
+
+    /// A number in a range or in the environment that is none: BLAST+ reports it as an exception nobody handled,
+    /// with the place in its source.
+    pub fn number(error: &ConvertError) -> Self {
+        let (line, function) = match error.fault {
+            Fault::OutOfRange => (640, "StringToInt"),
+            Fault::Overflow => (853, "StringToInt8"),
+            Fault::NoValue => (862, "StringToInt8"),
+            Fault::Trailing => (872, "StringToInt8"),
+        };
+        let message = format!(
+            "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
+             Error: (CStringException::eConvert) ncbi::NStr::{function}() - {error}\n"
+        );
+        Self::new(exit::UNKNOWN, message)
+    }
+
+    /// Something of BLAST+ that FleetBLAST cannot do, named as it was typed.
+    pub fn unsupported(what: impl fmt::Display) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        let message = format!(
+            "FleetBLAST {version} does not support {what} yet; run NCBI blastp for this search"
+        );
+        Self::new(exit::INPUT, message)
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CliError {}

@@ -1,0 +1,13 @@
+//! The command line of FleetBLAST: BLAST+'s options over the FleetBLAST engine.
+//!
+//! [`options`] reads what was typed exactly as BLAST+ reads it, [`plan`] turns it into what to do, [`run`] does it.
+//! `-h` and `-help` under the name `blastp` are BLAST+'s texts, but for a last section with FleetBLAST's own options in
+//! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
+
+pub mod error;
+pub mod options;
+pub mod plan;
+pub mod program;
+pub mod run;
+pub mod terminal;
+pub mod timing;

@@ -1,0 +1,327 @@
+//! Numbers and Booleans as BLAST+ reads them from text, with its words for what is wrong (`ncbistr.cpp`).
+
+use std::fmt;
+
+/// What is wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing at its start can be read as a value.
+    NoValue,
+    /// Something follows the value.
+    Trailing,
+    /// Too large for 64 bits.
+    Overflow,
+    /// Too large for 32 bits.
+    OutOfRange,
+}
+
+/// Why a text is not a value. Its text is what BLAST+ prints after `Error: `.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConvertError {
+    /// What is wrong.
+    pub fault: Fault,
+    message: String,
+    position: usize,
+}
+
+impl ConvertError {
+    fn new(text: &[u8], type_name: &str, fault: Fault, position: usize) -> Self {
+        let overflow = match fault {
+            Fault::NoValue | Fault::Trailing => "",
+            Fault::Overflow | Fault::OutOfRange => ", overflow",
+        };
+        let text = printable(text);
+        let message = format!("Cannot convert string '{text}' to {type_name}{overflow}");
+        Self { fault, message, position }
+    }
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (m_Pos = {})", self.message, self.position)
+    }
+}
+
+/// Text with everything but printable ASCII as C escapes.
+pub fn printable(text: &[u8]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            b'\t' => out.push_str("\\t"),
+            0x0b => out.push_str("\\v"),
+            0x08 => out.push_str("\\b"),
+            b'\r' => out.push_str("\\r"),
+            0x0c => out.push_str("\\f"),
+            0x07 => out.push_str("\\a"),
+            b'\n' => out.push_str("\\n"),
+            b'\\' | b'\'' | b'"' => out.extend(['\\', byte.into()]),
+            b' '..=b'~' => out.push(byte.into()),
+            // As few octal digits as can be, unless a digit follows.
+            _ if matches!(text.get(at + 1), Some(b'0'..=b'7')) => {
+                out.push_str(&format!("\\{byte:03o}"));
+            }
+            _ => out.push_str(&format!("\\{byte:o}")),
+        }
+    }
+    out
+}
+
+/// A 64-bit integer: decimal, or hexadecimal after `0x`.
+///
+/// # Errors
+/// [`ConvertError`] with the offset of the first bad byte.
+pub fn parse_int8(text: &[u8]) -> Result<i64, ConvertError> {
+    match digits(text, 10) {
+        Err(_) if text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x") => digits(text, 16),
+        result => result,
+    }
+}
+
+/// One or more digits of a base after an optional sign, and for base 16 an optional `0x`.
+fn digits(text: &[u8], base: u32) -> Result<i64, ConvertError> {
+    let negative = text.first() == Some(&b'-');
+    let start = usize::from(matches!(text.first(), Some(b'-' | b'+')));
+    let prefixed = base == 16 && text.len() >= 2 && text[..2].eq_ignore_ascii_case(b"0x");
+    let mut at = if prefixed { 2 } else { start };
+    let limit = i128::from(i64::MAX) + i128::from(negative);
+    let mut value: i128 = 0;
+    while let Some(digit) = text.get(at).and_then(|&byte| char::from(byte).to_digit(base)) {
+        value = value * i128::from(base) + i128::from(digit);
+        if value > limit {
+            return Err(ConvertError::new(text, "Int8", Fault::Overflow, at));
+        }
+        at += 1;
+    }
+    if at == start || at != text.len() {
+        let fault = if at == start { Fault::NoValue } else { Fault::Trailing };
+        return Err(ConvertError::new(text, "Int8", fault, at));
+    }
+    let value = if negative { -value } else { value };
+    // The limit above keeps it in range.
+    Ok(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// A 32-bit integer in the places where BLAST+ reads one after the options are parsed (`NStr::StringToInt`): decimal only.
+///
+/// # Errors
+/// [`ConvertError`]; out of 32-bit range counts as overflow at offset 0.
+pub fn parse_int4(text: &[u8]) -> Result<i32, ConvertError> {
+    let value = digits(text, 10)?;
+    i32::try_from(value).map_err(|_| ConvertError::new(text, "int", Fault::OutOfRange, 0))
+}
+
+/// A floating-point number: C syntax, and an exponent may end after its letter (`1e`).
+///
+/// # Errors
+/// [`ConvertError`] with the offset of the first bad byte.
+pub fn parse_double(text: &[u8]) -> Result<f64, ConvertError> {
+    let (value, mut end) = number(text)?;
+    if end + 1 == text.len() && matches!(text[end], b'e' | b'E') && !is_special(text) {
+        end += 1;
+    }
+    whole(value, end, text)
+}
+
+/// A floating-point number as constraints read it: C syntax only.
+///
+/// # Errors
+/// [`ConvertError`] with the offset of the first bad byte.
+pub fn parse_double_strict(text: &[u8]) -> Result<f64, ConvertError> {
+    let (value, end) = number(text)?;
+    whole(value, end, text)
+}
+
+fn whole(value: f64, end: usize, text: &[u8]) -> Result<f64, ConvertError> {
+    if end == text.len() {
+        Ok(value)
+    } else {
+        Err(ConvertError::new(text, "double", Fault::Trailing, end))
+    }
+}
+
+/// Hexadecimal, infinite or not a number: an exponent letter after these means nothing.
+fn is_special(text: &[u8]) -> bool {
+    let sign = usize::from(matches!(text.first(), Some(b'-' | b'+')));
+    let rest = &text[sign..];
+    !matches!(rest.first(), Some(b'0'..=b'9' | b'.')) || hex_prefix(rest)
+}
+
+fn hex_prefix(text: &[u8]) -> bool {
+    text.len() > 2
+        && text[..2].eq_ignore_ascii_case(b"0x")
+        && text[2..].iter().find(|&&byte| byte != b'.').is_some_and(u8::is_ascii_hexdigit)
+}
+
+/// The longest number at the start of a text, and where it ends.
+fn number(text: &[u8]) -> Result<(f64, usize), ConvertError> {
+    let bad = || ConvertError::new(text, "double", Fault::NoValue, 0);
+    if !matches!(text.first(), Some(b'0'..=b'9' | b'.' | b'-' | b'+')) {
+        return Err(bad());
+    }
+    let start = usize::from(matches!(text[0], b'-' | b'+'));
+    let sign = if text[0] == b'-' { -1.0 } else { 1.0 };
+    let rest = &text[start..];
+    for (word, value) in [("infinity", f64::INFINITY), ("inf", f64::INFINITY), ("nan", f64::NAN)] {
+        if rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word.as_bytes()) {
+            return Ok((sign * value, start + word.len()));
+        }
+    }
+    if hex_prefix(rest) {
+        let (value, length) = hexadecimal(&rest[2..]);
+        return Ok((sign * value, start + 2 + length));
+    }
+    let length = decimal_length(rest).ok_or_else(bad)?;
+    // The bytes counted are ASCII digits, points, signs and an exponent letter, a form Rust reads as well.
+    let value = std::str::from_utf8(&rest[..length]).ok().and_then(|digits| digits.parse().ok());
+    let value: f64 = value.ok_or_else(bad)?;
+    Ok((sign * value, start + length))
+}
+
+fn count_digits(text: &[u8], from: usize) -> usize {
+    text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Bytes of an unsigned decimal number at the start of a text; nothing if there is no digit.
+fn decimal_length(text: &[u8]) -> Option<usize> {
+    let whole = count_digits(text, 0);
+    let mut end = whole;
+    let mut any = whole > 0;
+    if text.get(end) == Some(&b'.') {
+        let fraction = count_digits(text, end + 1);
+        any |= fraction > 0;
+        end += 1 + fraction;
+    }
+    if !any {
+        return None;
+    }
+    if matches!(text.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(text.get(end + 1), Some(b'-' | b'+')));
+        let from = (end + 1 + sign).min(text.len());
+        let exponent = count_digits(text, from);
+        if exponent > 0 {
+            end = from + exponent;
+        }
+    }
+    Some(end)
+}
+
+/// Hexadecimal digits with an optional point and binary exponent, after `0x`: value and length.
+fn hexadecimal(text: &[u8]) -> (f64, usize) {
+    let (mut value, mut scale, mut end, mut point) = (0.0_f64, 1.0_f64, 0, false);
+    while let Some(&byte) = text.get(end) {
+        match char::from(byte).to_digit(16) {
+            Some(digit) => {
+                value = value * 16.0 + f64::from(digit);
+                if point {
+                    scale /= 16.0;
+                }
+            }
+            None if byte == b'.' && !point => point = true,
+            None => break,
+        }
+        end += 1;
+    }
+    value *= scale;
+    if matches!(text.get(end), Some(b'p' | b'P')) {
+        let negative = text.get(end + 1) == Some(&b'-');
+        let sign = usize::from(matches!(text.get(end + 1), Some(b'-' | b'+')));
+        let from = (end + 1 + sign).min(text.len());
+        let length = count_digits(text, from);
+        if length > 0 {
+            let power = text[from..from + length].iter().fold(0, |n: i32, digit| {
+                n.saturating_mul(10).saturating_add(i32::from(digit - b'0'))
+            });
+            value *= 2.0_f64.powi(if negative { -power } else { power });
+            end = from + length;
+        }
+    }
+    (value, end)
+}
+
+/// True or false in the spellings of BLAST+, in any case.
+///
+/// # Errors
+/// [`ConvertError`] for any other word.
+pub fn parse_bool(text: &[u8]) -> Result<bool, ConvertError> {
+    let is = |words: [&str; 5]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
+    if is(["1", "true", "t", "yes", "y"]) {
+        Ok(true)
+    } else if is(["0", "false", "f", "no", "n"]) {
+        Ok(false)
+    } else {
+        let message = "String cannot be converted to bool".to_owned();
+        Err(ConvertError { fault: Fault::NoValue, message, position: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Positions from `blastp -evalue TEXT` and `blastp -word_size TEXT`.
+    #[test]
+    fn doubles_end_where_blast_says() {
+        for (text, position) in [
+            ("", 0),
+            ("abc", 0),
+            ("nan", 0),
+            (" 5", 0),
+            ("-", 0),
+            (".", 0),
+            ("5 ", 1),
+            ("0x", 1),
+            ("1e+", 1),
+            ("1e-x", 1),
+            ("1.2.3", 3),
+            ("5e5e5", 3),
+        ] {
+            let error = parse_double(text.as_bytes()).unwrap_err();
+            assert_eq!(error.position, position, "{text}");
+        }
+        for (text, value) in [
+            ("1e", 1.0),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("+5", 5.0),
+            ("-1E-3", -0.001),
+            ("1e400", f64::INFINITY),
+            ("1e-500", 0.0),
+            ("-inf", f64::NEG_INFINITY),
+            ("0x10", 16.0),
+            ("0x1p3", 8.0),
+            ("0x.8", 0.5),
+        ] {
+            assert_eq!(parse_double(text.as_bytes()), Ok(value), "{text}");
+        }
+        assert!(parse_double_strict(b"1e").is_err());
+    }
+
+    #[test]
+    fn integers_end_where_blast_says() {
+        for (text, position) in [
+            ("", 0),
+            ("abc", 0),
+            ("3.5", 1),
+            ("+", 1),
+            ("--", 1),
+            ("0xzz", 2),
+            ("-0x5", 2),
+            ("99999999999999999999", 18),
+            ("0x123456789abcdef01", 18),
+            ("-9223372036854775809", 19),
+        ] {
+            let error = parse_int8(text.as_bytes()).unwrap_err();
+            assert_eq!(error.position, position, "{text}");
+        }
+        for (text, value) in
+            [("05", 5), ("+3", 3), ("0x", 0), ("0X1f", 31), ("-9223372036854775808", i64::MIN)]
+        {
+            assert_eq!(parse_int8(text.as_bytes()), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_what_is_not_printable() {
+        assert_eq!(printable(b"5\"a\\b'\t\x01\x017\xff"), "5\\\"a\\\\b\\'\\t\\1\\0017\\377");
+    }
+}

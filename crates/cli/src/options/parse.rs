@@ -1,0 +1,246 @@
+//! The command line, read the way BLAST+ reads it (`ncbiargs.cpp`): single dashes, whole names, values apart or after `=`.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use super::number::{self, ConvertError};
+use super::spec::{Constraint, Kind, OptionSpec};
+use super::table;
+use super::usage::{self, Name};
+use crate::error::{CliError, exit};
+
+/// Value of an option that was given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A flag.
+    Flag,
+    /// Text or a path.
+    Text(OsString),
+    /// An integer of 32 or 64 bits.
+    Integer(i64),
+    /// A floating-point number.
+    Real(f64),
+    /// A truth value.
+    Boolean(bool),
+}
+
+/// The options that were given, by name.
+pub type Given = BTreeMap<&'static str, Value>;
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Print this text and end.
+    Print(String),
+    /// Search with these options.
+    Search(Given),
+}
+
+/// Options BLAST+ knows but does not tell of, and FleetBLAST refuses.
+const HIDDEN: [&str; 7] = [
+    "logfile",
+    "conffile",
+    "dryrun",
+    "xmlhelp",
+    "version-full",
+    "version-full-xml",
+    "version-full-json",
+];
+
+/// One failure of the parser: BLAST+'s name for its kind, the message, and the message below it if there is one.
+struct Failure {
+    code: &'static str,
+    message: String,
+    cause: Option<ConvertError>,
+}
+
+impl Failure {
+    fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), cause: None }
+    }
+
+    /// With the usage text before it, as BLAST+ prints it.
+    fn report(self, name: Name) -> CliError {
+        let Failure { code, message, cause } = self;
+        let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
+        let rule = "=".repeat(72);
+        let usage = usage::brief(name);
+        let message = format!(
+            "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}"
+        );
+        CliError::new(exit::INPUT, message)
+    }
+}
+
+/// `Argument "NAME". WHAT:  `VALUE'`, the value left out when empty.
+fn about(name: &str, what: &str, value: &OsStr) -> String {
+    let value = value.to_string_lossy();
+    let value = if value.is_empty() { String::new() } else { format!(":  `{value}'") };
+    format!("Argument \"{name}\". {what}{value}")
+}
+
+/// The text of `-version`. Its first line is that of BLAST+, for programs that look at it.
+pub fn version_text() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("blastp: 2.12.0+\n Package: FleetBLAST {version}, reports equal blast 2.12.0\n")
+}
+
+/// Reads the arguments that follow the name of the program.
+///
+/// # Errors
+/// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or ill-matched options;
+/// a refusal by name for options that BLAST+ hides from its help.
+pub fn parse(name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
+    if arguments.iter().any(|argument| argument == "-version") {
+        return Ok(Request::Print(version_text()));
+    }
+    let mut given = Given::new();
+    let mut positional = false;
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let text = argument.as_bytes();
+        if !positional && text == b"--" {
+            positional = true;
+            continue;
+        }
+        if positional || text.len() < 2 || text[0] != b'-' {
+            let message = format!(
+                "Too many positional arguments (1), the offending value: {}",
+                argument.to_string_lossy()
+            );
+            return Err(Failure::new("eSynopsis", message).report(name));
+        }
+        let (key, attached) = split(&text[1..]);
+        let option = match option_named(key) {
+            Ok(option) => option,
+            Err(Unknown::Hidden(hidden)) => {
+                return Err(CliError::unsupported(format_args!("-{hidden}")));
+            }
+            Err(Unknown::Failure(failure)) => return Err(failure.report(name)),
+        };
+        match text {
+            b"-h" => return Ok(Request::Print(usage::brief(name))),
+            b"-help" => return Ok(Request::Print(usage::full(name))),
+            _ => {}
+        }
+        let value = match attached {
+            _ if option.kind == Kind::Flag => None,
+            Some(value) => Some(OsStr::from_bytes(value)),
+            None => Some(rest.next().map(OsString::as_os_str).ok_or_else(|| {
+                let what = about(&format!("-{}", option.name), "Value is missing", OsStr::new(""));
+                Failure::new("eNoArg", what).report(name)
+            })?),
+        };
+        let value = convert(option, value).map_err(|failure| failure.report(name))?;
+        if given.insert(option.name, value).is_some() {
+            let message = format!("Argument with this name is defined already: {}", option.name);
+            return Err(Failure::new("eSynopsis", message).report(name));
+        }
+    }
+    check_ties(&given).map_err(|failure| failure.report(name))?;
+    Ok(Request::Search(given))
+}
+
+/// `NAME=VALUE` into its parts.
+fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match text.iter().position(|&byte| byte == b'=') {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    }
+}
+
+/// Why there is no option of a name.
+enum Unknown {
+    Hidden(&'static str),
+    Failure(Failure),
+}
+
+fn option_named(key: &[u8]) -> Result<&'static OptionSpec, Unknown> {
+    let key_text = String::from_utf8_lossy(key);
+    let fail = |message: String| Unknown::Failure(Failure::new("eInvalidArg", message));
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if key.is_empty() {
+        // The position is BLAST+'s mark for "no positional arguments yet".
+        return Err(fail("Unexpected extra argument, at position # 4294967295".to_owned()));
+    }
+    if !key.iter().all(is_name) || key.starts_with(b"--") || key == b"-" {
+        return Err(fail(format!("Invalid argument name: {key_text}")));
+    }
+    if let Some(hidden) = HIDDEN.iter().find(|hidden| hidden.as_bytes() == key) {
+        return Err(Unknown::Hidden(hidden));
+    }
+    table::find(&key_text).ok_or_else(|| fail(format!("Unknown argument: \"{key_text}\"")))
+}
+
+/// The value of an option from its text.
+fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> {
+    let Some(text) = text else { return Ok(Value::Flag) };
+    let bytes = text.as_bytes();
+    let wrap = |cause: ConvertError| Failure {
+        code: "eConvert",
+        message: about(option.name, "Argument cannot be converted", text),
+        cause: Some(cause),
+    };
+    let value = match option.kind {
+        Kind::Flag => Value::Flag,
+        Kind::Text | Kind::InputFile | Kind::OutputFile => Value::Text(text.to_owned()),
+        Kind::Long => Value::Integer(number::parse_int8(bytes).map_err(wrap)?),
+        Kind::Integer => {
+            let value = number::parse_int8(bytes).map_err(wrap)?;
+            if i32::try_from(value).is_err() {
+                let message = about(option.name, "Integer value is out of range", text);
+                return Err(Failure::new("eConvert", message));
+            }
+            Value::Integer(value)
+        }
+        Kind::Real => Value::Real(number::parse_double(bytes).map_err(wrap)?),
+        Kind::Boolean => Value::Boolean(number::parse_bool(bytes).map_err(wrap)?),
+    };
+    if allowed(option.constraint, bytes) {
+        return Ok(value);
+    }
+    let usage = option.constraint.usage().unwrap_or_default();
+    let what = about(option.name, &format!("Illegal value, expected {usage}"), text);
+    Err(Failure::new("eConstraint", what))
+}
+
+/// Whether a constraint allows a value. BLAST+ judges the text, by another reader of numbers than the one that
+/// converts it: `1e` is a number for an unconstrained option only.
+fn allowed(constraint: Constraint, text: &[u8]) -> bool {
+    let strict = || number::parse_double_strict(text);
+    match constraint {
+        Constraint::Any => true,
+        Constraint::AtLeast(min) => strict().is_ok_and(|value| value >= f64::from(min)),
+        Constraint::UpTo(max) => {
+            strict().is_ok_and(|value| (0.0..=f64::from(max)).contains(&value))
+        }
+        Constraint::BelowHalf => strict().is_ok_and(|value| value > 0.0 && value < 0.5),
+        Constraint::Percent => {
+            number::parse_double(text).is_ok_and(|value| (0.0..=100.0).contains(&value))
+        }
+        Constraint::OneOf(words) => words.iter().any(|word| word.as_bytes() == text),
+    }
+}
+
+/// Checks what options need or forbid: exclusions by name, then requirements in the order of the usage text.
+fn check_ties(given: &Given) -> Result<(), Failure> {
+    for name in given.keys() {
+        let excludes = table::find(name).map_or(&[][..], |option| option.excludes);
+        if let Some(other) = excludes.iter().find(|other| given.contains_key(**other)) {
+            let message = about(other, "Incompatible with argument", OsStr::new(name));
+            return Err(Failure::new("eConstraint", message));
+        }
+    }
+    for option in table::all().filter(|option| !given.contains_key(option.name)) {
+        let requires = |name: &&&str| {
+            table::find(name).is_some_and(|other| other.requires.contains(&option.name))
+        };
+        if let Some(requester) = given.keys().find(requires) {
+            let what = "Must be specified, as it is required by argument";
+            let message = about(option.name, what, OsStr::new(requester));
+            return Err(Failure::new("eConstraint", message));
+        }
+    }
+    Ok(())
+}

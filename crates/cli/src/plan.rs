@@ -1,0 +1,184 @@
+//! From what was typed to what to do: derived defaults, checks in the order of BLAST+, warnings.
+//!
+//! # Environment
+//! `BATCH_SIZE` (residues of queries searched together) and `OLD_FSC` are honoured as in BLAST+; [`REFUSED_VARIABLES`]
+//! change the results of BLAST+ in ways FleetBLAST does not follow, so a search is refused while one is set.
+//! `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
+//! `-matrix` are built in, in BLAST+ as here.
+
+mod format;
+mod input;
+mod search;
+mod threads;
+
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use fleetblast_engine::params::Params;
+
+pub use self::format::{Format, Report};
+pub use self::threads::Split;
+use crate::error::CliError;
+use crate::options::number;
+use crate::options::typed::BlastpOptions;
+use crate::terminal::When;
+
+/// Variables that change what BLAST+ reports and that FleetBLAST does not know.
+pub const REFUSED_VARIABLES: [&str; 5] =
+    ["ADAPTIVE_CBS", "BL2SEQ_LEGACY", "CHUNK_SIZE", "CTOOLKIT_COMPATIBLE", "OVERLAP_CHUNK_SIZE"];
+
+/// Residues of queries that BLAST+ searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
+const BATCH_SIZE: usize = 10_000;
+
+/// Where bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file, which could be opened for reading.
+    File(PathBuf),
+}
+
+/// Where the report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Standard output.
+    Stdout,
+    /// A file, which could be opened for writing; created if it was missing, not yet emptied.
+    File(PathBuf),
+}
+
+/// What is searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subjects {
+    /// One or more BLAST databases, names separated by blanks, as typed.
+    Database(String),
+    /// A FASTA file.
+    Fasta {
+        /// Where it is.
+        source: Source,
+        /// The file as typed, for `User specified sequence set (Input: NAME).`
+        name: String,
+        /// The part of each sequence to use, 0-based. BLAST+ refuses sequences that end before it starts.
+        range: Option<Range<usize>>,
+    },
+}
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How to search.
+    pub params: Params,
+    /// The matrix as typed, or the task's; reports print it so.
+    pub matrix_name: String,
+    /// What is searched.
+    pub subjects: Subjects,
+    /// Database length for statistics instead of the real one (`-dbsize`), when given and not 0; may be negative.
+    pub dbsize: Option<i64>,
+    /// The queries.
+    pub query: Source,
+    /// The part of each query to search, 0-based.
+    pub query_range: Option<Range<usize>>,
+    /// `-parse_deflines`.
+    pub parse_deflines: bool,
+    /// Residues of queries searched together, as cut by BLAST+.
+    pub batch_size: usize,
+    /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
+    /// for each query of the first batch.
+    pub identity_resets_composition: bool,
+    /// The report.
+    pub report: Report,
+    /// Where it goes.
+    pub out: Target,
+    /// Threads to use, at least 1.
+    pub threads: usize,
+    /// What threads share out among them.
+    pub split: Split,
+    /// File for the timing (`-timing`).
+    pub timing: Option<PathBuf>,
+    /// Whether to show progress.
+    pub progress: When,
+}
+
+/// What a plan depends on besides the options.
+pub struct Host<'a> {
+    /// Processors this process may use.
+    pub cores: usize,
+    /// Looks up an environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+impl Host<'static> {
+    /// This process.
+    pub fn current() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { cores, variable: &|name| std::env::var_os(name) }
+    }
+}
+
+impl Plan {
+    /// Makes a plan. Warnings, complete lines for standard error, are added even if there is no plan in the end.
+    ///
+    /// # Errors
+    /// The first thing wrong, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`, blast_args.cpp): output
+    /// format, subjects, query and output files, filter, ranges, use of the format, composition, and then the values
+    /// that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
+    pub fn new(
+        options: &BlastpOptions,
+        host: &Host<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, CliError> {
+        refuse_unsupported(options, host)?;
+        let choice = format::Choice::parse(&options.outfmt)?;
+        let subjects = input::subjects(options)?;
+        let query = input::source("query", &options.query)?;
+        let out = input::target("out", &options.out)?;
+        let seg = search::seg(&options.seg)?;
+        let query_range = input::range(options.query_loc.as_deref(), "query")?;
+        let (report, hitlist_size) = format::report(choice, options, warnings)?;
+        let (threads, split) = threads::share(options, host.cores, warnings);
+        let old_finite_size = (host.variable)("OLD_FSC").is_some();
+        let search = search::params(options, seg, hitlist_size, old_finite_size)?;
+        if subjects == Subjects::Database(String::new()) {
+            return Err(CliError::database("Database name is required."));
+        }
+        Ok(Self {
+            params: search.params,
+            matrix_name: search.matrix_name,
+            subjects,
+            dbsize: options.dbsize.filter(|&size| size != 0),
+            query,
+            query_range,
+            parse_deflines: options.parse_deflines,
+            batch_size: batch_size(host)?,
+            identity_resets_composition: search.identity_resets_composition,
+            report,
+            out,
+            threads,
+            split,
+            timing: options.timing.clone().map(PathBuf::from),
+            progress: When::from_word(&options.progress),
+        })
+    }
+}
+
+fn refuse_unsupported(options: &BlastpOptions, host: &Host<'_>) -> Result<(), CliError> {
+    if let Some(name) = options.unsupported {
+        return Err(CliError::unsupported(format_args!("-{name}")));
+    }
+    match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
+        Some(name) => Err(CliError::unsupported(format_args!("the environment variable {name}"))),
+        None => Ok(()),
+    }
+}
+
+fn batch_size(host: &Host<'_>) -> Result<usize, CliError> {
+    use std::os::unix::ffi::OsStrExt;
+    let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(BATCH_SIZE) };
+    match number::parse_int4(text.as_bytes()).map_err(|error| CliError::number(&error))? {
+        0 => Err(CliError::engine("Empty CBlastQueryVector")),
+        // BLAST+ takes a negative number for a very large one.
+        size => Ok(usize::try_from(size).unwrap_or(usize::MAX)),
+    }
+}

@@ -1,0 +1,201 @@
+//! The report: format, columns, and how many subjects it shows.
+
+use std::ffi::OsStr;
+
+use crate::error::{CliError, exit};
+use crate::options::number;
+use crate::options::typed::{BlastpOptions, lossy};
+
+/// Subjects BLAST+ keeps, and subjects in the table of descriptions, when nothing is typed.
+const DESCRIPTIONS: usize = 500;
+/// Subjects with alignments when nothing is typed.
+const ALIGNMENTS: usize = 250;
+/// Residues in a line of an alignment when nothing is typed.
+const LINE_LENGTH: usize = 60;
+/// One past the last format number BLAST+ knows.
+const FORMATS: i32 = 21;
+
+/// Format of the report (`-outfmt`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 0: pairwise alignments.
+    Pairwise,
+    /// 5: XML.
+    Xml,
+    /// 6: tabular.
+    Tabular,
+    /// 7: tabular with comment lines.
+    TabularComments,
+    /// 10: comma-separated values.
+    Csv,
+}
+
+/// What the report looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The format.
+    pub format: Format,
+    /// Words for columns as typed, blank separated, empty for the default ones; empty unless the format has columns.
+    pub columns: String,
+    /// Separator of columns instead of the format's own. May be longer than one character.
+    pub delimiter: Option<String>,
+    /// `-html`.
+    pub html: bool,
+    /// `-show_gis`.
+    pub show_gis: bool,
+    /// Residues in a line of an alignment.
+    pub line_length: usize,
+    /// Subjects in the table of descriptions.
+    pub num_descriptions: usize,
+    /// Subjects with alignments.
+    pub num_alignments: usize,
+    /// `-sorthits`, where the format heeds it.
+    pub sort_hits: Option<usize>,
+    /// `-sorthsps`, where the format heeds it.
+    pub sort_hsps: Option<usize>,
+}
+
+/// `-outfmt`, taken apart but not judged.
+pub struct Choice {
+    number: i32,
+    columns: String,
+    delimiter: Option<String>,
+}
+
+impl Choice {
+    /// Takes a format apart (`CFormattingArgs::ParseFormattingString`, blast_args.cpp).
+    pub fn parse(text: &OsStr) -> Result<Self, CliError> {
+        let text = lossy(text);
+        let is_space = |c: char| c.is_ascii_whitespace() || c == '\x0b';
+        let (number, columns) = text
+            .trim_matches(is_space)
+            .split_once(' ')
+            .unwrap_or((text.trim_matches(is_space), ""));
+        let mut columns = columns.to_owned();
+        let mut delimiter = None;
+        if columns.starts_with("delim") {
+            let word = columns.split(' ').next().unwrap_or_default().to_owned();
+            let Some((_, value)) = word.split_once('=') else {
+                return Err(CliError::query_options(
+                    "Delimiter format is invalid. Valid format is delim=<delimiter value>",
+                ));
+            };
+            delimiter = Some(value.to_owned()).filter(|value| !value.is_empty());
+            columns = columns.replace(&word, "");
+        }
+        let number = number::parse_int4(number.as_bytes()).map_err(|_| {
+            CliError::query_options(format_args!("'{number}' is not a valid output format"))
+        })?;
+        if !(0..FORMATS).contains(&number) {
+            let message = "Error: Formatting choice is out of range";
+            return Err(CliError::new(exit::UNKNOWN, message));
+        }
+        if !matches!(number, 6 | 7 | 10 | 17) {
+            columns.clear();
+        }
+        Ok(Self { number, columns, delimiter })
+    }
+
+    /// The format, if blastp has it and FleetBLAST too.
+    fn format(&self) -> Result<Format, CliError> {
+        let foreign = match self.number {
+            17 => "SAM format is only applicable to blastn",
+            19 => "AIRR rearrangement format is only applicable to igblastn",
+            20 => "FASTA output format is only applicable to magicblast",
+            _ => "",
+        };
+        if !foreign.is_empty() {
+            return Err(CliError::query_options(foreign));
+        }
+        self.check_delimiter()?;
+        match self.number {
+            0 => Ok(Format::Pairwise),
+            5 => Ok(Format::Xml),
+            6 => Ok(Format::Tabular),
+            7 => Ok(Format::TabularComments),
+            10 => Ok(Format::Csv),
+            number => Err(CliError::unsupported(format_args!("-outfmt {number}"))),
+        }
+    }
+
+    /// Refuses a delimiter that separates the entries of a chosen column.
+    fn check_delimiter(&self) -> Result<(), CliError> {
+        let delimiter = self.delimiter.as_deref().unwrap_or_default();
+        let columns: &[&str] = match delimiter {
+            ";" => &["sallseqid", "staxids", "sscinames", "scomnames", "sblastnames", "sskingdoms"],
+            "/" => &["frames"],
+            "<>" => &["salltitles"],
+            _ => &[],
+        };
+        // BLAST+ looks for the text anywhere: `qframes` counts as `frames`.
+        match columns.iter().find(|column| self.columns.contains(**column)) {
+            Some(column) => Err(CliError::query_options(format_args!(
+                "Your custom record separator ({delimiter}) is also used by the format specifier ({column}) to \
+                 separate multiple entries. Please use a different record separator (delim keyword)."
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The report and the number of subjects to keep (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
+pub fn report(
+    choice: Choice,
+    options: &BlastpOptions,
+    warnings: &mut Vec<String>,
+) -> Result<(Report, usize), CliError> {
+    let format = choice.format()?;
+    let mut warn = |text: &str| warnings.push(format!("Warning: [blastp] {text}"));
+    let pairwise = format == Format::Pairwise;
+    let (descriptions, alignments, hitlist_size) = if pairwise {
+        shown_in_text(options)
+    } else {
+        if options.num_descriptions.is_some() {
+            warn(
+                "The parameter -num_descriptions is ignored for output formats > 4 . \
+                 Use -max_target_seqs to control output",
+            );
+        }
+        if options.line_length.is_some() {
+            warn("The parameter -line_length is not applicable for output formats > 4 .");
+        }
+        if options.sort_hits.is_some() {
+            warn("The parameter -sorthits is ignored for output formats > 4.");
+        }
+        let kept = options.max_target_seqs.or(options.num_alignments).unwrap_or(DESCRIPTIONS);
+        (kept, kept, kept)
+    };
+    if hitlist_size < 5 {
+        warn("Examining 5 or more matches is recommended");
+    }
+    if options.sort_hsps.is_some() && !pairwise {
+        warn("The parameter -sorthsps is ignored for output formats != 0.");
+    }
+    let report = Report {
+        format,
+        columns: choice.columns,
+        delimiter: choice.delimiter,
+        html: options.html,
+        show_gis: options.show_gis,
+        line_length: options.line_length.filter(|_| pairwise).unwrap_or(LINE_LENGTH),
+        num_descriptions: descriptions,
+        num_alignments: alignments,
+        sort_hits: options.sort_hits.filter(|_| pairwise),
+        sort_hsps: options.sort_hsps.filter(|_| pairwise),
+    };
+    Ok((report, hitlist_size))
+}
+
+/// Descriptions, alignments and subjects kept for a pairwise report.
+fn shown_in_text(options: &BlastpOptions) -> (usize, usize, usize) {
+    if let Some(kept) = options.max_target_seqs {
+        return (kept, kept, kept);
+    }
+    let descriptions = options.num_descriptions.unwrap_or(DESCRIPTIONS);
+    let alignments = options.num_alignments.unwrap_or(ALIGNMENTS);
+    let kept = match (options.num_descriptions, options.num_alignments) {
+        (None, None) => DESCRIPTIONS,
+        _ => descriptions.max(alignments),
+    };
+    (descriptions, alignments, kept)
+}

@@ -1,0 +1,71 @@
+//! Files and ranges.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::{Source, Subjects, Target};
+use crate::error::CliError;
+use crate::options::number;
+use crate::options::typed::{BlastpOptions, lossy};
+
+/// What is searched, from `-db`, `-subject` and `-subject_loc`.
+pub fn subjects(options: &BlastpOptions) -> Result<Subjects, CliError> {
+    if let Some(db) = &options.db {
+        return Ok(Subjects::Database(lossy(db)));
+    }
+    let Some(subject) = &options.subject else {
+        return Err(CliError::query_options(
+            "Either a BLAST database or subject sequence(s) must be specified",
+        ));
+    };
+    let source = source("subject", subject)?;
+    let range = range(options.subject_loc.as_deref(), "subject")?;
+    Ok(Subjects::Fasta { source, name: lossy(subject), range })
+}
+
+/// An input file, opened once to see that it can be.
+pub fn source(option: &str, path: &OsStr) -> Result<Source, CliError> {
+    if path == "-" {
+        return Ok(Source::Stdin);
+    }
+    match File::open(path) {
+        Ok(_) => Ok(Source::File(PathBuf::from(path))),
+        Err(_) => Err(CliError::inaccessible(option, &lossy(path))),
+    }
+}
+
+/// An output file, opened once to see that it can be. What it holds is kept until the report is written.
+pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
+    if path == "-" {
+        return Ok(Target::Stdout);
+    }
+    match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
+        Ok(_) => Ok(Target::File(PathBuf::from(path))),
+        Err(_) => Err(CliError::inaccessible(option, &lossy(path))),
+    }
+}
+
+/// A `start-stop` range, typed 1-based with both ends included (`ParseSequenceRange`, blast_input_aux.cpp).
+/// BLAST+ calls a bad one an engine error, and a part that is no number it does not expect at all.
+pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, CliError> {
+    let Some(text) = text else { return Ok(None) };
+    let bad = |reason: &str| {
+        CliError::engine(format_args!("Invalid specification of {what} location ({reason})"))
+    };
+    let parts: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b'-').collect();
+    let [from, to] = parts[..] else { return Err(bad("Format: start-stop")) };
+    if from.is_empty() || to.is_empty() {
+        return Err(bad("Format: start-stop"));
+    }
+    let number = |part| number::parse_int4(part).map_err(|error| CliError::number(&error));
+    let (from, to) = (number(from)?, number(to)?);
+    match (usize::try_from(from), usize::try_from(to)) {
+        (Ok(from @ 1..), Ok(to @ 1..)) if from < to => Ok(Some(from - 1..to)),
+        (Ok(from @ 1..), Ok(to @ 1..)) if from == to => Err(bad("range cannot be empty")),
+        (Ok(1..), Ok(1..)) => Err(bad("start cannot be larger than stop")),
+        _ => Err(bad("range elements cannot be less than or equal to 0")),
+    }
+}

@@ -1,0 +1,197 @@
+//! How to search: the task's defaults, what derives from the matrix, and the checks of `BLAST_ValidateOptions`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use fleetblast_engine::params::{CompositionMode, HspFilter, Params};
+use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::scoring::{
+    ScoringError, ScoringSystem, suggested_threshold, suggested_window,
+};
+
+use crate::error::CliError;
+use crate::options::number;
+use crate::options::typed::{BlastpOptions, Task, lossy};
+
+/// Overhang and score edge of the best-hit filter when only the other is given (`hspfilter_besthit.h`).
+const BEST_HIT: f64 = 0.1;
+
+/// How to search.
+pub struct Search {
+    /// The parameters.
+    pub params: Params,
+    /// The matrix as typed, or the task's.
+    pub matrix_name: String,
+    /// See [`super::Plan::identity_resets_composition`].
+    pub identity_resets_composition: bool,
+}
+
+/// SEG parameters from `-seg` (`CFilteringArgs`, blast_args.cpp).
+pub fn seg(text: &OsStr) -> Result<Option<SegParams>, CliError> {
+    match text.as_bytes() {
+        b"no" => return Ok(None),
+        b"yes" => return Ok(Some(SegParams::QUERY)),
+        _ => {}
+    }
+    let words: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b' ').collect();
+    let [window, locut, hicut] = words[..] else {
+        return Err(CliError::query_options("Invalid number of arguments to filtering option"));
+    };
+    let bad = |_| CliError::query_options("Invalid input for filtering parameters");
+    let window = number::parse_int4(window).map_err(bad)?;
+    Ok(Some(SegParams {
+        // SEG itself replaces what is not positive.
+        window: usize::try_from(window).unwrap_or(0),
+        locut: number::parse_double_strict(locut).map_err(bad)?,
+        hicut: number::parse_double_strict(hicut).map_err(bad)?,
+    }))
+}
+
+/// Composition-based statistics and whether p-values are unified, from `-comp_based_stats`. Unknown words mean none.
+fn composition(text: &OsStr) -> (CompositionMode, bool) {
+    let bytes = text.as_bytes();
+    let mode = match bytes.first() {
+        Some(b'1') => CompositionMode::Scale,
+        Some(b'2' | b'T' | b't' | b'D' | b'd') => CompositionMode::Conditional,
+        Some(b'3') => CompositionMode::Always,
+        _ => CompositionMode::Off,
+    };
+    let unified = matches!(bytes.get(1), Some(b'u' | b'U')) && mode != CompositionMode::Off;
+    (mode, unified)
+}
+
+/// Matrix, gap costs and their statistics. Without gaps, BLAST+ does not mind gap costs without statistics.
+fn scoring(options: &BlastpOptions, matrix: &str) -> Result<ScoringSystem, CliError> {
+    match ScoringSystem::new(matrix, options.gap_open, options.gap_extend) {
+        Ok(scoring) => Ok(scoring),
+        Err(error) if !options.ungapped => Err(CliError::query_options(error)),
+        Err(ScoringError::UnknownMatrix { .. }) => {
+            Err(CliError::engine("Error: Unknown error code -1 "))
+        }
+        Err(error @ ScoringError::UnknownGapCosts { gap_open, gap_extend, .. }) => {
+            let mut scoring = ScoringSystem::new(matrix, None, None)
+                .map_err(|_| CliError::query_options(error))?;
+            (scoring.gap_open, scoring.gap_extend) = (gap_open, gap_extend);
+            Ok(scoring)
+        }
+    }
+}
+
+fn filter(options: &BlastpOptions) -> HspFilter {
+    match (options.culling_limit, options.best_hit_overhang, options.best_hit_score_edge) {
+        (_, overhang, edge) if overhang.is_some() || edge.is_some() => HspFilter::BestHit {
+            overhang: overhang.unwrap_or(BEST_HIT),
+            edge: edge.unwrap_or(BEST_HIT),
+        },
+        (Some(limit @ 1..), _, _) => HspFilter::Culling(limit),
+        _ => HspFilter::Collect,
+    }
+}
+
+/// Builds and checks the parameters. `old_finite_size`: the environment switches finite-size statistics off.
+pub fn params(
+    options: &BlastpOptions,
+    seg: Option<SegParams>,
+    hitlist_size: usize,
+    old_finite_size: bool,
+) -> Result<Search, CliError> {
+    let (mode, unified_p) = composition(&options.comp_based_stats);
+    if options.ungapped && mode != CompositionMode::Off {
+        return Err(CliError::query_options(
+            "Composition-adjusted searched are not supported with an ungapped search, please add \
+             -comp_based_stats F or do a gapped search",
+        ));
+    }
+    let (task_matrix, task_word_size) = match options.task {
+        Task::Blastp => ("BLOSUM62", 3),
+        Task::Fast => ("BLOSUM62", 6),
+        Task::Short => ("PAM30", 2),
+    };
+    let matrix_name = options.matrix.as_deref().map_or(task_matrix.to_owned(), lossy);
+    let word_size = options.word_size.unwrap_or(task_word_size);
+    let task_threshold = match options.task {
+        Task::Fast => 21.0,
+        // These start from 11, which is what lets the matrix decide.
+        Task::Blastp | Task::Short => suggested_threshold(&matrix_name),
+    };
+    let threshold = options.threshold.unwrap_or(task_threshold);
+    let scoring = scoring(options, &matrix_name);
+    // Without gaps the matrix is not among the checks, and only the search finds it missing.
+    let scoring = if options.ungapped { scoring } else { Ok(scoring?) };
+    check(options, word_size, threshold, hitlist_size)?;
+    let scoring = scoring?;
+    let identity = scoring.name == "IDENTITY";
+    check_identity(identity, word_size)?;
+    check_smith_waterman(options, identity)?;
+    let params = Params {
+        // Checked above to be small and positive.
+        word_size: usize::try_from(word_size).unwrap_or(0),
+        threshold,
+        window: options.window_size.unwrap_or(suggested_window(&matrix_name)),
+        xdrop_ungapped_bits: options.xdrop_ungap.unwrap_or(7.0),
+        xdrop_gapped_bits: options.xdrop_gap.unwrap_or(15.0),
+        xdrop_final_bits: options.xdrop_gap_final.unwrap_or(25.0),
+        gap_trigger_bits: 22.0,
+        evalue: options.evalue,
+        composition: if identity { CompositionMode::Off } else { mode },
+        unified_p: unified_p && !identity,
+        ungapped: options.ungapped,
+        smith_waterman: options.use_sw_tback,
+        hitlist_size,
+        max_hsps: options.max_hsps,
+        qcov_hsp_perc: options.qcov_hsp_perc.unwrap_or(0.0),
+        subject_besthit: options.subject_besthit,
+        filter: filter(options),
+        seg,
+        soft_masking: options.soft_masking,
+        lcase_masking: options.lcase_masking,
+        search_space: options.searchsp.filter(|&space| space != 0),
+        finite_size: options.searchsp.is_none() && !old_finite_size,
+        scoring,
+    };
+    let identity_resets_composition = identity && mode != CompositionMode::Off;
+    Ok(Search { params, matrix_name, identity_resets_composition })
+}
+
+/// The checks of single values, in BLAST+'s order.
+fn check(
+    options: &BlastpOptions,
+    word_size: i64,
+    threshold: f64,
+    hitlist_size: usize,
+) -> Result<(), CliError> {
+    let problem = if threshold <= 0.0 {
+        "Non-zero threshold required"
+    } else if word_size > 7 {
+        "Word-size must be less than 8 for a tblastn, blastp or blastx search"
+    } else if options.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
+        "x_dropoff must be greater than zero"
+    } else if hitlist_size < 1 {
+        "No hits are being saved"
+    } else if options.evalue <= 0.0 {
+        "expect value or cutoff score must be greater than zero"
+    } else {
+        return Ok(());
+    };
+    Err(CliError::query_options(problem))
+}
+
+fn check_identity(identity: bool, word_size: i64) -> Result<(), CliError> {
+    if identity && word_size > 5 {
+        return Err(CliError::query_options(
+            "Word size larger than 5 is not supported for the identity scoring matrix",
+        ));
+    }
+    Ok(())
+}
+
+/// Two uses of `-use_sw_tback` BLAST+ cannot carry out: it crashes without gaps, and finds no alignment with IDENTITY.
+fn check_smith_waterman(options: &BlastpOptions, identity: bool) -> Result<(), CliError> {
+    if options.use_sw_tback && options.ungapped {
+        return Err(CliError::unsupported("-use_sw_tback with -ungapped"));
+    }
+    if options.use_sw_tback && identity {
+        return Err(CliError::engine("Traceback failed"));
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Where the time went: measured per phase, written as JSON for `-timing`.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use crate::error::CliError;
+
+/// What this process used so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usage {
+    /// Processor time of all threads, user and system, in seconds.
+    pub cpu_seconds: f64,
+    /// Most memory resident at any time; nothing where the system does not tell.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl Usage {
+    /// Measures now.
+    pub fn now() -> Self {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu_seconds = time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self { cpu_seconds, peak_memory_bytes: peak_memory(&status) }
+    }
+}
+
+/// `VmHWM:     1234 kB` of a process status.
+fn peak_memory(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// The breakdown of one search. Seconds are wall time of the phase, summed over the threads that worked at it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timing {
+    /// Whole run, wall time.
+    pub wall_seconds: f64,
+    /// Processor time of all threads.
+    pub cpu_seconds: f64,
+    /// Reading queries and opening databases.
+    pub input_seconds: f64,
+    /// Preliminary search.
+    pub search_seconds: f64,
+    /// Gapped alignments with traceback.
+    pub traceback_seconds: f64,
+    /// Formatting and writing.
+    pub output_seconds: f64,
+    /// All that is none of these.
+    pub other_seconds: f64,
+    /// Most memory resident at any time.
+    pub peak_memory_bytes: Option<u64>,
+    /// Threads used.
+    pub threads: usize,
+    /// Queries searched.
+    pub queries: u64,
+    /// Residues of the queries.
+    pub query_residues: u64,
+    /// Sequences searched in.
+    pub subjects: u64,
+    /// Residues of these.
+    pub subject_residues: u64,
+}
+
+impl Timing {
+    /// Fills in what is known of the process as a whole, and the rest of the wall time given the threads.
+    pub fn close(&mut self, wall: Duration) {
+        let usage = Usage::now();
+        self.wall_seconds = wall.as_secs_f64();
+        self.cpu_seconds = usage.cpu_seconds;
+        self.peak_memory_bytes = usage.peak_memory_bytes;
+        let phases =
+            self.input_seconds + self.search_seconds + self.traceback_seconds + self.output_seconds;
+        let offered = self.wall_seconds * self.threads.max(1) as f64;
+        self.other_seconds = (offered - phases).max(0.0);
+    }
+
+    /// Writes the breakdown to a file; `-` is standard output, as for every output file.
+    ///
+    /// # Errors
+    /// Exit code 6 if the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), CliError> {
+        let failed = |error: &dyn std::fmt::Display| {
+            CliError::output(format_args!("{error} (-timing {})", path.display()))
+        };
+        let text = serde_json::to_string_pretty(self).map_err(|error| failed(&error))? + "\n";
+        if path == Path::new("-") {
+            print!("{text}");
+            return Ok(());
+        }
+        fs::write(path, text).map_err(|error| failed(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_peak_memory() {
+        assert_eq!(peak_memory("VmPeak:\t 9 kB\nVmHWM:\t   1234 kB\n"), Some(1234 * 1024));
+        assert_eq!(peak_memory("nothing here"), None);
+    }
+
+    #[test]
+    fn other_is_what_no_phase_took() {
+        let mut timing = Timing { threads: 2, search_seconds: 3.0, ..Timing::default() };
+        timing.close(Duration::from_secs(2));
+        assert_eq!(timing.other_seconds, 1.0);
+        assert!(Usage::now().cpu_seconds >= timing.cpu_seconds);
+    }
+}

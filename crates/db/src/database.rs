@@ -1,0 +1,247 @@
+//! The database as the other layers see it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::defline::Defline;
+use crate::partition::{self, Balance};
+use crate::volume::Volume;
+use crate::{DbError, range, totals};
+
+/// What the sequences of a database are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SequenceKind {
+    /// Proteins, in NCBIstdaa.
+    Protein,
+}
+
+/// What a report prints about one of the databases named by `-db`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseInfo {
+    /// The name as given, quotes included.
+    pub name: Vec<u8>,
+    /// The title, or the name if there is no title.
+    pub title: Vec<u8>,
+    /// `Posted date`, e.g. `Nov 20, 2026  11:10 PM`; the latest of the volumes.
+    pub date: String,
+    /// Number of sequences, as the aliases state it if they do.
+    pub sequences: u64,
+    /// Number of residues, likewise.
+    pub residues: u64,
+}
+
+/// An opened database: immutable, shared by cloning.
+///
+/// OIDs number the sequences of all volumes from 0, volumes being sorted by file name.
+#[derive(Clone, Debug)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    parts: Parts,
+    /// First OID of each volume, and the count of all at the end.
+    starts: Vec<u32>,
+    /// Residues before each volume, by the offsets, and all at the end.
+    residues_before: Vec<u64>,
+    /// All titles.
+    title: Vec<u8>,
+}
+
+/// What a database is put together from.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// In OID order.
+    pub(crate) volumes: Vec<Arc<Volume>>,
+    /// Included OIDs: sorted, apart from each other, within the count.
+    pub(crate) included: Vec<Range<u32>>,
+    /// One for each name given; at least one.
+    pub(crate) infos: Vec<DatabaseInfo>,
+    /// The latest date of all volumes.
+    pub(crate) date: String,
+    /// Sequences for statistics.
+    pub(crate) stats_sequences: u64,
+    /// Residues for statistics.
+    pub(crate) stats_residues: u64,
+}
+
+/// The first OID of each volume, then the number of all sequences.
+pub(crate) fn first_oids<'a>(
+    volumes: impl Iterator<Item = &'a Volume>,
+) -> Result<Vec<u32>, DbError> {
+    let mut starts = vec![0u32];
+    let mut total = 0u64;
+    for volume in volumes {
+        total += u64::from(volume.index().sequences);
+        let total = totals::limited("sequences", total, totals::MOST_SEQUENCES)?;
+        starts.push(u32::try_from(total).unwrap_or(u32::MAX));
+    }
+    Ok(starts)
+}
+
+impl Database {
+    pub(crate) fn assemble(parts: Parts) -> Result<Self, DbError> {
+        let starts = first_oids(parts.volumes.iter().map(Arc::as_ref))?;
+        let mut residues_before = vec![0u64];
+        for volume in &parts.volumes {
+            let before = residues_before[residues_before.len() - 1];
+            residues_before.push(before + volume.residues_before(volume.index().sequences));
+        }
+        let title = totals::join_titles(parts.infos.iter().map(|info| info.title.clone()));
+        Ok(Self { inner: Arc::new(Inner { parts, starts, residues_before, title }) })
+    }
+
+    /// Number of OIDs over all volumes, whether included or not.
+    pub fn oid_count(&self) -> u32 {
+        self.inner.starts[self.inner.starts.len() - 1]
+    }
+
+    /// The databases named, in the order given: one paragraph each at the end of a report.
+    pub fn infos(&self) -> &[DatabaseInfo] {
+        &self.inner.parts.infos
+    }
+
+    /// Number of sequences as the head of a report states it: the sum over [`Database::infos`],
+    /// in which a database named twice counts twice.
+    pub fn sequences(&self) -> u64 {
+        self.infos().iter().map(|info| info.sequences).sum()
+    }
+
+    /// Number of residues as the head of a report states it.
+    pub fn residues(&self) -> u64 {
+        self.infos().iter().map(|info| info.residues).sum()
+    }
+
+    /// Number of sequences for length adjustment and search space: STATS_NSEQ if an alias gives
+    /// it, else NSEQ, else the count; a volume named twice counts once (blast_setup.c).
+    pub fn stats_sequences(&self) -> u64 {
+        self.inner.parts.stats_sequences
+    }
+
+    /// Number of residues for statistics: STATS_TOTLEN, else LENGTH, else the sum.
+    pub fn stats_residues(&self) -> u64 {
+        self.inner.parts.stats_residues
+    }
+
+    /// All titles, joined by `; `.
+    pub fn title(&self) -> &[u8] {
+        &self.inner.title
+    }
+
+    /// The latest date of all volumes.
+    pub fn date(&self) -> &str {
+        &self.inner.parts.date
+    }
+
+    /// Length of the longest sequence, as the volumes state it. Not checked: do not size a buffer
+    /// by it without looking at [`Database::length_of`].
+    pub fn longest(&self) -> u32 {
+        self.volumes().map(|(volume, _)| volume.index().longest).max().unwrap_or(0)
+    }
+
+    /// 4 or 5. All volumes have the same; a database without volumes has 5.
+    pub fn version(&self) -> u32 {
+        self.volumes().next().map_or(5, |(volume, _)| volume.index().version)
+    }
+
+    /// The residues of a sequence in NCBIstdaa, without sentinels, in constant time and without
+    /// copying.
+    ///
+    /// Codes are below 28, and the slice is what the makers of the database wrote, only where
+    /// [`Database::validate`] has succeeded. Empty for an OID that does not exist and for one whose
+    /// offsets are wrong.
+    #[inline]
+    pub fn residues_of(&self, oid: u32) -> &[u8] {
+        self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
+    }
+
+    /// The length of a sequence, from the index alone. 0 where [`Database::residues_of`] would be
+    /// empty because of a wrong OID or offset.
+    #[inline]
+    pub fn length_of(&self, oid: u32) -> u32 {
+        self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
+    }
+
+    /// The definition lines of a sequence.
+    ///
+    /// # Errors
+    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] or [`DbError::Header`] for a damaged database.
+    pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
+        match self.locate(oid) {
+            Some((volume, first)) => volume.deflines(oid - first, first),
+            None => Err(DbError::NoSuchOid { oid, count: self.oid_count() }),
+        }
+    }
+
+    /// Checks that the sequences of `range` lie in order in their files, are separated by sentinels
+    /// and consist of codes below 28. Reads every byte once, at memory speed.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID;
+    /// [`DbError::NoSuchOid`] if the range exceeds the database.
+    pub fn validate(&self, range: Range<u32>) -> Result<(), DbError> {
+        if range.end > self.oid_count() {
+            return Err(DbError::NoSuchOid { oid: range.end - 1, count: self.oid_count() });
+        }
+        for (volume, oids) in self.volumes() {
+            let (from, to) = (range.start.max(oids.start), range.end.min(oids.end));
+            if from < to {
+                volume.validate(from - oids.start..to - oids.start, oids.start)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The included OIDs: everything, unless an alias gives FIRST_OID or LAST_OID. Sorted; the
+    /// ranges neither touch nor overlap.
+    pub fn oids(&self) -> &[Range<u32>] {
+        &self.inner.parts.included
+    }
+
+    /// The included OIDs within `range`.
+    pub fn oids_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
+        range::clip(self.oids(), &range)
+    }
+
+    /// Cuts the included OIDs into at most `n` consecutive ranges of nearly equal numbers of
+    /// residues: each differs from the ideal by at most the length of its longest sequence. Reads
+    /// only a few offsets of the index. The ranges may contain OIDs that are not included;
+    /// [`Database::oids_in`] tells.
+    pub fn partitions(&self, n: usize) -> Vec<Range<u32>> {
+        partition::cut(self, self.oids(), n)
+    }
+
+    /// The volumes and the OIDs in each.
+    fn volumes(&self) -> impl Iterator<Item = (&Volume, Range<u32>)> {
+        let starts = self.inner.starts.windows(2).map(|pair| pair[0]..pair[1]);
+        self.inner.parts.volumes.iter().map(Arc::as_ref).zip(starts)
+    }
+
+    /// The volume of an OID, and the volume's first OID.
+    #[inline]
+    fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
+        let (at, volume) = self.position(oid)?;
+        Some((volume, self.inner.starts[at]))
+    }
+
+    #[inline]
+    fn position(&self, oid: u32) -> Option<(usize, &Volume)> {
+        // Volumes are few, and mostly there is one; empty ones share their start with the next.
+        let at = self.inner.starts.partition_point(|&start| start <= oid).checked_sub(1)?;
+        Some((at, self.inner.parts.volumes.get(at)?))
+    }
+}
+
+impl Balance for Database {
+    fn residues_before(&self, oid: u32) -> u64 {
+        match self.position(oid) {
+            Some((at, volume)) => {
+                let before = self.inner.residues_before[at];
+                before + volume.residues_before(oid - self.inner.starts[at])
+            }
+            None => self.inner.residues_before[self.inner.residues_before.len() - 1],
+        }
+    }
+}

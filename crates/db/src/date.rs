@@ -1,0 +1,62 @@
+//! Dates of volumes, of which a database shows the latest.
+
+/// Year, month, day, hour (0-23), minute; comparable.
+type Moment = (u32, usize, u32, u32, u32);
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The latest of the dates, as text. A date that cannot be read never replaces another
+/// (`CSeqDBImpl::GetDate`, seqdbimpl.cpp).
+pub(crate) fn latest<'a>(dates: impl Iterator<Item = &'a str>) -> &'a str {
+    let mut best = "";
+    for date in dates {
+        let later = || parse(best).zip(parse(date)).is_some_and(|(old, new)| new > old);
+        if best.is_empty() || later() {
+            best = date;
+        }
+    }
+    best
+}
+
+/// Reads `Nov 20, 2026  11:10 PM`.
+fn parse(date: &str) -> Option<Moment> {
+    let mut words = date.split_ascii_whitespace();
+    let month = words.next()?;
+    let month = MONTHS.iter().position(|name| *name == month)?;
+    let day = words.next()?.strip_suffix(',')?.parse().ok()?;
+    let year = words.next()?.parse().ok()?;
+    let (hour, minute) = words.next()?.split_once(':')?;
+    let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
+    let afternoon = match words.next()? {
+        "AM" => 0,
+        "PM" => 12,
+        _ => return None,
+    };
+    ((1..=12).contains(&hour) && minute < 60 && words.next().is_none()).then_some((
+        year,
+        month,
+        day,
+        hour % 12 + afternoon,
+        minute,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::latest;
+
+    #[test]
+    fn the_latest_date_wins_and_an_unreadable_one_never_replaces() {
+        let of = |dates: &[&'static str]| latest(dates.iter().copied());
+        let (morning, noon) = ("Nov 20, 2026  11:10 AM", "Nov 20, 2026  12:05 PM");
+        assert_eq!(of(&[morning, noon]), noon);
+        assert_eq!(of(&[noon, morning]), noon);
+        assert_eq!(of(&["Nov 20, 2026  12:59 AM", morning]), morning);
+        assert_eq!(of(&["Dec 1, 2025  1:00 AM", "Jan 2, 2026  1:00 AM"]), "Jan 2, 2026  1:00 AM");
+        assert_eq!(of(&["junk", noon]), "junk");
+        assert_eq!(of(&[noon, "junk"]), noon);
+        assert_eq!(of(&["", noon]), noon);
+        assert_eq!(of(&[]), "");
+    }
+}

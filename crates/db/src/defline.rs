@@ -1,0 +1,235 @@
+//! Definition lines: the Blast-def-line-set of a sequence, read from its binary ASN.1.
+
+use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+
+use crate::ber::{Malformed, Reader, SEQUENCE, context};
+
+/// One definition line of a sequence. Identical sequences merged into one entry, as in nr, have
+/// several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Defline {
+    /// The title; the whole FASTA definition line if identifiers were not parsed. Empty if absent.
+    pub title: Vec<u8>,
+    /// The identifiers, in stored order. `gnl|BL_ORD_ID|n` where identifiers were not parsed.
+    pub ids: Vec<SeqId>,
+    /// The NCBI taxonomy identifier, 0 if unknown.
+    pub taxid: i64,
+    /// Membership bits, 32 to a number (field 3); empty in databases made by makeblastdb.
+    pub memberships: Vec<i64>,
+    /// Link bits, 32 to a number (field 4).
+    pub links: Vec<i64>,
+}
+
+/// Where and why a header could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at byte {at} of the header")]
+pub struct HeaderError {
+    /// Byte offset from the start of the header.
+    pub at: usize,
+    /// What is wrong.
+    pub problem: &'static str,
+}
+
+impl From<Malformed> for HeaderError {
+    fn from(error: Malformed) -> Self {
+        Self { at: error.at, problem: error.problem }
+    }
+}
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+/// Name of the general database that marks sequences without identifiers of their own.
+pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
+
+/// Reads a Blast-def-line-set (blastdb.asn): the bytes of one sequence in a `.phr` file.
+///
+/// Fields that a later writer may add are passed over.
+///
+/// # Errors
+/// [`HeaderError`] if the bytes are not the BER encoding of one.
+pub fn parse(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
+    let mut reader = Reader::new(header);
+    let mut lines = Vec::new();
+    reader.constructed(SEQUENCE, |r, _| {
+        lines.push(defline(r)?);
+        Ok(())
+    })?;
+    reader.finish()?;
+    Ok(lines)
+}
+
+fn defline(reader: &mut Reader<'_>) -> Result<Defline> {
+    let mut line = Defline::default();
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => line.title = r.wrapped(tag, Reader::string)?,
+            0xa1 => line.ids = r.wrapped(tag, |r| sequence_of(r, seq_id))?,
+            0xa2 => line.taxid = r.wrapped(tag, Reader::integer)?,
+            0xa3 => line.memberships = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
+            0xa4 => line.links = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(line)
+}
+
+fn sequence_of<'a, T>(
+    reader: &mut Reader<'a>,
+    mut item: impl FnMut(&mut Reader<'a>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    reader.constructed(SEQUENCE, |r, _| {
+        items.push(item(r)?);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+/// A Seq-id (seqloc.asn): a CHOICE, whose alternative is the number of the context tag.
+fn seq_id(reader: &mut Reader<'_>) -> Result<SeqId> {
+    let tag = match reader.peek() {
+        Some(tag @ 0xa0..=0xb3) => tag,
+        _ => return reader.fail("an unknown kind of Seq-id"),
+    };
+    let number = tag - context(0);
+    match number {
+        0 => Ok(SeqId::Local(reader.wrapped(tag, object_id)?)),
+        1 => Ok(SeqId::Numbered("bbs", reader.wrapped(tag, Reader::integer)?)),
+        2 => Ok(SeqId::Numbered("bbm", reader.wrapped(tag, Reader::integer)?)),
+        3 => Ok(SeqId::Numbered("gim", reader.wrapped(tag, import_id)?)),
+        8 => reader.wrapped(tag, patent),
+        10 => reader.wrapped(tag, general),
+        11 => Ok(SeqId::Gi(reader.wrapped(tag, Reader::integer)?)),
+        14 => reader.wrapped(tag, pdb),
+        _ => {
+            let kind = TEXT_KINDS[usize::from(number)];
+            reader.wrapped(tag, |r| text_id(r, kind))
+        }
+    }
+}
+
+/// The kind of accession for each alternative of Seq-id; the others have a form of their own and
+/// never look here.
+const TEXT_KINDS: [TextKind; 20] = {
+    let mut kinds = [TextKind::GenBank; 20];
+    kinds[5] = TextKind::Embl;
+    kinds[6] = TextKind::Pir;
+    kinds[7] = TextKind::SwissProt;
+    kinds[9] = TextKind::RefSeq;
+    kinds[12] = TextKind::Ddbj;
+    kinds[13] = TextKind::Prf;
+    kinds[15] = TextKind::TpaGenBank;
+    kinds[16] = TextKind::TpaEmbl;
+    kinds[17] = TextKind::TpaDdbj;
+    kinds[18] = TextKind::Gpipe;
+    kinds[19] = TextKind::NamedAnnotTrack;
+    kinds
+};
+
+fn object_id(reader: &mut Reader<'_>) -> Result<ObjectId> {
+    if reader.peek() == Some(context(0)) {
+        reader.wrapped(context(0), Reader::integer).map(ObjectId::Number)
+    } else {
+        reader.wrapped(context(1), Reader::string).map(ObjectId::Text)
+    }
+}
+
+/// Giimport-id: only its number is shown.
+fn import_id(reader: &mut Reader<'_>) -> Result<i64> {
+    let mut id = 0;
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => id = r.wrapped(tag, Reader::integer)?,
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(id)
+}
+
+/// Textseq-id: name, accession, release, version, all optional.
+fn text_id(reader: &mut Reader<'_>, kind: TextKind) -> Result<SeqId> {
+    let (mut name, mut accession, mut release) = (Vec::new(), Vec::new(), Vec::new());
+    let mut version = None;
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => name = r.wrapped(tag, Reader::string)?,
+            0xa1 => accession = r.wrapped(tag, Reader::string)?,
+            0xa2 => release = r.wrapped(tag, Reader::string)?,
+            0xa3 => match u32::try_from(r.wrapped(tag, Reader::integer)?) {
+                Ok(number) => version = Some(number),
+                Err(_) => return r.fail("a version out of range"),
+            },
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(SeqId::Text { kind, accession, version, name, release })
+}
+
+/// Dbtag: database and Object-id.
+fn general(reader: &mut Reader<'_>) -> Result<SeqId> {
+    let (mut db, mut tag_id) = (Vec::new(), None);
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => db = r.wrapped(tag, Reader::string)?,
+            0xa1 => tag_id = Some(r.wrapped(tag, object_id)?),
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    match tag_id {
+        Some(tag) => Ok(SeqId::General { db, tag }),
+        None => reader.fail("a general identifier without a tag"),
+    }
+}
+
+/// PDB-seq-id: entry and chain; the text chain-id wins over the old one-letter chain.
+fn pdb(reader: &mut Reader<'_>) -> Result<SeqId> {
+    let (mut mol, mut letter, mut chain) = (Vec::new(), None, None);
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => mol = r.wrapped(tag, Reader::string)?,
+            0xa1 => letter = u8::try_from(r.wrapped(tag, Reader::integer)?).ok(),
+            0xa3 => chain = Some(r.wrapped(tag, Reader::string)?),
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    // 32, a blank, is the default and stands for no chain.
+    let letter = || letter.filter(|&c| c != b' ').map_or_else(Vec::new, |c| vec![c]);
+    Ok(SeqId::Pdb { mol, chain: chain.unwrap_or_else(letter) })
+}
+
+/// Patent-seq-id: number of the sequence, and Id-pat with country and number or application.
+fn patent(reader: &mut Reader<'_>) -> Result<SeqId> {
+    let (mut sequence, mut country, mut number) = (0, Vec::new(), Vec::new());
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => sequence = r.wrapped(tag, Reader::integer)?,
+            0xa1 => (country, number) = r.wrapped(tag, cited_patent)?,
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(SeqId::Patent { country, number, sequence })
+}
+
+fn cited_patent(reader: &mut Reader<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
+    let (mut country, mut number) = (Vec::new(), Vec::new());
+    reader.constructed(SEQUENCE, |r, tag| {
+        match tag {
+            0xa0 => country = r.wrapped(tag, Reader::string)?,
+            0xa1 => {
+                number = r.wrapped(tag, |r| {
+                    let granted = r.peek() == Some(context(0));
+                    r.wrapped(context(u8::from(!granted)), Reader::string)
+                })?;
+            }
+            _ => r.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok((country, number))
+}

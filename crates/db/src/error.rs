@@ -1,0 +1,236 @@
+//! What can go wrong with a database, in the oracle's words where it has words.
+
+use std::path::PathBuf;
+
+/// An error in a BLAST database.
+///
+/// `Display` gives the text that follows `BLAST Database error: ` on standard error. Where NCBI
+/// BLAST+ reports the situation, the text is its own; where it crashes, the text names the file and
+/// the byte offset. [`DbError::report`] gives the complete line, [`DbError::exit_code`] the status.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DbError {
+    /// `-db ""`.
+    #[error("Database name is required.")]
+    NameRequired,
+    /// `-db` holds blanks or quotes only.
+    #[error("No database names were passed to CSeqDB::CSeqDB().")]
+    NoNames,
+    /// No alias or index file of this name anywhere on the search path.
+    #[error(
+        "No alias or index file found for {kind} database [{name}] in search path [{searched}]"
+    )]
+    NotFound {
+        /// `protein`.
+        kind: &'static str,
+        /// The name as given.
+        name: String,
+        /// The search path as NCBI prints it.
+        searched: String,
+    },
+    /// An alias file without a DBLIST.
+    #[error("No database names were found in alias file [{alias}].")]
+    NoMembers {
+        /// Path of the alias without its extension.
+        alias: String,
+    },
+    /// A member of an alias that is neither a volume nor an alias.
+    #[error("Could not find volume or alias file ({member}) referenced in alias file ({alias}).")]
+    MissingMember {
+        /// The name in the DBLIST.
+        member: String,
+        /// Path of the alias without its extension.
+        alias: String,
+    },
+    /// An alias that contains itself.
+    #[error("Illegal configuration: DB alias files are mutually recursive.")]
+    AliasCycle {
+        /// The alias file that would be entered again.
+        path: PathBuf,
+    },
+    /// Aliases nested too deeply or too widely to be meant.
+    #[error(
+        "alias file ({}) belongs to a tree of more than {limit} alias files; \
+         list the volumes in one DBLIST instead",
+        path.display()
+    )]
+    AliasTooLarge {
+        /// The alias file at which the limit was passed.
+        path: PathBuf,
+        /// The limit.
+        limit: usize,
+    },
+    /// An alias that restricts its members by a list, which is not supported.
+    #[error(
+        "alias file ({}) line {line} uses {key}, which is not supported; \
+         search the database without this alias, or make a database of the wanted sequences",
+        path.display()
+    )]
+    UnsupportedAliasKey {
+        /// The alias file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// The key, e.g. `SEQIDLIST`.
+        key: String,
+    },
+    /// A number in an alias file that is none, or is out of range.
+    #[error(
+        "alias file ({}) line {line}: {key} needs a whole number from 0 to {maximum}, not '{value}'",
+        path.display()
+    )]
+    AliasNumber {
+        /// The alias file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// The key, e.g. `NSEQ`.
+        key: &'static str,
+        /// The text found.
+        value: String,
+        /// The largest number allowed.
+        maximum: u64,
+    },
+    /// A file of a volume is not there.
+    #[error("Error: File ({}) not found.", path.display())]
+    MissingFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A version-5 volume without its LMDB file.
+    #[error("mdb_env_open: No such file or directory")]
+    MissingLmdb {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The index does not start with version 4 or 5 (byte offset 0).
+    #[error("Error: Not a valid version 4 or 5 database.")]
+    Version {
+        /// The index file.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+    },
+    /// A nucleotide index where a protein one was asked for (byte offset 4).
+    #[error("Error: requested sequence type does not match DB.")]
+    WrongKind {
+        /// The index file.
+        path: PathBuf,
+    },
+    /// Volumes of both versions in one database.
+    #[error("DB list contains both Version 4 and Version 5 dbs")]
+    MixedVersions,
+    /// A file is shorter than its contents say.
+    #[error(
+        "file ({}) is cut short: {what} at byte {offset} needs {needed} bytes, the file has \
+         {length}; copy or make the database again",
+        path.display()
+    )]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// What was being read.
+        what: &'static str,
+        /// Where it begins.
+        offset: u64,
+        /// How long the file must be at least.
+        needed: u64,
+        /// How long it is.
+        length: u64,
+    },
+    /// An offset in the index that contradicts its neighbour or the file it points into.
+    #[error(
+        "index file ({}) byte {offset}: the {what} offset of sequence {oid} is out of order or \
+         outside its file; copy or make the database again",
+        path.display()
+    )]
+    Offset {
+        /// The index file.
+        path: PathBuf,
+        /// Where the offset is stored.
+        offset: u64,
+        /// `sequence` or `header`.
+        what: &'static str,
+        /// OID in the whole database.
+        oid: u32,
+    },
+    /// A byte in the sequence file that is no residue, or a missing sentinel.
+    #[error(
+        "sequence file ({}) byte {offset}: {code} is not {expected} (sequence {oid}); \
+         copy or make the database again",
+        path.display()
+    )]
+    Residue {
+        /// The sequence file.
+        path: PathBuf,
+        /// Where the byte is.
+        offset: u64,
+        /// OID in the whole database.
+        oid: u32,
+        /// The byte.
+        code: u8,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// A header that is not the binary ASN.1 of a Blast-def-line-set.
+    #[error(
+        "header file ({}) byte {offset}: {problem} in the definition lines of sequence {oid}; \
+         copy or make the database again",
+        path.display()
+    )]
+    Header {
+        /// The header file.
+        path: PathBuf,
+        /// Where the problem is.
+        offset: u64,
+        /// OID in the whole database.
+        oid: u32,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// No such OID.
+    #[error("sequence {oid} does not exist, the database has {count} sequences")]
+    NoSuchOid {
+        /// The OID asked for.
+        oid: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// More sequences or residues than BLAST+ can number.
+    #[error("the database has too many {what} ({found}, the largest number allowed is {maximum})")]
+    TooLarge {
+        /// `sequences` or `residues`.
+        what: &'static str,
+        /// How many.
+        found: u64,
+        /// How many there may be.
+        maximum: u64,
+    },
+    /// The operating system refused.
+    #[error("cannot read ({}): {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl DbError {
+    /// The exit status of the command: 2 as for every `BLAST Database error`, and 255 where BLAST+
+    /// ends with an exception that it does not translate.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::MissingLmdb { .. } | Self::AliasNumber { .. } | Self::Header { .. } => 255,
+            _ => 2,
+        }
+    }
+
+    /// The line for standard error, without the line feed.
+    pub fn report(&self) -> String {
+        match self.exit_code() {
+            255 => format!("Error: {self}"),
+            _ => format!("BLAST Database error: {self}"),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The index file of a volume (`.pin`): what the volume is, and where each sequence and header is.
+//!
+//! Integers are 32 bits, big-endian, unless noted:
+//!
+//! | field | version 4 | version 5 |
+//! |---|---|---|
+//! | version, then sequence type (1 protein, 0 nucleotide) | 4, type | 5, type |
+//! | volume number | | number |
+//! | title: length and bytes | text | text |
+//! | name of the LMDB file: length and bytes | | text |
+//! | date: length and bytes, padded with NUL so that the tables begin at a multiple of 8 | text | text |
+//! | number of sequences N, residues (64 bits, *little*-endian), longest sequence | | |
+//! | header offsets, then sequence offsets: N + 1 each | | |
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::DbError;
+
+/// The fields of an index file before its offset tables, and where those are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// 4 or 5.
+    pub version: u32,
+    /// Title, up to the first NUL byte.
+    pub title: Vec<u8>,
+    /// Name of the LMDB file in the same directory; empty in version 4.
+    pub lmdb: Vec<u8>,
+    /// When the volume was made, e.g. `Nov 20, 2026  11:10 PM`.
+    pub date: String,
+    /// Number of sequences in the volume.
+    pub sequences: u32,
+    /// Residues in the volume, as stated.
+    pub residues: u64,
+    /// Residues of the longest sequence, as stated.
+    pub longest: u32,
+    /// Byte offset of the header offsets in the file.
+    headers_at: usize,
+    /// Byte offset of the sequence offsets in the file.
+    sequences_at: usize,
+}
+
+/// Which of the two offset tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    /// Offsets into the header file.
+    Headers,
+    /// Offsets into the sequence file.
+    Sequences,
+}
+
+impl Table {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Headers => "header",
+            Self::Sequences => "sequence",
+        }
+    }
+}
+
+impl Index {
+    /// Reads the index in `bytes`, the contents of the file `path`. Reads nothing of the offset
+    /// tables, but makes sure that they are there.
+    ///
+    /// # Errors
+    /// [`DbError::Version`], [`DbError::WrongKind`] or [`DbError::Truncated`].
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, DbError> {
+        let mut fields = Fields { bytes, at: 0, path };
+        let version = fields.number("the version")?;
+        if version != 4 && version != 5 {
+            return Err(DbError::Version { path: path.into(), found: version });
+        }
+        let kind = fields.number("the sequence type")?;
+        if version == 5 {
+            fields.number("the volume number")?;
+        }
+        let title = until_nul(fields.text("the title")?);
+        let lmdb = if version == 5 { fields.text("the LMDB file name")? } else { &[] };
+        let date = until_nul(fields.text("the date")?);
+        let sequences = fields.number("the number of sequences")?;
+        let residues = fields.take(8, "the number of residues")?;
+        let residues = u64::from_le_bytes(std::array::from_fn(|i| residues[i]));
+        let longest = fields.number("the length of the longest sequence")?;
+        if kind != 1 {
+            return Err(DbError::WrongKind { path: path.into() });
+        }
+        let table = (u64::from(sequences) + 1) * 4;
+        let headers_at = fields.at;
+        fields.take(table, "the table of header offsets")?;
+        let sequences_at = fields.at;
+        fields.take(table, "the table of sequence offsets")?;
+        Ok(Self {
+            version,
+            title: title.to_vec(),
+            lmdb: lmdb.to_vec(),
+            date: String::from_utf8_lossy(date).into_owned(),
+            sequences,
+            residues,
+            longest,
+            headers_at,
+            sequences_at,
+        })
+    }
+
+    /// Byte offset in the index file of entry `i` of a table.
+    pub(crate) fn position(&self, table: Table, i: u32) -> usize {
+        let start = match table {
+            Table::Headers => self.headers_at,
+            Table::Sequences => self.sequences_at,
+        };
+        start + 4 * i as usize
+    }
+
+    /// Entry `i` of a table, `None` if `i` is greater than the number of sequences.
+    ///
+    /// `bytes` are those the index was parsed from.
+    #[inline]
+    pub(crate) fn offset(&self, bytes: &[u8], table: Table, i: u32) -> Option<u32> {
+        if i > self.sequences {
+            return None;
+        }
+        let at = self.position(table, i);
+        let word = bytes.get(at..at + 4)?;
+        Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
+    }
+
+    /// The bytes between two neighbouring entries, `None` if out of order or there is no such entry.
+    #[inline]
+    pub(crate) fn span(&self, bytes: &[u8], table: Table, i: u32) -> Option<Range<usize>> {
+        let start = self.offset(bytes, table, i)?;
+        let end = self.offset(bytes, table, i.checked_add(1)?)?;
+        (start <= end).then_some(start as usize..end as usize)
+    }
+}
+
+fn until_nul(text: &[u8]) -> &[u8] {
+    text.iter().position(|&b| b == 0).map_or(text, |end| &text[..end])
+}
+
+/// A position in the index file.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    path: &'a Path,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: u64, what: &'static str) -> Result<&'a [u8], DbError> {
+        let needed = self.at as u64 + count;
+        let found = usize::try_from(needed).ok().and_then(|end| self.bytes.get(self.at..end));
+        let Some(found) = found else {
+            return Err(DbError::Truncated {
+                path: self.path.into(),
+                what,
+                offset: self.at as u64,
+                needed,
+                length: self.bytes.len() as u64,
+            });
+        };
+        self.at += found.len();
+        Ok(found)
+    }
+
+    fn number(&mut self, what: &'static str) -> Result<u32, DbError> {
+        let word = self.take(4, what)?;
+        Ok(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
+    }
+
+    fn text(&mut self, what: &'static str) -> Result<&'a [u8], DbError> {
+        let length = self.number(what)?;
+        self.take(u64::from(length), what)
+    }
+}

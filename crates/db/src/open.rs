@@ -1,0 +1,160 @@
+//! Opening a database by name, or from the bytes of its files.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::database::{Parts, first_oids};
+use crate::path::{self, BasePath};
+use crate::totals::{self, Volumes};
+use crate::tree::Node;
+use crate::volume::Volume;
+use crate::{Database, DatabaseInfo, DbError, SearchPath, SequenceKind, VolumeBytes, date};
+
+impl Database {
+    /// Opens the database, or the databases, that `names` lists as `-db` does: separated by
+    /// blanks, in double quotes if they contain blanks.
+    ///
+    /// ```no_run
+    /// use fleetblast_db::{Database, SearchPath, SequenceKind};
+    ///
+    /// let search = SearchPath::from_environment()?;
+    /// let database = Database::open("swissprot", SequenceKind::Protein, &search)?;
+    /// database.validate(0..database.oid_count())?;
+    /// println!("{} sequences", database.sequences());
+    /// # Ok::<(), fleetblast_db::DbError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As the oracle for names, aliases and versions; [`DbError::Truncated`] for files cut short.
+    pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
+        let SequenceKind::Protein = kind;
+        let list = names.as_bytes();
+        let tree = Node::resolve(list, search)?;
+        let mut pool = Pool::default();
+        let opened = pool.open(&tree)?;
+        let stated = (tree.sequences(&opened)?, tree.residues(&opened)?);
+        let infos = path::split_names(list, true)
+            .into_iter()
+            .map(|name| info(name, search, &mut pool))
+            .collect::<Result<Vec<_>, _>>()?;
+        let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
+        Self::assemble(Parts {
+            included: tree.included(&opened, opened.count)?,
+            infos,
+            date: opened.date().to_owned(),
+            stats_sequences: or_stated(tree.stats_sequences(&opened)?, stated.0),
+            stats_residues: or_stated(tree.stats_residues(&opened)?, stated.1),
+            volumes: opened.volumes.into_iter().map(|(_, volume, _)| volume).collect(),
+        })
+    }
+
+    /// A database of volumes whose files are already in memory, in this order.
+    ///
+    /// # Errors
+    /// Those of damaged files; messages call the files of volume n `volume-n.pin` and so on.
+    pub fn from_volume_bytes(volumes: Vec<VolumeBytes>) -> Result<Self, DbError> {
+        let volumes = volumes
+            .into_iter()
+            .enumerate()
+            .map(|(i, bytes)| Ok(Arc::new(Volume::from_bytes(&format!("volume-{i}"), bytes)?)))
+            .collect::<Result<Vec<_>, DbError>>()?;
+        let indexes = || volumes.iter().map(|volume| volume.index());
+        let info = DatabaseInfo {
+            name: Vec::new(),
+            title: totals::join_titles(indexes().map(|index| index.title.clone())),
+            date: date::latest(indexes().map(|index| index.date.as_str())).to_owned(),
+            sequences: indexes().map(|index| u64::from(index.sequences)).sum(),
+            residues: indexes().fold(0, |sum, index| sum.saturating_add(index.residues)),
+        };
+        Self::from_volumes(volumes, info)
+    }
+
+    /// A database of volumes without aliases.
+    pub(crate) fn from_volumes(
+        volumes: Vec<Arc<Volume>>,
+        info: DatabaseInfo,
+    ) -> Result<Self, DbError> {
+        let starts = first_oids(volumes.iter().map(Arc::as_ref))?;
+        let count = starts[starts.len() - 1];
+        let all = 0..count;
+        Self::assemble(Parts {
+            volumes,
+            included: if count == 0 { Vec::new() } else { vec![all] },
+            date: info.date.clone(),
+            stats_sequences: info.sequences,
+            stats_residues: totals::limited("residues", info.residues, i64::MAX as u64)?,
+            infos: vec![info],
+        })
+    }
+}
+
+/// What the report says about one of the names, which BLAST+ opens by itself for this
+/// (`CAlignFormatUtil::GetBlastDbInfo`, align_format_util.cpp).
+fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseInfo, DbError> {
+    let tree = Node::resolve(&name, search)?;
+    let opened = pool.open(&tree)?;
+    let title = match tree.title(&opened) {
+        none if none.is_empty() => name.clone(),
+        title => title,
+    };
+    Ok(DatabaseInfo {
+        title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
+        date: opened.date().to_owned(),
+        sequences: tree.sequences(&opened)?,
+        residues: tree.residues(&opened)?,
+        name,
+    })
+}
+
+/// Volumes opened so far, so that none is opened twice.
+#[derive(Default)]
+struct Pool {
+    volumes: HashMap<BasePath, Arc<Volume>>,
+}
+
+/// The volumes of one tree in OID order, with their OIDs.
+struct Opened {
+    volumes: Vec<(BasePath, Arc<Volume>, Range<u32>)>,
+    count: u32,
+}
+
+impl Pool {
+    /// Opens the volumes of a tree and checks that they belong together.
+    fn open(&mut self, tree: &Node) -> Result<Opened, DbError> {
+        let mut volumes = Vec::new();
+        for base in tree.all_volumes() {
+            let volume = match self.volumes.get(&base) {
+                Some(volume) => volume.clone(),
+                None => Arc::new(Volume::open(&base)?),
+            };
+            self.volumes.insert(base.clone(), volume.clone());
+            volumes.push((base, volume));
+        }
+        let five = |volume: &Volume| volume.lmdb().is_some();
+        if volumes.windows(2).any(|pair| five(&pair[0].1) != five(&pair[1].1)) {
+            return Err(DbError::MixedVersions);
+        }
+        // BLAST+ opens the LMDB file of a version-5 volume whether it needs it or not.
+        if let Some(path) = volumes.iter().filter_map(|(_, v)| v.lmdb()).find(|p| !p.exists()) {
+            return Err(DbError::MissingLmdb { path });
+        }
+        let starts = first_oids(volumes.iter().map(|(_, volume)| volume.as_ref()))?;
+        let spans = starts.windows(2).map(|pair| pair[0]..pair[1]);
+        let volumes = volumes.into_iter().zip(spans).map(|((b, v), span)| (b, v, span)).collect();
+        Ok(Opened { volumes, count: starts[starts.len() - 1] })
+    }
+}
+
+impl Opened {
+    fn date(&self) -> &str {
+        date::latest(self.volumes.iter().map(|(_, volume, _)| volume.index().date.as_str()))
+    }
+}
+
+impl Volumes for Opened {
+    fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)> {
+        let (_, volume, span) = self.volumes.iter().find(|(name, _, _)| name == base)?;
+        Some((volume, span.clone()))
+    }
+}

@@ -1,0 +1,109 @@
+//! Where databases are looked for: the working directory, `BLASTDB`, the configuration file.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::path::{self, BasePath};
+use crate::{DbError, ncbirc};
+
+/// The directories in which a database name is tried, in this order: the working directory, those
+/// of the environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
+///
+/// The text that [`DbError::NotFound`] prints is the three parts, each followed by a colon, the
+/// last one only if it exists (`CSeqDBAtlas::GenerateSearchPath`, seqdbatlas.hpp).
+#[derive(Clone, Debug)]
+pub struct SearchPath {
+    /// Working directory, normalised.
+    directory: Vec<u8>,
+    /// All three parts, joined.
+    text: Vec<u8>,
+}
+
+impl SearchPath {
+    /// A path of the working directory `directory`, the value of `BLASTDB` (empty if unset) and
+    /// that of the configuration file. The latter two may list several directories with colons.
+    pub fn new(directory: &Path, blastdb: &OsStr, configured: Option<&OsStr>) -> Self {
+        let directory = path::normalize(directory.as_os_str().as_bytes());
+        let mut text = directory.clone();
+        text.push(b':');
+        // The whole value is normalised as if it were one path: a quirk seen in the messages.
+        text.extend(path::normalize(blastdb.as_bytes()));
+        text.push(b':');
+        if let Some(configured) = configured {
+            text.extend(path::normalize(configured.as_bytes()));
+            text.push(b':');
+        }
+        Self { directory, text }
+    }
+
+    /// The path of this process: working directory, environment and `.ncbirc`.
+    ///
+    /// Only the first configuration file found counts: `.ncbirc` in the working directory, the home
+    /// directory, `$NCBI`, `/etc`; if `NCBI_CONFIG_PATH` is set, its directories are tried instead.
+    /// The variable `NCBI_CONFIG__BLAST__BLASTDB` overrides the file.
+    ///
+    /// # Errors
+    /// [`DbError::Io`] if the working directory cannot be told.
+    pub fn from_environment() -> Result<Self, DbError> {
+        let directory = std::env::current_dir()
+            .map_err(|source| DbError::Io { path: PathBuf::from("."), source })?;
+        let blastdb = std::env::var_os("BLASTDB").unwrap_or_default();
+        let configured = std::env::var_os("NCBI_CONFIG__BLAST__BLASTDB")
+            .filter(|value| !value.is_empty())
+            .or_else(|| {
+                let file = configuration_directories()
+                    .into_iter()
+                    .find_map(|dir| std::fs::read(dir.join(".ncbirc")).ok())?;
+                let value = ncbirc::value(&file, "BLAST", "BLASTDB")?;
+                Some(OsStr::from_bytes(&value).to_owned())
+            });
+        Ok(Self::new(&directory, &blastdb, configured.as_deref()))
+    }
+
+    /// The path as the oracle prints it, e.g. `/cwd::`.
+    pub fn text(&self) -> String {
+        path::text(&self.text)
+    }
+
+    /// The working directory.
+    pub(crate) fn directory(&self) -> &[u8] {
+        &self.directory
+    }
+
+    /// The first `directory/name` for which an alias or an index file exists.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<BasePath> {
+        self.text
+            .split(|&b| b == b':')
+            .filter(|directory| !directory.is_empty())
+            .map(|directory| path::join(directory, name))
+            .find(|base| path::exists(base, "pal") || path::exists(base, "pin"))
+    }
+}
+
+fn configuration_directories() -> Vec<PathBuf> {
+    if let Some(list) = std::env::var_os("NCBI_CONFIG_PATH") {
+        return std::env::split_paths(&list).collect();
+    }
+    let variable = |name| std::env::var_os(name).map(PathBuf::from);
+    [Some(PathBuf::from(".")), variable("HOME"), variable("NCBI"), Some(PathBuf::from("/etc"))]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_the_one_ncbi_prints() {
+        let path = |blastdb: &str, configured: Option<&str>| {
+            SearchPath::new(Path::new("/no/cwd"), blastdb.as_ref(), configured.map(OsStr::new))
+                .text()
+        };
+        assert_eq!(path("", None), "/no/cwd::");
+        assert_eq!(path("/no/fb:/nonexist/", None), "/no/cwd:/no/fb:/nonexist:");
+        assert_eq!(path("..", Some("/rc")), "/no/cwd:..:/rc:");
+    }
+}

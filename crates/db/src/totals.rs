@@ -1,0 +1,143 @@
+//! What a tree of aliases says about the whole: title, totals, included OIDs.
+
+use std::ops::Range;
+
+use crate::DbError;
+use crate::path::BasePath;
+use crate::range;
+use crate::tree::Node;
+use crate::volume::Volume;
+
+/// NCBI numbers sequences with 32-bit signed integers.
+pub(crate) const MOST_SEQUENCES: u64 = i32::MAX as u64;
+
+/// Finds an opened volume and its OIDs by its path.
+pub(crate) trait Volumes {
+    /// The volume at `base` and the OIDs of its sequences.
+    fn get(&self, base: &BasePath) -> Option<(&Volume, Range<u32>)>;
+}
+
+impl Node {
+    /// The title: that of the alias, else those of the members that have one, joined by `; `,
+    /// nested aliases before volumes.
+    pub(crate) fn title(&self, volumes: &impl Volumes) -> Vec<u8> {
+        if let Some(entry) = self.alias.get("TITLE") {
+            return entry.value.clone();
+        }
+        let nodes = self.nodes.iter().map(|node| node.title(volumes));
+        let own = self.volumes.iter().filter_map(|base| volumes.get(base));
+        let titles = nodes.chain(own.map(|(volume, _)| volume.index().title.clone()));
+        join_titles(titles)
+    }
+
+    /// The number of sequences to report: NSEQ where given, else counted.
+    pub(crate) fn sequences(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
+        let total =
+            self.sum("NSEQ", MOST_SEQUENCES, volumes, &|volume| volume.index().sequences.into())?;
+        limited("sequences", total, MOST_SEQUENCES)
+    }
+
+    /// The number of residues to report: LENGTH where given, else counted.
+    pub(crate) fn residues(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
+        let total = self.sum("LENGTH", u64::MAX, volumes, &|volume| volume.index().residues)?;
+        limited("residues", total, i64::MAX as u64)
+    }
+
+    /// STATS_NSEQ, 0 where not given.
+    pub(crate) fn stats_sequences(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
+        limited(
+            "sequences",
+            self.sum("STATS_NSEQ", MOST_SEQUENCES, volumes, &|_| 0)?,
+            MOST_SEQUENCES,
+        )
+    }
+
+    /// STATS_TOTLEN, 0 where not given.
+    pub(crate) fn stats_residues(&self, volumes: &impl Volumes) -> Result<u64, DbError> {
+        let total = self.sum("STATS_TOTLEN", u64::MAX, volumes, &|_| 0)?;
+        limited("residues", total, i64::MAX as u64)
+    }
+
+    /// The value of `key` where an alias gives it; its members are not asked then.
+    fn sum(
+        &self,
+        key: &'static str,
+        maximum: u64,
+        volumes: &impl Volumes,
+        of_volume: &dyn Fn(&Volume) -> u64,
+    ) -> Result<u64, DbError> {
+        if let Some(number) = self.alias.number(key, maximum, &self.file)? {
+            return Ok(number);
+        }
+        let mut total = 0u64;
+        for node in &self.nodes {
+            total = total.saturating_add(node.sum(key, maximum, volumes, of_volume)?);
+        }
+        for (volume, _) in self.volumes.iter().filter_map(|base| volumes.get(base)) {
+            total = total.saturating_add(of_volume(volume));
+        }
+        Ok(total)
+    }
+
+    /// The included OIDs of the whole tree.
+    ///
+    /// FIRST_OID and LAST_OID count in the *whole* database, from 1. Each alias includes what its
+    /// members include, within its range. If the user's list has exactly one alias and that alias
+    /// has a range, then the range also restricts the volumes listed beside it
+    /// (`CSeqDBImpl::x_GetOidList`, seqdbimpl.cpp).
+    pub(crate) fn included(
+        &self,
+        volumes: &impl Volumes,
+        count: u32,
+    ) -> Result<Vec<Range<u32>>, DbError> {
+        let included = self.included_within(volumes)?;
+        let [only] = self.nodes.as_slice() else { return Ok(included) };
+        let Some(window) = only.oid_range()? else { return Ok(included) };
+        // An end of 0 means no end, for iteration but not for the alias's own members.
+        let end = if window.end == 0 { count } else { window.end.min(count) };
+        Ok(range::clip(&included, &(window.start.min(end)..end)))
+    }
+
+    fn included_within(&self, volumes: &impl Volumes) -> Result<Vec<Range<u32>>, DbError> {
+        let mut ranges: Vec<_> = self
+            .volumes
+            .iter()
+            .filter_map(|base| volumes.get(base))
+            .map(|(_, oids)| oids)
+            .collect();
+        for node in &self.nodes {
+            ranges.extend(node.included_within(volumes)?);
+        }
+        let ranges = range::union(ranges);
+        Ok(match self.oid_range()? {
+            Some(window) => range::clip(&ranges, &window),
+            None => ranges,
+        })
+    }
+
+    /// FIRST_OID and LAST_OID as a range from 0, `None` if neither is given.
+    fn oid_range(&self) -> Result<Option<Range<u32>>, DbError> {
+        let number = |key| self.alias.number(key, MOST_SEQUENCES, &self.file);
+        let (first, last) = (number("FIRST_OID")?, number("LAST_OID")?);
+        if first.is_none() && last.is_none() {
+            return Ok(None);
+        }
+        // Both fit: `number` bounds them.
+        let narrow = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+        let start = narrow(first.unwrap_or(0)).saturating_sub(1);
+        Ok(Some(start..last.map_or(u32::MAX, narrow)))
+    }
+}
+
+/// Joins the titles that are not empty by `; `.
+pub(crate) fn join_titles(titles: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    titles.filter(|title| !title.is_empty()).collect::<Vec<_>>().join(&b"; "[..])
+}
+
+/// An error if `total` is more than `maximum`.
+pub(crate) fn limited(what: &'static str, total: u64, maximum: u64) -> Result<u64, DbError> {
+    if total > maximum {
+        return Err(DbError::TooLarge { what, found: total, maximum });
+    }
+    Ok(total)
+}

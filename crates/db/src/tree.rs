@@ -1,0 +1,161 @@
+//! From database names to volumes: the tree of aliases.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::alias::AliasFile;
+use crate::path::{self, BasePath};
+use crate::{DbError, SearchPath};
+
+/// Alias files in one tree, beyond which it cannot be meant; also bounds the nesting.
+const MOST_ALIASES: usize = 4096;
+/// Aliases within aliases.
+const DEEPEST: usize = 64;
+
+/// An alias, or the list of names that the user gave.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    /// What the alias file says; nothing for the user's list.
+    pub(crate) alias: AliasFile,
+    /// The alias file, for messages.
+    pub(crate) file: PathBuf,
+    /// Members that are aliases, in DBLIST order.
+    pub(crate) nodes: Vec<Node>,
+    /// Members that are volumes, in DBLIST order, each once.
+    pub(crate) volumes: Vec<BasePath>,
+}
+
+impl Node {
+    /// Resolves a list of names, as in `-db`, to a tree.
+    ///
+    /// # Errors
+    /// Those of names and alias files; no volume is opened.
+    pub(crate) fn resolve(list: &[u8], search: &SearchPath) -> Result<Self, DbError> {
+        if list.is_empty() {
+            return Err(DbError::NameRequired);
+        }
+        let names = path::split_names(list, false);
+        if names.is_empty() {
+            return Err(DbError::NoNames);
+        }
+        let found = names.iter().map(|name| {
+            let base = search.find(name).ok_or_else(|| DbError::NotFound {
+                kind: "protein",
+                name: path::text(name),
+                searched: search.text(),
+            })?;
+            Ok(path::with_normal_directory(&base))
+        });
+        // All names are looked up before any alias is read.
+        let found = found.collect::<Result<Vec<_>, DbError>>()?;
+        let mut resolver = Resolver { search, open: Vec::new(), count: 0 };
+        let mut top = Self::default();
+        for base in found {
+            if path::exists(&base, "pal") {
+                top.nodes.push(resolver.node(base)?);
+            } else {
+                top.add_volume(&base);
+            }
+        }
+        Ok(top)
+    }
+
+    /// The volumes of the whole tree in OID order: by name, then by path, each once
+    /// (`SeqDB_CompareVolume`, seqdbcommon.cpp).
+    pub(crate) fn all_volumes(&self) -> Vec<BasePath> {
+        let mut found = BTreeSet::new();
+        self.collect_volumes(&mut found);
+        found.into_iter().map(|(_, base)| base.clone()).collect()
+    }
+
+    fn collect_volumes<'a>(&'a self, found: &mut BTreeSet<(&'a [u8], &'a BasePath)>) {
+        found.extend(self.volumes.iter().map(|base| (path::file_name(base), base)));
+        for node in &self.nodes {
+            node.collect_volumes(found);
+        }
+    }
+
+    fn add_volume(&mut self, base: &[u8]) {
+        let base = path::with_normal_directory(base);
+        if !self.volumes.contains(&base) {
+            self.volumes.push(base);
+        }
+    }
+}
+
+/// What is needed while aliases are entered.
+struct Resolver<'a> {
+    search: &'a SearchPath,
+    /// The aliases being read, outermost first, normalised.
+    open: Vec<BasePath>,
+    /// Aliases read so far.
+    count: usize,
+}
+
+impl Resolver<'_> {
+    /// Reads the alias `base` and all below it.
+    fn node(&mut self, base: BasePath) -> Result<Node, DbError> {
+        let file = path::with_extension(&base, "pal");
+        let normal = path::with_normal_directory(&base);
+        if self.open.contains(&normal) {
+            return Err(DbError::AliasCycle { path: file });
+        }
+        self.count += 1;
+        for (value, limit) in [(self.count, MOST_ALIASES), (self.open.len(), DEEPEST)] {
+            if value > limit {
+                return Err(DbError::AliasTooLarge { path: file, limit });
+            }
+        }
+        let text =
+            std::fs::read(&file).map_err(|source| DbError::Io { path: file.clone(), source })?;
+        let alias = AliasFile::parse(&text);
+        let members = alias.members();
+        if members.is_empty() {
+            return Err(DbError::NoMembers { alias: path::text(&base) });
+        }
+        alias.check_supported(&file)?;
+        let mut node = Node { alias, file, ..Node::default() };
+        self.open.push(normal);
+        for member in &members {
+            self.add_member(&mut node, &base, member)?;
+        }
+        self.open.pop();
+        Ok(node)
+    }
+
+    /// Adds the member of the alias `base` that its DBLIST calls `name`.
+    ///
+    /// In this order (`CSeqDBAliasNode::x_ExpandAliases`, seqdbalias.cpp): the name of the alias
+    /// itself is the volume beside it; an alias in the alias's directory; a volume *of that file
+    /// name in the working directory*, even if the name has a directory; a volume in the alias's
+    /// directory; whatever the search path finds.
+    fn add_member(&mut self, node: &mut Node, base: &[u8], name: &[u8]) -> Result<(), DbError> {
+        if name == path::file_name(base) {
+            node.add_volume(base);
+            return Ok(());
+        }
+        let beside = path::join(path::directory(base), name);
+        if path::exists(&beside, "pal") {
+            node.nodes.push(self.node(beside)?);
+            return Ok(());
+        }
+        let local = path::join(self.search.directory(), path::file_name(name));
+        if path::exists(&local, "pin") {
+            node.add_volume(&local);
+        } else if path::exists(&beside, "pin") {
+            node.add_volume(&beside);
+        } else {
+            match self.search.find(name) {
+                Some(found) if path::exists(&found, "pal") => node.nodes.push(self.node(found)?),
+                Some(found) => node.add_volume(&found),
+                None => {
+                    return Err(DbError::MissingMember {
+                        member: path::text(name),
+                        alias: path::text(base),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

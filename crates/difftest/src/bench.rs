@@ -1,0 +1,261 @@
+//! `difftest bench`: interleaved, paired timing.
+//!
+//! Every round runs each contender once, so that slow phases of the machine hit all of them;
+//! the ratio of a pair is taken within a round. Before the first round each database file is
+//! read once. Both programs write to a file and their outputs are compared as well: a fast
+//! wrong answer is no answer.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+use wait4::Wait4;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::cli::Tools;
+use crate::error::{Error, Result, io_error};
+use crate::fasta;
+use crate::full::prepare_big;
+use crate::process::{Tool, exit_code};
+use crate::workspace::{self, Source, Workspace};
+
+/// How much to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// 20 queries, until four minutes are over.
+    Quick,
+    /// All queries, three rounds.
+    Full,
+    /// One query, five rounds.
+    Single,
+}
+
+/// What to run.
+#[derive(Debug)]
+pub struct Options {
+    /// How much.
+    pub size: Size,
+    /// The programs.
+    pub tools: Tools,
+}
+
+/// Seconds and peak memory of one run.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    /// Wall-clock seconds.
+    wall: f64,
+    /// User and system seconds of all threads.
+    cpu: f64,
+    /// Largest resident set in bytes.
+    memory: u64,
+    /// Hash of the output.
+    output: u64,
+}
+
+/// One program with one set of options.
+struct Contender<'a> {
+    name: &'static str,
+    tool: &'a Tool,
+    args: Vec<String>,
+    samples: Vec<Sample>,
+}
+
+/// Measures and prints the table; true if all outputs were the same.
+///
+/// # Errors
+/// If inputs cannot be made or a program fails.
+pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+    workspace::report_source(source);
+    describe_machine(&options.tools)?;
+    let dir = prepare_big(workspace, source)?;
+    let residues = write_queries(source, options.size, &dir)?;
+    warm_up(&dir.join("db"))?;
+    let mut contenders = contenders(&options.tools);
+    let (rounds, budget) = match options.size {
+        Size::Quick => (5, 180.0),
+        Size::Full => (3, f64::INFINITY),
+        Size::Single => (5, 180.0),
+    };
+    let started = Instant::now();
+    for round in 0..rounds {
+        for contender in &mut contenders {
+            let sample = measure(contender, &dir)?;
+            contender.samples.push(sample);
+        }
+        let elapsed = started.elapsed().as_secs_f64();
+        let next = elapsed + elapsed / (round + 1) as f64;
+        if next > budget {
+            break;
+        }
+    }
+    println!("queries: {residues} residues; {} rounds\n", contenders[0].samples.len());
+    print!("{}", table(&contenders));
+    let first = contenders[0].samples[0].output;
+    let same = contenders.iter().flat_map(|c| &c.samples).all(|s| s.output == first);
+    println!("\noutputs: {}", if same { "all equal" } else { "DIFFERENT" });
+    Ok(same)
+}
+
+fn contenders(tools: &Tools) -> Vec<Contender<'_>> {
+    let search = |name, tool, more: &[&str]| {
+        let fixed = ["-query", "q/bench.fa", "-db", "db/big", "-outfmt", "6", "-num_threads"];
+        let args = fixed.iter().chain(more).map(|s| s.to_string()).collect();
+        Contender { name, tool, args, samples: Vec::new() }
+    };
+    vec![
+        search("BLAST+, 1 thread", &tools.oracle, &["1"]),
+        search("FleetBLAST, 1 thread", &tools.tested, &["1"]),
+        search("BLAST+, 2 threads, -mt_mode 0", &tools.oracle, &["2", "-mt_mode", "0"]),
+        search("BLAST+, 2 threads, -mt_mode 1", &tools.oracle, &["2", "-mt_mode", "1"]),
+        search("FleetBLAST, 2 threads", &tools.tested, &["2"]),
+    ]
+}
+
+/// Writes the queries of this size; returns their residues.
+fn write_queries(source: &Source, size: Size, dir: &Path) -> Result<usize> {
+    let ordinary = |length: usize| (200..=400).contains(&length);
+    let chosen: Vec<_> = match size {
+        Size::Full => source.queries.clone(),
+        Size::Quick => {
+            let step = (source.queries.len() / 20).max(1);
+            source.queries.iter().skip(step / 2).step_by(step).take(20).cloned().collect()
+        }
+        Size::Single => {
+            source.queries.iter().filter(|q| ordinary(q.seq.len())).take(1).cloned().collect()
+        }
+    };
+    let path = dir.join("q/bench.fa");
+    fs::write(&path, fasta::to_bytes(&chosen)).map_err(io_error("write", &path))?;
+    Ok(chosen.iter().map(|q| q.seq.len()).sum())
+}
+
+/// Reads all database files, so that no contender pays for the disk.
+fn warm_up(dir: &Path) -> Result<()> {
+    for entry in fs::read_dir(dir).map_err(io_error("list", dir))? {
+        let path = entry.map_err(io_error("list", dir))?.path();
+        hash_file(&path)?;
+    }
+    Ok(())
+}
+
+fn hash_file(path: &Path) -> Result<u64> {
+    let mut file = File::open(path).map_err(io_error("open", path))?;
+    let (mut hash, mut buffer) = (Xxh3::new(), vec![0; 1 << 18]);
+    loop {
+        let count = file.read(&mut buffer).map_err(io_error("read", path))?;
+        if count == 0 {
+            return Ok(hash.digest());
+        }
+        hash.update(&buffer[..count]);
+    }
+}
+
+/// Runs a contender once. Its peak memory is the kernel's figure for this child alone; the
+/// tester itself stays small, since a child starts out with its parent's.
+fn measure(contender: &Contender, dir: &Path) -> Result<Sample> {
+    let failed = |reason: String| Error::Tool { program: contender.name.to_string(), reason };
+    let out = dir.join("bench.out");
+    let file = File::create(&out).map_err(io_error("create", &out))?;
+    let mut command = contender.tool.command(&contender.args, dir);
+    command.stdin(std::process::Stdio::null()).stdout(file);
+    let started = Instant::now();
+    let child = command.spawn().map_err(|e| failed(e.to_string()))?;
+    let ended = child.wait4().map_err(|e| failed(e.to_string()))?;
+    let wall = started.elapsed().as_secs_f64();
+    if !ended.status.success() {
+        return Err(failed(format!("exit code {}", exit_code(ended.status))));
+    }
+    let used = ended.rusage;
+    let cpu = (used.utime + used.stime).as_secs_f64();
+    Ok(Sample { wall, cpu, memory: used.maxrss, output: hash_file(&out)? })
+}
+
+/// The results for a person: medians, spread, and FleetBLAST's speed against BLAST+'s.
+fn table(contenders: &[Contender]) -> String {
+    let mut text = format!(
+        "{:<32}{:>9}{:>9}{:>9}{:>9}{:>10}\n",
+        "", "wall s", "min", "max", "CPU s", "peak MB"
+    );
+    for c in contenders {
+        let wall = |c: &Contender| c.samples.iter().map(|s| s.wall).collect::<Vec<_>>();
+        let walls = wall(c);
+        let cpu = median(c.samples.iter().map(|s| s.cpu).collect());
+        let memory = c.samples.iter().map(|s| s.memory).max().unwrap_or(0);
+        text += &format!(
+            "{:<32}{:>9.2}{:>9.2}{:>9.2}{:>9.2}{:>10.0}\n",
+            c.name,
+            median(walls.clone()),
+            walls.iter().copied().fold(f64::INFINITY, f64::min),
+            walls.iter().copied().fold(0.0, f64::max),
+            cpu,
+            memory as f64 / 1e6
+        );
+    }
+    let [one, fleet_one, zero, batch, fleet_two] = contenders else { return text };
+    // BLAST+ is given its better mode as a whole, not the better one of each round.
+    let wall = |c: &Contender| median(c.samples.iter().map(|s| s.wall).collect());
+    let two = if wall(zero) <= wall(batch) { zero } else { batch };
+    text += "\nFleetBLAST against BLAST+ (median of the rounds' ratios, range):\n";
+    text += &speed_line("1 thread", one, fleet_one);
+    text += &speed_line("2 threads", two, fleet_two);
+    text + &speed_line("FleetBLAST, 2 against 1", fleet_one, fleet_two)
+}
+
+fn speed_line(label: &str, base: &Contender, new: &Contender) -> String {
+    let pairs = base.samples.iter().zip(&new.samples);
+    let ratios: Vec<f64> = pairs.map(|(base, new)| base.wall / new.wall).collect();
+    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ratios.iter().copied().fold(0.0, f64::max);
+    format!("  {label:<30}{:>6.2} times as fast ({low:.2} to {high:.2})\n", median(ratios))
+}
+
+/// The middle value, or the mean of the middle two; NaN for none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    match n {
+        0 => f64::NAN,
+        _ if n % 2 == 1 => values[n / 2],
+        _ => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+/// What the numbers were taken on.
+fn describe_machine(tools: &Tools) -> Result<()> {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": "));
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    println!("machine: {} ({cores} cores)", model.map_or("unknown processor", |m| m.1));
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("load before: {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "));
+    println!("oracle: {}", tools.oracle.version()?);
+    println!("tested: {}", tools.tested.version()?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(Vec::new()).is_nan());
+    }
+
+    #[test]
+    fn the_ratio_is_taken_within_rounds() {
+        let tool = Tool::oracle("x".into());
+        let contender = |walls: [f64; 3]| Contender {
+            name: "c",
+            tool: &tool,
+            args: Vec::new(),
+            samples: walls.map(|wall| Sample { wall, cpu: wall, memory: 1, output: 0 }).to_vec(),
+        };
+        // The second round was twice as slow for both.
+        let line = speed_line("x", &contender([10.0, 20.0, 10.0]), &contender([5.0, 10.0, 2.5]));
+        assert!(line.contains("2.00 times as fast (2.00 to 4.00)"), "{line}");
+    }
+}

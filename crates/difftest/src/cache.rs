@@ -1,0 +1,125 @@
+//! Oracle results kept between runs: BLAST+ is the slow half of a differential test.
+//!
+//! A key covers the oracle's version, the arguments, and every input they name, so a stale
+//! result is never found. A damaged entry is ignored and replaced.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{Result, io_error};
+use crate::process::Outcome;
+
+/// A directory of finished oracle runs.
+#[derive(Debug)]
+pub struct Cache {
+    dir: PathBuf,
+    version: String,
+}
+
+impl Cache {
+    /// Opens (creating it) the cache in `dir` for the oracle of this version.
+    pub fn open(dir: PathBuf, version: String) -> Result<Self> {
+        fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
+        Ok(Cache { dir, version })
+    }
+
+    /// The key of a search: `inputs` are the contents (or build stamps) of what it reads.
+    pub fn key(&self, args: &[String], inputs: &[Vec<u8>]) -> String {
+        let mut hash = Xxh3::new();
+        let texts = args.iter().map(String::as_bytes).chain(inputs.iter().map(Vec::as_slice));
+        for part in std::iter::once(self.version.as_bytes()).chain(texts) {
+            // The length keeps ["ab", "c"] and ["a", "bc"] apart.
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        format!("{:032x}", hash.digest128())
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.dir.join(key)
+    }
+
+    /// A kept result, if there is a sound one.
+    pub fn get(&self, key: &str) -> Option<Outcome> {
+        decode(&fs::read(self.path(key)).ok()?)
+    }
+
+    /// Keeps a result. Written aside and renamed, so that an interrupted run leaves no half.
+    pub fn put(&self, key: &str, outcome: &Outcome) -> Result<()> {
+        let part = self.path(&format!("{key}.part"));
+        fs::write(&part, encode(outcome)).map_err(io_error("write", &part))?;
+        fs::rename(&part, self.path(key)).map_err(io_error("rename", &part))
+    }
+}
+
+/// Layout: `code stdout-length stderr-length hash\n`, then the two streams.
+fn encode(outcome: &Outcome) -> Vec<u8> {
+    let body = [&outcome.stdout[..], &outcome.stderr[..]].concat();
+    let hash = xxhash_rust::xxh3::xxh3_64(&body);
+    let (out, err) = (outcome.stdout.len(), outcome.stderr.len());
+    let mut bytes = format!("{} {out} {err} {hash:016x}\n", outcome.code).into_bytes();
+    bytes.extend(body);
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<Outcome> {
+    let end = bytes.iter().position(|&b| b == b'\n')?;
+    let (head, body) = (std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..]);
+    let mut fields = head.split(' ');
+    let code = fields.next()?.parse().ok()?;
+    let out: usize = fields.next()?.parse().ok()?;
+    let err: usize = fields.next()?.parse().ok()?;
+    let hash = u64::from_str_radix(fields.next()?, 16).ok()?;
+    if body.len() != out.checked_add(err)? || xxhash_rust::xxh3::xxh3_64(body) != hash {
+        return None;
+    }
+    let (stdout, stderr) = (body[..out].to_vec(), body[out..].to_vec());
+    Some(Outcome { stdout, stderr, code, timed_out: false })
+}
+
+/// Contents of the query files and build stamps of the databases that the arguments name.
+pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8>> {
+    let words = args.iter().flat_map(|a| a.split(' ')).chain(stdin);
+    let files = words.filter_map(|word| {
+        if word.starts_with("db/") {
+            Some(dir.join(format!("{word}.stamp")))
+        } else {
+            word.starts_with("q/").then(|| dir.join(word))
+        }
+    });
+    // A file that is not there (an error case) is an input too: an empty one.
+    files.map(|file| fs::read(file).unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome() -> Outcome {
+        Outcome { stdout: b"a\nb".to_vec(), stderr: b"w\n".to_vec(), code: -6, timed_out: false }
+    }
+
+    #[test]
+    fn results_survive_and_damage_is_seen() {
+        let bytes = encode(&outcome());
+        assert_eq!(decode(&bytes), Some(outcome()));
+        let mut bad = bytes.clone();
+        *bad.last_mut().unwrap() ^= 1;
+        assert_eq!(decode(&bad), None);
+        assert_eq!(decode(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(decode(b""), None);
+    }
+
+    #[test]
+    fn keys_depend_on_arguments_inputs_and_version() {
+        let cache = |v: &str| Cache { dir: PathBuf::new(), version: v.to_string() };
+        let args = |a: &[&str]| a.iter().map(|s| s.to_string()).collect::<Vec<_>>();
+        let key = cache("1").key(&args(&["ab", "c"]), &[b"x".to_vec()]);
+        assert_eq!(key, cache("1").key(&args(&["ab", "c"]), &[b"x".to_vec()]));
+        assert_ne!(key, cache("1").key(&args(&["a", "bc"]), &[b"x".to_vec()]));
+        assert_ne!(key, cache("1").key(&args(&["ab", "c"]), &[b"y".to_vec()]));
+        assert_ne!(key, cache("2").key(&args(&["ab", "c"]), &[b"x".to_vec()]));
+    }
+}

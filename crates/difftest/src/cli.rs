@@ -1,0 +1,164 @@
+//! The command line of the tester.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lexopt::{Arg, Parser, ValueExt};
+
+use crate::error::{Error, Result};
+use crate::process::Tool;
+use crate::workspace::Workspace;
+use crate::{bench, fuzz, table};
+
+/// Help text.
+pub const USAGE: &str = "\
+difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
+
+  difftest table [--quick] [--filter TEXT] [--jobs N]
+      Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
+      and, where marked, standard error. --quick leaves out the slow cases.
+  difftest fuzz [--seconds S] [--seed N] [--jobs N] [--only INDEX]
+      Random queries, databases and options until the time is over. A difference is made
+      small and kept under target/fuzzdiff/. --only runs one item of a seed again.
+  difftest full
+      All queries against the largest database, formats 6, 7, 10, 5 and 0.
+  difftest bench [--full | --single]
+      Interleaved timing of both programs with 1 and 2 threads; --full: all queries, 3 rounds
+      (about a quarter of an hour); --single: one query; else 20 queries (below 5 minutes).
+
+Options of all:
+  --program PATH  FleetBLAST (default: target/release/fleetblast; called as PATH blastp ...)
+  --oracle PATH   BLAST+'s blastp (default: blastp)
+  --data DIR      directory with queries_aa.fa, proteins_small.fa.gz and proteins.fa.gz
+                  (default: $FLEETBLAST_DATA, ../shared/data, Debian's mmseqs2-examples)
+
+Exit code: 0 no difference, 1 differences, 2 the test could not run.
+";
+
+/// What to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Print [`USAGE`].
+    Help,
+    /// `table`.
+    Table(table::Options),
+    /// `fuzz`.
+    Fuzz(fuzz::Options),
+    /// `full`.
+    Full(Tools),
+    /// `bench`.
+    Bench(bench::Options),
+}
+
+/// The two programs.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// FleetBLAST.
+    pub tested: Tool,
+    /// BLAST+.
+    pub oracle: Tool,
+}
+
+/// The command line, understood.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What to do.
+    pub command: Command,
+    /// Directory of real sequences, if one was named.
+    pub data: Option<PathBuf>,
+}
+
+/// Option values before they are sorted to their subcommand.
+struct Raw {
+    subcommand: Option<String>,
+    quick: bool,
+    full: bool,
+    single: bool,
+    filter: Option<String>,
+    jobs: Option<usize>,
+    seconds: u64,
+    seed: u64,
+    only: Option<u64>,
+    program: Option<PathBuf>,
+    oracle: PathBuf,
+    data: Option<PathBuf>,
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// [`Error::Usage`] for unknown words, bad numbers and a missing subcommand.
+pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
+    let raw = read(&mut parser).map_err(|e| Error::Usage(e.to_string()))?;
+    // The programs run in another directory, so a relative path must be made whole here.
+    let whole =
+        |p: PathBuf| if p.components().count() > 1 { p.canonicalize().unwrap_or(p) } else { p };
+    let program = whole(raw.program.unwrap_or_else(|| workspace.fleetblast()));
+    let tools =
+        Tools { tested: Tool::fleetblast(program), oracle: Tool::oracle(whole(raw.oracle)) };
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let jobs = raw.jobs.unwrap_or(cores).max(1);
+    let command = match raw.subcommand.as_deref() {
+        Some("help") => Command::Help,
+        Some("table") => {
+            let Tools { tested, oracle } = tools;
+            let (quick, filter) = (raw.quick, raw.filter);
+            Command::Table(table::Options { quick, filter, jobs, tested, oracle })
+        }
+        Some("fuzz") => Command::Fuzz(fuzz::Options {
+            time: Duration::from_secs(raw.seconds),
+            seed: raw.seed,
+            only: raw.only,
+            jobs,
+            tools,
+        }),
+        Some("full") => Command::Full(tools),
+        Some("bench") => {
+            let size = match (raw.full, raw.single) {
+                (true, _) => bench::Size::Full,
+                (_, true) => bench::Size::Single,
+                _ => bench::Size::Quick,
+            };
+            Command::Bench(bench::Options { size, tools })
+        }
+        Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
+        None => return Err(Error::Usage("no subcommand given".into())),
+    };
+    Ok(Parsed { command, data: raw.data })
+}
+
+fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
+    let mut raw = Raw {
+        subcommand: None,
+        quick: false,
+        full: false,
+        single: false,
+        filter: None,
+        jobs: None,
+        seconds: 60,
+        seed: 1,
+        only: None,
+        program: None,
+        oracle: PathBuf::from("blastp"),
+        data: None,
+    };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("help") | Arg::Short('h') => raw.subcommand = Some("help".into()),
+            Arg::Long("quick") => raw.quick = true,
+            Arg::Long("full") => raw.full = true,
+            Arg::Long("single") => raw.single = true,
+            Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),
+            Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
+            Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
+            Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
+            Arg::Long("only") => raw.only = Some(parser.value()?.parse()?),
+            Arg::Long("program") => raw.program = Some(parser.value()?.into()),
+            Arg::Long("oracle") => raw.oracle = parser.value()?.into(),
+            Arg::Long("data") => raw.data = Some(parser.value()?.into()),
+            Arg::Value(word) if raw.subcommand.is_none() => raw.subcommand = Some(word.string()?),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(raw)
+}

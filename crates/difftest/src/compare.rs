@@ -1,0 +1,188 @@
+//! Comparing what the two programs printed, and saying where they part.
+
+use crate::process::Outcome;
+
+/// One way in which the programs disagree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// Only one of them, or both, had to be killed.
+    TimedOut {
+        /// The oracle took too long.
+        oracle: bool,
+        /// FleetBLAST took too long.
+        tested: bool,
+    },
+    /// Exit codes (or minus the signal).
+    ExitCode {
+        /// The oracle's code.
+        expected: i32,
+        /// FleetBLAST's code.
+        actual: i32,
+    },
+    /// The first differing line of a stream.
+    Stream {
+        /// `stdout` or `stderr`.
+        stream: &'static str,
+        /// What parted.
+        at: LineDifference,
+    },
+}
+
+/// Where two texts part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineDifference {
+    /// Line number, from 1.
+    pub line: usize,
+    /// The oracle's line with its line end; none if its text has ended.
+    pub expected: Option<Vec<u8>>,
+    /// FleetBLAST's line; none if its text has ended.
+    pub actual: Option<Vec<u8>>,
+    /// The query and hit that the line belongs to, as far as the text tells.
+    pub context: Vec<String>,
+    /// Number of line positions that differ in all.
+    pub differing_lines: usize,
+}
+
+/// All differences between two outcomes; standard error counts if `stderr`.
+pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Difference> {
+    let mut found = Vec::new();
+    if expected.timed_out || actual.timed_out {
+        found.push(Difference::TimedOut { oracle: expected.timed_out, tested: actual.timed_out });
+        return found;
+    }
+    if expected.code != actual.code {
+        found.push(Difference::ExitCode { expected: expected.code, actual: actual.code });
+    }
+    if let Some(at) = first_difference(&expected.stdout, &actual.stdout) {
+        found.push(Difference::Stream { stream: "stdout", at });
+    }
+    if stderr && let Some(at) = first_difference(&expected.stderr, &actual.stderr) {
+        found.push(Difference::Stream { stream: "stderr", at });
+    }
+    found
+}
+
+/// Where the texts part, or nothing if they are the same bytes.
+pub fn first_difference(expected: &[u8], actual: &[u8]) -> Option<LineDifference> {
+    if expected == actual {
+        return None;
+    }
+    let mut old = expected.split_inclusive(|&b| b == b'\n');
+    let mut new = actual.split_inclusive(|&b| b == b'\n');
+    let (mut query, mut hit) = (None, None);
+    let mut found: Option<LineDifference> = None;
+    let mut line = 0;
+    loop {
+        let (old, new) = (old.next(), new.next());
+        if old.is_none() && new.is_none() {
+            return found;
+        }
+        line += 1;
+        if old == new {
+            if found.is_none() {
+                note_context(old.unwrap_or_default(), &mut query, &mut hit);
+            }
+            continue;
+        }
+        match &mut found {
+            Some(found) => found.differing_lines += 1,
+            None => {
+                found = Some(LineDifference {
+                    line,
+                    expected: old.map(<[u8]>::to_vec),
+                    actual: new.map(<[u8]>::to_vec),
+                    context: query.take().into_iter().chain(hit.take()).collect(),
+                    differing_lines: 1,
+                })
+            }
+        }
+    }
+}
+
+/// Remembers lines that name the query or the hit in the formats 0, 5 and 7. In 6 and 10 the
+/// differing line itself names both.
+fn note_context(line: &[u8], query: &mut Option<String>, hit: &mut Option<String>) {
+    let starts = |prefix: &str| line.starts_with(prefix.as_bytes());
+    let text = || Some(String::from_utf8_lossy(line).trim().to_string());
+    if starts("Query= ") || starts("# Query: ") || starts("  <Iteration_query-def>") {
+        (*query, *hit) = (text(), None);
+    } else if starts(">") || starts("  <Hit_def>") {
+        *hit = text();
+    }
+}
+
+/// The difference in words, for a person.
+pub fn describe(difference: &Difference) -> String {
+    match difference {
+        Difference::TimedOut { oracle, tested } => {
+            let who = match (oracle, tested) {
+                (true, true) => "both programs",
+                (true, false) => "the oracle",
+                _ => "FleetBLAST",
+            };
+            format!("{who} took too long and was killed")
+        }
+        Difference::ExitCode { expected, actual } => {
+            format!("exit code: oracle {expected}, FleetBLAST {actual}")
+        }
+        Difference::Stream { stream, at } => {
+            let mut text =
+                format!("{stream} line {} ({} lines differ):\n", at.line, at.differing_lines);
+            for context in &at.context {
+                text += &format!("    in         {context}\n");
+            }
+            text += &format!("    oracle     {}\n", shown(at.expected.as_deref()));
+            text + &format!("    FleetBLAST {}", shown(at.actual.as_deref()))
+        }
+    }
+}
+
+/// A line with tabs and invisible bytes made visible.
+fn shown(line: Option<&[u8]>) -> String {
+    match line {
+        None => "(end of output)".to_string(),
+        Some(line) => line.escape_ascii().to_string().replace("\\t", " \\t "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(stdout: &str, stderr: &str, code: i32) -> Outcome {
+        Outcome { stdout: stdout.into(), stderr: stderr.into(), code, timed_out: false }
+    }
+
+    #[test]
+    fn equal_outcomes_have_no_difference() {
+        let same = outcome("a\nb", "w", 0);
+        assert!(compare(&same, &same, true).is_empty());
+    }
+
+    #[test]
+    fn the_first_line_is_found_with_query_and_hit() {
+        let old = "Query= q1 x\n\n>s1 one\n Score = 7\nrest\n";
+        let new = "Query= q1 x\n\n>s1 one\n Score = 8\nrest\nmore\n";
+        let at = first_difference(old.as_bytes(), new.as_bytes()).unwrap();
+        assert_eq!((at.line, at.differing_lines), (4, 2));
+        assert_eq!(at.context, ["Query= q1 x", ">s1 one"]);
+        assert_eq!(at.actual.unwrap(), b" Score = 8\n");
+    }
+
+    #[test]
+    fn a_missing_last_line_end_is_a_difference() {
+        let at = first_difference(b"a\nb\n", b"a\nb").unwrap();
+        assert_eq!((at.line, at.actual.as_deref()), (2, Some(&b"b"[..])));
+        let at = first_difference(b"a\n", b"").unwrap();
+        assert_eq!((at.line, at.actual), (1, None));
+    }
+
+    #[test]
+    fn stderr_counts_only_where_asked() {
+        let (a, b) = (outcome("x", "w1", 1), outcome("x", "w2", 1));
+        assert!(compare(&a, &b, false).is_empty());
+        assert_eq!(compare(&a, &b, true).len(), 1);
+        let codes = compare(&a, &outcome("x", "w1", 2), true);
+        assert_eq!(codes, [Difference::ExitCode { expected: 1, actual: 2 }]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Random queries and databases from real fragments.
+
+use super::trial::{Target, Trial};
+use crate::fasta::Record;
+use crate::rng::Rng;
+use crate::synth;
+use crate::workspace::Source;
+
+/// A random trial without options.
+pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
+    let parents = parents(rng, source);
+    let subjects = subjects(rng, source, &parents);
+    let queries = queries(rng, source, &parents);
+    let target = match rng.below(20) {
+        0..=9 => Target::Plain,
+        10..=13 => Target::Parsed,
+        14..=15 => Target::V4,
+        _ => Target::Subject,
+    };
+    Trial { queries, subjects, target, options: Vec::new() }
+}
+
+/// A few ancestors that queries and subjects share, so that there is something to find.
+fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
+    let count = rng.between(1, 6);
+    (0..count)
+        .map(|_| {
+            let length = rng.between(30, 400);
+            let real = rng.pick(&source.proteins);
+            let part = synth::fragment(rng, &real.seq, length);
+            if rng.chance(0.2) {
+                let unit_length = rng.between(8, 60);
+                let unit = synth::fragment(rng, &part, unit_length);
+                let times = rng.between(2, 10);
+                return synth::tandem(rng, &unit, times, 0.15);
+            }
+            part
+        })
+        .collect()
+}
+
+fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
+    let count = match rng.below(100) {
+        0..=19 => rng.between(1, 10),
+        20..=54 => rng.between(10, 60),
+        55..=89 => rng.between(60, 300),
+        90..=97 => rng.between(300, 1_200),
+        _ => rng.between(1_200, 3_000),
+    };
+    // Many subjects are kept short, and one family dominates: full preliminary lists.
+    let crowd = count > 300;
+    let mut seqs: Vec<Vec<u8>> = Vec::with_capacity(count);
+    while seqs.len() < count {
+        let copy = rng.chance(0.03) && !seqs.is_empty();
+        let seq = if copy { rng.pick(&seqs).clone() } else { subject(rng, source, parents, crowd) };
+        seqs.push(seq);
+    }
+    if rng.chance(0.03) {
+        let length = rng.between(3_000, 60_000);
+        let mut long = synth::chimera(rng, &source.proteins, length);
+        long = synth::insert(rng, &long, &parents[0]);
+        seqs.push(long);
+    }
+    name("s", seqs)
+}
+
+fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> Vec<u8> {
+    let parent = if crowd { &parents[0] } else { rng.pick(parents) };
+    let related = if crowd { 0.9 } else { 0.6 };
+    let mut seq = if rng.chance(related) {
+        let rate = rng.unit() * 0.85;
+        let copy = synth::mutate(rng, parent, rate);
+        match rng.below(8) {
+            0 => {
+                let length = rng.between(5, 200);
+                synth::fragment(rng, &copy, length)
+            }
+            1 => {
+                let rate = rng.unit() * 0.3;
+                synth::tandem(rng, &copy, 2, rate)
+            }
+            2 | 3 => {
+                let real = rng.pick(&source.proteins);
+                let length = rng.between(20, 300);
+                let host = synth::fragment(rng, &real.seq, length);
+                synth::insert(rng, &host, &copy)
+            }
+            4 => {
+                let other = rng.pick(parents);
+                let other = synth::mutate(rng, other, 0.3);
+                [copy, other].concat()
+            }
+            _ => copy,
+        }
+    } else {
+        unrelated(rng, source, parent)
+    };
+    decorate(rng, &mut seq);
+    seq
+}
+
+/// A real protein, a shuffled parent, random letters, or low complexity.
+fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
+    match rng.below(8) {
+        0..=3 => {
+            let real = rng.pick(&source.proteins);
+            let length = rng.between(10, 500);
+            synth::fragment(rng, &real.seq, length)
+        }
+        4 => synth::shuffle(rng, parent),
+        5 => {
+            let length = rng.between(1, 300);
+            synth::random(rng, parent, length)
+        }
+        6 => {
+            let length = rng.between(1, 100);
+            synth::low_complexity(rng, length)
+        }
+        _ => {
+            let length = rng.between(1, 12);
+            synth::random(rng, synth::AMINO, length)
+        }
+    }
+}
+
+/// Sometimes a low-complexity run, odd letters, or lower case; never an empty sequence.
+fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
+    if rng.chance(0.12) {
+        let length = rng.between(5, 60);
+        let run = synth::low_complexity(rng, length);
+        *seq = synth::insert(rng, seq, &run);
+    }
+    if rng.chance(0.05) {
+        let rate = rng.unit() * 0.1;
+        *seq = synth::odd_letters(rng, seq, rate);
+    }
+    if seq.is_empty() {
+        seq.push(b'M');
+    }
+    if rng.chance(0.1) {
+        *seq = synth::lower_case_runs(rng, seq);
+    }
+}
+
+fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
+    let count = if rng.chance(0.04) { rng.between(10, 40) } else { rng.between(1, 4) };
+    let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, source, parents)).collect();
+    if rng.chance(0.02) {
+        // Beyond 20,000 residues BLAST+ searches a query in pieces.
+        let length = rng.between(5_000, 24_000);
+        let long = synth::chimera(rng, &source.proteins, length);
+        seqs.push(synth::insert(rng, &long, &parents[0]));
+    }
+    name("q", seqs)
+}
+
+fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
+    let parent = rng.pick(parents);
+    let mut seq = match rng.below(12) {
+        0..=4 => parent.clone(),
+        5..=6 => {
+            let rate = rng.unit() * 0.6;
+            synth::mutate(rng, parent, rate)
+        }
+        7 => {
+            let length = rng.between(3, 30);
+            synth::fragment(rng, parent, length)
+        }
+        8..=9 => {
+            let other = rng.pick(parents);
+            let other = synth::mutate(rng, other, 0.2);
+            [parent.clone(), other].concat()
+        }
+        10 => rng.pick(&source.queries).seq.iter().take(1_500).copied().collect(),
+        _ => unrelated(rng, source, parent),
+    };
+    decorate(rng, &mut seq);
+    seq
+}
+
+fn name(prefix: &str, seqs: Vec<Vec<u8>>) -> Vec<Record> {
+    let named = |(i, seq)| Record::new(format!("{prefix}{i} made up number {i}"), seq);
+    seqs.into_iter().enumerate().map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn source() -> Source {
+        let mut rng = Rng::new(5);
+        let record = |i: usize, rng: &mut Rng| {
+            Record::new(format!("p{i}"), synth::random(rng, synth::AMINO, 60 + 10 * i))
+        };
+        let proteins: Vec<Record> = (0..20).map(|i| record(i, &mut rng)).collect();
+        Source {
+            name: "made up".into(),
+            queries: proteins[..3].to_vec(),
+            proteins,
+            big: PathBuf::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_seed_decides_everything_and_nothing_is_empty() {
+        let source = source();
+        for index in 0..60 {
+            let a = trial(&mut Rng::for_item(9, index), &source);
+            let b = trial(&mut Rng::for_item(9, index), &source);
+            assert_eq!((&a.queries, &a.subjects), (&b.queries, &b.subjects));
+            assert!(!a.queries.is_empty() && !a.subjects.is_empty());
+            assert!(a.queries.iter().chain(&a.subjects).all(|r| !r.seq.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Making a difference small: drop queries, subjects, options and ends of sequences as long as
+//! the programs still disagree. Bounded effort; any smaller disagreement will do.
+
+use std::time::{Duration, Instant};
+
+use super::trial::{Bench, Target, Trial};
+use crate::error::Result;
+use crate::fasta::Record;
+
+/// Most time for one difference.
+const TIME: Duration = Duration::from_secs(45);
+
+/// The smallest disagreeing trial found in time; `trial` itself if nothing smaller disagrees.
+pub fn minimise(bench: &Bench, trial: &Trial) -> Result<Trial> {
+    let deadline = Instant::now() + TIME;
+    let disagrees = |candidate: &Trial| -> Result<bool> {
+        bench.write(candidate)?;
+        Ok(!bench.search(candidate)?.is_empty())
+    };
+    reduce(trial.clone(), &disagrees, &|| Instant::now() >= deadline)
+}
+
+/// A question about a candidate, which may fail to be answered.
+type Test<'a> = &'a dyn Fn(&Trial) -> Result<bool>;
+/// True when the effort is spent.
+type Spent<'a> = &'a dyn Fn() -> bool;
+
+fn reduce(trial: Trial, disagrees: Test, spent: Spent) -> Result<Trial> {
+    let mut best = trial;
+    loop {
+        let before = size(&best);
+        best = drop_items(best, |t| &mut t.queries, 1, disagrees, spent)?;
+        best = drop_items(best, |t| &mut t.subjects, 1, disagrees, spent)?;
+        best = drop_items(best, |t| &mut t.options, 0, disagrees, spent)?;
+        best = plain_target(best, disagrees)?;
+        best = shorten(best, |t| &mut t.queries, disagrees, spent)?;
+        best = shorten(best, |t| &mut t.subjects, disagrees, spent)?;
+        if size(&best) == before || spent() {
+            return Ok(best);
+        }
+    }
+}
+
+/// Residues and options left: what a person has to look at.
+fn size(trial: &Trial) -> usize {
+    let records = trial.queries.iter().chain(&trial.subjects);
+    records.map(|r| r.seq.len() + 1).sum::<usize>() + trial.options.len()
+}
+
+/// Drops halves, quarters, ... and single items of a list, keeping at least `least`.
+fn drop_items<T: Clone>(
+    mut best: Trial,
+    list: impl Fn(&mut Trial) -> &mut Vec<T>,
+    least: usize,
+    disagrees: Test,
+    spent: Spent,
+) -> Result<Trial> {
+    let mut chunk = list(&mut best).len().div_ceil(2);
+    while chunk > 0 {
+        let mut start = 0;
+        while start < list(&mut best).len() {
+            if spent() {
+                return Ok(best);
+            }
+            let mut candidate = best.clone();
+            let items = list(&mut candidate);
+            let end = (start + chunk).min(items.len());
+            items.drain(start..end);
+            if items.len() >= least && disagrees(&candidate)? {
+                best = candidate;
+            } else {
+                start += chunk;
+            }
+        }
+        chunk /= 2;
+    }
+    Ok(best)
+}
+
+/// A plain database instead of a special one.
+fn plain_target(best: Trial, disagrees: Test) -> Result<Trial> {
+    let candidate = Trial { target: Target::Plain, ..best.clone() };
+    Ok(if best.target != Target::Plain && disagrees(&candidate)? { candidate } else { best })
+}
+
+/// Cuts the ends of each sequence, half at first, then less. Many sequences are left alone: they
+/// were needed in that number, and cutting each would take all the time.
+fn shorten(
+    mut best: Trial,
+    list: impl Fn(&mut Trial) -> &mut Vec<Record>,
+    disagrees: Test,
+    spent: Spent,
+) -> Result<Trial> {
+    let count = list(&mut best).len();
+    for index in 0..count.min(8) {
+        let mut cut = list(&mut best)[index].seq.len() / 2;
+        while cut > 0 {
+            let mut shorter = false;
+            for from_start in [true, false] {
+                if spent() {
+                    return Ok(best);
+                }
+                let mut candidate = best.clone();
+                let seq = &mut list(&mut candidate)[index].seq;
+                if seq.len() <= cut {
+                    continue;
+                }
+                if from_start {
+                    seq.drain(..cut);
+                } else {
+                    seq.truncate(seq.len() - cut);
+                }
+                if disagrees(&candidate)? {
+                    best = candidate;
+                    shorter = true;
+                }
+            }
+            if !shorter {
+                cut /= 2;
+            }
+        }
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_needed_is_left() {
+        let record = |h: &str, s: &str| Record::new(h, s.as_bytes());
+        let filler = |i: usize| record(&format!("f{i}"), "AAAAAAAAAA");
+        let mut subjects: Vec<Record> = (0..21).map(filler).collect();
+        subjects.insert(13, record("guilty", "CCCCWWHHHHHHHHHHHH"));
+        let trial = Trial {
+            queries: vec![record("a", "KKKK"), record("b", "KKKKYKKKKKKKK")],
+            subjects,
+            target: Target::V4,
+            options: vec![vec!["-x".into()], vec!["-guilty".into(), "1".into()]],
+        };
+        let has = |records: &[Record], part: &[u8]| {
+            records.iter().any(|r| r.seq.windows(part.len()).any(|w| w == part))
+        };
+        let disagrees = |t: &Trial| {
+            Ok(has(&t.queries, b"Y")
+                && has(&t.subjects, b"WW")
+                && t.options.iter().any(|o| o[0] == "-guilty"))
+        };
+        let small = reduce(trial, &disagrees, &|| false).unwrap();
+        assert_eq!(small.queries, [record("b", "Y")]);
+        assert_eq!(small.subjects, [record("guilty", "WW")]);
+        assert_eq!((small.options.len(), small.target), (1, Target::Plain));
+    }
+
+    #[test]
+    fn effort_is_bounded() {
+        let trial = Trial {
+            queries: vec![Record::new("a", &b"KK"[..])],
+            subjects: vec![Record::new("b", &b"KK"[..])],
+            target: Target::Plain,
+            options: vec![vec!["-x".into()]],
+        };
+        let small = reduce(trial, &|_| panic!("no time for this"), &|| true).unwrap();
+        assert_eq!(small.options.len(), 1);
+    }
+}

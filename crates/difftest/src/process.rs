@@ -1,0 +1,182 @@
+//! Running one of the two programs and catching everything it says.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::error::{Error, Result, io_error};
+
+/// A program that understands blastp's options.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// Path or name of the executable.
+    pub program: PathBuf,
+    /// Arguments before the search's own (`blastp` for FleetBLAST).
+    pub prefix: Vec<String>,
+}
+
+impl Tool {
+    /// BLAST+'s own blastp.
+    pub fn oracle(program: PathBuf) -> Self {
+        Tool { program, prefix: Vec::new() }
+    }
+
+    /// FleetBLAST, whose subcommand is named like the program it stands for.
+    pub fn fleetblast(program: PathBuf) -> Self {
+        Tool { program, prefix: vec!["blastp".into()] }
+    }
+
+    /// A command with the settings both programs run under: no user configuration, no search
+    /// path for databases, no usage report over the network, English messages.
+    pub fn command(&self, args: &[String], cwd: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.prefix).args(args).current_dir(cwd);
+        for name in ["BLASTDB", "BLASTMAT", "BATCH_SIZE", "CHUNK_SIZE", "BL2SEQ_LEGACY"] {
+            command.env_remove(name);
+        }
+        command.env("NCBI_DONT_USE_LOCAL_CONFIG", "1");
+        command.env("BLAST_USAGE_REPORT", "false");
+        command.env("LC_ALL", "C");
+        command
+    }
+
+    /// First line of `-version`, to tell versions apart in reports and cache keys.
+    pub fn version(&self) -> Result<String> {
+        let outcome = self.run(&["-version".to_string()], Path::new("."), None, MINUTE)?;
+        Ok(String::from_utf8_lossy(&outcome.stdout).trim_end().replace('\n', ";"))
+    }
+
+    /// Runs the search to its end, or kills it after `limit`.
+    pub fn run(
+        &self,
+        args: &[String],
+        cwd: &Path,
+        stdin: Option<&Path>,
+        limit: Duration,
+    ) -> Result<Outcome> {
+        let mut command = self.command(args, cwd);
+        let input = match stdin {
+            Some(path) => Stdio::from(std::fs::File::open(path).map_err(io_error("open", path))?),
+            None => Stdio::null(),
+        };
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|e| self.failure(&e.to_string()))?;
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        let deadline = Instant::now() + limit;
+        let mut pause = Duration::from_micros(500);
+        let (status, timed_out) = loop {
+            if let Some(status) = child.try_wait().map_err(|e| self.failure(&e.to_string()))? {
+                break (status, false);
+            }
+            if Instant::now() >= deadline {
+                // The child may have ended between the two calls; either way it is gone after.
+                child.kill().map_err(|e| self.failure(&e.to_string()))?;
+                break (child.wait().map_err(|e| self.failure(&e.to_string()))?, true);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        };
+        let gone = |_| self.failure("a thread reading its output panicked");
+        Ok(Outcome {
+            stdout: stdout.join().map_err(gone)?,
+            stderr: stderr.join().map_err(gone)?,
+            code: exit_code(status),
+            timed_out,
+        })
+    }
+
+    fn failure(&self, reason: &str) -> Error {
+        Error::Tool { program: self.program.display().to_string(), reason: reason.to_string() }
+    }
+}
+
+/// A minute, the usual limit for what should take a second.
+pub const MINUTE: Duration = Duration::from_secs(60);
+
+/// Everything a finished program left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Bytes of standard output.
+    pub stdout: Vec<u8>,
+    /// Bytes of standard error.
+    pub stderr: Vec<u8>,
+    /// Exit code, or minus the signal's number.
+    pub code: i32,
+    /// The program was killed because it took too long.
+    pub timed_out: bool,
+}
+
+/// Exit code, or minus the signal that ended the program.
+pub fn exit_code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| -status.signal().unwrap_or(0))
+}
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // A pipe that breaks leaves what came before: the comparison then shows the loss.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
+/// Runs a helper program such as makeblastdb that must succeed.
+pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
+    let outcome = Tool::oracle(program.into()).run(args, cwd, None, 20 * MINUTE)?;
+    if outcome.code == 0 {
+        return Ok(());
+    }
+    let reason = String::from_utf8_lossy(&outcome.stderr).trim().to_string();
+    Err(Error::Tool { program: format!("{program} {}", shell(args)), reason })
+}
+
+/// The arguments as a person would type them.
+pub fn shell(args: &[String]) -> String {
+    let quoted = args.iter().map(|a| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+        if !a.is_empty() && a.chars().all(plain) {
+            a.clone()
+        } else {
+            format!("'{}'", a.replace('\'', "'\\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, limit: Duration) -> Outcome {
+        let args = ["-c".to_string(), script.to_string()];
+        Tool::oracle("sh".into()).run(&args, Path::new("."), None, limit).unwrap()
+    }
+
+    #[test]
+    fn both_streams_and_the_code_are_caught() {
+        let outcome = sh("echo out; echo err >&2; exit 3", MINUTE);
+        assert_eq!((outcome.stdout, outcome.stderr), (b"out\n".to_vec(), b"err\n".to_vec()));
+        assert_eq!((outcome.code, outcome.timed_out), (3, false));
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_killed() {
+        let outcome = sh("exec sleep 60", Duration::from_millis(50));
+        assert_eq!((outcome.code, outcome.timed_out), (-9, true));
+    }
+
+    #[test]
+    fn arguments_are_quoted_for_the_shell() {
+        assert_eq!(
+            shell(&["-outfmt".into(), "6 qseqid".into(), "".into()]),
+            "-outfmt '6 qseqid' ''"
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! `difftest table`: every case of the tables with both programs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::cache::{Cache, inputs_of};
+use crate::cases::{self, Case};
+use crate::compare::{Difference, compare, describe};
+use crate::error::{Error, Result, io_error};
+use crate::fixtures::{self, Fixtures};
+use crate::process::{Outcome, Tool, shell};
+use crate::workspace::{self, Source, Workspace};
+
+/// Longest time one search may take.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// What to run.
+#[derive(Debug)]
+pub struct Options {
+    /// Only the quick cases.
+    pub quick: bool,
+    /// Only cases whose id contains this.
+    pub filter: Option<String>,
+    /// Searches at a time.
+    pub jobs: usize,
+    /// FleetBLAST.
+    pub tested: Tool,
+    /// BLAST+.
+    pub oracle: Tool,
+}
+
+/// Everything a worker needs.
+struct Session<'a> {
+    options: &'a Options,
+    fixtures: Fixtures,
+    cache: Cache,
+    failed_dir: PathBuf,
+    oracle_runs: AtomicUsize,
+}
+
+/// Runs the cases, prints one line for each and a closing summary; true if none failed.
+///
+/// # Errors
+/// If inputs cannot be made or a program cannot be started. Differences are not errors.
+pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+    workspace::report_source(source);
+    let version = options.oracle.version()?;
+    println!("oracle: {} ({version})", options.oracle.program.display());
+    println!("tested: {} ({})", options.tested.program.display(), options.tested.version()?);
+    let fixtures = fixtures::prepare(workspace.target.join("difftest"), source)?;
+    let session = Session {
+        options,
+        fixtures,
+        cache: Cache::open(workspace.target.join("difftest-cache"), version)?,
+        failed_dir: workspace.target.join("difftest-failed"),
+        oracle_runs: AtomicUsize::new(0),
+    };
+    let chosen = choose(cases::all()?, options)?;
+    let failed = run_all(&session, &chosen)?;
+    println!(
+        "searches by the oracle: {} run, {} from the cache",
+        session.oracle_runs.load(Ordering::Relaxed),
+        chosen.len() - session.oracle_runs.load(Ordering::Relaxed)
+    );
+    for id in &failed {
+        println!("failed: {id}");
+    }
+    println!("difftest table: {} passed, {} failed", chosen.len() - failed.len(), failed.len());
+    Ok(failed.is_empty())
+}
+
+fn choose(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>> {
+    let wanted = |c: &Case| {
+        (c.quick || !options.quick)
+            && options.filter.as_ref().is_none_or(|f| c.id.contains(f.as_str()))
+    };
+    let chosen: Vec<Case> = cases.into_iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
+    }
+    Ok(chosen)
+}
+
+/// Hands the cases to the workers; the ids of those that failed, in the tables' order.
+fn run_all(session: &Session, cases: &[Case]) -> Result<Vec<String>> {
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
+    let work = || -> Result<()> {
+        while let Some((index, case)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            cases.get(index).map(|case| (index, case))
+        } {
+            if !run_case(session, case)?
+                && let Ok(mut failed) = failed.lock()
+            {
+                failed.push((index, case.id.clone()));
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..session.options.jobs).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|w| w.join().unwrap_or_else(|_| Err(worker_panicked())))
+    })?;
+    let mut failed = failed.into_inner().map_err(|_| worker_panicked())?;
+    failed.sort_unstable();
+    Ok(failed.into_iter().map(|(_, id)| id).collect())
+}
+
+fn worker_panicked() -> Error {
+    Error::Tool { program: "difftest".into(), reason: "a worker thread panicked".into() }
+}
+
+/// Runs one case and prints its line; true if the programs agree.
+fn run_case(session: &Session, case: &Case) -> Result<bool> {
+    let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
+    let expected = oracle_outcome(session, case, stdin.as_deref())?;
+    let tested = &session.options.tested;
+    let actual = tested.run(&case.args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
+    let found = compare(&expected, &actual, case.stderr);
+    if found.is_empty() {
+        println!("ok      {}", case.id);
+        return Ok(true);
+    }
+    let kept = keep(session, case, &expected, &actual)?;
+    println!("{}", report(case, &found, &actual, &kept));
+    Ok(false)
+}
+
+fn oracle_outcome(session: &Session, case: &Case, stdin: Option<&Path>) -> Result<Outcome> {
+    let dir = &session.fixtures.dir;
+    let inputs = inputs_of(&case.args, case.stdin.as_deref(), dir);
+    let key = session.cache.key(&case.args, &inputs);
+    if let Some(outcome) = session.cache.get(&key) {
+        return Ok(outcome);
+    }
+    session.oracle_runs.fetch_add(1, Ordering::Relaxed);
+    let outcome = session.options.oracle.run(&case.args, dir, stdin, LIMIT)?;
+    if !outcome.timed_out {
+        session.cache.put(&key, &outcome)?;
+    }
+    Ok(outcome)
+}
+
+/// Saves both outputs of a failed case; returns where.
+fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) -> Result<PathBuf> {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.,".contains(c) { c } else { '_' };
+    let dir = session.failed_dir.join(case.id.chars().map(safe).collect::<String>());
+    fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
+    let files = [
+        ("expected.out", &expected.stdout),
+        ("expected.err", &expected.stderr),
+        ("actual.out", &actual.stdout),
+        ("actual.err", &actual.stderr),
+    ];
+    for (name, bytes) in files {
+        let path = dir.join(name);
+        fs::write(&path, bytes).map_err(io_error("write", &path))?;
+    }
+    Ok(dir)
+}
+
+/// The failure in words: command, differences, and what FleetBLAST said on standard error when
+/// the exit code is wrong, since that names the reason.
+fn report(case: &Case, found: &[Difference], actual: &Outcome, kept: &Path) -> String {
+    let stdin = case.stdin.as_ref().map(|s| format!(" < {s}")).unwrap_or_default();
+    let mut text = format!("FAILED  {}\n  blastp {}{stdin}\n", case.id, shell(&case.args));
+    for difference in found {
+        text += &format!("  {}\n", describe(difference));
+    }
+    if found.iter().any(|d| matches!(d, Difference::ExitCode { .. })) {
+        let said = String::from_utf8_lossy(&actual.stderr);
+        text += &format!("  FleetBLAST says: {}\n", said.trim().lines().last().unwrap_or(""));
+    }
+    text + &format!("  kept in {}", kept.display())
+}

@@ -1,0 +1,243 @@
+//! Compositional adjustment: the matrix of one query and one subject, corrected for their residue compositions.
+//!
+//! An [`Adjuster`] holds what depends on the scoring system alone; a [`Workspace`] holds the arrays of the computation,
+//! so that adjusting a matrix allocates nothing. Scores come out multiplied by a scale (32), which gives
+//! alignment scores a resolution finer than one raw score unit.
+
+mod cholesky;
+mod optimize;
+mod pvalue;
+mod rule;
+mod scale;
+mod scores;
+
+use fleetblast_seq::alphabet::{self, SIZE};
+use fleetblast_stats::frequencies::{CODES, FrequencyData, Joint, TRUE_RESIDUES};
+use fleetblast_stats::matrix::{NEVER, Scores};
+use fleetblast_stats::scoring::ScoringSystem;
+
+use crate::hits::Adjustment;
+use crate::params::CompositionMode;
+
+pub use self::pvalue::PairPvalues;
+
+use self::optimize::Optimizer;
+use self::rule::Rule;
+use self::scores::Real;
+
+/// Frequencies of the true residues, in the order of [`fleetblast_stats::frequencies::LETTERS`].
+type Letters = [f64; TRUE_RESIDUES];
+
+/// Observations that the background counts for in a composition (redo_alignment.c).
+const PSEUDOCOUNTS: f64 = 20.0;
+
+/// The residue composition of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Composition {
+    /// Share of each NCBIstdaa code among the true residues; 0 for every other code.
+    pub probabilities: [f64; SIZE],
+    /// Number of true residues: the 20 standard ones, and `U`, counted as `C`.
+    pub true_residues: usize,
+}
+
+/// The composition of a sequence of NCBIstdaa codes (`Blast_ReadAaComposition`, composition_adjustment.c).
+pub fn composition_of(residues: &[u8]) -> Composition {
+    let mut counts = [0_usize; 256];
+    for &residue in residues {
+        counts[usize::from(residue)] += 1;
+    }
+    counts[usize::from(alphabet::C)] += counts[usize::from(alphabet::U)];
+    let true_residues: usize = CODES.iter().map(|&code| counts[code]).sum();
+    let mut probabilities = [0.0; SIZE];
+    if true_residues > 0 {
+        for code in CODES {
+            probabilities[code] = counts[code] as f64 / true_residues as f64;
+        }
+    }
+    Composition { probabilities, true_residues }
+}
+
+impl Composition {
+    /// Shares of the true residues.
+    fn letters(&self) -> Letters {
+        CODES.map(|code| self.probabilities[code])
+    }
+
+    /// Shares of the true residues drawn towards a background that counts for 20 observations
+    /// (`Blast_ApplyPseudocounts`, composition_adjustment.c).
+    fn with_pseudocounts(&self, background: &Letters) -> Letters {
+        let observed = self.letters();
+        let sum: f64 = observed.iter().sum();
+        let sum = if sum == 0.0 { 1.0 } else { sum };
+        let weight = PSEUDOCOUNTS / (self.true_residues as f64 + PSEUDOCOUNTS);
+        std::array::from_fn(|letter| {
+            (1.0 - weight) * observed[letter] / sum + weight * background[letter]
+        })
+    }
+}
+
+/// Arrays of an adjustment, used again and again.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    optimizer: Optimizer,
+    real: Real,
+    score_probabilities: Vec<f64>,
+}
+
+impl Workspace {
+    /// Fresh arrays.
+    pub fn new() -> Self {
+        Self {
+            optimizer: Optimizer::new(),
+            real: [[0.0; SIZE]; SIZE],
+            score_probabilities: Vec::new(),
+        }
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Adjusts the matrix of a scoring system to pairs of compositions.
+#[derive(Clone, Debug)]
+pub struct Adjuster {
+    plain: Scores,
+    /// Ungapped λ of the background composition, per unit of the scaled scores.
+    lambda: f64,
+    /// The matrix at the scale of the results, made from the frequency ratios.
+    start: Scores,
+    /// Smallest and largest score of `start` in the columns of the true residues, both counted from 0.
+    start_range: (i32, i32),
+    /// ln of the frequency ratios, `None`-like [`NEVER`] where the ratio is 0.
+    log_ratios: Real,
+    joint: Joint,
+    /// Row and column sums of the joint probabilities.
+    marginals: (Letters, Letters),
+    background: Letters,
+    unified: bool,
+}
+
+impl Adjuster {
+    /// An adjuster whose matrices are `scale` times as large as those of `scoring`.
+    ///
+    /// `None` if the matrix has no frequencies behind it (IDENTITY): BLAST+ then warns and searches without adjustment.
+    pub fn new(scoring: &ScoringSystem, scale: f64) -> Option<Self> {
+        let data = FrequencyData::of(scoring.name)?;
+        let lambda = scoring.ideal.lambda / scale;
+        let log_ratios = data.ratios.map(|row| row.map(log_or_never));
+        let mut start = [[NEVER; SIZE]; SIZE];
+        scores::round(&scores::at_lambda(&log_ratios, lambda), &mut start);
+        let mut marginals = ([0.0; TRUE_RESIDUES], [0.0; TRUE_RESIDUES]);
+        for (row, values) in data.joint.iter().enumerate() {
+            for (column, value) in values.iter().enumerate() {
+                marginals.0[row] += value;
+                marginals.1[column] += value;
+            }
+        }
+        Some(Self {
+            plain: scoring.scores,
+            lambda,
+            start_range: scale::score_range(&start),
+            start,
+            log_ratios,
+            joint: data.joint,
+            marginals,
+            background: data.background,
+            unified: false,
+        })
+    }
+
+    /// Adjusts for unified p-values (`-comp_based_stats 2u`): scaling may then also raise scores.
+    #[must_use]
+    pub fn with_unified_p_values(self) -> Self {
+        Self { unified: true, ..self }
+    }
+
+    /// Writes the matrix of a query (rows) and a subject (columns) to `out`, and tells how it was made
+    /// (`Blast_AdjustScores`, composition_adjustment.c).
+    ///
+    /// Lengths are those of the whole sequences, in residues. With [`CompositionMode::Off`] the matrix is the
+    /// plain one, not scaled. `None`, and no matrix, if a sequence has no true residues: its alignments are dropped.
+    #[allow(clippy::too_many_arguments)]
+    pub fn adjust(
+        &self,
+        mode: CompositionMode,
+        query: &Composition,
+        query_length: usize,
+        subject: &Composition,
+        subject_length: usize,
+        workspace: &mut Workspace,
+        out: &mut Scores,
+    ) -> Option<Adjustment> {
+        if mode == CompositionMode::Off {
+            *out = self.plain;
+            return Some(Adjustment::None);
+        }
+        if query.true_residues == 0 || subject.true_residues == 0 {
+            return None;
+        }
+        let lengths = (query_length, subject_length);
+        let rule =
+            rule::choose(mode, &query.letters(), &subject.letters(), lengths, &self.background);
+        if rule == Rule::RelativeEntropy && self.optimize(query, subject, workspace, out) {
+            return Some(Adjustment::Matrix);
+        }
+        self.scale(query, subject, workspace, out);
+        Some(Adjustment::Scaled)
+    }
+
+    /// The matrix of the joint probabilities nearest to the original ones that have the compositions of the two sequences
+    /// (`Blast_CompositionMatrixAdj`, composition_adjustment.c); false if they were not found.
+    fn optimize(
+        &self,
+        query: &Composition,
+        subject: &Composition,
+        workspace: &mut Workspace,
+        out: &mut Scores,
+    ) -> bool {
+        let rows = query.with_pseudocounts(&self.marginals.0);
+        let columns = subject.with_pseudocounts(&self.marginals.1);
+        let Some(joint) = workspace.optimizer.run(&self.joint, &rows, &columns) else {
+            return false;
+        };
+        scores::of_joint(joint, &rows, &columns, self.lambda, &mut workspace.real);
+        scores::round(&workspace.real, out);
+        self.keep_stop(out);
+        true
+    }
+
+    /// The original matrix scaled to the λ of the two compositions (`Blast_CompositionBasedStats`, composition_adjustment.c).
+    fn scale(
+        &self,
+        query: &Composition,
+        subject: &Composition,
+        workspace: &mut Workspace,
+        out: &mut Scores,
+    ) {
+        let (p, q) = (&query.probabilities, &subject.probabilities);
+        let table = &mut workspace.score_probabilities;
+        let ratio = scale::ratio(&self.start, self.start_range, p, q, self.lambda, table);
+        let ratio = if self.unified { ratio } else { ratio.min(1.0) }.max(0.5);
+        workspace.real = scores::at_lambda(&self.log_ratios, self.lambda / ratio);
+        scores::set_averages(&mut workspace.real, p, q);
+        scores::round(&workspace.real, out);
+        self.keep_stop(out);
+    }
+
+    /// A stop scores as in the original matrix.
+    fn keep_stop(&self, out: &mut Scores) {
+        let stop = usize::from(alphabet::STOP);
+        out[stop] = self.start[stop];
+        for (row, start) in out.iter_mut().zip(&self.start) {
+            row[stop] = start[stop];
+        }
+    }
+}
+
+/// ln of a ratio, [`NEVER`] of 0.
+fn log_or_never(ratio: f64) -> f64 {
+    if ratio == 0.0 { f64::from(NEVER) } else { ratio.ln() }
+}

@@ -1,0 +1,110 @@
+//! From frequencies to scores, and their rounding.
+
+use fleetblast_seq::alphabet::{self, SIZE};
+use fleetblast_stats::frequencies::{CODES, Joint};
+use fleetblast_stats::matrix::{NEVER, Scores};
+
+use super::{Letters, log_or_never};
+
+/// A matrix of scores not yet rounded.
+pub(super) type Real = [[f64; SIZE]; SIZE];
+
+/// Largest score of a pair with `X` (composition_adjustment.c).
+const LARGEST_X_SCORE: f64 = -1.0;
+
+/// Codes that stand for one of two residues: `B`, `Z` and `J`, with those residues.
+const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 11)];
+
+/// Scores at a given λ from the logarithms of frequency ratios; [`NEVER`] stays.
+pub(super) fn at_lambda(log_ratios: &Real, lambda: f64) -> Real {
+    let never = f64::from(NEVER);
+    log_ratios.map(|row| row.map(|log| if log == never { never } else { log / lambda }))
+}
+
+/// Spreads frequencies of the true residues over NCBIstdaa, `B`, `Z` and `J` as sums.
+fn spread(letters: &Letters) -> [f64; SIZE] {
+    let mut all = [0.0; SIZE];
+    for (&code, &value) in CODES.iter().zip(letters) {
+        all[code] = value;
+    }
+    for (code, one, other) in AMBIGUOUS {
+        all[code] = all[one] + all[other];
+    }
+    all
+}
+
+/// Scores at λ of joint probabilities with the given row and column sums
+/// (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its rounding).
+pub(super) fn of_joint(
+    joint: &Joint,
+    rows: &Letters,
+    columns: &Letters,
+    lambda: f64,
+    out: &mut Real,
+) {
+    let (rows, columns) = (spread(rows), spread(columns));
+    let sum: f64 = joint.iter().flatten().sum();
+    *out = [[0.0; SIZE]; SIZE];
+    for (&code, values) in CODES.iter().zip(joint) {
+        out[code] = spread(&values.map(|value| value / sum));
+    }
+    for (code, one, other) in AMBIGUOUS {
+        for column in 0..SIZE {
+            out[code][column] = out[one][column] + out[other][column];
+        }
+    }
+    let never = f64::from(NEVER);
+    for (row, &p) in out.iter_mut().zip(&rows) {
+        for (value, &q) in row.iter_mut().zip(&columns) {
+            let ratio = if p > 0.0 && q > 0.0 { *value / (p * q) } else { *value };
+            *value = if ratio == 0.0 { never } else { log_or_never(ratio) / lambda };
+        }
+    }
+    set_averages(out, &rows, &columns);
+}
+
+/// Scores of `X` as averages over true residues, at most -1; then `U` as `C` and `O` as `X`
+/// (`s_SetXUOScores`, composition_adjustment.c). Shares are over NCBIstdaa.
+pub(super) fn set_averages(real: &mut Real, rows: &[f64; SIZE], columns: &[f64; SIZE]) {
+    let x = usize::from(alphabet::X);
+    let mut pair = 0.0;
+    for code in true_codes() {
+        let average = row_average(real, code, columns);
+        real[code][x] = average.min(LARGEST_X_SCORE);
+        pair += average * rows[code];
+        real[x][code] = column_average(real, code, rows).min(LARGEST_X_SCORE);
+    }
+    real[x][x] = pair.min(LARGEST_X_SCORE);
+    for (code, ..) in AMBIGUOUS {
+        real[code][x] = row_average(real, code, columns).min(LARGEST_X_SCORE);
+        real[x][code] = column_average(real, code, rows).min(LARGEST_X_SCORE);
+    }
+    for (to, from) in [(alphabet::U, alphabet::C), (alphabet::O, alphabet::X)] {
+        real[usize::from(to)] = real[usize::from(from)];
+        for row in real.iter_mut() {
+            row[usize::from(to)] = row[usize::from(from)];
+        }
+    }
+}
+
+/// The codes of the true residues, ascending: the order in which averages are summed up.
+fn true_codes() -> impl Iterator<Item = usize> {
+    (0..SIZE).filter(|&code| alphabet::is_standard(code as u8))
+}
+
+/// Average score of a row over the true residues.
+fn row_average(real: &Real, row: usize, columns: &[f64; SIZE]) -> f64 {
+    true_codes().fold(0.0, |sum, column| sum + real[row][column] * columns[column])
+}
+
+/// Average score of a column over the true residues.
+fn column_average(real: &Real, column: usize, rows: &[f64; SIZE]) -> f64 {
+    true_codes().fold(0.0, |sum, row| sum + real[row][column] * rows[row])
+}
+
+/// Rounds to the nearest integer, halves away from zero.
+pub(super) fn round(real: &Real, out: &mut Scores) {
+    for (out, real) in out.iter_mut().flatten().zip(real.iter().flatten()) {
+        *out = (real + 0.5_f64.copysign(*real)) as i32;
+    }
+}

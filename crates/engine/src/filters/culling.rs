@@ -1,0 +1,222 @@
+//! Culling: an HSP is dropped once a given number of others dominate it.
+//!
+//! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is part of the rule (`hspfilter_culling.c`).
+//! The order of the HSPs within a node is not: every pass over a node looks at each of its HSPs independently.
+
+use super::Item;
+
+/// A leaf with this many HSPs is forked.
+const FORK: usize = 20;
+
+/// Which of the items survive culling with the given limit when they arrive in this order.
+pub(super) fn survivors(items: &[Item], query_len: u32, limit: u32) -> Vec<bool> {
+    let mut tree = Tree::new(items, query_len as i32);
+    for (i, _) in items.iter().enumerate() {
+        tree.offer(i, limit);
+    }
+    tree.merit.iter().map(|&merit| merit > 0).collect()
+}
+
+/// Whether `p` dominates `y`: it covers at least half of it, and is better by a mixture of score and length.
+fn dominates(p: &Item, y: &Item) -> bool {
+    let (score_p, score_y) = (i64::from(p.score), i64::from(y.score));
+    let (len_p, len_y) = (i64::from(p.len()), i64::from(y.len()));
+    let overlap = i64::from(p.end.min(y.end)) - i64::from(p.begin.max(y.begin));
+    if 2 * overlap < len_y {
+        return false;
+    }
+    let lead = 4 * score_p * len_p + 2 * score_p * len_y - 2 * score_y * len_p - 4 * score_y * len_y;
+    let twins = score_p == score_y && p.begin == y.begin && len_p == len_y;
+    if lead != 0 && !twins {
+        return lead > 0;
+    }
+    if score_p != score_y {
+        return score_p > score_y;
+    }
+    if p.oid != y.oid {
+        return p.oid < y.oid;
+    }
+    p.s_start <= y.s_start
+}
+
+#[derive(Debug)]
+struct Node {
+    begin: i32,
+    end: i32,
+    left: Option<usize>,
+    right: Option<usize>,
+    /// Indices of items.
+    items: Vec<usize>,
+}
+
+impl Node {
+    fn new(begin: i32, end: i32) -> Node {
+        Node { begin, end, left: None, right: None, items: Vec::new() }
+    }
+
+    fn middle(&self) -> i32 {
+        (self.begin + self.end) / 2
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.left.is_none() && self.right.is_none()
+    }
+}
+
+/// Side of a node's midpoint on which an item lies.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Left,
+    Right,
+    Across,
+}
+
+fn side(item: &Item, middle: i32) -> Side {
+    if item.end < middle {
+        Side::Left
+    } else if item.begin > middle {
+        Side::Right
+    } else {
+        Side::Across
+    }
+}
+
+struct Tree<'a> {
+    all: &'a [Item],
+    /// How many more dominations each item bears; 0 for those not in the tree.
+    merit: Vec<u32>,
+    nodes: Vec<Node>,
+}
+
+impl<'a> Tree<'a> {
+    fn new(all: &'a [Item], query_len: i32) -> Self {
+        Tree { all, merit: vec![0; all.len()], nodes: vec![Node::new(0, query_len)] }
+    }
+
+    /// Puts item `a` into the tree, unless it is dominated too often by what it meets on its way down.
+    fn offer(&mut self, a: usize, limit: u32) {
+        let mut merit = limit;
+        let mut at = 0;
+        loop {
+            let node = &self.nodes[at];
+            for &p in &node.items {
+                if dominates(&self.all[p], &self.all[a]) {
+                    merit -= 1;
+                    if merit == 0 {
+                        return;
+                    }
+                }
+            }
+            let child = match side(&self.all[a], node.middle()) {
+                Side::Left => node.left,
+                Side::Right => node.right,
+                Side::Across => None,
+            };
+            match child {
+                Some(child) => at = child,
+                None => break,
+            }
+        }
+        self.merit[a] = merit;
+        self.nodes[at].items.push(a);
+        self.dominated_pass(at, a);
+        if !self.nodes[at].is_leaf() {
+            for child in [Side::Left, Side::Right] {
+                self.descend(at, child, a);
+            }
+        } else if self.nodes[at].items.len() >= FORK {
+            self.fork(at);
+        }
+    }
+
+    /// Every other item of the node that `a` dominates loses one merit.
+    fn dominated_pass(&mut self, at: usize, a: usize) {
+        let (all, merit) = (self.all, &mut self.merit);
+        self.nodes[at].items.retain(|&r| {
+            if r != a && dominates(&all[a], &all[r]) {
+                merit[r] -= 1;
+            }
+            merit[r] > 0
+        });
+    }
+
+    fn fork(&mut self, at: usize) {
+        let (begin, end, middle) =
+            (self.nodes[at].begin, self.nodes[at].end, self.nodes[at].middle());
+        for item in std::mem::take(&mut self.nodes[at].items) {
+            let target = match side(&self.all[item], middle) {
+                Side::Across => at,
+                Side::Left => {
+                    self.nodes[at].left.unwrap_or_else(|| self.child(at, Side::Left, begin, middle))
+                }
+                Side::Right => {
+                    self.nodes[at].right.unwrap_or_else(|| self.child(at, Side::Right, middle, end))
+                }
+            };
+            self.nodes[target].items.push(item);
+        }
+    }
+
+    fn child(&mut self, at: usize, side: Side, begin: i32, end: i32) -> usize {
+        let new = self.nodes.len();
+        self.nodes.push(Node::new(begin, end));
+        *self.link(at, side) = Some(new);
+        new
+    }
+
+    fn link(&mut self, at: usize, side: Side) -> &mut Option<usize> {
+        let node = &mut self.nodes[at];
+        if side == Side::Left { &mut node.left } else { &mut node.right }
+    }
+
+    /// Applies `a` to the child on one side of a node, and removes the child if it is left empty.
+    fn descend(&mut self, at: usize, child_side: Side, a: usize) {
+        if let Some(child) = *self.link(at, child_side)
+            && !self.apply(child, a)
+        {
+            *self.link(at, child_side) = None;
+        }
+    }
+
+    /// Effect of a new item `a`, placed higher up, on a subtree. False if the node is to be removed.
+    fn apply(&mut self, at: usize, a: usize) -> bool {
+        let (item, node) = (&self.all[a], &self.nodes[at]);
+        if item.begin <= node.begin && item.end >= node.end {
+            return self.mark_down(at);
+        }
+        if node.is_leaf() {
+            self.dominated_pass(at, a);
+            return !self.nodes[at].items.is_empty();
+        }
+        match side(item, node.middle()) {
+            // A node that loses its last child this way stays, even without items.
+            one @ (Side::Left | Side::Right) => {
+                self.descend(at, one, a);
+                true
+            }
+            Side::Across => {
+                self.descend(at, Side::Left, a);
+                self.descend(at, Side::Right, a);
+                self.dominated_pass(at, a);
+                !self.nodes[at].items.is_empty() || !self.nodes[at].is_leaf()
+            }
+        }
+    }
+
+    /// All items of a subtree lose one merit, dominated or not. False if the node is to be removed.
+    fn mark_down(&mut self, at: usize) -> bool {
+        for child_side in [Side::Left, Side::Right] {
+            if let Some(child) = *self.link(at, child_side)
+                && !self.mark_down(child)
+            {
+                *self.link(at, child_side) = None;
+            }
+        }
+        let merit = &mut self.merit;
+        self.nodes[at].items.retain(|&r| {
+            merit[r] -= 1;
+            merit[r] > 0
+        });
+        !self.nodes[at].items.is_empty() || !self.nodes[at].is_leaf()
+    }
+}

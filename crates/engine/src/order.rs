@@ -1,0 +1,226 @@
+//! The total orders on HSPs and on hits (spec 5.7, 5.8), and the rule of common end points.
+//!
+//! Nothing here depends on the order of arrival: complete ties within a list keep their present order, as the merge
+//! sort behind the C library's `qsort` does.
+
+use std::cmp::Ordering;
+
+use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
+
+/// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
+const EVALUE_FLOOR: f64 = 1e-180;
+
+/// Where an HSP lies: half-open ranges of the query and of the subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// First query residue.
+    pub q_start: u32,
+    /// One past the last query residue.
+    pub q_end: u32,
+    /// First subject residue.
+    pub s_start: u32,
+    /// One past the last subject residue.
+    pub s_end: u32,
+}
+
+impl Bounds {
+    /// True if both corners of `inner` lie in this box. Ends count as belonging to the box, as in `blast_itree.c`.
+    pub fn holds(&self, inner: &Bounds) -> bool {
+        self.q_start <= inner.q_start
+            && inner.q_end <= self.q_end
+            && self.s_start <= inner.s_start
+            && inner.s_end <= self.s_end
+            && inner.q_start <= self.q_end
+            && inner.s_start <= self.s_end
+            && inner.q_end >= self.q_start
+            && inner.s_end >= self.s_start
+    }
+}
+
+/// Something that lies in a box and has a raw score.
+pub trait Hsp {
+    /// Its box.
+    fn bounds(&self) -> Bounds;
+    /// Its raw score.
+    fn score(&self) -> i32;
+}
+
+impl Hsp for PrelimHsp {
+    fn bounds(&self) -> Bounds {
+        Bounds { q_start: self.q_start, q_end: self.q_end, s_start: self.s_start, s_end: self.s_end }
+    }
+    fn score(&self) -> i32 {
+        self.score
+    }
+}
+
+impl Hsp for Alignment {
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            q_start: self.query.start,
+            q_end: self.query.end,
+            s_start: self.subject.start,
+            s_end: self.subject.end,
+        }
+    }
+    fn score(&self) -> i32 {
+        self.score
+    }
+}
+
+/// ORDER-S, best first: score descending, subject start ascending, subject end descending, query start ascending,
+/// query end descending.
+pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
+    let (x, y) = (a.bounds(), b.bounds());
+    b.score()
+        .cmp(&a.score())
+        .then(x.s_start.cmp(&y.s_start))
+        .then(y.s_end.cmp(&x.s_end))
+        .then(x.q_start.cmp(&y.q_start))
+        .then(y.q_end.cmp(&x.q_end))
+}
+
+/// E-values ascending, all those below 1e-180 equal.
+pub fn order_evalue(a: f64, b: f64) -> Ordering {
+    let level = |e: f64| if e < EVALUE_FLOOR { 0.0 } else { e };
+    level(a).total_cmp(&level(b))
+}
+
+/// What ORDER-H looks at in the hits of one subject.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HitKey {
+    /// Smallest e-value of the HSPs.
+    pub evalue: f64,
+    /// Score of the first HSP in the list.
+    pub score: i32,
+    /// Subject.
+    pub oid: u32,
+}
+
+impl HitKey {
+    /// Key of a preliminary hit; `None` if it has no HSP.
+    pub fn of_prelim(hit: &PrelimHit) -> Option<HitKey> {
+        let first = hit.hsps.first()?;
+        Some(HitKey { evalue: hit.evalue, score: first.score, oid: hit.oid })
+    }
+
+    /// Key of a final hit; `None` if it has no alignment.
+    pub fn of_subject(hit: &SubjectHit) -> Option<HitKey> {
+        let first = hit.alignments.first()?;
+        let evalue = hit.alignments.iter().map(|a| a.evalue).fold(first.evalue, f64::min);
+        Some(HitKey { evalue, score: first.score, oid: hit.oid })
+    }
+}
+
+/// ORDER-H, best first: e-value ascending (below 1e-180 equal), score of the first HSP descending, OID descending.
+pub fn order_h(a: &HitKey, b: &HitKey) -> Ordering {
+    order_evalue(a.evalue, b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
+}
+
+/// ORDER-R, best first: as ORDER-H, but e-values compare exactly (`compo_heap.c`).
+pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
+    a.evalue.total_cmp(&b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
+}
+
+/// Keeps one HSP of those that share a start, then one of those that share an end (spec 5.7.1): the one of highest
+/// score, then the longer one. Leaves the list ordered by ends; put it in ORDER-S afterwards.
+pub fn common_endpoints<T: Hsp>(hsps: &mut Vec<T>) {
+    if hsps.len() < 2 {
+        return;
+    }
+    hsps.sort_by(|a, b| {
+        let (x, y) = (a.bounds(), b.bounds());
+        (x.q_start, x.s_start)
+            .cmp(&(y.q_start, y.s_start))
+            .then(b.score().cmp(&a.score()))
+            .then((y.q_end, y.s_end).cmp(&(x.q_end, x.s_end)))
+    });
+    hsps.dedup_by(|later, kept| {
+        let (x, y) = (later.bounds(), kept.bounds());
+        (x.q_start, x.s_start) == (y.q_start, y.s_start)
+    });
+    hsps.sort_by(|a, b| {
+        let (x, y) = (a.bounds(), b.bounds());
+        (x.q_end, x.s_end)
+            .cmp(&(y.q_end, y.s_end))
+            .then(b.score().cmp(&a.score()))
+            .then((y.q_start, y.s_start).cmp(&(x.q_start, x.s_start)))
+    });
+    hsps.dedup_by(|later, kept| {
+        let (x, y) = (later.bounds(), kept.bounds());
+        (x.q_end, x.s_end) == (y.q_end, y.s_end)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hsp(score: i32, q: (u32, u32), s: (u32, u32)) -> PrelimHsp {
+        PrelimHsp {
+            score,
+            q_start: q.0,
+            q_end: q.1,
+            s_start: s.0,
+            s_end: s.1,
+            q_seed: 0,
+            s_seed: 0,
+            evalue: 1.0,
+        }
+    }
+
+    #[test]
+    fn order_s_decides_by_each_key_in_turn() {
+        let best_first = [
+            hsp(9, (8, 9), (8, 9)),
+            hsp(5, (9, 10), (0, 1)),
+            hsp(5, (2, 5), (1, 9)),
+            hsp(5, (1, 6), (1, 7)),
+            hsp(5, (1, 5), (1, 7)),
+            hsp(5, (2, 9), (1, 7)),
+        ];
+        for i in 0..best_first.len() {
+            for j in 0..best_first.len() {
+                assert_eq!(order_s(&best_first[i], &best_first[j]), i.cmp(&j), "{i} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn tiny_evalues_tie_in_order_h_but_not_in_order_r() {
+        let a = HitKey { evalue: 1e-200, score: 10, oid: 3 };
+        let b = HitKey { evalue: 0.0, score: 11, oid: 1 };
+        assert_eq!(order_h(&a, &b), Ordering::Greater);
+        assert_eq!(order_r(&a, &b), Ordering::Greater);
+        let c = HitKey { evalue: 1e-190, score: 12, oid: 1 };
+        assert_eq!(order_h(&a, &c), Ordering::Greater);
+        assert_eq!(order_r(&a, &c), Ordering::Less);
+        let d = HitKey { oid: 4, ..a };
+        assert_eq!(order_h(&d, &a), Ordering::Less, "the larger OID is better");
+        let e = HitKey { evalue: 1e-180, score: 99, oid: 9 };
+        assert_eq!(order_h(&a, &e), Ordering::Less, "1e-180 itself is not floored");
+    }
+
+    #[test]
+    fn common_endpoints_keep_the_best_of_each_start_then_of_each_end() {
+        let mut list = vec![
+            hsp(50, (0, 10), (0, 10)),
+            hsp(60, (0, 8), (0, 8)),
+            hsp(60, (0, 12), (0, 12)),
+            hsp(40, (2, 12), (2, 12)),
+            hsp(30, (2, 9), (3, 9)),
+        ];
+        common_endpoints(&mut list);
+        list.sort_by(order_s);
+        assert_eq!(list, vec![hsp(60, (0, 12), (0, 12)), hsp(30, (2, 9), (3, 9))]);
+    }
+
+    #[test]
+    fn a_box_holds_its_own_corners_and_its_exclusive_end() {
+        let b = Bounds { q_start: 2, q_end: 10, s_start: 3, s_end: 9 };
+        assert!(b.holds(&b));
+        assert!(b.holds(&Bounds { q_start: 10, q_end: 10, s_start: 9, s_end: 9 }));
+        assert!(!b.holds(&Bounds { q_start: 2, q_end: 11, s_start: 3, s_end: 9 }));
+        assert!(!b.holds(&Bounds { q_start: 2, q_end: 10, s_start: 2, s_end: 9 }));
+    }
+}

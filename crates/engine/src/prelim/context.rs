@@ -1,0 +1,158 @@
+//! Contexts: the queries, or the pieces of long queries, that the word finder searches (spec 2.3, 3.3, 5.1).
+
+use std::ops::Range;
+
+use fleetblast_seq::{alphabet, mask};
+use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::karlin::{self, KarlinBlock};
+
+use super::pieces::Piece;
+use crate::params::{CompositionMode, DatabaseTotals, Params};
+use crate::query::{self, Query};
+
+const LN_2: f64 = std::f64::consts::LN_2;
+
+/// A query or a piece of one, with the thresholds that hold for it.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    /// Number of the query in the block.
+    pub query: usize,
+    /// Where the piece starts in its query.
+    pub offset: u32,
+    /// Part of the query stands in an earlier piece.
+    pub continues: bool,
+    /// Sentinel, residues, sentinel.
+    buffer: Vec<u8>,
+    /// The residues backwards.
+    pub reversed: Vec<u8>,
+    /// Where words may be indexed.
+    pub regions: Vec<Range<u32>>,
+    /// Ungapped X-drop, raw.
+    pub x_drop: i32,
+    /// Least score of an ungapped HSP that is kept.
+    pub cutoff_ungapped: i32,
+    /// Least score of a gapped HSP that is kept.
+    pub cutoff_gapped: i32,
+    /// Ungapped statistics.
+    pub karlin: KarlinBlock,
+    /// Effective search space of the whole query.
+    pub search_space: i64,
+}
+
+impl Context {
+    /// The context of `piece` of `query`; `None` if the query cannot be searched (spec 1.4).
+    pub fn new(
+        query: &Query,
+        piece: &Piece,
+        params: &Params,
+        totals: &DatabaseTotals,
+        gumbel: &Gumbel,
+    ) -> Option<Context> {
+        let range = piece.range.start as usize..piece.range.end as usize;
+        let whole = range.len() == query.residues.len();
+        let (residues, masks, karlin) = if whole {
+            (query.residues.clone(), query.masks.clone(), query.karlin?)
+        } else {
+            piece_masks(query, range, params)?
+        };
+        let len = residues.len() as u32;
+        let cutoff_max = cutoff_score(len, &karlin, query.search_space, params, totals, gumbel);
+        let trigger = ((params.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
+        let cutoff_ungapped = trigger.min(cutoff_max);
+        let x_drop = if params.xdrop_ungapped_bits == 0.0 {
+            cutoff_ungapped
+        } else {
+            (params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil() as i32
+        };
+        let mut buffer = Vec::with_capacity(residues.len() + 2);
+        buffer.push(alphabet::SENTINEL);
+        buffer.extend_from_slice(&residues);
+        buffer.push(alphabet::SENTINEL);
+        Some(Context {
+            query: piece.query,
+            offset: piece.range.start,
+            continues: piece.continues,
+            buffer,
+            reversed: residues.iter().rev().copied().collect(),
+            regions: mask::complement(&masks, len),
+            x_drop,
+            cutoff_ungapped,
+            cutoff_gapped: cutoff_max,
+            karlin,
+            search_space: query.search_space,
+        })
+    }
+
+    /// Number of residues.
+    pub fn len(&self) -> usize {
+        self.buffer.len() - 2
+    }
+
+    /// The residues.
+    pub fn residues(&self) -> &[u8] {
+        &self.buffer[1..self.buffer.len() - 1]
+    }
+
+    /// The residues and the sentinel after them.
+    pub fn residues_with_end(&self) -> &[u8] {
+        &self.buffer[1..]
+    }
+}
+
+/// Residues, masks and statistics of a part of a query, which BLAST+ treats as a query of its own.
+fn piece_masks(
+    query: &Query,
+    range: Range<usize>,
+    params: &Params,
+) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinBlock)> {
+    let unmasked = &query.unmasked[range.clone()];
+    let lower_case = within(&query.lower_case, range.start as u32..range.end as u32);
+    let masks = query::masks(unmasked, &lower_case, params);
+    let residues = query::hard_mask(unmasked, &masks, params);
+    let karlin = karlin::ungapped(&residues, &params.scoring.scores)?;
+    Some((residues, masks, karlin))
+}
+
+/// The parts of `ranges` inside `window`, relative to its start.
+fn within(ranges: &[Range<u32>], window: Range<u32>) -> Vec<Range<u32>> {
+    ranges
+        .iter()
+        .map(|r| r.start.max(window.start)..r.end.min(window.end))
+        .filter(|r| r.start < r.end)
+        .map(|r| r.start - window.start..r.end - window.start)
+        .collect()
+}
+
+/// The least score that can reach the preliminary e-value limit.
+fn cutoff_score(
+    len: u32,
+    karlin: &KarlinBlock,
+    search_space: i64,
+    params: &Params,
+    totals: &DatabaseTotals,
+    gumbel: &Gumbel,
+) -> i32 {
+    if params.ungapped {
+        return karlin.cutoff_score(params.evalue, search_space);
+    }
+    if !params.finite_size {
+        return params.scoring.gapped.block().cutoff_score(params.evalue, search_space);
+    }
+    gumbel.cutoff_score(
+        evalue_limit(params),
+        len as i32,
+        totals.min_length,
+        totals.residues,
+    )
+}
+
+/// The largest preliminary e-value that is kept (spec 5.1).
+pub(super) fn evalue_limit(params: &Params) -> f64 {
+    let adjusted =
+        matches!(params.composition, CompositionMode::Conditional | CompositionMode::Always);
+    if adjusted && params.finite_size && !params.ungapped {
+        5.0 * params.evalue
+    } else {
+        params.evalue
+    }
+}

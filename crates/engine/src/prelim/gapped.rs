@@ -1,0 +1,252 @@
+//! Score-only gapped extension with an X-drop (spec 5.5; facts from `Blast_SemiGappedAlign` and
+//! `s_RestrictedGappedAlign` in `blast_gapalign.c`).
+//!
+//! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the
+//! extension, so that one function serves left and right.
+
+use super::profile::PaddedScores;
+
+/// Stands for minus infinity; adding a few scores to it does not overflow.
+pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
+
+/// In the restricted variant gaps start only at every so many residues.
+const RESTRICTED_STEP: usize = 10;
+
+/// Costs and drop-off of gapped extensions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GapCosts {
+    /// Cost of opening a gap, its first residue included.
+    pub open_extend: i32,
+    /// Cost of each further residue.
+    pub extend: i32,
+    /// X-drop, at least `open_extend`.
+    pub x_drop: i32,
+}
+
+/// One column of the DP: best score ending here, and best score ending in a gap in the subject.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    best: i32,
+    gap: i32,
+}
+
+const DEAD: Cell = Cell { best: MIN_SCORE, gap: MIN_SCORE };
+
+/// Best score of an extension and how many residues of each sequence it takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub score: i32,
+    pub query: usize,
+    pub subject: usize,
+}
+
+/// The window of live columns of the current row and the best score so far.
+struct Window {
+    first: usize,
+    size: usize,
+    best: Extent,
+}
+
+/// Extends over `query` and `subject`; the last byte of `subject` lies beyond the extension and is only looked at.
+/// `cells` is scratch memory.
+pub(super) fn extend(
+    query: &[u8],
+    subject: &[u8],
+    scores: &PaddedScores,
+    costs: GapCosts,
+    cells: &mut Vec<Cell>,
+) -> Extent {
+    run(query, subject, scores, costs, cells, |a, window, cells, letters, row| {
+        full_row(a, window, cells, letters, row, costs)
+    })
+}
+
+/// As [`extend`], with gaps allowed to start only at every tenth residue: a cheap lower bound.
+pub(super) fn extend_restricted(
+    query: &[u8],
+    subject: &[u8],
+    scores: &PaddedScores,
+    costs: GapCosts,
+    cells: &mut Vec<Cell>,
+) -> Extent {
+    run(query, subject, scores, costs, cells, |a, window, cells, letters, row| {
+        if a.is_multiple_of(RESTRICTED_STEP) {
+            restricted_row::<true>(a, window, cells, letters, row, costs)
+        } else {
+            restricted_row::<false>(a, window, cells, letters, row, costs)
+        }
+    })
+}
+
+/// The frame of both variants: initial row, rows until the window is empty, growth of the window to the right.
+///
+/// `row` computes one row and returns the last live column and the row's gap score for the growth.
+#[inline(always)]
+fn run(
+    query: &[u8],
+    subject: &[u8],
+    scores: &PaddedScores,
+    costs: GapCosts,
+    cells: &mut Vec<Cell>,
+    mut row: impl FnMut(usize, &mut Window, &mut [Cell], &[u8], &[i32; 32]) -> (usize, i32),
+) -> Extent {
+    let n = subject.len() - 1;
+    if query.is_empty() || n == 0 {
+        return Extent::default();
+    }
+    if cells.len() < n + 2 {
+        cells.resize(n + 2, DEAD);
+    }
+    let cells = &mut cells[..n + 2];
+    let mut window = Window { first: 0, size: initial_row(cells, n, costs), best: Extent::default() };
+    for (a, &letter) in query.iter().enumerate() {
+        let (last, gap_row) =
+            row(a + 1, &mut window, cells, subject, &scores[(letter & 31) as usize]);
+        if window.first == window.size {
+            break;
+        }
+        grow(&mut window, cells, n, last, gap_row, costs);
+    }
+    window.best
+}
+
+/// Fills the row before the first query residue; returns the number of columns filled.
+fn initial_row(cells: &mut [Cell], n: usize, costs: GapCosts) -> usize {
+    cells[0] = Cell { best: 0, gap: -costs.open_extend };
+    let mut score = -costs.open_extend;
+    let mut size = 1;
+    while size <= n && score >= -costs.x_drop {
+        cells[size] = Cell { best: score, gap: score - costs.open_extend };
+        score -= costs.extend;
+        size += 1;
+    }
+    size
+}
+
+/// Sets the right end of the window for the next row.
+#[inline(always)]
+fn grow(
+    window: &mut Window,
+    cells: &mut [Cell],
+    n: usize,
+    last: usize,
+    mut gap_row: i32,
+    costs: GapCosts,
+) {
+    if last + 1 < window.size {
+        window.size = last + 1;
+    } else {
+        while gap_row >= window.best.score - costs.x_drop && window.size <= n {
+            cells[window.size] = Cell { best: gap_row, gap: gap_row - costs.open_extend };
+            gap_row -= costs.extend;
+            window.size += 1;
+        }
+    }
+    if window.size <= n {
+        cells[window.size] = DEAD;
+        window.size += 1;
+    }
+}
+
+/// One row with gaps anywhere.
+#[inline(always)]
+fn full_row(
+    a: usize,
+    window: &mut Window,
+    cells: &mut [Cell],
+    letters: &[u8],
+    row: &[i32; 32],
+    costs: GapCosts,
+) -> (usize, i32) {
+    let start = window.first;
+    let mut first = window.first;
+    let mut last = start;
+    let mut best = window.best;
+    let mut score = MIN_SCORE;
+    let mut gap_row = MIN_SCORE;
+    for (i, (cell, &letter)) in
+        cells[start..window.size].iter_mut().zip(&letters[start..]).enumerate()
+    {
+        let b = start + i;
+        let next = cell.best + row[(letter & 31) as usize];
+        let gap_column = cell.gap;
+        score = score.max(gap_column).max(gap_row);
+        if best.score - score > costs.x_drop {
+            if b == first {
+                first += 1;
+            } else {
+                cell.best = MIN_SCORE;
+            }
+        } else {
+            last = b;
+            if score > best.score {
+                best = Extent { score, query: a, subject: b };
+            }
+            let opened = score - costs.open_extend;
+            gap_row = (gap_row - costs.extend).max(opened);
+            cell.gap = (gap_column - costs.extend).max(opened);
+            cell.best = score;
+        }
+        score = next;
+    }
+    window.first = first;
+    window.best = best;
+    (last, gap_row)
+}
+
+/// One row of the restricted variant. `GAP_ROW`: a gap in the query may start in this row.
+#[inline(always)]
+fn restricted_row<const GAP_ROW: bool>(
+    a: usize,
+    window: &mut Window,
+    cells: &mut [Cell],
+    letters: &[u8],
+    row: &[i32; 32],
+    costs: GapCosts,
+) -> (usize, i32) {
+    let start = window.first;
+    let mut first = window.first;
+    let mut last = start;
+    let mut best = window.best;
+    let mut score = MIN_SCORE;
+    let mut gap_row = MIN_SCORE;
+    let mut gap_column_at = start.next_multiple_of(RESTRICTED_STEP);
+    for (i, (cell, &letter)) in
+        cells[start..window.size].iter_mut().zip(&letters[start..]).enumerate()
+    {
+        let b = start + i;
+        let next = cell.best + row[(letter & 31) as usize];
+        let column_open = b == gap_column_at;
+        if column_open {
+            gap_column_at += RESTRICTED_STEP;
+            score = score.max(cell.gap);
+        }
+        if GAP_ROW {
+            score = score.max(gap_row);
+        }
+        if best.score - score > costs.x_drop {
+            cell.best = MIN_SCORE;
+            if b == first {
+                first += 1;
+            }
+        } else {
+            last = b;
+            if score > best.score {
+                best = Extent { score, query: a, subject: b };
+            }
+            let opened = score - costs.open_extend;
+            if GAP_ROW {
+                gap_row = (gap_row - costs.extend).max(opened);
+            }
+            if column_open {
+                cell.gap = (cell.gap - costs.extend).max(opened);
+            }
+            cell.best = score;
+        }
+        score = next;
+    }
+    window.first = first;
+    window.best = best;
+    // Without row gaps the growth starts from the diagonal score that would enter the column beyond the window.
+    (last, if GAP_ROW { gap_row } else { score })
+}

@@ -1,0 +1,59 @@
+//! Lists of preliminary hits that keep the best subjects of a query (spec 5.8).
+
+use std::cmp::Ordering;
+
+use crate::hits::PrelimHit;
+use crate::order::{HitKey, order_h};
+
+/// Preliminary hits of every context of a [`super::Searcher`] in some ranges of OIDs.
+#[derive(Clone, Debug, Default)]
+pub struct HitLists {
+    pub(super) lists: Vec<Vec<PrelimHit>>,
+}
+
+impl HitLists {
+    /// Empty lists for so many contexts.
+    pub(super) fn new(contexts: usize) -> HitLists {
+        HitLists { lists: vec![Vec::new(); contexts] }
+    }
+
+    /// Adds a hit; where there are far more than `capacity`, the worst are dropped.
+    pub(super) fn push(&mut self, context: usize, hit: PrelimHit, capacity: Option<usize>) {
+        let list = &mut self.lists[context];
+        list.push(hit);
+        if let Some(capacity) = capacity
+            && list.len() > 2 * capacity + 64
+        {
+            keep_best(list, capacity);
+        }
+    }
+}
+
+impl HitLists {
+    /// Adds the hits of other lists of the same contexts, and cuts lists far longer than `capacity`.
+    pub(super) fn absorb(&mut self, other: HitLists, capacity: Option<usize>) {
+        for (list, hits) in self.lists.iter_mut().zip(other.lists) {
+            list.extend(hits);
+            if let Some(capacity) = capacity
+                && list.len() > 2 * capacity + 64
+            {
+                keep_best(list, capacity);
+            }
+        }
+    }
+}
+
+/// ORDER-H on preliminary hits.
+pub(crate) fn by_rank(a: &PrelimHit, b: &PrelimHit) -> Ordering {
+    let key = |hit| HitKey::of_prelim(hit).expect("a hit has an HSP");
+    order_h(&key(a), &key(b))
+}
+
+/// Drops all but the best `capacity` hits, leaving them in ascending OID order.
+pub(super) fn keep_best(hits: &mut Vec<PrelimHit>, capacity: usize) {
+    if hits.len() > capacity {
+        hits.select_nth_unstable_by(capacity, by_rank);
+        hits.truncate(capacity);
+    }
+    hits.sort_unstable_by_key(|hit| hit.oid);
+}

@@ -1,0 +1,21 @@
+//! The preliminary search: words, ungapped and score-only gapped extensions (spec 4 and 5).
+//!
+//! [`Searcher`] holds what is fixed for a block of queries and is shared by all threads. It searches any range of
+//! OIDs; the lists of several ranges are put together by [`Searcher::absorb`], and what [`Searcher::choose`] makes of those
+//! of a whole database does not depend on how it was cut.
+
+mod context;
+mod dense;
+mod gapped;
+mod hitlist;
+mod pieces;
+mod profile;
+mod searcher;
+mod sparse;
+mod subject;
+mod ungapped;
+mod words;
+
+pub use dense::Kernel;
+pub use hitlist::HitLists;
+pub use searcher::{Scratch, Searcher};

@@ -1,0 +1,371 @@
+//! The preliminary search of a block of queries.
+
+use std::ops::Range;
+
+use fleetblast_stats::gumbel::Gumbel;
+
+use super::context::Context;
+use super::dense::{self, Candidate, Kernel};
+use super::hitlist::{self, HitLists};
+use super::pieces;
+use super::profile::{self, PaddedScores};
+use super::sparse::{self, Diagonals};
+use super::subject::{GappedScratch, GappedStage};
+use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
+use super::words::{self, Alphabet, MAX_STANDARD_WORD, WordRule};
+use crate::filters;
+use crate::hits::PrelimHit;
+use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
+use crate::query::Query;
+use crate::subjects::Subjects;
+
+/// Query residues that are scanned together; more do not stay in the cache.
+const GROUP_RESIDUES: usize = 16_000;
+/// Contexts whose cut-offs differ by more are filtered apart.
+const GROUP_CUTOFF_SPREAD: i32 = 3;
+/// Subject residues that are filtered together, so that they and the profile stay in the cache.
+const BLOCK_RESIDUES: usize = 64 * 1024;
+/// The filter pays off while chance brings fewer lanes than this over the cut-off, for each pair of average sequences.
+const MAX_CHANCE_LANES: f64 = 0.5;
+/// Residues of a pair of average sequences, for that estimate.
+const AVERAGE_PAIR: f64 = 350.0 * 350.0;
+
+/// A block of queries ready to be searched, shared by all threads.
+#[derive(Debug)]
+pub struct Searcher {
+    contexts: Vec<Context>,
+    /// For each context and offset, whether a word may start there.
+    indexable: Vec<Vec<bool>>,
+    dense: Vec<dense::Group>,
+    sparse: Vec<sparse::Group>,
+    scores: Box<PaddedScores>,
+    word: WordRule,
+    window: i32,
+    gapped: GappedStage,
+    filter: HspFilter,
+    /// Hits kept for each context, P.
+    capacity: usize,
+    /// Number of queries in the block.
+    queries: usize,
+}
+
+/// Scratch memory of one thread.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    candidates: Vec<Candidate>,
+    found: Vec<Found>,
+    ungapped: Vec<UngappedHsp>,
+    diagonals: Diagonals,
+    gapped: GappedScratch,
+}
+
+/// An ungapped HSP of a context in a subject of the block.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    subject: u32,
+    context: u32,
+    hsp: UngappedHsp,
+}
+
+impl Searcher {
+    /// Prepares a block of queries. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
+    /// batches are searched in pieces as BLAST+ does (spec 2.3).
+    ///
+    /// `kernel` chooses the instructions of the dense filter; `None` switches the filter off.
+    pub fn new(
+        queries: &[Query],
+        batches: &[usize],
+        params: &Params,
+        totals: &DatabaseTotals,
+        kernel: Option<Kernel>,
+    ) -> Searcher {
+        let gumbel = Gumbel::new(&params.scoring);
+        let mut contexts = Vec::new();
+        let mut first = 0;
+        for &len in batches {
+            let lengths: Vec<u32> =
+                queries[first..first + len].iter().map(|q| q.residues.len() as u32).collect();
+            for piece in pieces::split(&lengths, first, !params.ungapped) {
+                contexts.extend(Context::new(
+                    &queries[piece.query],
+                    &piece,
+                    params,
+                    totals,
+                    &gumbel,
+                ));
+            }
+            first += len;
+        }
+        let mut searcher = Searcher {
+            indexable: contexts.iter().map(|c| words::indexable(c, params.word_size)).collect(),
+            contexts,
+            dense: Vec::new(),
+            sparse: Vec::new(),
+            scores: profile::pad(&params.scoring.scores),
+            word: WordRule { size: params.word_size, threshold: params.threshold as i32 },
+            window: params.window,
+            gapped: GappedStage::new(params, totals, &gumbel),
+            filter: params.filter,
+            capacity: capacity(params),
+            queries: queries.len(),
+        };
+        searcher.group(params, kernel);
+        searcher
+    }
+
+    /// Distributes the contexts over groups that are scanned together.
+    fn group(&mut self, params: &Params, kernel: Option<Kernel>) {
+        let mut order: Vec<usize> =
+            (0..self.contexts.len()).filter(|&i| self.contexts[i].len() >= self.word.size).collect();
+        order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
+        let mut rest = Vec::new();
+        if let Some(kernel) = kernel.filter(|_| self.word.size <= MAX_STANDARD_WORD) {
+            let (filtered, other): (Vec<usize>, Vec<usize>) =
+                order.iter().partition(|&&i| chance_lanes(&self.contexts[i]) < MAX_CHANCE_LANES);
+            rest = other;
+            for members in chunks(&filtered, &self.contexts, GROUP_CUTOFF_SPREAD) {
+                match dense::Group::new(&self.contexts, &members, &self.scores, kernel) {
+                    Some(group) => self.dense.push(group),
+                    None => rest.extend(members),
+                }
+            }
+        } else {
+            rest.append(&mut order);
+        }
+        if rest.is_empty() {
+            return;
+        }
+        let Some(alphabet) = Alphabet::new(&params.scoring, params.word_size, params.threshold)
+        else {
+            return;
+        };
+        for members in chunks(&rest, &self.contexts, i32::MAX) {
+            self.sparse.push(sparse::Group::new(
+                &self.contexts,
+                &members,
+                alphabet.clone(),
+                params.word_size,
+            ));
+        }
+    }
+
+    /// Searches the subjects of a range of OIDs.
+    pub fn search(
+        &self,
+        subjects: &impl Subjects,
+        oids: Range<u32>,
+        scratch: &mut Scratch,
+    ) -> HitLists {
+        let mut lists = HitLists::new(self.contexts.len());
+        let mut block: Vec<&[u8]> = Vec::new();
+        let mut first = oids.start;
+        let mut residues = 0;
+        for oid in oids.clone() {
+            let subject = subjects.residues(oid);
+            residues += subject.len();
+            block.push(subject);
+            if residues >= BLOCK_RESIDUES || oid + 1 == oids.end {
+                self.search_block(first, &block, scratch, &mut lists);
+                block.clear();
+                first = oid + 1;
+                residues = 0;
+            }
+        }
+        lists
+    }
+
+    /// Searches a few subjects, the first of which is `first`.
+    fn search_block(
+        &self,
+        first: u32,
+        block: &[&[u8]],
+        scratch: &mut Scratch,
+        lists: &mut HitLists,
+    ) {
+        scratch.found.clear();
+        let rule = DiagonalRule {
+            scores: &self.scores,
+            word_size: self.word.size,
+            window: self.window,
+        };
+        for group in &self.dense {
+            scratch.candidates.clear();
+            group.filter(block, &mut scratch.candidates);
+            for candidate in &scratch.candidates {
+                let subject = block[candidate.subject as usize];
+                group.stretches(candidate.lane, subject.len(), |context, q, s, len| {
+                    self.scan_stretch(&rule, context, subject, (q, s, len), |hsp| {
+                        scratch.found.push(Found {
+                            subject: candidate.subject,
+                            context: context as u32,
+                            hsp,
+                        });
+                    });
+                });
+            }
+        }
+        for group in &self.sparse {
+            for (index, subject) in block.iter().enumerate() {
+                group.scan(&self.contexts, &rule, subject, &mut scratch.diagonals, |context, hsp| {
+                    scratch.found.push(Found { subject: index as u32, context: context as u32, hsp });
+                });
+            }
+        }
+        self.extend_found(first, block, scratch, lists);
+    }
+
+    /// The exact rules on a stretch of one diagonal: `(q, s, len)`.
+    fn scan_stretch(
+        &self,
+        rule: &DiagonalRule,
+        index: usize,
+        subject: &[u8],
+        (q, s, len): (usize, usize, usize),
+        mut found: impl FnMut(UngappedHsp),
+    ) {
+        let context = &self.contexts[index];
+        let query = &context.residues()[q..q + len];
+        if best_run(query, &subject[s..s + len], &self.scores) < context.cutoff_ungapped {
+            return;
+        }
+        let mut state = Diagonal::fresh(self.window);
+        let words = query.windows(self.word.size).zip(subject[s..s + len].windows(self.word.size));
+        for (i, (a, b)) in words.enumerate() {
+            if self.indexable[index][q + i]
+                && self.word.matches(&self.scores, a, b)
+                && let Some(hsp) = rule.hit(&mut state, context, subject, q + i, s + i)
+            {
+                found(hsp);
+            }
+        }
+    }
+
+    /// The gapped stage for all that was found in a block.
+    fn extend_found(
+        &self,
+        first: u32,
+        block: &[&[u8]],
+        scratch: &mut Scratch,
+        lists: &mut HitLists,
+    ) {
+        let mut found = std::mem::take(&mut scratch.found);
+        found.sort_unstable_by_key(|f| (f.subject, f.context, f.hsp.order()));
+        let mut loaded = None;
+        for hits in found.chunk_by(|a, b| (a.subject, a.context) == (b.subject, b.context)) {
+            let (subject, context) = (hits[0].subject, hits[0].context as usize);
+            if loaded != Some(subject) {
+                scratch.gapped.subject.load(block[subject as usize]);
+                loaded = Some(subject);
+            }
+            scratch.ungapped.clear();
+            scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
+            let hit = self.gapped.run(
+                first + subject,
+                &self.contexts[context],
+                &scratch.ungapped,
+                &self.scores,
+                &mut scratch.gapped,
+            );
+            if let Some(hit) = hit {
+                lists.push(context, hit, self.prune_to());
+            }
+        }
+        scratch.found = found;
+    }
+
+    /// Adds the hits of another range of OIDs to `lists`.
+    pub fn absorb(&self, lists: &mut HitLists, part: HitLists) {
+        lists.absorb(part, self.prune_to());
+    }
+
+    /// Lists without hits, to [absorb](Self::absorb) ranges into.
+    pub fn empty_lists(&self) -> HitLists {
+        HitLists::new(self.contexts.len())
+    }
+
+    /// Lists may be cut to this length at any time; `None` where the choice needs all hits.
+    fn prune_to(&self) -> Option<usize> {
+        (self.filter == HspFilter::Collect).then_some(self.capacity)
+    }
+
+    /// Each query's preliminary hits, best first (ORDER-H), from the lists of ranges that make up the whole database.
+    pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
+        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries];
+        for (context, hits) in self.contexts.iter().zip(lists.lists) {
+            let hits = self.select(context, hits);
+            let query = &mut queries[context.query];
+            let split_at = if context.continues { context.offset } else { 0 };
+            *query = pieces::merge(std::mem::take(query), hits, split_at);
+            if self.prune_to().is_some() {
+                hitlist::keep_best(query, self.capacity);
+            }
+        }
+        for hits in &mut queries {
+            hits.sort_unstable_by(hitlist::by_rank);
+        }
+        queries
+    }
+
+    /// What is kept of a context's hits in the whole database, in ascending OID order.
+    fn select(&self, context: &Context, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
+        let len = context.len() as u32;
+        hits.sort_unstable_by_key(|hit| hit.oid);
+        let mut kept = match self.filter {
+            HspFilter::Collect => hits,
+            HspFilter::Culling(limit) => filters::preliminary_culling(&hits, len, limit),
+            HspFilter::BestHit { edge, .. } => {
+                filters::preliminary_best_hit(&hits, edge, self.capacity)
+            }
+        };
+        let capacity = self.prune_to().unwrap_or(kept.len());
+        hitlist::keep_best(&mut kept, capacity);
+        kept
+    }
+}
+
+/// The best sum of a run of pairs.
+fn best_run(query: &[u8], subject: &[u8], scores: &PaddedScores) -> i32 {
+    let (mut run, mut best) = (0, 0);
+    for (&a, &b) in query.iter().zip(subject) {
+        run = (run + scores[(a & 31) as usize][(b & 31) as usize]).max(0);
+        best = best.max(run);
+    }
+    best
+}
+
+/// Expected number of lanes that chance brings over the cut-off between average sequences.
+fn chance_lanes(context: &Context) -> f64 {
+    let karlin = &context.karlin;
+    karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
+}
+
+/// Runs of `members`, given by ascending cut-off, that are scanned together.
+fn chunks(members: &[usize], contexts: &[Context], spread: i32) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut residues = 0;
+    let mut lowest = 0;
+    for &i in members {
+        let context = &contexts[i];
+        let apart = context.cutoff_ungapped.saturating_sub(lowest) > spread;
+        if groups.is_empty() || apart || residues + context.len() > GROUP_RESIDUES {
+            groups.push(Vec::new());
+            residues = 0;
+            lowest = context.cutoff_ungapped;
+        }
+        groups.last_mut().expect("pushed above").push(i);
+        residues += context.len();
+    }
+    groups
+}
+
+/// How many subjects each context keeps, P (spec 5.8).
+fn capacity(params: &Params) -> usize {
+    let size = params.hitlist_size;
+    if params.ungapped {
+        size
+    } else if params.composition != CompositionMode::Off {
+        if size <= 500 { 1050 } else { 2 * size + 50 }
+    } else {
+        (2 * size).max(10).min(size + 50)
+    }
+}

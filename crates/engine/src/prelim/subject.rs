@@ -1,0 +1,327 @@
+//! From the ungapped HSPs of one query in one subject to its preliminary hit (spec 5.3–5.7; facts from
+//! `BLAST_GetGappedScore` in `blast_gapalign.c`).
+
+use super::context::{self, Context};
+use super::gapped::{self, Cell, Extent, GapCosts};
+use super::profile::PaddedScores;
+use super::ungapped::UngappedHsp;
+use crate::containment::ContainmentTree;
+use crate::hits::{PrelimHit, PrelimHsp};
+use crate::order::{self, Bounds};
+use crate::params::{DatabaseTotals, Params};
+use fleetblast_seq::alphabet;
+use fleetblast_stats::gumbel::Gumbel;
+
+/// Residues scored to find the start of a gapped extension.
+const START_WINDOW: usize = 11;
+/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.
+const RESTRICTED_SHARE: f64 = 0.68;
+/// Largest e-value with which approximate extensions are used.
+const RESTRICTED_MAX_EVALUE: f64 = 10.0;
+/// Subjects of at least this length are extended only so far.
+const LONG_SUBJECT: usize = 90_000;
+/// How far beyond the query's own length.
+const LONG_SUBJECT_GAPS: usize = 3_000;
+/// HSPs within a better one's query range widened by this are dropped by `-subject_besthit`.
+const BEST_HIT_MARGIN: u32 = 3;
+
+/// The subject at hand, ready for extensions in both directions.
+#[derive(Debug, Default)]
+pub(super) struct SubjectBuffer {
+    /// Residues and a sentinel.
+    forward: Vec<u8>,
+    /// Residues backwards and a sentinel.
+    backward: Vec<u8>,
+}
+
+impl SubjectBuffer {
+    /// Takes another subject.
+    pub fn load(&mut self, residues: &[u8]) {
+        self.forward.clear();
+        self.forward.extend_from_slice(residues);
+        self.forward.push(alphabet::SENTINEL);
+        self.backward.clear();
+        self.backward.extend(residues.iter().rev());
+        self.backward.push(alphabet::SENTINEL);
+    }
+
+    fn len(&self) -> usize {
+        self.forward.len() - 1
+    }
+}
+
+/// Scratch memory of the gapped stage, one per thread.
+#[derive(Debug, Default)]
+pub(super) struct GappedScratch {
+    pub subject: SubjectBuffer,
+    cells: Vec<Cell>,
+    tree: ContainmentTree,
+    hsps: Vec<PrelimHsp>,
+}
+
+/// What the gapped stage needs to know of a search.
+#[derive(Debug)]
+pub(super) struct GappedStage {
+    costs: GapCosts,
+    restricted: bool,
+    ungapped: bool,
+    subject_besthit: bool,
+    karlin_evalues: bool,
+    evalue_limit: f64,
+    /// `-qcov_hsp_perc`; here only for ungapped searches, which have no later stage.
+    qcov_hsp_perc: f64,
+    db_residues: i64,
+    gumbel: Gumbel,
+    gapped_karlin: fleetblast_stats::karlin::KarlinBlock,
+}
+
+impl GappedStage {
+    pub fn new(params: &Params, totals: &DatabaseTotals, gumbel: &Gumbel) -> GappedStage {
+        let scoring = &params.scoring;
+        let open_extend = scoring.gap_open + scoring.gap_extend;
+        let x_drop =
+            (params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
+        GappedStage {
+            costs: GapCosts {
+                open_extend,
+                extend: scoring.gap_extend,
+                x_drop: x_drop.max(open_extend),
+            },
+            restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
+            ungapped: params.ungapped,
+            subject_besthit: params.subject_besthit,
+            karlin_evalues: params.ungapped || !params.finite_size,
+            evalue_limit: context::evalue_limit(params),
+            qcov_hsp_perc: params.qcov_hsp_perc,
+            db_residues: totals.residues,
+            gumbel: gumbel.clone(),
+            gapped_karlin: scoring.gapped.block(),
+        }
+    }
+
+    /// The preliminary hit in the loaded subject, if any. `ungapped` is in the order of [`UngappedHsp::order`] and not
+    /// empty.
+    pub fn run(
+        &self,
+        oid: u32,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+    ) -> Option<PrelimHit> {
+        if self.ungapped {
+            scratch.hsps.clear();
+            scratch.hsps.extend(ungapped.iter().map(|hsp| ungapped_hit(hsp)));
+        } else {
+            self.extend_all(context, ungapped, scores, scratch);
+            order::common_endpoints(&mut scratch.hsps);
+        }
+        let subject_len = scratch.subject.len();
+        let hsps = &mut scratch.hsps;
+        hsps.sort_by(order::order_s);
+        if self.subject_besthit {
+            best_hit_per_range(hsps);
+        }
+        for hsp in hsps.iter_mut() {
+            hsp.evalue = self.evalue(context, hsp.score, subject_len);
+        }
+        hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
+        if self.ungapped {
+            let len = context.len() as u32;
+            hsps.retain(|hsp| coverage(hsp.q_end - hsp.q_start, len) >= self.qcov_hsp_perc);
+        }
+        if hsps.is_empty() {
+            return None;
+        }
+        let evalue = hsps.iter().map(|hsp| hsp.evalue).fold(f64::INFINITY, f64::min);
+        for hsp in hsps.iter_mut() {
+            hsp.q_start += context.offset;
+            hsp.q_end += context.offset;
+            hsp.q_seed += context.offset;
+        }
+        Some(PrelimHit { oid, evalue, hsps: hsps.clone() })
+    }
+
+    fn evalue(&self, context: &Context, score: i32, subject_len: usize) -> f64 {
+        if self.karlin_evalues {
+            let karlin = if self.ungapped { &context.karlin } else { &self.gapped_karlin };
+            karlin.evalue(score, context.search_space as f64)
+        } else {
+            self.gumbel.evalue(
+                score,
+                1.0,
+                context.len() as i32,
+                subject_len as i32,
+                self.db_residues,
+            )
+        }
+    }
+
+    /// Gapped extensions of all ungapped HSPs that no earlier extension encloses.
+    fn extend_all(
+        &self,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+    ) {
+        let hopeless = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
+        let restricted = self.restricted && ungapped[0].score < hopeless;
+        if restricted && self.pass(context, ungapped, scores, scratch, Some(hopeless)) {
+            return;
+        }
+        self.pass(context, ungapped, scores, scratch, None);
+    }
+
+    /// One pass over the ungapped HSPs, approximate if `hopeless` is given; then false tells that an approximate score was
+    /// inconclusive and the pass has to be repeated exactly.
+    fn pass(
+        &self,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+        hopeless: Option<i32>,
+    ) -> bool {
+        scratch.tree.clear();
+        scratch.hsps.clear();
+        let cutoff = context.cutoff_gapped;
+        for hsp in ungapped {
+            let bounds = Bounds {
+                q_start: hsp.q_start,
+                q_end: hsp.q_start + hsp.len,
+                s_start: hsp.s_start,
+                s_end: hsp.s_start + hsp.len,
+            };
+            if scratch.tree.encloses(&bounds, hsp.score) {
+                continue;
+            }
+            let (q, s) = start_point(hsp, context, &scratch.subject, scores);
+            let new = self.extend_both(context, q, s, scores, scratch, hopeless.is_some());
+            if new.score >= cutoff {
+                scratch.hsps.push(new);
+                scratch.tree.add(&order::Hsp::bounds(&new), new.score);
+            } else if hopeless.is_some_and(|hopeless| new.score >= hopeless) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Extends from the pair (`q`, `s`) to both sides.
+    fn extend_both(
+        &self,
+        context: &Context,
+        q: usize,
+        s: usize,
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+        restricted: bool,
+    ) -> PrelimHsp {
+        let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
+        let (m, n) = (context.len(), scratch.subject.len());
+        let (mut left_len, mut right_len) = (s + 1, n - s - 1);
+        if n >= LONG_SUBJECT {
+            left_len = left_len.min(q + 1 + LONG_SUBJECT_GAPS);
+            right_len = right_len.min(m - q - 1 + LONG_SUBJECT_GAPS);
+        }
+        let SubjectBuffer { forward, backward } = &scratch.subject;
+        let left = extend(
+            &context.reversed[m - 1 - q..],
+            &backward[n - 1 - s..n - s + left_len],
+            scores,
+            self.costs,
+            &mut scratch.cells,
+        );
+        let at_end = q + 1 >= m || right_len == 0;
+        let right = if at_end {
+            Extent::default()
+        } else {
+            extend(
+                &context.residues()[q + 1..],
+                &forward[s + 1..s + right_len + 2],
+                scores,
+                self.costs,
+                &mut scratch.cells,
+            )
+        };
+        // BLAST+ records the start point itself as the end where there is nothing to extend to.
+        let step = usize::from(!at_end);
+        PrelimHsp {
+            score: left.score + right.score,
+            q_start: (q + 1 - left.query) as u32,
+            q_end: (q + step + right.query) as u32,
+            s_start: (s + 1 - left.subject) as u32,
+            s_end: (s + step + right.subject) as u32,
+            q_seed: q as u32,
+            s_seed: s as u32,
+            evalue: 0.0,
+        }
+    }
+}
+
+/// Share of the query that an HSP covers, in percent, as BLAST+ rounds it (spec 6.9).
+fn coverage(covered: u32, query_len: u32) -> f64 {
+    let percent = 100.0 * f64::from(covered) / f64::from(query_len);
+    if percent < 99.0 { percent + 0.5 } else { percent }
+}
+
+/// An ungapped HSP as a preliminary one.
+fn ungapped_hit(hsp: &UngappedHsp) -> PrelimHsp {
+    PrelimHsp {
+        score: hsp.score,
+        q_start: hsp.q_start,
+        q_end: hsp.q_start + hsp.len,
+        s_start: hsp.s_start,
+        s_end: hsp.s_start + hsp.len,
+        q_seed: hsp.q_start,
+        s_seed: hsp.s_start,
+        evalue: 0.0,
+    }
+}
+
+/// Where the gapped extension of an ungapped HSP starts: amid its best stretch (spec 5.4).
+fn start_point(
+    hsp: &UngappedHsp,
+    context: &Context,
+    subject: &SubjectBuffer,
+    scores: &PaddedScores,
+) -> (usize, usize) {
+    let (q, s, len) = (hsp.q_start as usize, hsp.s_start as usize, hsp.len as usize);
+    if len <= START_WINDOW {
+        return (q + len / 2, s + len / 2);
+    }
+    let pairs = context.residues()[q..q + len].iter().zip(&subject.forward[s..s + len]);
+    let score = |i: usize| {
+        let (a, b) = (context.residues()[q + i], subject.forward[s + i]);
+        scores[(a & 31) as usize][(b & 31) as usize]
+    };
+    let (mut sum, mut best, mut best_end) = (0, i32::MIN, 0);
+    for (i, (&a, &b)) in pairs.enumerate() {
+        sum += scores[(a & 31) as usize][(b & 31) as usize];
+        if i >= START_WINDOW {
+            sum -= score(i - START_WINDOW);
+        }
+        if i + 1 >= START_WINDOW && sum > best {
+            best = sum;
+            best_end = i;
+        }
+    }
+    let shift = if best > 0 { best_end - START_WINDOW / 2 } else { 0 };
+    (q + shift, s + shift)
+}
+
+/// `-subject_besthit`: drops HSPs whose query range lies within that of a better one, slightly widened.
+fn best_hit_per_range(hsps: &mut Vec<PrelimHsp>) {
+    let mut kept: Vec<PrelimHsp> = Vec::with_capacity(hsps.len());
+    for hsp in hsps.drain(..) {
+        let covered = kept.iter().any(|better| {
+            hsp.q_start >= better.q_start.saturating_sub(BEST_HIT_MARGIN)
+                && hsp.q_end <= better.q_end + BEST_HIT_MARGIN
+        });
+        if !covered {
+            kept.push(hsp);
+        }
+    }
+    *hsps = kept;
+}

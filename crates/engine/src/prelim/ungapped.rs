@@ -1,0 +1,219 @@
+//! Word hits to ungapped HSPs on one diagonal (spec 4.3, 4.4; facts from `aa_ungapped.c`).
+
+use super::context::Context;
+use super::profile::PaddedScores;
+
+/// An ungapped HSP: `len` residues of query and subject from the starts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UngappedHsp {
+    pub score: i32,
+    pub q_start: u32,
+    pub s_start: u32,
+    pub len: u32,
+}
+
+impl UngappedHsp {
+    /// Sort key of spec 5.2: score descending, subject start, length descending, query start.
+    pub fn order(&self) -> (i32, u32, std::cmp::Reverse<u32>, u32) {
+        (-self.score, self.s_start, std::cmp::Reverse(self.len), self.q_start)
+    }
+}
+
+/// What is the same for all diagonals of a search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DiagonalRule<'a> {
+    pub scores: &'a PaddedScores,
+    pub word_size: usize,
+    /// Two-hit window, 0 for one-hit mode.
+    pub window: i32,
+}
+
+/// What is remembered of a diagonal: an offset in the subject, and whether it is the end of an extension.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Diagonal {
+    /// Subject offset of the last hit, or up to which hits are covered by an extension.
+    pub last: i32,
+    /// `last` comes from an extension.
+    pub extended: bool,
+}
+
+impl Diagonal {
+    /// A diagonal on which nothing was seen yet, in a search with the given window.
+    pub fn fresh(window: i32) -> Diagonal {
+        Diagonal { last: -window.max(1), extended: false }
+    }
+}
+
+impl DiagonalRule<'_> {
+    /// Takes the word hit at query offset `q` and subject offset `s`; returns an HSP if it reaches the cut-off.
+    #[inline]
+    pub fn hit(
+        &self,
+        state: &mut Diagonal,
+        context: &Context,
+        subject: &[u8],
+        q: usize,
+        s: usize,
+    ) -> Option<UngappedHsp> {
+        let at = s as i32;
+        if self.window == 0 {
+            if at < state.last {
+                return None;
+            }
+            let (hsp, stop) = self.one_hit(context, subject, q, s);
+            state.last = stop as i32 - (self.word_size as i32 - 1);
+            return (hsp.score >= context.cutoff_ungapped).then_some(hsp);
+        }
+        if state.extended {
+            if at >= state.last {
+                *state = Diagonal { last: at, extended: false };
+            }
+            return None;
+        }
+        let distance = at - state.last;
+        if distance >= self.window {
+            state.last = at;
+            return None;
+        }
+        if distance < self.word_size as i32 {
+            return None;
+        }
+        if distance > q as i32 {
+            // The earlier hit belonged to another query on the same diagonal of the look-up table.
+            state.last = at;
+            return None;
+        }
+        let left_end = (state.last + self.word_size as i32) as usize;
+        let (hsp, stop) = self.two_hit(context, subject, q, s, left_end);
+        *state = match stop {
+            Some(stop) => {
+                Diagonal { last: stop as i32 - (self.word_size as i32 - 1), extended: true }
+            }
+            None => Diagonal { last: at, extended: false },
+        };
+        (hsp.score >= context.cutoff_ungapped).then_some(hsp)
+    }
+
+    #[inline]
+    fn score(&self, q: u8, s: u8) -> i32 {
+        self.scores[(q & 31) as usize][(s & 31) as usize]
+    }
+
+    /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
+    fn left(&self, context: &Context, subject: &[u8], q: usize, s: usize, from: i32) -> (i32, usize) {
+        // q and s count residues to the left: the first pair is (q - 1, s - 1).
+        let reach = q.min(s);
+        let query = &context.residues()[q - reach..q];
+        let subject = &subject[s - reach..s];
+        let (mut run, mut best, mut len) = (from, from, 0);
+        for (i, (&a, &b)) in query.iter().rev().zip(subject.iter().rev()).enumerate() {
+            run += self.score(a, b);
+            if run > best {
+                best = run;
+                len = i + 1;
+            }
+            if best - run >= context.x_drop {
+                break;
+            }
+        }
+        (best, len)
+    }
+
+    /// Best score, its length and the subject offset at which the walk to the right from (`q`, `s`) stopped.
+    fn right(
+        &self,
+        context: &Context,
+        subject: &[u8],
+        q: usize,
+        s: usize,
+        from: i32,
+    ) -> (i32, usize, usize) {
+        let (mut run, mut best, mut len) = (from, from, 0);
+        // The sentinel after the query takes part: it ends the walk with its offset.
+        let query = context.residues_with_end().get(q..).unwrap_or_default();
+        let rest = subject.get(s..).unwrap_or_default();
+        for (i, (&a, &b)) in query.iter().zip(rest).enumerate() {
+            run += self.score(a, b);
+            if run > best {
+                best = run;
+                len = i + 1;
+            }
+            if run <= 0 || best - run >= context.x_drop {
+                return (best, len, s + i);
+            }
+        }
+        (best, len, s + rest.len())
+    }
+
+    /// Two-hit extension: `left_end` is the subject offset after the first word. Returns the HSP and where the right
+    /// extension stopped, if there was one.
+    fn two_hit(
+        &self,
+        context: &Context,
+        subject: &[u8],
+        q: usize,
+        s: usize,
+        left_end: usize,
+    ) -> (UngappedHsp, Option<usize>) {
+        let (mut sum, mut best, mut shift) = (0, 0, 0);
+        for i in 0..self.word_size {
+            sum += self.score(context.residues()[q + i], subject[s + i]);
+            if sum > best {
+                best = sum;
+                shift = i + 1;
+            }
+        }
+        let (q, s) = (q + shift, s + shift);
+        let (left_score, left_len) = self.left(context, subject, q, s, 0);
+        let (mut score, mut right_len, mut stop) = (left_score, 0, None);
+        if left_len + left_end >= s {
+            let (right_score, len, at) = self.right(context, subject, q, s, left_score);
+            score = score.max(right_score);
+            right_len = len;
+            stop = Some(at);
+        }
+        let hsp = UngappedHsp {
+            score,
+            q_start: (q - left_len) as u32,
+            s_start: (s - left_len) as u32,
+            len: (left_len + right_len) as u32,
+        };
+        (hsp, stop)
+    }
+
+    /// One-hit extension. Returns the HSP and where the right extension stopped.
+    fn one_hit(
+        &self,
+        context: &Context,
+        subject: &[u8],
+        q: usize,
+        s: usize,
+    ) -> (UngappedHsp, usize) {
+        let (mut sum, mut score) = (0, 0);
+        let (mut start, mut best_start, mut end) = (0, 0, self.word_size);
+        for i in 0..self.word_size {
+            sum += self.score(context.residues()[q + i], subject[s + i]);
+            if sum > score {
+                score = sum;
+                best_start = start;
+                end = i;
+            } else if sum <= 0 {
+                sum = 0;
+                start = i + 1;
+            }
+        }
+        let (left_score, left_len) =
+            self.left(context, subject, q + best_start, s + best_start, score);
+        let (right_score, right_len, stop) =
+            self.right(context, subject, q + end + 1, s + end + 1, left_score);
+        // BLAST+ measures the word from the last start it tried, not from the best one (spec 4.4).
+        let word_len = (end + 1).wrapping_sub(start);
+        let hsp = UngappedHsp {
+            score: right_score,
+            q_start: (q + best_start - left_len) as u32,
+            s_start: (s + best_start - left_len) as u32,
+            len: left_len.wrapping_add(right_len).wrapping_add(word_len) as u32,
+        };
+        (hsp, stop)
+    }
+}

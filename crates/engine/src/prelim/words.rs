@@ -1,0 +1,160 @@
+//! Which words of a query are looked for, and which subject words match them (spec 4.1, 4.2).
+
+use fleetblast_seq::alphabet::{self, SIZE};
+use fleetblast_stats::frequencies::{self, FrequencyData};
+use fleetblast_stats::scoring::ScoringSystem;
+
+use super::context::Context;
+use super::profile::PaddedScores;
+
+/// Longest word of the standard look-up table; longer words use a compressed alphabet.
+pub(super) const MAX_STANDARD_WORD: usize = 5;
+
+/// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if it equals a query
+/// word that scores less than that with itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WordRule {
+    pub size: usize,
+    /// Truncated T; 0 asks for equal words only.
+    pub threshold: i32,
+}
+
+impl WordRule {
+    /// True if the word `subject` matches the query word `query`.
+    #[inline]
+    pub fn matches(&self, scores: &PaddedScores, query: &[u8], subject: &[u8]) -> bool {
+        let score = |a: u8, b: u8| scores[(a & 31) as usize][(b & 31) as usize];
+        let sum: i32 = query.iter().zip(subject).map(|(&a, &b)| score(a, b)).sum();
+        if self.threshold > 0 && sum >= self.threshold {
+            return true;
+        }
+        query == subject
+            && !query.contains(&alphabet::SENTINEL)
+            && (self.threshold == 0 || sum < self.threshold)
+    }
+}
+
+/// For each offset of the context whether a word may start there.
+pub(super) fn indexable(context: &Context, word_size: usize) -> Vec<bool> {
+    let mut flags = vec![false; context.len()];
+    for region in &context.regions {
+        let (start, end) = (region.start as usize, region.end as usize);
+        if end >= start + word_size {
+            flags[start..=end - word_size].fill(true);
+        }
+    }
+    flags
+}
+
+/// Letter groups of the compressed alphabets, by word size 6 and 7 (`blast_aalookup.c`).
+const GROUPS_6: &str = "ST IJV LM KR EQZ A G BD P N F Y H C W";
+const GROUPS_7: &str = "IJLMV AST BDENZ KQR G FY P H C W";
+/// Compressed scores are scaled by this and rounded.
+const COMPRESSED_SCALE: f64 = 100.0;
+/// A score that no word survives.
+const NEVER: i32 = i16::MIN as i32;
+
+/// The letters of the look-up table's words, and how query letters score against them.
+#[derive(Clone, Debug)]
+pub(super) struct Alphabet {
+    /// Digit of each residue code; `None` for residues that no word contains.
+    digits: [Option<u8>; SIZE],
+    radix: usize,
+    /// Score of each query residue code against each digit.
+    scores: [[i32; SIZE]; SIZE],
+    /// Scaled and truncated T.
+    threshold: i32,
+}
+
+impl Alphabet {
+    /// The alphabet for words of `word_size` letters; `None` if the matrix has no frequencies to compress it by.
+    pub fn new(scoring: &ScoringSystem, word_size: usize, threshold: f64) -> Option<Alphabet> {
+        match word_size {
+            0..=MAX_STANDARD_WORD => Some(Alphabet::standard(scoring, threshold)),
+            6 => Alphabet::compressed(scoring, GROUPS_6, threshold),
+            _ => Alphabet::compressed(scoring, GROUPS_7, threshold),
+        }
+    }
+
+    fn standard(scoring: &ScoringSystem, threshold: f64) -> Alphabet {
+        let mut digits = [None; SIZE];
+        for (code, digit) in digits.iter_mut().enumerate().skip(1) {
+            *digit = Some(code as u8);
+        }
+        Alphabet { digits, radix: SIZE, scores: scoring.scores, threshold: threshold as i32 }
+    }
+
+    fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
+        let ratios = FrequencyData::of(scoring.name)?.ratios;
+        let background = frequencies::background();
+        let mut digits = [None; SIZE];
+        let mut scores = [[NEVER; SIZE]; SIZE];
+        let mut radix = 0;
+        for (digit, group) in groups.split(' ').enumerate() {
+            let codes: Vec<usize> =
+                group.bytes().filter_map(alphabet::encode).map(usize::from).collect();
+            let total: f64 = codes.iter().map(|&code| background[code]).sum();
+            for &code in &codes {
+                digits[code] = Some(digit as u8);
+            }
+            for (row, ratios) in scores.iter_mut().zip(&ratios) {
+                let ratio: f64 =
+                    codes.iter().map(|&code| ratios[code] * (background[code] / total)).sum();
+                if ratio >= 1e-8 {
+                    let score = ratio.ln() * COMPRESSED_SCALE / scoring.ungapped.lambda;
+                    row[digit] = score.round() as i32;
+                }
+            }
+            radix = digit + 1;
+        }
+        let threshold = (COMPRESSED_SCALE * threshold) as i32;
+        Some(Alphabet { digits, radix, scores, threshold })
+    }
+
+    /// Number of different digits.
+    pub fn radix(&self) -> usize {
+        self.radix
+    }
+
+    /// The digit of a residue code.
+    #[inline]
+    pub fn digit(&self, code: u8) -> Option<usize> {
+        self.digits[code as usize].map(usize::from)
+    }
+
+    /// Calls `emit` with the number of each table word that matches the query word.
+    pub fn matches(&self, query: &[u8], mut emit: impl FnMut(usize)) {
+        let Some(own) = query.iter().map(|&code| self.digit(code)).collect::<Option<Vec<_>>>()
+        else {
+            return;
+        };
+        let rows: Vec<&[i32]> =
+            query.iter().map(|&code| &self.scores[code as usize][..self.radix]).collect();
+        let own_score: i32 = rows.iter().zip(&own).map(|(row, &digit)| row[digit]).sum();
+        if self.threshold == 0 || own_score < self.threshold {
+            emit(own.iter().fold(0, |word, digit| word * self.radix + digit));
+        }
+        if self.threshold > 0 {
+            self.neighbours(&rows, 0, self.threshold, &mut emit);
+        }
+    }
+
+    /// Extends the word `prefix` by digits that can still bring the score `needed`.
+    fn neighbours(&self, rows: &[&[i32]], prefix: usize, needed: i32, emit: &mut impl FnMut(usize)) {
+        let Some((row, rest)) = rows.split_first() else {
+            emit(prefix);
+            return;
+        };
+        let best_rest: i32 = rest.iter().map(|row| row.iter().max().expect("not empty")).sum();
+        for (digit, &score) in row.iter().enumerate() {
+            if score + best_rest >= needed && self.usable(digit) {
+                self.neighbours(rest, prefix * self.radix + digit, needed - score, emit);
+            }
+        }
+    }
+
+    /// False for the digit of the sentinel in the standard alphabet, which no word contains.
+    fn usable(&self, digit: usize) -> bool {
+        self.radix != SIZE || digit != alphabet::SENTINEL as usize
+    }
+}

@@ -1,0 +1,386 @@
+//! The gapped X-drop dynamic programming with traceback (spec 7.1).
+//!
+//! Rows are query residues, columns are subject residues, and a window of live columns moves along as in the score-only pass. What
+//! the alignment looks like depends on the exact growth of that window and on which of several equal predecessors wins, so both are
+//! part of the contract (`ALIGN_EX`, `blast_gapalign.c`).
+
+use fleetblast_stats::matrix::Scores;
+
+use crate::hits::{Edit, EditOp};
+use crate::order::Bounds;
+
+/// "Minus infinity" of cells: low enough to never win, high enough to never overflow.
+const NEVER: i32 = i32::MIN / 2;
+
+/// Lower two bits of a trace byte: how the cell was reached.
+const OP_MASK: u8 = 3;
+const SUBSTITUTION: u8 = 0;
+const GAP_IN_SUBJECT: u8 = 1;
+const GAP_IN_QUERY: u8 = 2;
+/// The gap in the subject that leaves this cell downwards was open before.
+const EXTENDS_GAP_IN_SUBJECT: u8 = 4;
+/// The gap in the query that leaves this cell to the right was open before.
+const EXTENDS_GAP_IN_QUERY: u8 = 8;
+
+/// A gap of length `l` costs `open + l * extend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GapCosts {
+    pub open: i32,
+    pub extend: i32,
+}
+
+/// Matrix rows padded to a power of two, so that no code of a residue is out of bounds.
+#[derive(Clone, Debug)]
+pub(super) struct PaddedScores([[i32; 32]; 32]);
+
+impl PaddedScores {
+    pub fn new(scores: &Scores) -> Self {
+        let mut padded = PaddedScores([[NEVER / 2; 32]; 32]);
+        padded.set(scores);
+        padded
+    }
+
+    pub fn set(&mut self, scores: &Scores) {
+        for (to, from) in self.0.iter_mut().zip(scores) {
+            to[..from.len()].copy_from_slice(from);
+        }
+    }
+
+    #[inline]
+    pub fn row(&self, residue: u8) -> &[i32; 32] {
+        &self.0[usize::from(residue & 31)]
+    }
+}
+
+/// Matrix, gap costs and drop-off of one kind of alignment, all in the same units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scheme<'a> {
+    pub scores: &'a PaddedScores,
+    pub gaps: GapCosts,
+    pub x_drop: i32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    /// Best score of an alignment ending here.
+    best: i32,
+    /// Best score of one that goes on with a gap in the subject.
+    gap: i32,
+}
+
+/// Where a row of trace bytes lies: its place in the arena, and the column of its first byte.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    at: usize,
+    first: usize,
+}
+
+/// Memory of the dynamic programming, reused from one alignment to the next.
+#[derive(Debug, Default)]
+pub(super) struct DpScratch {
+    cells: Vec<Cell>,
+    trace: Vec<u8>,
+    rows: Vec<Row>,
+    left: Vec<Edit>,
+    right: Vec<Edit>,
+}
+
+/// Result of one direction: score, and numbers of query and subject residues used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub score: i32,
+    pub query: usize,
+    pub subject: usize,
+}
+
+/// An alignment with its columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Traced {
+    pub score: i32,
+    pub bounds: Bounds,
+    pub edits: Vec<Edit>,
+}
+
+/// Both sequences in both directions, each followed by one residue that is read but never aligned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sequences<'a> {
+    /// Query, forwards.
+    pub query: &'a [u8],
+    /// Query, last residue first.
+    pub query_back: &'a [u8],
+    /// Subject, forwards, with a closing sentinel.
+    pub subject: &'a [u8],
+    /// Subject, last residue first, with a closing sentinel.
+    pub subject_back: &'a [u8],
+}
+
+/// Aligns from a pair of residues in both directions (`BLAST_GappedAlignmentWithTraceback`). The seed is part of the left half. Gaps
+/// at the ends are cut off and their cost given back.
+pub(super) fn align_from(
+    sequences: &Sequences<'_>,
+    q_seed: usize,
+    s_seed: usize,
+    scheme: &Scheme<'_>,
+    scratch: &mut DpScratch,
+) -> Traced {
+    let q_before = &sequences.query_back[sequences.query.len() - 1 - q_seed..];
+    let s_len = sequences.subject.len() - 1;
+    let s_before = &sequences.subject_back[s_len - 1 - s_seed..];
+    let left = scratch.extend(q_before, s_before, scheme);
+    let mut edits = std::mem::take(&mut scratch.left);
+    scratch.trace_back(left, &mut edits);
+    let right = scratch.extend(
+        &sequences.query[q_seed + 1..],
+        &sequences.subject[s_seed + 1..],
+        scheme,
+    );
+    let mut tail = std::mem::take(&mut scratch.right);
+    scratch.trace_back(right, &mut tail);
+    for edit in tail.iter().rev() {
+        push(&mut edits, edit.op, edit.len);
+    }
+    let mut traced = Traced {
+        score: left.score + right.score,
+        bounds: Bounds {
+            q_start: (q_seed + 1 - left.query) as u32,
+            q_end: (q_seed + 1 + right.query) as u32,
+            s_start: (s_seed + 1 - left.subject) as u32,
+            s_end: (s_seed + 1 + right.subject) as u32,
+        },
+        edits: Vec::new(),
+    };
+    let kept = cut_end_gaps(&mut traced, &edits, scheme.gaps);
+    traced.edits = edits[kept].to_vec();
+    scratch.left = edits;
+    scratch.right = tail;
+    traced
+}
+
+/// Aligns forwards only, from the first residue of both slices; `subject` ends with one residue that is not to be aligned. Appends the
+/// columns to `edits` in order.
+pub(super) fn align_forward(
+    query: &[u8],
+    subject: &[u8],
+    scheme: &Scheme<'_>,
+    scratch: &mut DpScratch,
+    edits: &mut Vec<Edit>,
+) -> Extent {
+    let extent = scratch.extend(query, subject, scheme);
+    scratch.trace_back(extent, edits);
+    edits.reverse();
+    extent
+}
+
+/// Takes gaps at either end off the score and the box; returns which edits remain.
+fn cut_end_gaps(traced: &mut Traced, edits: &[Edit], gaps: GapCosts) -> std::ops::Range<usize> {
+    let (mut from, mut to) = (0, edits.len());
+    while from < to && edits[from].op != EditOp::Substitution {
+        let edit = edits[from];
+        traced.score += gaps.open + edit.len as i32 * gaps.extend;
+        match edit.op {
+            EditOp::GapInQuery => traced.bounds.s_start += edit.len,
+            _ => traced.bounds.q_start += edit.len,
+        }
+        from += 1;
+    }
+    while from < to && edits[to - 1].op != EditOp::Substitution {
+        let edit = edits[to - 1];
+        traced.score += gaps.open + edit.len as i32 * gaps.extend;
+        match edit.op {
+            EditOp::GapInQuery => traced.bounds.s_end -= edit.len,
+            _ => traced.bounds.q_end -= edit.len,
+        }
+        to -= 1;
+    }
+    from..to
+}
+
+fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
+    match edits.last_mut() {
+        Some(last) if last.op == op => last.len += len,
+        _ => edits.push(Edit { op, len }),
+    }
+}
+
+impl DpScratch {
+    /// Best alignment of a prefix of `query` with a prefix of `subject`, whose last residue is not aligned. Leaves the trace behind.
+    fn extend(&mut self, query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
+        let columns = subject.len() - 1;
+        let mut extent = Extent::default();
+        if columns == 0 || query.is_empty() {
+            return extent;
+        }
+        let GapCosts { open, extend } = scheme.gaps;
+        let open_extend = open + extend;
+        let x_drop = scheme.x_drop.max(open_extend);
+        let mut width = self.first_row(columns, open_extend, extend, x_drop);
+        let mut first = 0;
+        for (row, &residue) in query.iter().enumerate() {
+            let at = self.trace.len();
+            self.rows.push(Row { at, first });
+            self.trace.resize(at + width - first, 0);
+            let mut pass = RowPass {
+                scores: scheme.scores.row(residue),
+                open_extend,
+                extend,
+                x_drop,
+                top: extent.score,
+                top_at: None,
+                first,
+                last: first,
+                gap_row: NEVER,
+            };
+            pass.run(&mut self.cells[first..width], &subject[first..], &mut self.trace[at..]);
+            if let Some(column) = pass.top_at {
+                extent = Extent { score: pass.top, query: row + 1, subject: column };
+            }
+            first = pass.first;
+            if first == width {
+                break;
+            }
+            width = self.grow(&pass, width, columns);
+        }
+        extent
+    }
+
+    /// The row before the first query residue: a gap from the start. Returns the number of cells.
+    fn first_row(&mut self, columns: usize, open_extend: i32, extend: i32, x_drop: i32) -> usize {
+        self.trace.clear();
+        self.rows.clear();
+        self.cells.clear();
+        self.cells.push(Cell { best: 0, gap: -open_extend });
+        let mut score = -open_extend;
+        while self.cells.len() <= columns && score >= -x_drop {
+            self.cells.push(Cell { best: score, gap: score - open_extend });
+            score -= extend;
+        }
+        self.rows.push(Row { at: 0, first: 0 });
+        self.trace.resize(self.cells.len(), GAP_IN_QUERY);
+        self.cells.len()
+    }
+
+    /// Fits the window to the right after a row; returns its new end.
+    fn grow(&mut self, pass: &RowPass<'_>, width: usize, columns: usize) -> usize {
+        let mut width = width;
+        if pass.last + 1 < width {
+            width = pass.last + 1;
+            self.cells.truncate(width);
+        } else {
+            let mut gap_row = pass.gap_row;
+            while gap_row >= pass.top - pass.x_drop && width <= columns {
+                self.cells.push(Cell { best: gap_row, gap: gap_row - pass.open_extend });
+                self.trace.push(GAP_IN_QUERY);
+                gap_row -= pass.extend;
+                width += 1;
+            }
+        }
+        if width <= columns {
+            self.cells.push(Cell { best: NEVER, gap: NEVER });
+            width += 1;
+        }
+        width
+    }
+
+    /// Columns from the end of an alignment back to its start.
+    fn trace_back(&self, extent: Extent, edits: &mut Vec<Edit>) {
+        edits.clear();
+        let (mut a, mut b) = (extent.query, extent.subject);
+        let mut op = SUBSTITUTION;
+        while a > 0 || b > 0 {
+            let row = self.rows[a];
+            let cell = self.trace[row.at + b - row.first];
+            op = match op {
+                GAP_IN_QUERY if cell & EXTENDS_GAP_IN_QUERY != 0 => GAP_IN_QUERY,
+                GAP_IN_SUBJECT if cell & EXTENDS_GAP_IN_SUBJECT != 0 => GAP_IN_SUBJECT,
+                _ => cell & OP_MASK,
+            };
+            match op {
+                GAP_IN_QUERY => {
+                    b -= 1;
+                    push(edits, EditOp::GapInQuery, 1);
+                }
+                GAP_IN_SUBJECT => {
+                    a -= 1;
+                    push(edits, EditOp::GapInSubject, 1);
+                }
+                _ => {
+                    a -= 1;
+                    b -= 1;
+                    push(edits, EditOp::Substitution, 1);
+                }
+            }
+        }
+    }
+}
+
+/// One row of the dynamic programming.
+struct RowPass<'a> {
+    scores: &'a [i32; 32],
+    open_extend: i32,
+    extend: i32,
+    x_drop: i32,
+    /// Best score so far.
+    top: i32,
+    /// Column of the best score, if this row reached it.
+    top_at: Option<usize>,
+    /// First live column.
+    first: usize,
+    /// Last live column.
+    last: usize,
+    /// Score of going on with a gap in the query.
+    gap_row: i32,
+}
+
+impl RowPass<'_> {
+    /// `cells`, `subject` and `trace` begin at column `self.first`; `subject` with the residue after it.
+    #[inline]
+    fn run(&mut self, cells: &mut [Cell], subject: &[u8], trace: &mut [u8]) {
+        let start = self.first;
+        let mut score = NEVER;
+        for (i, ((cell, &residue), step)) in cells.iter_mut().zip(subject).zip(trace).enumerate() {
+            let next = cell.best + self.scores[usize::from(residue & 31)];
+            let mut op = SUBSTITUTION;
+            if score < cell.gap {
+                op = GAP_IN_SUBJECT;
+                score = cell.gap;
+            }
+            if score < self.gap_row {
+                op = GAP_IN_QUERY;
+                score = self.gap_row;
+            }
+            if self.top - score > self.x_drop {
+                if self.first == start + i {
+                    self.first += 1;
+                } else {
+                    cell.best = NEVER;
+                }
+            } else {
+                self.last = start + i;
+                if score > self.top {
+                    self.top = score;
+                    self.top_at = Some(start + i);
+                }
+                let opened = score - self.open_extend;
+                let gap = cell.gap - self.extend;
+                if gap < opened {
+                    cell.gap = opened;
+                } else {
+                    cell.gap = gap;
+                    op |= EXTENDS_GAP_IN_SUBJECT;
+                }
+                self.gap_row -= self.extend;
+                if self.gap_row < opened {
+                    self.gap_row = opened;
+                } else {
+                    op |= EXTENDS_GAP_IN_QUERY;
+                }
+                cell.best = score;
+            }
+            score = next;
+            *step = op;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

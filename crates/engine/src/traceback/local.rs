@@ -1,0 +1,126 @@
+//! Smith–Waterman passes without traceback (spec 6.6): the best local score and its end, and the start that belongs to it.
+//! Ties go to the first cell reached, so the order of the loops is part of the contract (`smith_waterman.c`).
+
+use super::dp::Scheme;
+
+/// One column of the running row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Column {
+    best: i32,
+    /// Score with an open gap in the subject.
+    gap: i32,
+}
+
+/// Memory of the passes.
+#[derive(Debug, Default)]
+pub(super) struct LocalScratch {
+    columns: Vec<Column>,
+}
+
+/// A local score and the cell that first reached it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Peak {
+    pub score: i32,
+    pub query: usize,
+    pub subject: usize,
+}
+
+/// Cells that may no longer be aligned: for each query row, closed ranges of subject columns.
+#[derive(Debug, Default)]
+pub(super) struct Forbidden {
+    rows: Vec<Vec<(usize, usize)>>,
+    used: bool,
+}
+
+impl Forbidden {
+    /// Allows everything again, for a query of the given length.
+    pub fn clear(&mut self, query_len: usize) {
+        self.rows.iter_mut().for_each(Vec::clear);
+        self.rows.resize_with(query_len.max(self.rows.len()), Vec::new);
+        self.used = false;
+    }
+
+    /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the subject range counts.
+    pub fn push(&mut self, query: std::ops::Range<usize>, subject: std::ops::Range<usize>) {
+        for row in &mut self.rows[query] {
+            row.push((subject.start, subject.end));
+        }
+        self.used = true;
+    }
+
+    fn row(&self, query: usize) -> &[(usize, usize)] {
+        if self.used { &self.rows[query] } else { &[] }
+    }
+}
+
+impl LocalScratch {
+    /// Best local score of the whole sequences, and where it ends.
+    pub fn best_end(
+        &mut self,
+        query: &[u8],
+        subject: &[u8],
+        scheme: &Scheme<'_>,
+        forbidden: &Forbidden,
+    ) -> Peak {
+        let rows = query.iter().enumerate().map(|(i, &residue)| (i, residue));
+        self.pass(rows, subject.len(), |i| i, subject, scheme, forbidden, i32::MAX)
+    }
+
+    /// The start of the alignment that ends at `end`.
+    pub fn start_of(
+        &mut self,
+        query: &[u8],
+        subject: &[u8],
+        scheme: &Scheme<'_>,
+        forbidden: &Forbidden,
+        end: &Peak,
+    ) -> Peak {
+        let rows = query[..=end.query].iter().enumerate().rev().map(|(i, &residue)| (i, residue));
+        let columns = end.subject + 1;
+        self.pass(rows, columns, |i| end.subject - i, subject, scheme, forbidden, end.score)
+    }
+
+    /// One sweep over rows and columns, in the order given by `rows` and `place`, until `enough` is reached.
+    #[expect(clippy::too_many_arguments, reason = "one loop serves both directions")]
+    fn pass(
+        &mut self,
+        rows: impl Iterator<Item = (usize, u8)>,
+        columns: usize,
+        place: impl Fn(usize) -> usize,
+        subject: &[u8],
+        scheme: &Scheme<'_>,
+        forbidden: &Forbidden,
+        enough: i32,
+    ) -> Peak {
+        let (open, extend) = (scheme.gaps.open, scheme.gaps.extend);
+        let mut peak = Peak { score: 0, query: 0, subject: 0 };
+        self.columns.clear();
+        self.columns.resize(columns, Column { best: 0, gap: -open });
+        for (query, residue) in rows {
+            let scores = scheme.scores.row(residue);
+            let barred = forbidden.row(query);
+            let (mut score, mut diagonal, mut gap_row) = (0, 0, -open);
+            for (i, column) in self.columns.iter_mut().enumerate() {
+                let at = place(i);
+                gap_row = (score - open - extend).max(gap_row - extend);
+                let gap = (column.best - open - extend).max(column.gap - extend);
+                let free = barred.is_empty() || !barred.iter().any(|r| (r.0..=r.1).contains(&at));
+                score = if free {
+                    (diagonal + scores[usize::from(subject[at] & 31)]).max(0)
+                } else {
+                    0
+                };
+                score = score.max(gap_row).max(gap);
+                diagonal = column.best;
+                *column = Column { best: score, gap };
+                if score > peak.score {
+                    peak = Peak { score, query, subject: at };
+                    if score >= enough {
+                        return peak;
+                    }
+                }
+            }
+        }
+        peak
+    }
+}

@@ -1,0 +1,225 @@
+//! Which candidates become hits, and in which order (spec 6.1, 6.9).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::{Candidate, Method};
+use crate::filters::{by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit};
+use crate::hits::SubjectHit;
+use crate::order::{HitKey, order_r};
+use crate::params::{CompositionMode, HspFilter, Params};
+
+/// E-value up to which the result heap grows without limit (`PSI_INCLUSION_ETHRESH`, `blast_options.h`).
+const INCLUSION_EVALUE: f64 = 0.002;
+/// How far a preliminary e-value may lie above that for a match to be worth a try (`EVALUE_STRETCH`).
+const STRETCH: f64 = 5.0;
+
+/// Length P of the preliminary list of a query: how many subjects go into the traceback (`GetPrelimHitlistSize`,
+/// `hspfilter_collector.c`).
+pub fn preliminary_capacity(params: &Params) -> usize {
+    let wanted = params.hitlist_size;
+    if params.ungapped {
+        wanted
+    } else if params.composition == CompositionMode::Off {
+        (2 * wanted).max(10).min(wanted + 50)
+    } else if wanted <= 500 {
+        1050
+    } else {
+        2 * wanted + 50
+    }
+}
+
+/// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
+///
+/// Candidates must be offered query by query, within a query in ORDER-H of the preliminary hits, and only those that
+/// [`Selector::wants`] at that moment. They may have been computed in any order.
+#[derive(Debug)]
+pub struct Selector {
+    /// Composition adjustment or Smith–Waterman: candidates pass through result heaps.
+    heaps: bool,
+    queries: Vec<QueryHits>,
+    rules: Rules,
+}
+
+#[derive(Debug)]
+struct QueryHits {
+    /// Query length in residues.
+    length: u32,
+    kept: BinaryHeap<Record>,
+}
+
+/// What decides on final hits.
+#[derive(Clone, Debug)]
+struct Rules {
+    hitlist_size: usize,
+    /// Length of the preliminary list.
+    capacity: usize,
+    filter: HspFilter,
+    max_hsps: Option<usize>,
+    qcov_hsp_perc: f64,
+    subject_besthit: bool,
+}
+
+/// A hit in the heap; the greatest is the worst under ORDER-R.
+#[derive(Debug)]
+struct Record {
+    key: HitKey,
+    hit: SubjectHit,
+}
+
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Record {}
+
+impl PartialOrd for Record {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Record {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order_r(&self.key, &other.key)
+    }
+}
+
+impl Selector {
+    /// A selector for queries of the given lengths in residues.
+    pub fn new(params: &Params, query_lengths: &[u32]) -> Self {
+        let queries = query_lengths
+            .iter()
+            .map(|&length| QueryHits { length, kept: BinaryHeap::new() })
+            .collect();
+        Selector {
+            heaps: matches!(Method::of(params), Method::Redo | Method::SmithWaterman),
+            queries,
+            rules: Rules {
+                hitlist_size: params.hitlist_size,
+                capacity: preliminary_capacity(params),
+                filter: params.filter,
+                max_hsps: params.max_hsps,
+                qcov_hsp_perc: params.qcov_hsp_perc,
+                subject_besthit: params.subject_besthit,
+            },
+        }
+    }
+
+    /// Whether the next match, with this preliminary e-value, is to be aligned at all. It is not once every query of the batch
+    /// has its fill of matches below the inclusion threshold, and the preliminary e-value lies far above it.
+    pub fn wants(&self, prelim_evalue: f64) -> bool {
+        let full = |query: &QueryHits| {
+            query.kept.len() >= self.rules.hitlist_size
+                && query.worst_evalue() <= INCLUSION_EVALUE
+                && prelim_evalue > STRETCH * INCLUSION_EVALUE
+        };
+        !(self.heaps && self.queries.iter().all(full))
+    }
+
+    /// Takes the next candidate of query number `query` of the batch.
+    ///
+    /// # Panics
+    /// If there is no such query.
+    pub fn offer(&mut self, query: usize, candidate: Candidate) {
+        let limit = self.rules.hitlist_size;
+        let hits = &mut self.queries[query];
+        if let Some(first) = candidate.first_local
+            && !hits.would_accept(&first, limit)
+        {
+            return;
+        }
+        let Some(key) = candidate.key else { return };
+        let hit = SubjectHit { oid: candidate.oid, alignments: candidate.alignments };
+        let record = Record { key, hit };
+        if !self.heaps {
+            hits.kept.push(record);
+        } else if hits.would_accept(&key, limit) {
+            hits.insert(record, limit);
+        }
+    }
+
+    /// The final hits of every query.
+    pub fn finish(self) -> Vec<Vec<SubjectHit>> {
+        let rules = self.rules;
+        let finish = |query: QueryHits| {
+            let hits = query.kept.into_iter().map(|record| record.hit).collect();
+            rules.finish(hits, query.length)
+        };
+        self.queries.into_iter().map(finish).collect()
+    }
+}
+
+impl QueryHits {
+    fn worst_evalue(&self) -> f64 {
+        self.kept.peek().map_or(0.0, |worst| worst.key.evalue)
+    }
+
+    fn is_worse_than(&self, key: &HitKey) -> bool {
+        self.kept.peek().is_some_and(|worst| order_r(&worst.key, key) == Ordering::Greater)
+    }
+
+    /// `BlastCompo_HeapWouldInsert`, `compo_heap.c`.
+    fn would_accept(&self, key: &HitKey, limit: usize) -> bool {
+        self.kept.len() < limit
+            || key.evalue <= INCLUSION_EVALUE
+            || key.evalue < self.worst_evalue()
+            || self.is_worse_than(key)
+    }
+
+    /// `BlastCompo_HeapInsert`, `compo_heap.c`.
+    fn insert(&mut self, record: Record, limit: usize) {
+        let grows =
+            record.key.evalue <= INCLUSION_EVALUE && self.worst_evalue() <= INCLUSION_EVALUE;
+        if self.kept.len() < limit || grows {
+            self.kept.push(record);
+        } else if self.is_worse_than(&record.key) {
+            self.kept.pop();
+            self.kept.push(record);
+        }
+    }
+}
+
+impl Rules {
+    fn finish(&self, mut hits: Vec<SubjectHit>, query_len: u32) -> Vec<SubjectHit> {
+        if hits.len() > self.hitlist_size {
+            // A hit list that overflows sorts the alignments of its subjects anew (`Blast_HitListUpdate`, `blast_hits.c`).
+            for hit in &mut hits {
+                hit.alignments.sort_by(by_evalue);
+            }
+            hits.sort_by(final_order_h);
+            hits.truncate(self.hitlist_size);
+        }
+        let mut hits = final_filter(hits, self.filter, query_len, self.capacity);
+        hits.sort_by(final_order_h);
+        for hit in &mut hits {
+            self.trim(hit, query_len);
+        }
+        hits.retain(|hit| !hit.alignments.is_empty());
+        hits.truncate(self.hitlist_size);
+        for hit in &mut hits {
+            hit.alignments.sort_by(by_evalue);
+        }
+        hits
+    }
+
+    /// `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order (`s_FilterBlastResults`, `blast_traceback.c`).
+    fn trim(&self, hit: &mut SubjectHit, query_len: u32) {
+        if let Some(limit) = self.max_hsps {
+            hit.alignments.truncate(limit);
+        }
+        if self.qcov_hsp_perc > 0.0 {
+            hit.alignments.retain(|a| {
+                query_coverage(a.query.start, a.query.end, query_len) >= self.qcov_hsp_perc
+            });
+        }
+        if self.subject_besthit {
+            subject_best_hit(&mut hit.alignments);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

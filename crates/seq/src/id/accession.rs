@@ -1,0 +1,284 @@
+//! Which database an accession comes from, by its shape (`CSeq_id::IdentifyAccession`).
+//!
+//! Accessions are letters followed by digits; NCBI hands out combinations of a prefix and a number
+//! of digits to databases. The tables `data/accession_rules.txt` and
+//! `data/accession_exceptions.txt` hold these allotments as of BLAST+ 2.12.0.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::{Molecule, SeqId, TextKind};
+
+/// What the shape of a bare accession tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Identified {
+    /// An accession of this database, made of this if known.
+    Text(TextKind, Option<Molecule>),
+    /// A PDB entry, perhaps with a chain.
+    Pdb,
+    /// No known database.
+    Unknown,
+}
+
+/// Identifies a bare accession with or without version. Numbers are not taken for gi.
+pub fn identify(accession: &[u8]) -> Identified {
+    let (main, version) = match accession.iter().position(|&c| c == b'.') {
+        Some(dot) => (&accession[..dot], Some(&accession[dot + 1..])),
+        None => (accession, None),
+    };
+    if version.is_some_and(|v| super::digits(v).is_none() && !all_digits(v)) {
+        return Identified::Unknown;
+    }
+    identify_main(&main.to_ascii_uppercase(), version.is_some())
+}
+
+fn all_digits(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+fn identify_main(main: &[u8], has_version: bool) -> Identified {
+    let Some(letters) = main.iter().position(u8::is_ascii_digit) else {
+        return Identified::Unknown;
+    };
+    let after = main[letters..].iter().position(|c| !c.is_ascii_digit()).map(|n| letters + n);
+    let Some(after) = after else {
+        return look_up(&main[..letters], &main[letters..], None);
+    };
+    // A letter among or after the digits: formats of their own.
+    if !has_version && is_pdb(main, letters, after) {
+        return Identified::Pdb;
+    }
+    if is_uniprot(main, letters) {
+        return Identified::Text(TextKind::SwissProt, Some(Molecule::Protein));
+    }
+    if !has_version && is_prf(main, letters, after) {
+        return Identified::Text(TextKind::Prf, Some(Molecule::Protein));
+    }
+    // Members of whole-genome projects: AAAA01P000001.
+    let flag = main[after];
+    let flagged = letters >= 4
+        && after == letters + 2
+        && main.len() - after >= 6
+        && main[3] != b'_'
+        && matches!(flag, b'S' | b'P')
+        && main[after + 1..].iter().all(u8::is_ascii_digit);
+    if !flagged {
+        return Identified::Unknown;
+    }
+    let digits = [&main[letters..after], &main[after + 1..]].concat();
+    look_up(&main[..letters], &digits, Some(flag))
+}
+
+/// `1ABC`, or with a chain after a bar, hyphen or underscore.
+fn is_pdb(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
+    let shape = first_digit == 0
+        && first_letter < 5
+        && main.len() >= 4
+        && main[1..4].iter().all(u8::is_ascii_alphanumeric);
+    let chain = main.len() > 4
+        && main.len() <= 17
+        && matches!(main[4], b'|' | b'-' | b'_')
+        && (main.len() <= 6 || main[5].is_ascii_alphanumeric());
+    shape && (chain || main.len() == 4)
+}
+
+/// UniProt's formats of 6 and 10 characters: `P1A2B3`, `A0A024R1R8`.
+fn is_uniprot(main: &[u8], first_digit: usize) -> bool {
+    if first_digit != 1 {
+        return false;
+    }
+    let letter = |i: usize| main[i].is_ascii_alphabetic();
+    let either = |i: usize| main[i].is_ascii_alphanumeric();
+    let digit = |i: usize| main[i].is_ascii_digit();
+    let opq = matches!(main[0], b'O' | b'P' | b'Q');
+    match main.len() {
+        6 => (opq || letter(2)) && either(2) && either(3) && either(4) && digit(5),
+        10 => {
+            !opq && letter(2)
+                && either(3)
+                && either(4)
+                && digit(5)
+                && letter(6)
+                && either(7)
+                && either(8)
+                && digit(9)
+        }
+        _ => false,
+    }
+}
+
+/// Six or seven digits and one or two letters, perhaps with more after a colon: `0806162C`.
+fn is_prf(main: &[u8], first_digit: usize, first_letter: usize) -> bool {
+    let at = |i: usize| main.get(i).copied();
+    let ends = |i: usize| matches!(at(i), None | Some(b':'));
+    first_digit == 0
+        && matches!(first_letter, 6 | 7)
+        && (ends(first_letter + 1)
+            || (at(first_letter + 1).is_some_and(|c| c.is_ascii_alphabetic())
+                && ends(first_letter + 2)))
+}
+
+/// Looks letters and digits up in the tables.
+fn look_up(letters: &[u8], digits: &[u8], flag: Option<u8>) -> Identified {
+    let shape = (letters.len(), digits.len());
+    let Some(patterns) = RULES.get(&shape) else { return Identified::Unknown };
+    let exact = patterns.iter().find(|p| p.letters.as_bytes() == letters);
+    let entry = exact.or_else(|| patterns.iter().find(|p| p.matches(letters)));
+    let Some(mut entry) = entry.map(|p| p.entry) else { return Identified::Unknown };
+    if let Some(exception) = exception(letters, digits) {
+        entry = exception;
+    }
+    match entry.kind {
+        // The letter P among the digits marks the proteins of a project.
+        Some(kind) if flag == Some(b'P') => Identified::Text(kind, Some(Molecule::Protein)),
+        Some(kind) => Identified::Text(kind, entry.molecule),
+        None => Identified::Unknown,
+    }
+}
+
+/// Database and molecule, as a line of the tables gives them.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    kind: Option<TextKind>,
+    molecule: Option<Molecule>,
+}
+
+impl Entry {
+    fn parse(tag: &str, molecule: &str) -> Self {
+        let molecule = match molecule {
+            "p" => Some(Molecule::Protein),
+            "n" => Some(Molecule::Nucleotide),
+            _ => None,
+        };
+        Self { kind: super::parse::text_kind(tag.as_bytes()), molecule }
+    }
+}
+
+#[derive(Debug)]
+struct Pattern {
+    letters: &'static str,
+    entry: Entry,
+}
+
+impl Pattern {
+    fn matches(&self, letters: &[u8]) -> bool {
+        let matches = |(&p, c): (&u8, &u8)| {
+            if p == b'?' { c.is_ascii_alphanumeric() } else { p == *c }
+        };
+        self.letters.as_bytes().iter().zip(letters).all(matches)
+    }
+}
+
+static RULES: LazyLock<HashMap<(usize, usize), Vec<Pattern>>> = LazyLock::new(|| {
+    let mut rules: HashMap<_, Vec<Pattern>> = HashMap::new();
+    for line in lines(include_str!("../../data/accession_rules.txt")) {
+        let mut words = line.split(' ');
+        let (Some(shape), Some(tag), Some(molecule)) = (words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        let entry = Entry::parse(tag, molecule);
+        if let Some((letters, digits)) = shape.split_once('+')
+            && let (Ok(letters), Ok(digits)) = (letters.parse(), digits.parse())
+        {
+            let patterns = rules.entry((letters, digits)).or_default();
+            patterns.extend(words.map(|letters| Pattern { letters, entry }));
+        }
+    }
+    rules
+});
+
+/// Numbers that belong elsewhere than their letters say.
+#[derive(Debug, Default)]
+struct Exceptions {
+    /// By letters and number of digits: database, and ranges of numbers, ascending.
+    numbers: HashMap<(&'static str, usize), Vec<(Entry, Vec<(u64, u64)>)>>,
+    /// All numbers with this many digits after letters from the first to the last.
+    letters: Vec<(&'static str, &'static str, usize, Entry)>,
+}
+
+static EXCEPTIONS: LazyLock<Exceptions> = LazyLock::new(|| {
+    let mut all = Exceptions::default();
+    let mut current = None;
+    for line in lines(include_str!("../../data/accession_exceptions.txt")) {
+        if let Some(ranges) = line.strip_prefix(' ') {
+            let list = current.and_then(|key| all.numbers.get_mut(&key)?.last_mut());
+            if let Some((_, list)) = list {
+                extend_ranges(list, ranges);
+            }
+            continue;
+        }
+        let mut words = line.split(' ');
+        let shape = words.next().and_then(|shape| shape.split_once('+'));
+        let (Some((letters, digits)), Some(tag), Some(molecule)) =
+            (shape, words.next(), words.next())
+        else {
+            continue;
+        };
+        let (digits, entry) = (digits.parse().unwrap_or(0), Entry::parse(tag, molecule));
+        if let Some((first, last)) = letters.split_once('-') {
+            all.letters.push((first, last, digits, entry));
+        } else {
+            all.numbers.entry((letters, digits)).or_default().push((entry, Vec::new()));
+            current = Some((letters, digits));
+        }
+    }
+    all
+});
+
+/// Reads `gap` and `gap+more` words, which continue from the last range.
+fn extend_ranges(ranges: &mut Vec<(u64, u64)>, words: &str) {
+    let mut last = ranges.last().map_or(0, |range| range.1);
+    for word in words.split(' ') {
+        let (gap, more) = word.split_once('+').unwrap_or((word, "0"));
+        let first = last + gap.parse::<u64>().unwrap_or(0);
+        last = first + more.parse::<u64>().unwrap_or(0);
+        ranges.push((first, last));
+    }
+}
+
+fn exception(letters: &[u8], digits: &[u8]) -> Option<Entry> {
+    let letters = std::str::from_utf8(letters).ok()?;
+    let number = std::str::from_utf8(digits).ok()?.parse::<u64>().ok()?;
+    let holds = |ranges: &[(u64, u64)]| {
+        let following = ranges.partition_point(|range| range.0 <= number);
+        following > 0 && number <= ranges[following - 1].1
+    };
+    let lists = EXCEPTIONS.numbers.get(&(letters, digits.len()));
+    if let Some((entry, _)) = lists.into_iter().flatten().find(|(_, ranges)| holds(ranges)) {
+        return Some(*entry);
+    }
+    let within = |&&(first, last, count, _): &&(&str, &str, usize, Entry)| {
+        count == digits.len() && letters.len() == first.len() && first <= letters && letters <= last
+    };
+    EXCEPTIONS.letters.iter().find(within).map(|found| found.3)
+}
+
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+impl SeqId {
+    /// What the sequence is made of, if the identifier tells (`CSeq_id::IdentifyAccession`).
+    pub fn molecule(&self) -> Option<Molecule> {
+        match self {
+            Self::Text { kind: TextKind::Pir | TextKind::SwissProt | TextKind::Prf, .. } => {
+                Some(Molecule::Protein)
+            }
+            Self::Text { kind, accession, .. } => match identify(accession) {
+                Identified::Text(found, molecule) => {
+                    let same =
+                        found == *kind || (*kind == TextKind::TpaEmbl && found == TextKind::Embl);
+                    if same { molecule } else { None }
+                }
+                _ => None,
+            },
+            Self::General { db, .. } => {
+                let known = [&b"SRA"[..], b"TI", b"TR_ASSM_CH", b"TRACE_ASSM", b"TRACE_CHGR"];
+                let nucleotide = known.iter().any(|name| db.eq_ignore_ascii_case(name));
+                nucleotide.then_some(Molecule::Nucleotide)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Choosing among several identifiers of one sequence (`Seq_id.cpp`).
+
+use super::{SeqId, TextKind};
+
+/// The identifier with the lowest text score, the first of equals: the one whose accession the
+/// tabular formats print. Accessions come before RefSeq's, local identifiers, general ones, gi.
+pub fn text_choice(ids: &[SeqId]) -> Option<&SeqId> {
+    ids.iter().min_by_key(|id| adjusted(text_score(id), id))
+}
+
+/// The identifier with the lowest rank, the first of equals: the one by which BLAST+ knows a
+/// sequence. gi come first, then accessions; local and general identifiers come last.
+pub fn best_choice(ids: &[SeqId]) -> Option<&SeqId> {
+    ids.iter().min_by_key(|id| adjusted(best_rank(id), id))
+}
+
+/// The identifier with the highest rank, the first of equals: the one the pairwise report, the
+/// description list and links show.
+pub fn report_choice(ids: &[SeqId]) -> Option<&SeqId> {
+    ids.iter().min_by_key(|id| -adjusted(best_rank(id), id))
+}
+
+/// The number of the first gi, 0 if there is none.
+pub fn gi(ids: &[SeqId]) -> i64 {
+    ids.iter().find_map(|id| if let SeqId::Gi(gi) = id { Some(*gi) } else { None }).unwrap_or(0)
+}
+
+/// The identifiers as `qseqid` and `sseqid` print them: the gi, if any, and the [`text_choice`],
+/// joined by a bar; `Unknown` if there is none. Local identifiers lose their tag.
+pub fn id_list(ids: &[SeqId]) -> Vec<u8> {
+    let mut list = match ids.iter().find(|id| matches!(id, SeqId::Gi(_))) {
+        Some(gi) => gi.fasta(),
+        None => Vec::new(),
+    };
+    match text_choice(ids) {
+        None | Some(SeqId::Gi(_)) => {}
+        Some(id) => {
+            if !list.is_empty() {
+                list.push(b'|');
+            }
+            match id {
+                SeqId::Local(local) => list.extend(local.text()),
+                _ => list.extend(id.fasta()),
+            }
+        }
+    }
+    if list.is_empty() { b"Unknown".to_vec() } else { list }
+}
+
+fn text_score(id: &SeqId) -> i32 {
+    match id {
+        SeqId::Numbered("gim", _) | SeqId::Gi(_) => 20,
+        SeqId::General { .. } | SeqId::Numbered(..) => 15,
+        SeqId::Local(_) | SeqId::Patent { .. } => 10,
+        SeqId::Text { kind: TextKind::Gpipe | TextKind::NamedAnnotTrack, .. } => 9,
+        SeqId::Text { kind: TextKind::RefSeq, .. } => 8,
+        SeqId::Text { .. } | SeqId::Pdb { .. } => 5,
+    }
+}
+
+fn best_rank(id: &SeqId) -> i32 {
+    match id {
+        SeqId::General { .. } | SeqId::Local(_) => 80,
+        SeqId::Numbered(..) => 70,
+        SeqId::Text { kind: TextKind::NamedAnnotTrack, .. } => 69,
+        SeqId::Text { kind: TextKind::Gpipe, .. } => 68,
+        SeqId::Patent { .. } => 67,
+        SeqId::Text { kind: TextKind::RefSeq, .. } => 65,
+        SeqId::Gi(_) => 51,
+        SeqId::Text { .. } | SeqId::Pdb { .. } => 60,
+    }
+}
+
+/// Refines a score by what an identifier lacks (`CSeq_id::AdjustScore`).
+fn adjusted(score: i32, id: &SeqId) -> i32 {
+    let lacks = match id {
+        SeqId::General { db, .. } if db == b"TRACE" => 5,
+        SeqId::Text { accession, version, name, .. } => {
+            4 * i32::from(version.is_none())
+                + 3 * i32::from(accession.is_empty())
+                + 2 * i32::from(name.is_empty())
+        }
+        _ => 0,
+    };
+    score * 10 + lacks
+}

@@ -1,0 +1,255 @@
+//! Sequence identifiers: the kinds NCBI knows, read from FASTA definition lines and written back.
+//!
+//! Which field of the output uses what (`tabular.cpp`, `showdefline.cpp`, `align_format_util.cpp`):
+//!
+//! | output | function |
+//! |---|---|
+//! | `qseqid`, `sseqid`, each part of `sallseqid` | [`id_list`] |
+//! | `qacc`, `sacc`, each part of `sallacc` | [`text_choice`], then [`SeqId::accession`] |
+//! | `qaccver`, `saccver` | [`text_choice`], then [`SeqId::accession_version`] |
+//! | `qgi`, `sgi`, each part of `sallgi` | [`gi`] |
+//! | pairwise report: description list, `>` lines, `Query=` | [`report_choice`], then [`SeqId::bare`] |
+//! | the identifier of a sequence inside BLAST | [`best_choice`] |
+//!
+//! Without `-parse_deflines` (or `-parse_seqids` for a database) none of this applies: the first
+//! word of the title stands for the identifier.
+
+pub mod accession;
+mod choice;
+mod parse;
+
+pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
+pub use self::parse::{IdError, parse_word};
+
+/// A number or a text, as NCBI's Object-id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectId {
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+impl ObjectId {
+    /// A number if the text is one from 1 to 2³¹−1 without sign or leading zeros.
+    pub fn from_text(text: &[u8]) -> Self {
+        let number = match text.first() {
+            Some(b'1'..=b'9') => digits(text).filter(|&n| n <= i64::from(i32::MAX)),
+            _ => None,
+        };
+        number.map_or_else(|| Self::Text(text.to_vec()), Self::Number)
+    }
+
+    /// The number or text as it is written.
+    pub fn text(&self) -> Vec<u8> {
+        match self {
+            Self::Number(number) => number.to_string().into_bytes(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// The databases whose identifiers are an accession with optional name, release and version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextKind {
+    /// `gb`
+    GenBank,
+    /// `emb`
+    Embl,
+    /// `pir`
+    Pir,
+    /// `sp`, and `tr` where the release is `unreviewed`
+    SwissProt,
+    /// `ref`
+    RefSeq,
+    /// `dbj`
+    Ddbj,
+    /// `prf`
+    Prf,
+    /// `tpg`
+    TpaGenBank,
+    /// `tpe`
+    TpaEmbl,
+    /// `tpd`
+    TpaDdbj,
+    /// `gpp`
+    Gpipe,
+    /// `nat`
+    NamedAnnotTrack,
+}
+
+impl TextKind {
+    /// The word that starts identifiers of this kind.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::GenBank => "gb",
+            Self::Embl => "emb",
+            Self::Pir => "pir",
+            Self::SwissProt => "sp",
+            Self::RefSeq => "ref",
+            Self::Ddbj => "dbj",
+            Self::Prf => "prf",
+            Self::TpaGenBank => "tpg",
+            Self::TpaEmbl => "tpe",
+            Self::TpaDdbj => "tpd",
+            Self::Gpipe => "gpp",
+            Self::NamedAnnotTrack => "nat",
+        }
+    }
+}
+
+/// The release of Swiss-Prot identifiers that are written `tr`.
+const UNREVIEWED: &[u8] = b"unreviewed";
+
+/// One identifier of a sequence.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SeqId {
+    /// `lcl|...`
+    Local(ObjectId),
+    /// `gnl|db|tag`; database `BL_ORD_ID` marks a sequence without identifiers of its own.
+    General {
+        /// Name of the database.
+        db: Vec<u8>,
+        /// Identifier in it.
+        tag: ObjectId,
+    },
+    /// `gi|...`
+    Gi(i64),
+    /// `pdb|mol|chain`
+    Pdb {
+        /// Entry.
+        mol: Vec<u8>,
+        /// Chain, empty if none.
+        chain: Vec<u8>,
+    },
+    /// `pat|country|number|sequence`
+    Patent {
+        /// Country.
+        country: Vec<u8>,
+        /// Number of the patent or application.
+        number: Vec<u8>,
+        /// Number of the sequence in it.
+        sequence: i64,
+    },
+    /// Accession-like identifiers.
+    Text {
+        /// Which database.
+        kind: TextKind,
+        /// Accession without version, empty if there is only a name.
+        accession: Vec<u8>,
+        /// Version.
+        version: Option<u32>,
+        /// Locus or entry name, empty if none.
+        name: Vec<u8>,
+        /// Release tag, empty if none.
+        release: Vec<u8>,
+    },
+    /// `bbs|`, `bbm|`, `gim|` and other numbered kinds: prefix and number.
+    Numbered(&'static str, i64),
+}
+
+/// What a sequence is made of, as far as an identifier tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Molecule {
+    /// A protein.
+    Protein,
+    /// DNA or RNA.
+    Nucleotide,
+}
+
+impl SeqId {
+    /// The identifier with its tag, as in FASTA: `sp|P69905.2|HBA_HUMAN`, `lcl|loc1`,
+    /// `gnl|mydb|tag1`, `pdb|1ABC|A` (a blank for no chain).
+    pub fn fasta(&self) -> Vec<u8> {
+        match self {
+            Self::Local(id) => join(&[b"lcl|", &id.text()]),
+            Self::General { db, tag } => join(&[b"gnl|", db, b"|", &tag.text()]),
+            Self::Gi(number) => format!("gi|{number}").into_bytes(),
+            Self::Pdb { mol, chain } if chain.is_empty() => join(&[b"pdb|", mol, b"| "]),
+            Self::Pdb { mol, chain } => join(&[b"pdb|", mol, b"|", chain]),
+            Self::Patent { country, number, sequence } => {
+                let sequence = sequence.to_string();
+                join(&[b"pat|", country, b"|", number, b"|", sequence.as_bytes()])
+            }
+            Self::Text { kind, accession, version, name, release } => {
+                let tag = match kind {
+                    TextKind::SwissProt if release == UNREVIEWED => "tr",
+                    _ => kind.tag(),
+                };
+                let version = match version {
+                    Some(version) if *version != 0 && !accession.is_empty() => {
+                        format!(".{version}")
+                    }
+                    _ => String::new(),
+                };
+                join(&[tag.as_bytes(), b"|", accession, version.as_bytes(), b"|", name])
+            }
+            Self::Numbered(tag, number) => format!("{tag}|{number}").into_bytes(),
+        }
+    }
+
+    /// The identifier without tag and version: accession (upper case), else name; `mydb:tag1`,
+    /// `1ABC_A`, `USRE33188_1`.
+    pub fn accession(&self) -> Vec<u8> {
+        self.content(false)
+    }
+
+    /// As [`accession`](Self::accession), with the version after a dot if there is one.
+    pub fn accession_version(&self) -> Vec<u8> {
+        self.content(true)
+    }
+
+    /// The identifier as the pairwise report prints it: [`accession_version`](Self::accession_version),
+    /// but the whole FASTA form for `gi`, `pir` and `prf` (`CAlignFormatUtil::GetBareId`).
+    pub fn bare(&self) -> Vec<u8> {
+        match self {
+            Self::Gi(_) | Self::Text { kind: TextKind::Pir | TextKind::Prf, .. } => self.fasta(),
+            _ => self.accession_version(),
+        }
+    }
+
+    /// True for the identifier that stands for a sequence's number in a database without parsed
+    /// identifiers.
+    pub fn is_ordinal(&self) -> bool {
+        matches!(self, Self::General { db, .. } if db == b"BL_ORD_ID")
+    }
+
+    fn content(&self, with_version: bool) -> Vec<u8> {
+        match self {
+            Self::Local(id) => id.text(),
+            Self::General { db, tag } => join(&[db, b":", &tag.text()]),
+            Self::Gi(number) | Self::Numbered(_, number) => number.to_string().into_bytes(),
+            Self::Pdb { mol, chain } if chain.is_empty() => mol.clone(),
+            Self::Pdb { mol, chain } => join(&[mol, b"_", chain]),
+            Self::Patent { country, number, sequence } => {
+                join(&[country, number, b"_", sequence.to_string().as_bytes()])
+            }
+            Self::Text { accession, version, name, .. } => {
+                let mut text = if accession.is_empty() {
+                    name.clone()
+                } else {
+                    accession.to_ascii_uppercase()
+                };
+                if let (true, Some(version), false) = (with_version, version, text.is_empty()) {
+                    text.extend_from_slice(format!(".{version}").as_bytes());
+                }
+                text
+            }
+        }
+    }
+}
+
+fn join(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+/// The value of a text that is nothing but decimal digits, if it fits.
+fn digits(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

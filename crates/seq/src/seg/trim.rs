@@ -1,0 +1,140 @@
+//! Trimming a segment to its least probable stretch.
+
+use std::ops::Range;
+
+use super::tables::{CLASS, CLASSES, ln_factorial, ln_factorial_micros, state_vector};
+
+/// Residues that trimming may remove at most.
+const MAX_TRIM: usize = 50;
+/// ln 20, as `blast_seg.c` writes it.
+const LN_CLASSES: f64 = 2.9957322735539909;
+/// Stretches whose estimate exceeds the best value by more than this are not computed exactly.
+const MARGIN: f64 = 1e-4;
+
+/// Logarithm of the probability of a stretch, estimated while it slides.
+///
+/// The value is ln(compositions) + ln(permutations) − len·ln 20. All but the last term are sums of
+/// logarithms of factorials, which have six decimals: in millionths they are integers, and sliding
+/// changes only a few of them.
+#[derive(Clone, Debug)]
+struct Stretch {
+    counts: [u32; CLASSES + 1],
+    /// How many classes have each count. Index 0: absent classes.
+    groups: Vec<u32>,
+    /// Σ ln(group size)! over the groups, in millionths.
+    group_sum: i64,
+    /// Σ ln(count)! over the classes, in millionths.
+    count_sum: i64,
+}
+
+impl Stretch {
+    fn new(residues: &[u8], mut groups: Vec<u32>) -> Self {
+        groups.clear();
+        groups.resize(residues.len() + 1, 0);
+        let mut counts = [0; CLASSES + 1];
+        for &code in residues {
+            counts[CLASS[code as usize] as usize] += 1;
+        }
+        for &count in &counts[..CLASSES] {
+            groups[count as usize] += 1;
+        }
+        let micros = |n: &u32| ln_factorial_micros(*n as usize);
+        let count_sum = counts[..CLASSES].iter().map(micros).sum();
+        let mut stretch = Self { counts, groups, group_sum: 0, count_sum };
+        stretch.group_sum = stretch.groups.iter().map(micros).sum();
+        stretch
+    }
+
+    /// Moves one class from its count to the next higher or lower.
+    fn change(&mut self, code: u8, enters: bool) {
+        let class = CLASS[code as usize] as usize;
+        let old = self.counts[class] as usize;
+        let new = if enters { old + 1 } else { old - 1 };
+        self.counts[class] = new as u32;
+        if class == CLASSES {
+            return;
+        }
+        self.count_sum += ln_factorial_micros(new) - ln_factorial_micros(old);
+        let left = self.groups[old] as usize;
+        let joined = self.groups[new] as usize;
+        self.group_sum += ln_factorial_micros(left - 1) - ln_factorial_micros(left);
+        self.group_sum += ln_factorial_micros(joined + 1) - ln_factorial_micros(joined);
+        self.groups[old] -= 1;
+        self.groups[new] += 1;
+    }
+
+    fn slide(&mut self, leaving: u8, entering: u8) {
+        if leaving != entering {
+            self.change(leaving, false);
+            self.change(entering, true);
+        }
+    }
+
+    /// Estimate of the value up to the terms that are the same for all stretches of this length.
+    fn estimate(&self) -> i64 {
+        // Without any standard residue the groups are not subtracted (see `ln_compositions`).
+        let groups = if self.groups[0] as usize == CLASSES { 0 } else { self.group_sum };
+        -groups - self.count_sum
+    }
+
+    /// The value as `blast_seg.c` computes it, in its order of operations.
+    fn value(&self, len: usize) -> f64 {
+        let (state, used) = state_vector(&self.counts);
+        let mut permutations = ln_factorial(len);
+        for &count in &state[..used] {
+            permutations -= ln_factorial(count as usize);
+        }
+        ln_compositions(&state, used) + permutations - len as f64 * LN_CLASSES
+    }
+}
+
+/// Logarithm of the number of compositions with these counts: 20! over the factorials of the sizes
+/// of the groups of equal counts, absent residues being a group of their own.
+fn ln_compositions(state: &[u32; CLASSES], used: usize) -> f64 {
+    let mut result = ln_factorial(CLASSES);
+    if used == 0 {
+        return result;
+    }
+    for group in state.chunk_by(|a, b| a == b) {
+        result -= ln_factorial(group.len());
+    }
+    result
+}
+
+/// Trims segments; keeps its work space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trimmer {
+    groups: Vec<u32>,
+}
+
+impl Trimmer {
+    /// The stretch of `residues` with the lowest probability, the first such among those of the
+    /// greatest length; at most 50 residues are cut off.
+    pub(super) fn trim(&mut self, residues: &[u8]) -> Range<usize> {
+        let whole = residues.len();
+        let shortest = whole.saturating_sub(MAX_TRIM).max(1);
+        let mut best = 0..whole;
+        let mut lowest = 1.0f64;
+        for len in (shortest + 1..=whole).rev() {
+            let constant = ln_factorial(CLASSES) + ln_factorial(len) - len as f64 * LN_CLASSES;
+            let groups = std::mem::take(&mut self.groups);
+            let mut stretch = Stretch::new(&residues[..len], groups);
+            for start in 0..=whole - len {
+                if start > 0 {
+                    stretch.slide(residues[start - 1], residues[start + len - 1]);
+                }
+                let estimate = stretch.estimate() as f64 / 1e6 + constant;
+                if estimate > lowest + MARGIN {
+                    continue;
+                }
+                let value = stretch.value(len);
+                if value < lowest {
+                    lowest = value;
+                    best = start..start + len;
+                }
+            }
+            self.groups = stretch.groups;
+        }
+        best
+    }
+}

@@ -1,0 +1,137 @@
+//! Residue frequencies behind a matrix: background, joint probabilities and frequency ratios.
+
+use fleetblast_seq::alphabet::{SIZE, encode};
+
+use crate::matrix::{canonical_name, code};
+
+/// Number of true amino acids.
+pub const TRUE_RESIDUES: usize = 20;
+
+/// The letters of the true amino acids in the order of joint probabilities: by the three-letter names.
+pub const LETTERS: [u8; TRUE_RESIDUES] = *b"ARNDCQEGHILKMFPSTWYV";
+
+/// NCBIstdaa codes of [`LETTERS`].
+pub const CODES: [usize; TRUE_RESIDUES] = {
+    let mut codes = [0; TRUE_RESIDUES];
+    let mut index = 0;
+    while index < TRUE_RESIDUES {
+        codes[index] = match encode(LETTERS[index]) {
+            Some(code) => code as usize,
+            None => panic!("a letter is missing from the alphabet"),
+        };
+        index += 1;
+    }
+    codes
+};
+
+/// Joint probabilities of two true residues, or anything of their shape: [`LETTERS`] by [`LETTERS`].
+pub type Joint = [[f64; TRUE_RESIDUES]; TRUE_RESIDUES];
+
+/// The frequencies that a matrix was made from (matrix_frequency_data.c, matrix_freq_ratios.c).
+#[derive(Clone, Debug)]
+pub struct FrequencyData {
+    /// Frequency ratios of pairs of NCBIstdaa codes; 0 where two codes must not pair.
+    pub ratios: [[f64; SIZE]; SIZE],
+    /// Joint probabilities of the true residues.
+    pub joint: Joint,
+    /// Background of the true residues.
+    pub background: [f64; TRUE_RESIDUES],
+}
+
+const BACKGROUND: &str = include_str!("../data/freq_ratios/background_freqs.tsv");
+
+/// A named table of frequency ratios and one of joint probabilities.
+macro_rules! tables {
+    ($name:literal) => {
+        (
+            include_str!(concat!("../data/freq_ratios/freq_ratios_", $name, ".tsv")),
+            include_str!(concat!("../data/freq_ratios/joint_probs_", $name, ".tsv")),
+        )
+    };
+}
+
+impl FrequencyData {
+    /// The frequencies of a matrix (any case); `None` for IDENTITY, which has none, and for unknown names.
+    pub fn of(matrix: &str) -> Option<Self> {
+        let name = canonical_name(matrix)?;
+        let (ratios, joint) = match name {
+            "BLOSUM45" => tables!("BLOSUM45"),
+            "BLOSUM50" => tables!("BLOSUM50"),
+            "BLOSUM62" => tables!("BLOSUM62"),
+            "BLOSUM80" => tables!("BLOSUM80"),
+            "BLOSUM90" => tables!("BLOSUM90"),
+            "PAM30" => tables!("PAM30"),
+            "PAM70" => tables!("PAM70"),
+            "PAM250" => tables!("PAM250"),
+            _ => return None,
+        };
+        Some(Self { ratios: square(ratios)?, joint: square(joint)?, background: column(name)? })
+    }
+}
+
+/// A square table with headings in the first line and the first column, cells in the order of the text.
+fn square<const N: usize>(text: &str) -> Option<[[f64; N]; N]> {
+    let mut table = [[0.0; N]; N];
+    let mut lines = text.lines().skip(1);
+    for row in &mut table {
+        let mut cells = lines.next()?.split('\t').skip(1);
+        for value in row {
+            *value = cells.next()?.trim().parse().ok()?;
+        }
+    }
+    Some(table)
+}
+
+/// A column of the table of backgrounds, in the order of [`LETTERS`].
+fn column(name: &str) -> Option<[f64; TRUE_RESIDUES]> {
+    let mut lines = BACKGROUND.lines();
+    let index = lines.next()?.split('\t').position(|heading| heading.trim() == name)?;
+    let mut values = [0.0; TRUE_RESIDUES];
+    for line in lines {
+        let mut fields = line.split('\t');
+        let code = code(fields.next()?)?;
+        let letter = CODES.iter().position(|&known| known == code)?;
+        values[letter] = fields.nth(index - 1)?.trim().parse().ok()?;
+    }
+    Some(values)
+}
+
+/// Background composition of Robinson and Robinson over NCBIstdaa, normalised; codes that are no true residue have 0.
+pub fn background() -> [f64; SIZE] {
+    let values = column("robinson_per_mille").expect("the built-in table has the column");
+    let mut probabilities = [0.0; SIZE];
+    for (&code, value) in CODES.iter().zip(values) {
+        probabilities[code] = value;
+    }
+    // In the order of the codes, as BLAST+ adds them.
+    let sum: f64 = probabilities.iter().sum();
+    probabilities.map(|p| p / sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix;
+
+    #[test]
+    fn every_matrix_but_identity_has_frequencies() {
+        for name in matrix::NAMES {
+            let Some(data) = FrequencyData::of(name) else {
+                assert_eq!(name, "IDENTITY");
+                continue;
+            };
+            let joint: f64 = data.joint.iter().flatten().sum();
+            assert!((joint - 1.0).abs() < 1e-3, "{name} {joint}");
+            let background: f64 = data.background.iter().sum();
+            assert!((background - 1.0).abs() < 1e-3, "{name} {background}");
+            assert!(data.ratios[1][1] > 1.0 && data.ratios[0][1] == 0.0, "{name}");
+        }
+    }
+
+    #[test]
+    fn background_is_normalised_and_zero_elsewhere() {
+        let background = background();
+        assert!((background.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        assert_eq!(background.iter().filter(|&&p| p == 0.0).count(), 8);
+    }
+}

@@ -1,0 +1,267 @@
+//! The distribution of the score of one aligned pair, and what follows from it: λ, H and K of Karlin and Altschul.
+
+use crate::matrix::Scores;
+use fleetblast_seq::alphabet::SIZE;
+
+/// Relative accuracy of λ (blast_stat.c).
+const LAMBDA_TOLERANCE: f64 = 1.0e-5;
+/// Most evaluations of the polynomial: what `Blast_KarlinLambdaNR` passes, which limits λ where no root exists.
+const LAMBDA_EVALUATIONS: u32 = 20;
+/// Terms of the sum for K: the least that is still worth adding, and the most that are added.
+const K_SMALLEST_TERM: f64 = 1.0e-4;
+const K_TERMS: u32 = 100;
+
+/// Probabilities of the scores `low..=high` of one pair.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoreDistribution<'a> {
+    low: i32,
+    high: i32,
+    /// Probability of score `low + index`.
+    probabilities: &'a [f64],
+    average: f64,
+}
+
+/// Greatest common divisor.
+fn gcd(mut a: usize, mut b: usize) -> usize {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// x to a power, by repeated squaring from the lowest bit (`BLAST_Powi`, ncbi_math.c).
+fn power(mut x: f64, mut exponent: i32) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= x;
+        }
+        exponent /= 2;
+        x *= x;
+    }
+    result
+}
+
+/// e^x - 1, by its series near 0 (`BLAST_Expm1`, ncbi_math.c).
+pub(crate) fn exp_minus_1(x: f64) -> f64 {
+    if x.abs() > 0.33 {
+        return x.exp() - 1.0;
+    }
+    if x.abs() < 1.0e-16 {
+        return x;
+    }
+    let mut factorial = 479_001_600.0; // 12!
+    let mut series = 1.0 / factorial + x / 6_227_020_800.0;
+    for order in (2..=11).rev() {
+        factorial /= f64::from(order + 1);
+        series = 1.0 / factorial + x * series;
+    }
+    x * (1.0 + x * series)
+}
+
+/// Sums up the probability of every score of a pair into `out` (probability of `low` first), for scores of at least `low`.
+fn accumulate(
+    query: &[f64; SIZE],
+    subject: &[f64; SIZE],
+    scores: &Scores,
+    low: i32,
+    out: &mut [f64],
+) {
+    for (row, &p) in scores.iter().zip(query) {
+        for (&score, &q) in row.iter().zip(subject) {
+            if score >= low {
+                out[(score - low) as usize] += p * q;
+            }
+        }
+    }
+}
+
+/// Calls `use_it` with the normalised distribution of the score of a pair of residues drawn from two compositions
+/// (`BlastScoreFreqCalc`, blast_stat.c); `low` and `high` are the range of the matrix. `None` if no pair can occur.
+pub(crate) fn with_pairs<T>(
+    query: &[f64; SIZE],
+    subject: &[f64; SIZE],
+    scores: &Scores,
+    (low, high): (i32, i32),
+    use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
+) -> Option<T> {
+    let mut all = vec![0.0; (high - low + 1) as usize];
+    accumulate(query, subject, scores, low, &mut all);
+    let first = all.iter().position(|&p| p > 0.0)?;
+    let last = all.iter().rposition(|&p| p > 0.0)?;
+    let sum: f64 = all.iter().sum();
+    if sum <= 1.0e-4 {
+        return None;
+    }
+    let probabilities = &mut all[first..=last];
+    probabilities.iter_mut().for_each(|p| *p /= sum);
+    use_it(&ScoreDistribution::new(low + first as i32, probabilities))
+}
+
+impl<'a> ScoreDistribution<'a> {
+    /// A distribution with the given probabilities of `low`, `low + 1`, ...
+    pub fn new(low: i32, probabilities: &'a [f64]) -> Self {
+        let mut average = 0.0;
+        for (score, p) in (low..).zip(probabilities) {
+            average += f64::from(score) * p;
+        }
+        let high = low + probabilities.len() as i32 - 1;
+        Self { low, high, probabilities, average }
+    }
+
+    /// True where the theory holds: some score is positive, and the expected score is negative.
+    fn is_local(&self) -> bool {
+        self.average < 0.0 && self.low < 0 && self.high > 0
+    }
+
+    /// Greatest common divisor of the scores that occur.
+    fn step(&self) -> usize {
+        let mut step = (-self.low) as usize;
+        for (offset, &p) in self.probabilities.iter().enumerate().skip(1) {
+            if step <= 1 {
+                break;
+            }
+            if p != 0.0 {
+                step = gcd(step, offset);
+            }
+        }
+        step
+    }
+
+    /// Value and derivative of Σ P(s)·x^(high-s) - x^high over the lattice of scores.
+    fn polynomial(&self, x: f64, step: usize) -> (f64, f64) {
+        let zero = (-self.low) as usize;
+        let (mut f, mut slope) = (self.probabilities[0], 0.0);
+        for &p in self.probabilities[..zero].iter().step_by(step).skip(1) {
+            slope = x * slope + f;
+            f = f * x + p;
+        }
+        slope = x * slope + f;
+        f = f * x + self.probabilities[zero] - 1.0;
+        for &p in self.probabilities[zero..].iter().step_by(step).skip(1) {
+            slope = x * slope + f;
+            f = f * x + p;
+        }
+        (f, slope)
+    }
+
+    /// λ, the positive root of Σ P(s)·e^(λs) = 1, found in x = e^-λ by Newton's method kept within a shrinking interval
+    /// (`NlmKarlinLambdaNR`, blast_stat.c) from e^-`guess`, per raw score unit. `None` where it does not exist.
+    pub fn lambda(&self, guess: f64) -> Option<f64> {
+        if !self.is_local() {
+            return None;
+        }
+        let step = self.step();
+        let start = (-guess).exp();
+        let mut x = if 0.0 < start && start < 1.0 { start } else { 0.5 };
+        let (mut left, mut right) = (0.0, 1.0);
+        let (mut previous, mut was_newton) = (4.0_f64, false);
+        for _ in 0..LAMBDA_EVALUATIONS {
+            let (f, slope) = self.polynomial(x, step);
+            if f > 0.0 {
+                left = x;
+            } else if f < 0.0 {
+                right = x;
+            } else {
+                break;
+            }
+            if right - left < 2.0 * left * (1.0 - right) * LAMBDA_TOLERANCE {
+                x = (left + right) / 2.0;
+                break;
+            }
+            let stalled = was_newton && f.abs() > 0.9 * previous.abs();
+            let change = -f / slope;
+            let next = x + change;
+            was_newton = !stalled && slope < 0.0 && left < next && next < right;
+            if was_newton {
+                x = next;
+                if change.abs() < LAMBDA_TOLERANCE * x * (1.0 - x) {
+                    break;
+                }
+            } else {
+                x = (left + right) / 2.0;
+            }
+            previous = f;
+        }
+        Some(-x.ln() / step as f64).filter(|&lambda| lambda >= 0.0)
+    }
+
+    /// H, the relative entropy in nats (`BlastKarlinLtoH`, blast_stat.c).
+    pub(crate) fn entropy(&self, lambda: f64) -> Option<f64> {
+        let x = (-lambda).exp();
+        let sum = (self.low..)
+            .zip(self.probabilities)
+            .fold(0.0, |sum, (score, p)| f64::from(score) * p + x * sum);
+        let scale = power(x, self.high);
+        let h = if scale > 0.0 {
+            lambda * sum / scale
+        } else {
+            lambda * (lambda * f64::from(self.high) + sum.ln()).exp()
+        };
+        Some(h).filter(|&h| h >= 0.0)
+    }
+
+    /// K (`BlastKarlinLHtoK`, blast_stat.c).
+    pub(crate) fn k(&self, lambda: f64, h: f64) -> Option<f64> {
+        if lambda <= 0.0 || h <= 0.0 {
+            return None;
+        }
+        let step = self.step();
+        let divisor = step as i32;
+        let (low, high) = (self.low / divisor, self.high / divisor);
+        let lambda = lambda * f64::from(divisor);
+        let x = (-lambda).exp();
+        let ratio = h / lambda;
+        let [down, up] = [self.probabilities[0], self.probabilities[self.probabilities.len() - 1]];
+        let k = match (low, high) {
+            (-1, 1) => (down - up) * (down - up) / down,
+            (-1, _) => {
+                let average = self.average / f64::from(divisor);
+                average * average / ratio * (1.0 - x)
+            }
+            (_, 1) => ratio * (1.0 - x),
+            _ => {
+                let lattice: Vec<f64> = self.probabilities.iter().copied().step_by(step).collect();
+                -(-2.0 * outer_sum(low, &lattice, x)).exp() / (ratio * exp_minus_1(-lambda))
+            }
+        };
+        Some(k).filter(|&k| k >= 0.0)
+    }
+}
+
+/// Σ over j of (1/j)·(P(sum of j scores ≥ 0) + E[e^(λ·sum); sum < 0]), from the distribution of one score `low`, `low + 1`, ...
+fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
+    let range = one.len() - 1;
+    let mut sums = Vec::with_capacity(8 * range);
+    sums.push(1.0);
+    let (mut outer, mut inner) = (0.0, 1.0);
+    let mut lowest = 0_i32;
+    for terms in 1..=K_TERMS {
+        if inner <= K_SMALLEST_TERM {
+            break;
+        }
+        convolve(&mut sums, one);
+        lowest += low;
+        let (negative, other) = sums.split_at((-lowest) as usize);
+        inner = negative.iter().fold(0.0, |sum, p| p + sum * x) * x;
+        for p in other {
+            inner += p;
+        }
+        inner /= f64::from(terms);
+        outer += inner;
+    }
+    outer
+}
+
+/// Replaces `sums` by its convolution with `one`, from the top down so that it can be done in place.
+fn convolve(sums: &mut Vec<f64>, one: &[f64]) {
+    let (top, range) = (sums.len() - 1, one.len() - 1);
+    sums.resize(top + range + 1, 0.0);
+    for index in (0..=top + range).rev() {
+        let mut sum = 0.0;
+        for step in index.saturating_sub(top)..=index.min(range) {
+            sum += sums[index - step] * one[step];
+        }
+        sums[index] = sum;
+    }
+}

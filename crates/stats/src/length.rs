@@ -1,0 +1,97 @@
+//! Length adjustment and effective search space.
+
+/// Most evaluations of the expected length.
+const ITERATIONS: u32 = 20;
+
+/// Expected length of an alignment in a search space of size S: `alpha_over_lambda`·(`log_k` + ln S) + `beta` residues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LengthModel {
+    /// K.
+    pub k: f64,
+    /// ln K.
+    pub log_k: f64,
+    /// α/λ, residues per nat.
+    pub alpha_over_lambda: f64,
+    /// β, residues.
+    pub beta: f64,
+}
+
+impl LengthModel {
+    /// Residues to take off the query and off every subject for the ends where no alignment fits
+    /// (`BLAST_ComputeLengthAdjustment`, blast_stat.c); 0 if the search space is too small.
+    ///
+    /// `query_length` and `db_length` in residues, `db_num` sequences.
+    pub fn adjustment(&self, query_length: i32, db_length: i64, db_num: i64) -> i32 {
+        let (m, n, count) = (f64::from(query_length), db_length as f64, db_num as f64);
+        let expected = |length: f64| {
+            let space = (m - length) * (n - count * length);
+            self.alpha_over_lambda * (self.log_k + space.ln()) + self.beta
+        };
+        let Some(limit) = largest_length(m, n, count, self.k) else { return 0 };
+        let (mut min, mut max, mut next) = (0.0, limit, 0.0);
+        let mut converged = false;
+        for iteration in 1..=ITERATIONS {
+            let length = next;
+            let bar = expected(length);
+            if bar >= length {
+                min = length;
+                converged = bar - min <= 1.0;
+                if converged || min == max {
+                    break;
+                }
+            } else {
+                max = length;
+            }
+            next = match iteration {
+                _ if min <= bar && bar <= max => bar,
+                1 => max,
+                _ => (min + max) / 2.0,
+            };
+        }
+        // The fixed point lies at or a little above `min`: its floor may be one more.
+        let up = min.ceil();
+        if converged && up <= max && expected(up) >= up { up as i32 } else { min as i32 }
+    }
+}
+
+/// The largest length x with K (m - x)(n - count x) > max(m, n); `None` if that is impossible.
+fn largest_length(m: f64, n: f64, count: f64, k: f64) -> Option<f64> {
+    let mb = m * count + n;
+    let c = n * m - m.max(n) / k;
+    (c >= 0.0).then(|| 2.0 * c / (mb + (mb * mb - 4.0 * count * c).sqrt()))
+}
+
+/// Product of the adjusted lengths of query and database, the database at least 1 (`BLAST_CalcEffLengths`, blast_setup.c).
+pub fn effective_search_space(
+    query_length: i32,
+    db_length: i64,
+    db_num: i64,
+    adjustment: i32,
+) -> i64 {
+    let database = (db_length - db_num * i64::from(adjustment)).max(1);
+    database * i64::from(query_length - adjustment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::ScoringSystem;
+
+    fn blosum62(query_length: i32, db_length: i64, db_num: i64) -> (i32, i64) {
+        let row = ScoringSystem::new("BLOSUM62", None, None).unwrap().gapped;
+        let model = LengthModel {
+            k: row.k,
+            log_k: row.log_k,
+            alpha_over_lambda: row.alpha / row.lambda,
+            beta: row.beta,
+        };
+        let adjustment = model.adjustment(query_length, db_length, db_num);
+        (adjustment, effective_search_space(query_length, db_length, db_num, adjustment))
+    }
+
+    // "Effective search space used" of `blastp -query Q -db D` for a synthetic database of 600 sequences.
+    #[test]
+    fn footer_of_a_600_sequence_database() {
+        assert_eq!(blosum62(411, 206_410, 600), (74, 54_597_370));
+    }
+}

@@ -1,0 +1,120 @@
+//! Substitution matrices over NCBIstdaa.
+
+use fleetblast_seq::alphabet::{self, SIZE};
+
+/// Scores of every pair of NCBIstdaa codes, query (row) by subject (column); [`NEVER`] where two codes must not pair.
+pub type Scores = [[i32; SIZE]; SIZE];
+
+/// The score that stops an extension: pairs with the sentinel (`BLAST_SCORE_MIN` of blast_stat.h).
+pub const NEVER: i32 = i16::MIN as i32;
+
+/// The built-in matrices, in the order in which BLAST+ lists them.
+pub const NAMES: [&str; 9] = [
+    "BLOSUM80", "BLOSUM62", "BLOSUM50", "BLOSUM45", "PAM250", "BLOSUM90", "PAM30", "PAM70",
+    "IDENTITY",
+];
+
+/// The canonical name of a built-in matrix given in any case.
+pub fn canonical_name(name: &str) -> Option<&'static str> {
+    NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Text of a built-in matrix; `name` is canonical.
+fn text(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "BLOSUM45" => include_str!("../data/matrices/BLOSUM45.txt"),
+        "BLOSUM50" => include_str!("../data/matrices/BLOSUM50.txt"),
+        "BLOSUM62" => include_str!("../data/matrices/BLOSUM62.txt"),
+        "BLOSUM80" => include_str!("../data/matrices/BLOSUM80.txt"),
+        "BLOSUM90" => include_str!("../data/matrices/BLOSUM90.txt"),
+        "PAM30" => include_str!("../data/matrices/PAM30.txt"),
+        "PAM70" => include_str!("../data/matrices/PAM70.txt"),
+        "PAM250" => include_str!("../data/matrices/PAM250.txt"),
+        "IDENTITY" => include_str!("../data/matrices/IDENTITY.txt"),
+        _ => return None,
+    })
+}
+
+/// The scores of a built-in matrix (any case), `None` if there is no such matrix.
+///
+/// `U` scores as `C`, `O` as `X`; everything against code 0 is [`NEVER`] (`BlastScoreBlkProteinMatrixLoad`, blast_stat.c).
+///
+/// ```
+/// use fleetblast_stats::matrix;
+/// let scores = matrix::scores("blosum62").unwrap();
+/// assert_eq!(scores[20][20], 11); // W against W
+/// ```
+pub fn scores(name: &str) -> Option<Scores> {
+    let text = text(canonical_name(name)?)?;
+    let mut rows = text.lines().filter(|line| !line.starts_with('#'));
+    let columns: Vec<usize> = rows.next()?.split_whitespace().map(code).collect::<Option<_>>()?;
+    let mut scores = [[NEVER; SIZE]; SIZE];
+    for row in rows {
+        let mut cells = row.split_whitespace();
+        let Some(letter) = cells.next() else { continue };
+        let row = &mut scores[code(letter)?];
+        for (&column, cell) in columns.iter().zip(cells) {
+            row[column] = cell.parse().ok()?;
+        }
+    }
+    alias(&mut scores, alphabet::U, alphabet::C);
+    alias(&mut scores, alphabet::O, alphabet::X);
+    Some(scores)
+}
+
+/// Lets code `to` score as code `from` does, in rows and columns, against itself too.
+fn alias(scores: &mut Scores, to: u8, from: u8) {
+    scores[to as usize] = scores[from as usize];
+    for row in scores.iter_mut() {
+        row[to as usize] = row[from as usize];
+    }
+}
+
+/// NCBIstdaa code of a one-letter table heading.
+pub(crate) fn code(heading: &str) -> Option<usize> {
+    match heading.as_bytes() {
+        [letter] => alphabet::encode(*letter).map(usize::from),
+        _ => None,
+    }
+}
+
+/// Smallest and largest score that are not [`NEVER`].
+pub fn range(scores: &Scores) -> (i32, i32) {
+    let finite = || scores.iter().flatten().copied().filter(|&score| score > NEVER);
+    (finite().min().unwrap_or(0), finite().max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_matrix_is_complete_and_symmetric() {
+        for name in NAMES {
+            let scores = scores(name).unwrap();
+            for i in 0..SIZE {
+                for j in 0..SIZE {
+                    assert_eq!(scores[i][j], scores[j][i], "{name} {i} {j}");
+                    assert_eq!(scores[i][j] == NEVER, i == 0 || j == 0, "{name} {i} {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn u_scores_as_c_and_o_as_x() {
+        let scores = scores("BLOSUM62").unwrap();
+        let (c, u, o, x) = (3, 24, 26, 21);
+        assert_eq!([scores[u][u], scores[u][c], scores[c][u]], [9; 3]);
+        assert_eq!([scores[o][o], scores[o][5], scores[5][o]], [-1; 3]);
+        assert_eq!(scores[u][o], scores[c][x]);
+        assert_eq!(range(&scores), (-4, 11));
+    }
+
+    #[test]
+    fn names_are_matched_in_any_case() {
+        assert_eq!(canonical_name("pam250"), Some("PAM250"));
+        assert_eq!(canonical_name("FOO"), None);
+        assert!(scores("foo").is_none());
+    }
+}

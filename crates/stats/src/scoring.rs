@@ -1,0 +1,169 @@
+//! A matrix with gap costs and the statistics that belong to them.
+
+use std::fmt::Write as _;
+
+use thiserror::Error;
+
+use crate::karlin::{self, KarlinBlock};
+use crate::matrix::{self, Scores};
+use crate::table::{self, TableRow};
+
+/// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`, blast_stat.c).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KarlinRow {
+    /// Scale λ of the scores, per raw score unit.
+    pub lambda: f64,
+    /// K.
+    pub k: f64,
+    /// ln K.
+    pub log_k: f64,
+    /// Relative entropy H in nats.
+    pub h: f64,
+    /// Slope of the mean length of an alignment over its score; also `a` of the finite-size correction.
+    pub alpha: f64,
+    /// Intercept of that mean.
+    pub beta: f64,
+    /// Slope of the variance of the length (`alpha` in the footer of a report).
+    pub alpha_v: f64,
+    /// Slope of the covariance of the lengths in query and subject.
+    pub sigma: f64,
+}
+
+impl KarlinRow {
+    /// The four parameters of an e-value without finite-size correction.
+    pub fn block(&self) -> KarlinBlock {
+        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
+    }
+}
+
+/// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L * gap_extend`.
+#[derive(Clone, Debug)]
+pub struct ScoringSystem {
+    /// Canonical name of the matrix, e.g. `BLOSUM62`. (Reports print the name as the user spelled it.)
+    pub name: &'static str,
+    /// The matrix.
+    pub scores: Scores,
+    /// Smallest score of the matrix.
+    pub low: i32,
+    /// Largest score of the matrix.
+    pub high: i32,
+    /// Cost of opening a gap.
+    pub gap_open: i32,
+    /// Cost of each residue of a gap.
+    pub gap_extend: i32,
+    /// Parameters with these gap costs.
+    pub gapped: KarlinRow,
+    /// Parameters without gaps (row 0 of the table).
+    pub ungapped: KarlinRow,
+    /// Ungapped parameters of two sequences of background composition.
+    pub ideal: KarlinBlock,
+}
+
+/// Why a scoring system cannot be had. The text is that of BLAST+ after `BLAST query/options error: `,
+/// with the line end after its last line.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScoringError {
+    /// No such matrix.
+    #[error("{matrix} is not a supported matrix, supported matrices are:\n{}", matrix_list())]
+    UnknownMatrix {
+        /// The name as given.
+        matrix: String,
+    },
+    /// No statistics are known for these gap costs.
+    #[error(
+        "Gap existence and extension values of {gap_open} and {gap_extend} not supported for {matrix}\n\
+         supported values are:\n{}",
+        gap_list(matrix)
+    )]
+    UnknownGapCosts {
+        /// The name of the matrix as given.
+        matrix: String,
+        /// Cost of opening a gap.
+        gap_open: i32,
+        /// Cost of each residue of a gap.
+        gap_extend: i32,
+    },
+}
+
+/// `NAME ` lines, trailing blank included (`BLAST_PrintMatrixMessage`, blast_stat.c).
+fn matrix_list() -> String {
+    matrix::NAMES.iter().fold(String::new(), |list, name| list + name + " \n")
+}
+
+/// `open, extend` lines of a matrix (`BLAST_PrintAllowedValues`, blast_stat.c).
+fn gap_list(matrix: &str) -> String {
+    let mut list = String::new();
+    for row in matrix::canonical_name(matrix).map(table::rows).unwrap_or_default() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(list, "{}, {}", row.gap_open, row.gap_extend);
+    }
+    list
+}
+
+impl ScoringSystem {
+    /// The scoring system of a matrix (name in any case); gap costs not given are those preferred for the matrix.
+    ///
+    /// # Errors
+    /// [`ScoringError`] if the matrix or the pair of gap costs is not among those with known statistics.
+    ///
+    /// ```
+    /// use fleetblast_stats::scoring::ScoringSystem;
+    /// let scoring = ScoringSystem::new("BLOSUM62", None, None)?;
+    /// assert_eq!((scoring.gap_open, scoring.gap_extend), (11, 1));
+    /// assert_eq!(scoring.gapped.lambda, 0.267);
+    /// # Ok::<(), fleetblast_stats::scoring::ScoringError>(())
+    /// ```
+    pub fn new(
+        matrix: &str,
+        gap_open: Option<i32>,
+        gap_extend: Option<i32>,
+    ) -> Result<Self, ScoringError> {
+        let unknown = || ScoringError::UnknownMatrix { matrix: matrix.to_owned() };
+        let name = matrix::canonical_name(matrix).ok_or_else(unknown)?;
+        let scores = matrix::scores(name).ok_or_else(unknown)?;
+        let rows = table::rows(name);
+        let preferred = rows.iter().find(|row| row.preferred).ok_or_else(unknown)?;
+        let gap_open = gap_open.unwrap_or(preferred.gap_open);
+        let gap_extend = gap_extend.unwrap_or(preferred.gap_extend);
+        let same = |row: &&TableRow| row.gap_open == gap_open && row.gap_extend == gap_extend;
+        let Some(row) = rows.iter().find(same) else {
+            let matrix = matrix.to_owned();
+            return Err(ScoringError::UnknownGapCosts { matrix, gap_open, gap_extend });
+        };
+        let (low, high) = matrix::range(&scores);
+        let ideal = karlin::ideal(&scores).ok_or_else(unknown)?;
+        Ok(Self {
+            name,
+            scores,
+            low,
+            high,
+            gap_open,
+            gap_extend,
+            gapped: row.row,
+            ungapped: rows[0].row,
+            ideal,
+        })
+    }
+}
+
+/// Threshold of neighbouring words suggested for a matrix (`BLAST_GetSuggestedThreshold`, blast_options.c, for blastp).
+pub fn suggested_threshold(matrix: &str) -> f64 {
+    match matrix::canonical_name(matrix) {
+        Some("BLOSUM45" | "PAM70") => 14.0,
+        Some("BLOSUM80") => 12.0,
+        Some("PAM30") => 16.0,
+        Some("IDENTITY") => 27.0,
+        _ => 11.0,
+    }
+}
+
+/// Two-hit window suggested for a matrix, in residues (`BLAST_GetSuggestedWindowSize`, blast_options.c).
+pub fn suggested_window(matrix: &str) -> i32 {
+    match matrix::canonical_name(matrix) {
+        Some("BLOSUM45") => 60,
+        Some("BLOSUM80") => 25,
+        Some("PAM30") => 15,
+        Some("PAM70") => 20,
+        _ => 40,
+    }
+}

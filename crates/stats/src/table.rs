@@ -1,0 +1,70 @@
+//! The table of gapped parameters: which gap costs exist for which matrix, and their statistics.
+
+use crate::scoring::KarlinRow;
+
+/// Gap cost that stands for "no gaps" in row 0 of every matrix (`INT2_MAX` in blast_stat.c).
+pub(crate) const NO_GAPS: i32 = i16::MAX as i32;
+
+const TABLE: &str = include_str!("../data/karlin_altschul.tsv");
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub(crate) struct TableRow {
+    /// Cost of opening a gap.
+    pub gap_open: i32,
+    /// Cost of each residue of a gap.
+    pub gap_extend: i32,
+    /// Used when no gap costs are asked for.
+    pub preferred: bool,
+    /// The parameters.
+    pub row: KarlinRow,
+}
+
+/// The rows of a matrix (canonical name) in BLAST+'s order; the first is the ungapped one.
+pub(crate) fn rows(matrix: &str) -> Vec<TableRow> {
+    TABLE
+        .lines()
+        .skip(1)
+        .filter(|line| line.split('\t').next() == Some(matrix))
+        .map(|line| parse(line).expect("the built-in table has 13 well-formed columns"))
+        .collect()
+}
+
+fn parse(line: &str) -> Option<TableRow> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let number = |column: usize| fields.get(column)?.trim().parse::<f64>().ok();
+    let cost = |column: usize| {
+        let cost = number(column)?;
+        Some(if cost.is_finite() { cost as i32 } else { NO_GAPS })
+    };
+    let k = number(5)?;
+    Some(TableRow {
+        gap_open: cost(2)?,
+        gap_extend: cost(3)?,
+        preferred: fields.get(12)?.trim() == "best",
+        row: KarlinRow {
+            lambda: number(4)?,
+            k,
+            log_k: k.ln(),
+            h: number(6)?,
+            alpha: number(7)?,
+            beta: number(8)?,
+            alpha_v: number(10)?,
+            sigma: number(11)?,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_matrix_has_an_ungapped_row_and_one_preferred_row() {
+        for name in crate::matrix::NAMES {
+            let rows = rows(name);
+            assert_eq!((rows[0].gap_open, rows[0].gap_extend), (NO_GAPS, NO_GAPS), "{name}");
+            assert_eq!(rows.iter().filter(|row| row.preferred).count(), 1, "{name}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Unified p-values (`-comp_based_stats 2u`): the p-value of a pair of compositions, and its union with that of a score.
+
+use crate::lattice::exp_minus_1;
+
+const TABLE: &str = include_str!("../data/freq_ratios/composition_pvalue_table.tsv");
+
+/// λ of the first bin and width of the bins (unified_pvalues.c).
+pub const SMALLEST_LAMBDA: f64 = 0.034;
+const BIN: f64 = 0.001;
+/// Below this bin the p-value no longer falls.
+const LOWEST_BIN: usize = 35;
+
+/// Distribution of the λ of two random compositions under BLOSUM62.
+#[derive(Clone, Debug)]
+pub struct CompositionPvalues {
+    table: Vec<f64>,
+}
+
+impl CompositionPvalues {
+    /// The built-in distribution.
+    pub fn new() -> Self {
+        let value = |line: &str| line.split('\t').nth(1)?.trim().parse().ok();
+        let table: Option<Vec<f64>> = TABLE.lines().skip(1).map(value).collect();
+        Self { table: table.expect("the built-in table has two columns of numbers") }
+    }
+
+    /// Probability of a λ as small as `lambda`, interpolated between bins (`Blast_CompositionPvalue`, unified_pvalues.c).
+    pub fn p_value(&self, lambda: f64) -> f64 {
+        let place = (lambda - SMALLEST_LAMBDA) / BIN;
+        let last = self.table.len() - 1;
+        if place < LOWEST_BIN as f64 {
+            self.table[LOWEST_BIN]
+        } else if place > last as f64 {
+            1.0
+        } else {
+            let bin = place as usize;
+            let delta = place - bin as f64;
+            match self.table.get(bin + 1) {
+                Some(next) => (1.0 - delta) * self.table[bin] + delta * next,
+                None => self.table[last],
+            }
+        }
+    }
+}
+
+impl Default for CompositionPvalues {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Factor that turns an e-value in a database into one in a single subject: effective length of the subject over that of
+/// the database (`s_AdjustEvaluesForComposition`, blast_kappa.c). Lengths and adjustment in residues.
+pub fn sequence_factor(
+    query_length: i32,
+    subject_length: i32,
+    adjustment: i32,
+    search_space: i64,
+) -> f64 {
+    let query = f64::from((query_length - adjustment).max(1));
+    let subject = f64::from(subject_length - adjustment).max(1.0);
+    subject / (search_space as f64 / query)
+}
+
+/// The e-value of an alignment after its score's p-value was united with the p-value of the compositions.
+pub fn unite(evalue: f64, composition_p: f64, sequence_factor: f64) -> f64 {
+    let score_p = -exp_minus_1(-(evalue * sequence_factor));
+    let product = composition_p * score_p;
+    let united = if product > 0.0 { product * (1.0 - product.ln()) } else { product };
+    p_to_e(united) / sequence_factor
+}
+
+/// -ln(1 - p), by its series near 0 (`BLAST_KarlinPtoE`, blast_stat.c, and `BLAST_Log1p`, ncbi_math.c).
+fn p_to_e(p: f64) -> f64 {
+    if !(0.0..=1.0).contains(&p) {
+        return f64::from(i32::MIN);
+    }
+    if p == 1.0 {
+        return f64::from(i32::MAX);
+    }
+    if p >= 0.2 {
+        return -(-p + 1.0).ln();
+    }
+    let (mut sum, mut power) = (0.0, p);
+    for order in 1..=500 {
+        sum += power / f64::from(order);
+        if power < f64::EPSILON {
+            break;
+        }
+        power *= p;
+    }
+    sum
+}
