@@ -16,6 +16,8 @@ pub mod exit {
     pub const MEMORY: u8 = 4;
     /// Output could not be written.
     pub const OUTPUT: u8 = 6;
+    /// What a shell shows for a program that SIGPIPE ended, as it ends BLAST+ when its output is closed.
+    pub const CLOSED_PIPE: u8 = 141;
     /// Anything else.
     pub const UNKNOWN: u8 = 255;
 }
@@ -71,14 +73,14 @@ impl CliError {
         Self::new(exit::MEMORY, format!("BLAST ran out of memory: {what}"))
     }
 
-    /// Output that cannot be written.
+    /// Output that cannot be written, and why.
     pub fn output(what: impl fmt::Display) -> Self {
         Self::new(exit::OUTPUT, format!("BLAST failed to write output: {what}"))
     }
 
-    /// Output nobody reads any more (a closed pipe): ends quietly, with the code of an output error.
+    /// Output nobody reads any more (a closed pipe): ends quietly.
     pub fn closed_output() -> Self {
-        Self::new(exit::OUTPUT, "")
+        Self::new(exit::CLOSED_PIPE, "")
     }
 
     /// A number in a range or in the environment that is none: BLAST+ reports it as an exception nobody handled,

@@ -134,6 +134,10 @@ impl Plan {
         let subjects = input::subjects(options)?;
         let query = input::source("query", &options.query)?;
         let out = input::target("out", &options.out)?;
+        if let Some(timing) = &options.timing {
+            // Better now than after the search.
+            input::target("timing", timing)?;
+        }
         let seg = search::seg(&options.seg)?;
         let query_range = input::range(options.query_loc.as_deref(), "query")?;
         let (report, hitlist_size) = format::report(choice, options, warnings)?;

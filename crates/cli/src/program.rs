@@ -83,10 +83,10 @@ fn print(text: &str) -> Result<(), CliError> {
     io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
 }
 
-/// An error while writing the report; a closed pipe is none worth a word.
+/// A report that cannot be written, in the words of BLAST+. A closed pipe is no news: that ends quietly.
 pub fn output_error(error: &io::Error) -> CliError {
     match error.kind() {
         io::ErrorKind::BrokenPipe => CliError::closed_output(),
-        _ => CliError::output(error),
+        _ => CliError::new(exit::OUTPUT, "BLAST failed to write output"),
     }
 }

@@ -1,6 +1,7 @@
 //! Where the time went: measured per phase, written as JSON for `-timing`.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::error::CliError;
+use crate::program::output_error;
 
 /// What this process used so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,15 +83,14 @@ impl Timing {
     /// Writes the breakdown to a file; `-` is standard output, as for every output file.
     ///
     /// # Errors
-    /// Exit code 6 if the file cannot be written.
+    /// Exit code 6 if the file cannot be written, or 141 for a closed standard output.
     pub fn write(&self, path: &Path) -> Result<(), CliError> {
         let failed = |error: &dyn std::fmt::Display| {
             CliError::output(format_args!("{error} (-timing {})", path.display()))
         };
         let text = serde_json::to_string_pretty(self).map_err(|error| failed(&error))? + "\n";
         if path == Path::new("-") {
-            print!("{text}");
-            return Ok(());
+            return io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error));
         }
         fs::write(path, text).map_err(|error| failed(&error))
     }

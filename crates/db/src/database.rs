@@ -111,7 +111,7 @@ impl Database {
 
     /// Number of residues as the head of a report states it.
     pub fn residues(&self) -> u64 {
-        self.infos().iter().map(|info| info.residues).sum()
+        self.infos().iter().fold(0, |sum, info| sum.saturating_add(info.residues))
     }
 
     /// Number of sequences for length adjustment and search space: STATS_NSEQ if an alias gives

@@ -54,12 +54,13 @@ impl Cache {
     }
 }
 
-/// Layout: `code stdout-length stderr-length hash\n`, then the two streams.
+/// Layout: `code CPU-seconds stdout-length stderr-length hash\n`, then the two streams.
 fn encode(outcome: &Outcome) -> Vec<u8> {
     let body = [&outcome.stdout[..], &outcome.stderr[..]].concat();
     let hash = xxhash_rust::xxh3::xxh3_64(&body);
     let (out, err) = (outcome.stdout.len(), outcome.stderr.len());
-    let mut bytes = format!("{} {out} {err} {hash:016x}\n", outcome.code).into_bytes();
+    let mut bytes =
+        format!("{} {:.3} {out} {err} {hash:016x}\n", outcome.code, outcome.cpu).into_bytes();
     bytes.extend(body);
     bytes
 }
@@ -69,6 +70,7 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
     let (head, body) = (std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..]);
     let mut fields = head.split(' ');
     let code = fields.next()?.parse().ok()?;
+    let cpu = fields.next()?.parse().ok()?;
     let out: usize = fields.next()?.parse().ok()?;
     let err: usize = fields.next()?.parse().ok()?;
     let hash = u64::from_str_radix(fields.next()?, 16).ok()?;
@@ -76,7 +78,7 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
         return None;
     }
     let (stdout, stderr) = (body[..out].to_vec(), body[out..].to_vec());
-    Some(Outcome { stdout, stderr, code, timed_out: false })
+    Some(Outcome { stdout, stderr, code, cpu, timed_out: false })
 }
 
 /// Contents of the query files and build stamps of the databases that the arguments name.
@@ -98,18 +100,21 @@ mod tests {
     use super::*;
 
     fn outcome() -> Outcome {
-        Outcome { stdout: b"a\nb".to_vec(), stderr: b"w\n".to_vec(), code: -6, timed_out: false }
+        let (stdout, stderr) = (b"a\nb".to_vec(), b"w\n".to_vec());
+        Outcome { stdout, stderr, code: -6, cpu: 1.25, timed_out: false }
     }
 
     #[test]
     fn results_survive_and_damage_is_seen() {
         let bytes = encode(&outcome());
-        assert_eq!(decode(&bytes), Some(outcome()));
+        let (same, read) = (outcome(), decode(&bytes).unwrap());
+        assert_eq!((read.stdout, read.stderr), (same.stdout, same.stderr));
+        assert_eq!((read.code, read.cpu), (same.code, same.cpu));
         let mut bad = bytes.clone();
         *bad.last_mut().unwrap() ^= 1;
-        assert_eq!(decode(&bad), None);
-        assert_eq!(decode(&bytes[..bytes.len() - 1]), None);
-        assert_eq!(decode(b""), None);
+        assert!(decode(&bad).is_none());
+        assert!(decode(&bytes[..bytes.len() - 1]).is_none());
+        assert!(decode(b"").is_none());
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! * set: `quick` (runs in CI) or `whole`.
 //! * queries: a query set `NAME` (`q/NAME.fa`), `<NAME` for the same on standard input, `-` none.
 //! * database: one or more database names joined by `+`, `subject:NAME`, or `-` none.
-//! * compare: `out` (standard output and exit code) or `out+err`.
+//! * compare: `out` (standard output and exit code) or `out+err` (standard error too, but for the
+//!   option synopsis, which names the program).
 //! * options: as typed in a shell; `{a|b|c}` makes one case per alternative (all combinations);
 //!   `%cols` stands for format 6 with every column that does not repeat another one.
 

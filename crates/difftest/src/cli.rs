@@ -17,9 +17,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest table [--quick] [--filter TEXT] [--jobs N]
       Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases.
-  difftest fuzz [--seconds S] [--seed N] [--jobs N] [--only INDEX]
+  difftest fuzz [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
       Random queries, databases and options until the time is over. A difference is made
-      small and kept under target/fuzzdiff/. --only runs one item of a seed again.
+      small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
+      one item of a seed again.
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0.
   difftest bench [--full | --single]
@@ -78,7 +79,8 @@ struct Raw {
     jobs: Option<usize>,
     seconds: u64,
     seed: u64,
-    only: Option<u64>,
+    only: Option<(u64, Option<usize>)>,
+    effort: usize,
     program: Option<PathBuf>,
     oracle: PathBuf,
     data: Option<PathBuf>,
@@ -109,6 +111,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             time: Duration::from_secs(raw.seconds),
             seed: raw.seed,
             only: raw.only,
+            effort: raw.effort,
             jobs,
             tools,
         }),
@@ -138,6 +141,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         seconds: 60,
         seed: 1,
         only: None,
+        effort: 300,
         program: None,
         oracle: PathBuf::from("blastp"),
         data: None,
@@ -152,7 +156,8 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
-            Arg::Long("only") => raw.only = Some(parser.value()?.parse()?),
+            Arg::Long("only") => raw.only = Some(parser.value()?.parse_with(item)?),
+            Arg::Long("effort") => raw.effort = parser.value()?.parse()?,
             Arg::Long("program") => raw.program = Some(parser.value()?.into()),
             Arg::Long("oracle") => raw.oracle = parser.value()?.into(),
             Arg::Long("data") => raw.data = Some(parser.value()?.into()),
@@ -161,4 +166,12 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         }
     }
     Ok(raw)
+}
+
+/// `ITEM` or `ITEM:SEARCH`.
+fn item(text: &str) -> std::result::Result<(u64, Option<usize>), std::num::ParseIntError> {
+    match text.split_once(':') {
+        Some((item, search)) => Ok((item.parse()?, Some(search.parse()?))),
+        None => Ok((text.parse()?, None)),
+    }
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::ExitStatusExt;
 
+use wait4::Wait4;
+
 use crate::error::{Error, Result, io_error};
 
 /// A program that understands blastp's options.
@@ -69,14 +71,14 @@ impl Tool {
         let stderr = collect(child.stderr.take());
         let deadline = Instant::now() + limit;
         let mut pause = Duration::from_micros(500);
-        let (status, timed_out) = loop {
-            if let Some(status) = child.try_wait().map_err(|e| self.failure(&e.to_string()))? {
-                break (status, false);
+        let (end, timed_out) = loop {
+            if let Some(end) = child.try_wait4().map_err(|e| self.failure(&e.to_string()))? {
+                break (end, false);
             }
             if Instant::now() >= deadline {
                 // The child may have ended between the two calls; either way it is gone after.
                 child.kill().map_err(|e| self.failure(&e.to_string()))?;
-                break (child.wait().map_err(|e| self.failure(&e.to_string()))?, true);
+                break (child.wait4().map_err(|e| self.failure(&e.to_string()))?, true);
             }
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
@@ -85,7 +87,8 @@ impl Tool {
         Ok(Outcome {
             stdout: stdout.join().map_err(gone)?,
             stderr: stderr.join().map_err(gone)?,
-            code: exit_code(status),
+            code: exit_code(end.status),
+            cpu: (end.rusage.utime + end.rusage.stime).as_secs_f64(),
             timed_out,
         })
     }
@@ -99,7 +102,7 @@ impl Tool {
 pub const MINUTE: Duration = Duration::from_secs(60);
 
 /// Everything a finished program left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Outcome {
     /// Bytes of standard output.
     pub stdout: Vec<u8>,
@@ -107,6 +110,8 @@ pub struct Outcome {
     pub stderr: Vec<u8>,
     /// Exit code, or minus the signal's number.
     pub code: i32,
+    /// User and system seconds of all threads.
+    pub cpu: f64,
     /// The program was killed because it took too long.
     pub timed_out: bool,
 }

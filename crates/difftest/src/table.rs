@@ -115,7 +115,7 @@ fn worker_panicked() -> Error {
     Error::Tool { program: "difftest".into(), reason: "a worker thread panicked".into() }
 }
 
-/// Runs one case and prints its line; true if the programs agree.
+/// Runs one case and prints its line (with both programs' CPU time); true if the programs agree.
 fn run_case(session: &Session, case: &Case) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, stdin.as_deref())?;
@@ -123,7 +123,7 @@ fn run_case(session: &Session, case: &Case) -> Result<bool> {
     let actual = tested.run(&case.args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
     let found = compare(&expected, &actual, case.stderr);
     if found.is_empty() {
-        println!("ok      {}", case.id);
+        println!("ok      {} ({:.2} s, oracle {:.2} s)", case.id, actual.cpu, expected.cpu);
         return Ok(true);
     }
     let kept = keep(session, case, &expected, &actual)?;

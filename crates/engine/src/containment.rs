@@ -113,8 +113,7 @@ impl ContainmentTree {
         if self.members.len() > SCAN_LIMIT {
             return self.index.starts.get(&(b.q_start, b.s_start)).copied();
         }
-        let same =
-            |m: &Member| (m.bounds.q_start, m.bounds.s_start) == (b.q_start, b.s_start);
+        let same = |m: &Member| (m.bounds.q_start, m.bounds.s_start) == (b.q_start, b.s_start);
         self.members.iter().position(same).map(|i| i as u32)
     }
 
@@ -227,8 +226,8 @@ mod tests {
                     }
                     let (qn, qo) = (b.q_end - b.q_start, m.bounds.q_end - m.bounds.q_start);
                     let (sn, so) = (b.s_end - b.s_start, m.bounds.s_end - m.bounds.s_start);
-                    let wins = score > m.score
-                        || (score == m.score && (qn < qo || (qn == qo && sn < so)));
+                    let wins =
+                        score > m.score || (score == m.score && (qn < qo || (qn == qo && sn < so)));
                     refused = !wins;
                     !wins
                 });

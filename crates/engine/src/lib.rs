@@ -7,7 +7,6 @@
 pub mod composition;
 pub mod containment;
 pub mod filters;
-pub mod filters;
 pub mod hits;
 pub mod order;
 pub mod params;

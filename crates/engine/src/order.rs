@@ -47,7 +47,12 @@ pub trait Hsp {
 
 impl Hsp for PrelimHsp {
     fn bounds(&self) -> Bounds {
-        Bounds { q_start: self.q_start, q_end: self.q_end, s_start: self.s_start, s_end: self.s_end }
+        Bounds {
+            q_start: self.q_start,
+            q_end: self.q_end,
+            s_start: self.s_start,
+            s_end: self.s_end,
+        }
     }
     fn score(&self) -> i32 {
         self.score

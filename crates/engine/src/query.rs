@@ -93,8 +93,7 @@ pub(crate) fn masks(
     lower_case: &[Range<u32>],
     params: &Params,
 ) -> Vec<Range<u32>> {
-    let mut intervals =
-        params.seg.as_ref().map(|seg| seg::mask(residues, seg)).unwrap_or_default();
+    let mut intervals = params.seg.as_ref().map(|seg| seg::mask(residues, seg)).unwrap_or_default();
     if params.lcase_masking {
         intervals.extend_from_slice(lower_case);
     }

@@ -1,3 +1,31 @@
 //! Alignments to bytes: one pure function per piece of an output format.
 //!
-//! This layer does not know where the bytes go.
+//! A run's output is [`prologue`](report::prologue), then for each query
+//! [`query_header`](report::query_header), [`subject_block`](report::subject_block) for each subject,
+//! [`query_footer`](report::query_footer), and at the end [`epilogue`](report::epilogue). Each
+//! function appends its piece to a vector; a piece depends on the arguments only, so that a
+//! subject's block can be made wherever the subject is. [`format_query`](report::format_query) puts a
+//! query together.
+//!
+//! This layer does not know where the bytes go, and reads no files: what it needs comes in the structures
+//! and the trait of [`model`].
+
+pub mod columns;
+pub mod error;
+mod letters;
+pub mod model;
+mod names;
+mod number;
+mod order;
+mod pair;
+mod pairwise;
+pub mod report;
+mod rows;
+pub mod table;
+mod tabular;
+mod text;
+mod title;
+mod xml;
+
+pub use error::ReportError;
+pub use order::SubjectScores;

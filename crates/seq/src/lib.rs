@@ -3,6 +3,8 @@
 //! This layer knows nothing of databases, scores or searches.
 
 pub mod alphabet;
+pub mod fasta;
 pub mod id;
-pub mod seg;
+pub mod input;
 pub mod mask;
+pub mod seg;

@@ -1,33 +1,61 @@
-//! Masked intervals: how BLAST+ combines them, and what they leave.
+//! Masks: combining intervals, and what they leave over.
+//!
+//! Intervals are half-open ranges of positions. BLAST+ works with closed ones (`blast_filter.c`),
+//! which shows in one place: see [`combine`].
 
 use std::ops::Range;
 
-/// Sorts the intervals and joins those that share more than one residue (`BlastSeqLocCombine`): neighbours that touch in a single
-/// residue stay apart.
+/// The union of SEG and lower-case intervals as BLAST+ forms it (`BlastSeqLocCombine`): sorted by
+/// start; an interval is absorbed by the one before it if they share more than one position.
+///
+/// Intervals that share a single position, or just touch, stay apart. That makes a difference for
+/// [`complement`] only in that nothing lies between them.
+///
+/// ```
+/// use fleetblast_seq::mask::combine;
+/// assert_eq!(combine(vec![8..12, 0..10]), [0..12]);
+/// assert_eq!(combine(vec![0..10, 9..12]), [0..10, 9..12]);
+/// assert_eq!(combine(vec![0..10, 2..4, 5..12]), [0..12]);
+/// ```
 pub fn combine(mut intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
     intervals.sort_by_key(|interval| interval.start);
-    let mut combined: Vec<Range<u32>> = Vec::with_capacity(intervals.len());
-    for interval in intervals {
-        match combined.last_mut() {
-            Some(last) if last.end > interval.start + 1 => last.end = last.end.max(interval.end),
-            _ => combined.push(interval),
+    let mut kept = 0;
+    for i in 0..intervals.len() {
+        let next = intervals[i].clone();
+        if kept > 0 {
+            let last = &mut intervals[kept - 1];
+            // Closed: last.right > next.left.
+            if last.end > next.start + 1 {
+                last.end = last.end.max(next.end);
+                continue;
+            }
         }
+        intervals[kept] = next;
+        kept += 1;
     }
-    combined
+    intervals.truncate(kept);
+    intervals
 }
 
-/// What combined intervals leave of a sequence of `len` residues.
-pub fn complement(intervals: &[Range<u32>], len: u32) -> Vec<Range<u32>> {
-    let mut start = 0;
-    let mut rest = Vec::with_capacity(intervals.len() + 1);
+/// The stretches of a sequence of `length` residues that lie outside combined intervals, ascending
+/// and not empty: the regions whose words enter the lookup table.
+///
+/// ```
+/// use fleetblast_seq::mask::complement;
+/// assert_eq!(complement(&[3..5, 8..9], 10), [0..3, 5..8, 9..10]);
+/// assert_eq!(complement(&[0..4, 3..10], 10), []);
+/// ```
+pub fn complement(intervals: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
+    let mut regions = Vec::with_capacity(intervals.len() + 1);
+    let mut from = 0;
     for interval in intervals {
-        if start < interval.start {
-            rest.push(start..interval.start);
+        if from < interval.start {
+            regions.push(from..interval.start.min(length));
         }
-        start = start.max(interval.end);
+        from = from.max(interval.end);
     }
-    if start < len {
-        rest.push(start..len);
+    if from < length {
+        regions.push(from..length);
     }
-    rest
+    regions
 }

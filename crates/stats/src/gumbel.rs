@@ -2,6 +2,7 @@
 
 use std::f64::consts::SQRT_2;
 
+use crate::erfc::erfc;
 use crate::scoring::ScoringSystem;
 
 /// 1/√(2π), with the digits of blast_stat.c.
@@ -38,7 +39,7 @@ impl Lengths {
         if normal > FAR {
             return (1.0, left);
         }
-        let fits = libm::erfc(-normal / SQRT_2) / 2.0;
+        let fits = erfc(-normal / SQRT_2) / 2.0;
         let density = (-0.5 * normal * normal).exp();
         (fits, left * fits + self.deviation * INVERSE_SQRT_2_PI * density)
     }
@@ -117,5 +118,135 @@ impl Gumbel {
             }
         }
         low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gumbel(matrix: &str, open: i32, extend: i32) -> Gumbel {
+        Gumbel::new(&ScoringSystem::new(matrix, Some(open), Some(extend)).unwrap())
+    }
+
+    // `blastp -comp_based_stats 0 -outfmt '6 score evalue'` with a query of 101 residues and subjects of 101, 49, 17 and 55.
+    #[test]
+    fn e_values_of_a_report() {
+        let gumbel = gumbel("BLOSUM62", 11, 1);
+        let golden = [
+            (519, 101, "4.63e-75"),
+            (221, 49, "2.97e-30"),
+            (105, 17, "7.79e-13"),
+            (106, 55, "9.34e-13"),
+        ];
+        for (score, subject, want) in golden {
+            assert_eq!(format!("{:.2e}", gumbel.evalue(score, 1.0, 101, subject, 222)), want);
+        }
+    }
+
+    // `BLAST_SpougeStoE` and `BLAST_SpougeEtoS` of the oracle's libblast.so, called through Python's ctypes:
+    // matrix, gap costs, scale, lengths, database, score, bits of the e-value, bits of a target, its cut-off.
+    #[test]
+    fn e_values_and_cutoffs_of_other_systems() {
+        let golden = [
+            (
+                "BLOSUM45",
+                13,
+                3,
+                1,
+                385,
+                2141,
+                392,
+                416,
+                0x3874a7f7d833d275_u64,
+                0x3f40f6c129fa748e_u64,
+                77,
+            ),
+            ("BLOSUM45", 18, 1, 32, 4, 56, 0, 1383, 0x3f327cb4f3ea7b12, 0x400654f3fd1e195d, 15),
+            (
+                "BLOSUM50",
+                14,
+                2,
+                1,
+                3628,
+                130,
+                15460,
+                2,
+                0x413dd5bba64d0b6f,
+                0x3dcc5f2f0fe84c6d,
+                170,
+            ),
+            ("BLOSUM62", 12, 1, 1, 262, 200, 0, 113, 0x3d9b1acdf42994aa, 0x3ccb1bf94315b7a5, 141),
+            (
+                "BLOSUM80",
+                11,
+                1,
+                32,
+                9,
+                110,
+                2476,
+                7307,
+                0x38ce6e23d2a22d06,
+                0x3c0adaa8afcdf8e4,
+                136,
+            ),
+            ("PAM30", 8, 1, 32, 2069, 26, 3222, 535, 0x40b2774d9540b604, 0x3c1e6902aace827a, 177),
+            (
+                "PAM70",
+                8,
+                2,
+                1,
+                182,
+                152,
+                5265399365,
+                142,
+                0x3e45264200bafa2d,
+                0x3eb27df63c35cc16,
+                126,
+            ),
+        ];
+        for (
+            matrix,
+            open,
+            extend,
+            scale,
+            query,
+            subject,
+            database,
+            score,
+            evalue,
+            target,
+            cutoff,
+        ) in golden
+        {
+            let gumbel = gumbel(matrix, open, extend);
+            let got = gumbel.evalue(score, f64::from(scale), query, subject, database);
+            let want = f64::from_bits(evalue);
+            assert!((got - want).abs() <= 1e-13 * want, "{matrix} {got:e} {want:e}");
+            let target = f64::from_bits(target);
+            assert_eq!(gumbel.cutoff_score(target, query, subject, database), cutoff, "{matrix}");
+        }
+    }
+
+    // Preliminary cut-offs of `blastp -evalue 10` for 411 residues against 206,410: E 50 in mode 2, E 10 in mode 0.
+    #[test]
+    fn preliminary_cutoffs() {
+        let gumbel = gumbel("BLOSUM62", 11, 1);
+        assert_eq!(gumbel.cutoff_score(50.0, 411, 10, 206_410), 34);
+        assert_eq!(gumbel.cutoff_score(10.0, 411, 10, 206_410), 39);
+        assert_eq!(gumbel.cutoff_score(1e10, 411, 10, 206_410), 0);
+    }
+
+    #[test]
+    fn far_lengths_need_no_correction() {
+        let lengths = Lengths { mean: 100.0, deviation: 35.0 };
+        for length in 399..600 {
+            let left = f64::from(length) - lengths.mean;
+            let normal = left / lengths.deviation;
+            let fits = erfc(-normal / SQRT_2) / 2.0;
+            let density = (-0.5 * normal * normal).exp();
+            let places = left * fits + lengths.deviation * INVERSE_SQRT_2_PI * density;
+            assert_eq!(lengths.fit(length), (fits, places), "{length}");
+        }
     }
 }

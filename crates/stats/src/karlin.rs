@@ -75,3 +75,79 @@ fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinBlock> {
         Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::ScoringSystem;
+
+    fn codes(letters: &str) -> Vec<u8> {
+        letters.bytes().map(|letter| alphabet::encode(letter).unwrap()).collect()
+    }
+
+    fn bits(letters: &str, matrix: &str) -> Option<[u64; 3]> {
+        let block = ungapped(&codes(letters), &matrix::scores(matrix).unwrap())?;
+        Some([block.lambda, block.k, block.h].map(f64::to_bits))
+    }
+
+    // λ, K, H of `Blast_KarlinBlkUngappedCalc` of the oracle's libblast.so, called through Python's ctypes.
+    #[test]
+    fn parameters_of_odd_queries() {
+        let golden = [
+            ("TTT", [0x3fd1_c888_9241_5a96, 0x3fb4_bf42_1c59_f199, 0x3fc8_1ffc_fdbb_88a7]),
+            ("GGGGGGG", [0x3fd3_7602_24bb_ffda, 0x3fc5_e601_9f27_8c1a, 0x3fe2_cb8a_b9be_a6ad]),
+            ("FMMMFM", [0x3fd9_b010_226d_5f2d, 0x3fc4_a16f_a000_1e74, 0x3fe1_3221_3d11_03df]),
+            ("PPBBBP", [0x3fd4_c46e_26b0_3349, 0x3fc4_5093_5ef3_bc5e, 0x3fe2_69bf_cdb4_5c3b]),
+            ("X*SXSS**S*X", [0x3fe6_1d53_24ea_4efd, 0x3fd2_ecbb_c37c_5798, 0x3ff8_558b_d78f_2703]),
+            ("IIAINASI", [0x3fd5_2fd1_1e3b_6a40, 0x3fc2_1d86_10cf_0502, 0x3fd4_cb61_04e1_5b92]),
+        ];
+        for (query, want) in golden {
+            assert_eq!(bits(query, "BLOSUM62"), Some(want), "{query}");
+        }
+    }
+
+    // Oracle: `blastp -query XXXX.. -subject S` warns that it cannot calculate the parameters.
+    #[test]
+    fn queries_without_a_counting_residue_are_invalid() {
+        assert_eq!(bits("XXXXXXXX", "BLOSUM62"), None);
+        assert_eq!(bits("", "BLOSUM62"), None);
+    }
+
+    // "Lambda K H" of `blastp -query Q -subject S`.
+    #[test]
+    fn footers_of_two_residue_types() {
+        let scores = matrix::scores("BLOSUM62").unwrap();
+        let close = |letters: &str, want: [f64; 3]| {
+            let block = ungapped(&codes(letters), &scores).unwrap();
+            for (got, want) in [block.lambda, block.k, block.h].iter().zip(want) {
+                assert!((got - want).abs() <= 0.005 * want, "{letters}: {block:?}");
+            }
+        };
+        close("WWWWWWWWWWWWWWWWWWWW", [0.331, 0.178, 1.59]);
+        close("ACACACCAACACACCACACAACACACCACAAC", [0.347, 0.130, 0.686]);
+    }
+
+    // λ, K and H that blastp prints for a query of background composition, with more digits.
+    #[test]
+    fn ideal_parameters_of_blosum62() {
+        let ideal = ScoringSystem::new("BLOSUM62", None, None).unwrap().ideal;
+        let got = [ideal.lambda, ideal.k, ideal.h].map(|value| format!("{value:.8}"));
+        assert_eq!(got, ["0.31760596", "0.13395614", "0.40121452"]);
+    }
+
+    #[test]
+    fn e_value_bit_score_and_cutoff_agree() {
+        let block = ScoringSystem::new("BLOSUM62", None, None).unwrap().gapped.block();
+        let space = 54_597_370_i64;
+        for evalue in [1e-50, 1e-3, 10.0, 1e300] {
+            let cutoff = block.cutoff_score(evalue, space);
+            assert!(block.evalue(cutoff, space as f64) <= evalue);
+            assert!(cutoff == 1 || block.evalue(cutoff - 1, space as f64) > evalue);
+        }
+        // An e-value of 0 is taken for 1e-297.
+        assert_eq!(block.cutoff_score(0.0, space), block.cutoff_score(1e-297, space));
+        // `blastp -comp_based_stats 0 -outfmt '6 score bitscore'`: 519 204, 221 89.7, 105 45.1.
+        assert_eq!(format!("{:.1}", block.bit_score(221)), "89.7");
+        assert_eq!(format!("{:.1}", block.bit_score(105)), "45.1");
+    }
+}

@@ -94,4 +94,19 @@ mod tests {
     fn footer_of_a_600_sequence_database() {
         assert_eq!(blosum62(411, 206_410, 600), (74, 54_597_370));
     }
+
+    // The same of `blastp -query Q -subject S` with Q of 101 residues and S of 101, 49, 55 and 17, and for
+    // Q of 20 and of 32 residues against S of 101.
+    #[test]
+    fn footers_of_small_searches() {
+        assert_eq!(blosum62(101, 222, 4), (15, 13_932));
+        assert_eq!(blosum62(20, 101, 1).1, 2020);
+        assert_eq!(blosum62(32, 101, 1).1, 2842);
+    }
+
+    #[test]
+    fn an_impossible_adjustment_is_none_and_the_database_stays_positive() {
+        assert_eq!(blosum62(3, 3, 1), (0, 9));
+        assert_eq!(effective_search_space(100, 50, 5, 20), 80);
+    }
 }

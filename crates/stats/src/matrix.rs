@@ -92,10 +92,10 @@ mod tests {
     fn every_matrix_is_complete_and_symmetric() {
         for name in NAMES {
             let scores = scores(name).unwrap();
-            for i in 0..SIZE {
-                for j in 0..SIZE {
-                    assert_eq!(scores[i][j], scores[j][i], "{name} {i} {j}");
-                    assert_eq!(scores[i][j] == NEVER, i == 0 || j == 0, "{name} {i} {j}");
+            for (i, row) in scores.iter().enumerate() {
+                for (j, &score) in row.iter().enumerate() {
+                    assert_eq!(score, scores[j][i], "{name} {i} {j}");
+                    assert_eq!(score == NEVER, i == 0 || j == 0, "{name} {i} {j}");
                 }
             }
         }

@@ -167,3 +167,92 @@ pub fn suggested_window(matrix: &str) -> i32 {
         _ => 40,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// λ, K, H, α, variance and covariance as footers print them: three significant digits.
+    fn footer(row: &KarlinRow) -> String {
+        let print = |value: f64| {
+            let digits = 2 - (value.log10().floor() as i32).max(-3);
+            format!("{value:.*}", digits.max(0) as usize)
+        };
+        let values = [row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma];
+        values.map(print).join(" ")
+    }
+
+    // "Gapped Lambda K H a alpha sigma" and "Gap Penalties" of `blastp -query Q -subject S -matrix M -comp_based_stats 0`.
+    #[test]
+    fn preferred_rows_are_those_of_the_footers() {
+        let golden = [
+            ("BLOSUM45", 14, 2, "0.195 0.0320 0.100 1.90 60.7 61.1"),
+            ("BLOSUM50", 13, 2, "0.193 0.0350 0.120 1.60 42.1 42.5"),
+            ("BLOSUM62", 11, 1, "0.267 0.0410 0.140 1.90 42.6 43.6"),
+            ("BLOSUM80", 10, 1, "0.299 0.0710 0.270 1.10 13.8 14.5"),
+            ("BLOSUM90", 10, 1, "0.290 0.0750 0.280 1.04 11.5 12.3"),
+            ("PAM30", 9, 1, "0.294 0.110 0.610 0.480 2.46 3.19"),
+            ("PAM70", 10, 1, "0.291 0.0910 0.410 0.710 6.00 6.72"),
+            ("PAM250", 14, 2, "0.182 0.0240 0.0730 2.50 96.3 96.8"),
+            ("IDENTITY", 15, 2, "0.283 0.255 1.49 0.190 0.246 0.227"),
+        ];
+        for (matrix, open, extend, want) in golden {
+            let scoring = ScoringSystem::new(matrix, None, None).unwrap();
+            assert_eq!((scoring.gap_open, scoring.gap_extend), (open, extend), "{matrix}");
+            // IDENTITY's λ is 0.2835, which C prints as 0.283 (the number lies below).
+            assert_eq!(footer(&scoring.gapped), want, "{matrix}");
+        }
+    }
+
+    // `blastp -matrix foo`, from after "BLAST query/options error: " up to "\nPlease refer to the BLAST+ user manual."
+    #[test]
+    fn an_unknown_matrix_lists_the_known_ones() {
+        let error = ScoringSystem::new("foo", Some(1), Some(1)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "foo is not a supported matrix, supported matrices are:\nBLOSUM80 \nBLOSUM62 \nBLOSUM50 \nBLOSUM45 \n\
+             PAM250 \nBLOSUM90 \nPAM30 \nPAM70 \nIDENTITY \n"
+        );
+    }
+
+    // `blastp -gapopen 3 -gapextend 3`; `blastp -matrix blosum45 -gapopen 3`.
+    #[test]
+    fn unknown_gap_costs_list_the_known_ones() {
+        let error = ScoringSystem::new("BLOSUM62", Some(3), Some(3)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Gap existence and extension values of 3 and 3 not supported for BLOSUM62\nsupported values are:\n\
+             32767, 32767\n11, 2\n10, 2\n9, 2\n8, 2\n7, 2\n6, 2\n13, 1\n12, 1\n11, 1\n10, 1\n9, 1\n"
+        );
+        let error = ScoringSystem::new("blosum45", Some(3), None).unwrap_err();
+        assert!(error.to_string().starts_with(
+            "Gap existence and extension values of 3 and 2 not supported for blosum45\n"
+        ));
+    }
+
+    // `blastp -gapopen 32767 -gapextend 32767` is accepted and prints the ungapped row.
+    #[test]
+    fn the_ungapped_row_can_be_asked_for() {
+        let scoring = ScoringSystem::new("blosum62", Some(32767), Some(32767)).unwrap();
+        assert_eq!(scoring.gapped, scoring.ungapped);
+        assert_eq!(scoring.name, "BLOSUM62");
+    }
+
+    // "Neighboring words threshold" and "Window for multiple hits" of the same footers.
+    #[test]
+    fn suggestions_by_matrix() {
+        let got = matrix::NAMES.map(|name| (suggested_threshold(name), suggested_window(name)));
+        let want = [
+            (12.0, 25),
+            (11.0, 40),
+            (11.0, 40),
+            (14.0, 60),
+            (11.0, 40),
+            (11.0, 40),
+            (16.0, 15),
+            (14.0, 20),
+            (27.0, 40),
+        ];
+        assert_eq!(got, want);
+    }
+}

@@ -91,3 +91,47 @@ fn p_to_e(p: f64) -> f64 {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // `Blast_CompositionPvalue` of the oracle's libblast.so, called through Python's ctypes.
+    #[test]
+    fn p_values_are_interpolated_and_clamped() {
+        let pvalues = CompositionPvalues::new();
+        let golden = [
+            (0.01, 1.122974e-06),
+            (0.0695, 1.2477485e-06),
+            (0.1, 8.110361e-06),
+            (0.2503, 0.004705729500000002),
+            (0.35, 0.9551588999999999),
+            (0.5, 0.9999712),
+            (0.598, 0.9999992),
+            (0.7, 1.0),
+        ];
+        for (lambda, want) in golden {
+            assert_eq!(pvalues.p_value(lambda), want, "λ {lambda}");
+        }
+    }
+
+    // `BLAST_KarlinPtoE(Blast_Overall_P_Value(p, BLAST_KarlinEtoP(e * f))) / f` of the oracle's libblast.so.
+    #[test]
+    fn united_e_values_are_those_of_the_oracle() {
+        let golden = [
+            (1e-30, 0.01, 0.02, 7.859474598123762e-31),
+            (3.0, 0.5, 0.1, 5.015246585860466),
+            (0.2, 1.0, 0.5, 0.7683888999446103),
+            (100.0, 0.9, 0.3, 17.546041293658774),
+        ];
+        for (evalue, p, factor, want) in golden {
+            assert_eq!(unite(evalue, p, factor), want, "{evalue} {p} {factor}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_at_least_one_after_adjustment() {
+        assert_eq!(sequence_factor(10, 5, 20, 100), 0.01);
+        assert_eq!(sequence_factor(110, 60, 10, 10_000), 0.5);
+    }
+}

@@ -1,7 +1,7 @@
 //! The table of all options of `blastp`: the single source for the parser, `-h` and `-help`.
 //!
 //! Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0 (`blast_args.cpp`);
-//! the parts are cut where the usage text of BLAST+ moves to another subject. [`FLEETBLAST`] holds what BLAST+ does not know.
+//! the parts are cut where the usage text of BLAST+ moves to another subject. what BLAST+ does not know comes last.
 
 mod output;
 mod run;

@@ -4,7 +4,7 @@ use super::spec::{Group, OptionSpec};
 use super::table;
 
 /// Width of usage and help lines in columns.
-const WIDTH: usize = 79;
+const WIDTH: usize = 78;
 
 /// Under which name the program runs, which decides whether its usage text speaks of FleetBLAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

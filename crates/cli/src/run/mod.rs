@@ -1,13 +1,107 @@
-//! Carrying out a plan.
+//! Carrying out a plan: queries in, blocks through the two phases of the search, reports out in query order.
+//!
+//! Memory is bounded whatever the number of queries: one block of queries is held at a time ([`queries`]), its hits, and
+//! the reports of a few queries.
 
+mod output;
+mod queries;
+mod report;
+mod search;
+mod subjects;
+
+use std::time::Instant;
+
+use self::output::Output;
+use self::queries::{Block, Queries};
+use self::report::Reporter;
+use self::search::Search;
+use self::subjects::Target;
 use crate::error::{CliError, exit};
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
+use crate::terminal::Progress;
+use crate::timing::{Timing, Usage};
 
 /// Runs a protein search.
 ///
 /// # Errors
-/// Always: the search pipeline is not linked.
+/// Whatever ends the run early; what was written until then is not the whole report.
 pub fn blastp(plan: Plan) -> Result<(), CliError> {
-    let _ = plan;
-    Err(CliError::new(exit::ENGINE, "search pipeline not linked"))
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(plan.threads)
+        .build()
+        .map_err(|error| {
+            CliError::new(exit::UNKNOWN, format!("Cannot start {} threads: {error}", plan.threads))
+        })?
+        .install(|| run(&plan))
+}
+
+fn run(plan: &Plan) -> Result<(), CliError> {
+    let start = Instant::now();
+    let mut timing = Timing { threads: plan.threads, ..Timing::default() };
+    let target = Target::open(plan)?;
+    let Some(mut queries) = Queries::open(plan)? else {
+        warn("Query is Empty!");
+        return Output::open(&plan.out)?.commit();
+    };
+    let progress = Progress::new(
+        plan.progress,
+        queries.count(plan.progress),
+        plan.out == plan::Target::Stdout,
+    );
+    let mut output = Output::open(&plan.out)?;
+    let mut search = Search::new(&target.searched, &plan.params, target.totals, plan.threads);
+    let mut reporter = Reporter::new(plan, &target);
+    timing.input_seconds += start.elapsed().as_secs_f64();
+    loop {
+        let reading = Instant::now();
+        let block = queries.next_block(&plan.params, search.totals())?;
+        timing.input_seconds += reading.elapsed().as_secs_f64();
+        let Some(block) = block else { break };
+        run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, &progress)?;
+    }
+    let writing = Instant::now();
+    reporter.finish(&mut output)?;
+    output.commit()?;
+    timing.output_seconds += writing.elapsed().as_secs_f64();
+    progress.finish();
+    if let Some(path) = &plan.timing {
+        timing.search_seconds = search.phases.search.as_secs_f64();
+        timing.traceback_seconds = search.phases.traceback.as_secs_f64();
+        timing.subjects = target.searched.sequences();
+        timing.subject_residues = target.searched.residues();
+        let usage = Usage::now();
+        (timing.cpu_seconds, timing.peak_memory_bytes) =
+            (usage.cpu_seconds, usage.peak_memory_bytes);
+        timing.close(start.elapsed());
+        timing.write(path)?;
+    }
+    Ok(())
+}
+
+fn run_block(
+    block: &Block,
+    search: &mut Search,
+    reporter: &mut Reporter,
+    output: &mut Output,
+    timing: &mut Timing,
+    progress: &Progress,
+) -> Result<(), CliError> {
+    block.warn();
+    let hits =
+        search.run(&block.prepared, &block.batches).map_err(|error| subjects::failure(&error))?;
+    let writing = Instant::now();
+    reporter.block(block, &hits, output)?;
+    timing.output_seconds += writing.elapsed().as_secs_f64();
+    timing.queries += block.prepared.len() as u64;
+    timing.query_residues += block.prepared.iter().map(|q| q.residues.len() as u64).sum::<u64>();
+    progress.tick(timing.queries);
+    match &block.failure {
+        Some(error) => Err(error.clone()),
+        None => Ok(()),
+    }
+}
+
+/// A warning as BLAST+ prints it.
+fn warn(text: &str) {
+    eprintln!("Warning: [blastp] {text}");
 }

@@ -1,23 +1,27 @@
 //! Making a difference small: drop queries, subjects, options and ends of sequences as long as
 //! the programs still disagree. Bounded effort; any smaller disagreement will do.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::trial::{Bench, Target, Trial};
 use crate::error::Result;
 use crate::fasta::Record;
 
-/// Most time for one difference.
-const TIME: Duration = Duration::from_secs(45);
+/// Most time for one difference, whatever the number of searches.
+const TIME: Duration = Duration::from_secs(120);
 
-/// The smallest disagreeing trial found in time; `trial` itself if nothing smaller disagrees.
-pub fn minimise(bench: &Bench, trial: &Trial) -> Result<Trial> {
+/// The smallest disagreeing trial found with `effort` searches; `trial` itself if nothing smaller
+/// disagrees.
+pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     let deadline = Instant::now() + TIME;
+    let left = Cell::new(effort);
     let disagrees = |candidate: &Trial| -> Result<bool> {
+        left.set(left.get().saturating_sub(1));
         bench.write(candidate)?;
         Ok(!bench.search(candidate)?.is_empty())
     };
-    reduce(trial.clone(), &disagrees, &|| Instant::now() >= deadline)
+    reduce(trial.clone(), &disagrees, &|| left.get() == 0 || Instant::now() >= deadline)
 }
 
 /// A question about a candidate, which may fail to be answered.

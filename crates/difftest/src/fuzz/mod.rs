@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
-use trial::Bench;
+use trial::{Bench, Trial};
 
 /// What to run.
 #[derive(Debug)]
@@ -25,8 +25,10 @@ pub struct Options {
     pub time: Duration,
     /// Seed of everything.
     pub seed: u64,
-    /// Only this item of the seed.
-    pub only: Option<u64>,
+    /// Only this item of the seed, and of it only this search.
+    pub only: Option<(u64, Option<usize>)>,
+    /// Most searches spent on making one difference small.
+    pub effort: usize,
     /// Items at a time.
     pub jobs: usize,
     /// The programs.
@@ -51,24 +53,22 @@ const SEARCHES_PER_ITEM: usize = 6;
 pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
     workspace::report_source(source);
     println!("fuzz: seed {}, {} s", options.seed, options.time.as_secs());
-    let counts = Counts::default();
     let home = workspace.target.join("fuzzdiff");
+    let session = Session { source, options, home, counts: Counts::default() };
+    let counts = &session.counts;
     let deadline = Instant::now() + options.time;
     let worker = |number: usize| -> Result<()> {
-        let bench = Bench::new(home.join(format!("work-{number}")), &options.tools)?;
+        let bench = Bench::new(session.home.join(format!("work-{number}")), &options.tools)?;
         loop {
             let index = counts.next.fetch_add(1, Ordering::Relaxed);
-            if let Some(only) = options.only {
-                return if index == 0 {
-                    item(&bench, source, options, only, &counts, &home)
-                } else {
-                    Ok(())
-                };
+            if let Some((only, _)) = options.only {
+                let mine = index == 0;
+                return if mine { session.item(&bench, only) } else { Ok(()) };
             }
             if Instant::now() >= deadline {
                 return Ok(());
             }
-            item(&bench, source, options, index, &counts, &home)?;
+            session.item(&bench, index)?;
         }
     };
     let worker = &worker;
@@ -92,35 +92,48 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(differences == 0)
 }
 
-/// One generated pair of query file and database, searched with several option sets.
-fn item(
-    bench: &Bench,
-    source: &Source,
-    options: &Options,
-    index: u64,
-    counts: &Counts,
-    home: &std::path::Path,
-) -> Result<()> {
-    let mut rng = Rng::for_item(options.seed, index);
-    let mut trial = generate::trial(&mut rng, source);
-    bench.write(&trial)?;
-    for search in 0..SEARCHES_PER_ITEM {
-        trial.options = options::choose(&mut rng, &trial);
-        counts.searches.fetch_add(1, Ordering::Relaxed);
-        if bench.search(&trial)?.is_empty() {
-            continue;
-        }
-        counts.differences.fetch_add(1, Ordering::Relaxed);
-        let small = minimise::minimise(bench, &trial)?;
-        let kept: PathBuf = home.join(format!("seed{}-item{index}-search{search}", options.seed));
-        let found = bench.keep(&small, &kept)?;
-        println!("DIFFERENCE  seed {} item {index} search {search}", options.seed);
-        println!("  {}", small.summary());
-        for difference in &found {
-            println!("  {}", describe(difference));
-        }
-        println!("  kept in {}", kept.display());
+/// What all workers share.
+struct Session<'a> {
+    source: &'a Source,
+    options: &'a Options,
+    home: PathBuf,
+    counts: Counts,
+}
+
+impl Session<'_> {
+    /// One generated pair of query file and database, searched with several option sets.
+    fn item(&self, bench: &Bench, index: u64) -> Result<()> {
+        let mut rng = Rng::for_item(self.options.seed, index);
+        let mut trial = generate::trial(&mut rng, self.source);
         bench.write(&trial)?;
+        let only = self.options.only.and_then(|(_, search)| search);
+        for search in 0..SEARCHES_PER_ITEM {
+            trial.options = options::choose(&mut rng, &trial);
+            if only.is_some_and(|only| only != search) {
+                continue;
+            }
+            self.counts.searches.fetch_add(1, Ordering::Relaxed);
+            if !bench.search(&trial)?.is_empty() {
+                self.counts.differences.fetch_add(1, Ordering::Relaxed);
+                self.explain(bench, &trial, &format!("{index}:{search}"))?;
+                bench.write(&trial)?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Makes a difference small, keeps it and prints it.
+    fn explain(&self, bench: &Bench, trial: &Trial, name: &str) -> Result<()> {
+        let seed = self.options.seed;
+        let small = minimise::minimise(bench, trial, self.options.effort)?;
+        let kept = self.home.join(format!("seed{seed}-{}", name.replace(':', "-")));
+        let found = bench.keep(&small, &kept)?;
+        // One piece of text, so that two workers' reports do not mix.
+        let mut text = format!("DIFFERENCE  --seed {seed} --only {name}\n  {}\n", small.summary());
+        for difference in &found {
+            text += &format!("  {}\n", describe(difference));
+        }
+        println!("{text}  kept in {}", kept.display());
+        Ok(())
+    }
 }

@@ -132,7 +132,7 @@ impl<'a> Bench<'a> {
             script += &format!("makeblastdb {} >/dev/null\n", shell(&args));
         }
         script += &format!("\"$@\" {}\n", shell(&trial.args()));
-        let typed = shell(&trial.args());
+        let typed = shell(&trial.args()) + "\n";
         let files: [(&str, &[u8]); 6] = [
             ("args", typed.as_bytes()),
             ("run.sh", script.as_bytes()),

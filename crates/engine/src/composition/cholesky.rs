@@ -3,29 +3,42 @@
 /// Half of the number of unknowns.
 pub(super) const HALF: usize = 20;
 
-/// Number of unknowns.
-pub(super) const SIZE: usize = 2 * HALF;
-
-/// A vector over the unknowns.
-pub(super) type Vector = [f64; SIZE];
-
-/// A square block.
-type Block = [[f64; HALF]; HALF];
+/// A vector over half of the unknowns.
+pub(super) type Half = [f64; HALF];
 
 /// The matrix (D Bᵀ; B C) with diagonal D; after [`System::factor`] its Cholesky factor.
 ///
-/// Operations run in the order of a dense Cholesky factorisation row by row, those with the zeros of D left out, so results
-/// are the same to the last bit (nlm_linear_algebra.c).
+/// Loops run over whole rows, the zeros of a triangle included, because that is what fits vector registers.
 #[derive(Clone, Debug)]
 pub(super) struct System {
-    /// D; then its square root.
-    pub diagonal: [f64; HALF],
+    /// D; then the reciprocal of its square root.
+    pub diagonal: Half,
     /// Bᵀ: row k holds column k of B. Then the same of the factor.
-    pub across: Block,
-    /// C, of which entry `[i][j]` with j ≤ i is used.
-    pub corner: Block,
-    /// Transposed factor of C, entry `[j][i]` with j ≤ i.
-    factor: Block,
+    pub across: [Half; HALF],
+    /// C, lower triangle; the upper one is zero. Then the transpose of its factor, a clean upper triangle.
+    pub corner: [Half; HALF],
+    /// Reciprocals of the diagonal of the factor of C.
+    pivots: Half,
+}
+
+/// a -= scale·b.
+#[inline(always)]
+fn subtract(a: &mut Half, scale: f64, b: &Half) {
+    for (a, b) in a.iter_mut().zip(b) {
+        *a -= scale * b;
+    }
+}
+
+/// Σ a·b, in four lanes.
+#[inline(always)]
+fn dot(a: &Half, b: &Half) -> f64 {
+    let mut sums = [0.0; 4];
+    for (a, b) in a.as_chunks::<4>().0.iter().zip(b.as_chunks::<4>().0) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 impl System {
@@ -35,76 +48,127 @@ impl System {
             diagonal: [0.0; HALF],
             across: [[0.0; HALF]; HALF],
             corner: [[0.0; HALF]; HALF],
-            factor: [[0.0; HALF]; HALF],
+            pivots: [0.0; HALF],
         }
     }
 
     /// Replaces the matrix by its Cholesky factor; entries become NaN if it is not positive definite.
     pub(super) fn factor(&mut self) {
         for (diagonal, across) in self.diagonal.iter_mut().zip(&mut self.across) {
-            *diagonal = diagonal.sqrt();
+            *diagonal = 1.0 / diagonal.sqrt();
             for value in across {
-                *value /= *diagonal;
+                *value *= *diagonal;
             }
         }
-        // Row i of C minus (B D⁻¹ Bᵀ), the transpose of it in `factor`.
-        for i in 0..HALF {
-            let mut row = self.corner[i];
+        // C - B D⁻¹ Bᵀ is symmetric: its rows are the columns of its lower triangle.
+        for row in 1..HALF {
+            for column in 0..row {
+                self.corner[column][row] = self.corner[row][column];
+            }
+        }
+        for (index, row) in self.corner.iter_mut().enumerate() {
+            let mut sum = *row;
             for across in &self.across {
-                let scale = across[i];
-                for (value, other) in row.iter_mut().zip(across) {
-                    *value -= scale * other;
-                }
+                subtract(&mut sum, across[index], across);
             }
-            for j in 0..=i {
-                self.factor[j][i] = row[j];
-            }
+            *row = sum;
         }
-        for k in 0..HALF {
-            let (done, rest) = self.factor.split_at_mut(k + 1);
-            let pivot = &mut done[k];
-            let root = pivot[k].sqrt();
-            pivot[k] = root;
-            for value in &mut pivot[k + 1..] {
-                *value /= root;
+        for index in 0..HALF {
+            let (done, rest) = self.corner.split_at_mut(index + 1);
+            let pivot = &mut done[index];
+            pivot[..index].fill(0.0);
+            let reciprocal = 1.0 / pivot[index].sqrt();
+            self.pivots[index] = reciprocal;
+            for value in pivot.iter_mut() {
+                *value *= reciprocal;
             }
-            for (j, row) in (k + 1..).zip(rest) {
-                let scale = pivot[j];
-                for (value, other) in row[j..].iter_mut().zip(&pivot[j..]) {
-                    *value -= scale * other;
-                }
+            for (offset, row) in rest.iter_mut().enumerate() {
+                subtract(row, pivot[index + 1 + offset], pivot);
             }
         }
     }
 
-    /// Solves the factored system in place.
-    pub(super) fn solve(&self, x: &mut Vector) {
-        let (first, second) = x.split_at_mut(HALF);
-        for ((value, diagonal), across) in first.iter_mut().zip(&self.diagonal).zip(&self.across) {
-            *value /= diagonal;
-            for (later, factor) in second.iter_mut().zip(across) {
-                *later -= factor * *value;
+    /// Solves the factored system for two halves of a right-hand side, in place.
+    pub(super) fn solve(&self, first: &mut Half, second: &mut Half) {
+        for ((value, reciprocal), across) in first.iter_mut().zip(&self.diagonal).zip(&self.across)
+        {
+            *value *= reciprocal;
+            subtract(second, *value, across);
+        }
+        for (index, row) in self.corner.iter().enumerate() {
+            let value = second[index] * self.pivots[index];
+            subtract(second, value, row);
+            second[index] = value;
+        }
+        // Entries not yet solved must not count in the sums below.
+        let right = std::mem::replace(second, [0.0; HALF]);
+        for (index, row) in self.corner.iter().enumerate().rev() {
+            second[index] = (right[index] - dot(row, second)) * self.pivots[index];
+        }
+        for ((value, reciprocal), across) in first.iter_mut().zip(&self.diagonal).zip(&self.across)
+        {
+            *value = (*value - dot(across, second)) * reciprocal;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 2 * HALF;
+
+    /// A well-conditioned system, and its dense matrix.
+    fn example() -> (System, [[f64; SIZE]; SIZE]) {
+        let mut system = System::new();
+        let mut seed = 1_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(seed >> 8) / f64::from(1 << 24)
+        };
+        let mut dense = [[0.0; SIZE]; SIZE];
+        for i in 0..HALF {
+            system.diagonal[i] = 30.0 + next();
+            dense[i][i] = system.diagonal[i];
+            for j in 0..HALF {
+                let value = next() - 0.5;
+                system.across[i][j] = value;
+                dense[i][HALF + j] = value;
+                dense[HALF + j][i] = value;
+            }
+            for j in 0..=i {
+                let value = if i == j { 40.0 } else { next() };
+                system.corner[i][j] = value;
+                dense[HALF + i][HALF + j] = value;
+                dense[HALF + j][HALF + i] = value;
             }
         }
-        for (k, row) in self.factor.iter().enumerate() {
-            let value = second[k] / row[k];
-            second[k] = value;
-            for (later, factor) in second[k + 1..].iter_mut().zip(&row[k + 1..]) {
-                *later -= factor * value;
-            }
+        (system, dense)
+    }
+
+    #[test]
+    fn the_solution_satisfies_the_system() {
+        let (mut system, dense) = example();
+        let right: [f64; SIZE] = std::array::from_fn(|i| 1.0 + i as f64);
+        let mut first: Half = std::array::from_fn(|i| right[i]);
+        let mut second: Half = std::array::from_fn(|i| right[HALF + i]);
+        system.factor();
+        system.solve(&mut first, &mut second);
+        for (row, right) in dense.iter().zip(right) {
+            let (left, rest) = row.split_at(HALF);
+            let sum: f64 = left.iter().zip(first).map(|(a, x)| a * x).sum::<f64>()
+                + rest.iter().zip(second).map(|(a, x)| a * x).sum::<f64>();
+            assert!((sum - right).abs() < 1e-11, "{sum} {right}");
         }
-        for k in (0..HALF).rev() {
-            let value = second[k] / self.factor[k][k];
-            second[k] = value;
-            for (earlier, row) in second[..k].iter_mut().zip(&self.factor) {
-                *earlier -= row[k] * value;
-            }
-        }
-        for ((value, diagonal), across) in first.iter_mut().zip(&self.diagonal).zip(&self.across) {
-            for (later, factor) in second.iter().zip(across).rev() {
-                *value -= factor * later;
-            }
-            *value /= diagonal;
-        }
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_positive_definite_gives_nan() {
+        let (mut system, _) = example();
+        system.corner[7][7] = -50.0;
+        let (mut first, mut second) = ([1.0; HALF], [1.0; HALF]);
+        system.factor();
+        system.solve(&mut first, &mut second);
+        assert!(first.iter().chain(&second).any(|value| value.is_nan()));
     }
 }

@@ -5,14 +5,17 @@
 //! alignment scores a resolution finer than one raw score unit.
 
 mod cholesky;
+mod logs;
 mod optimize;
 mod pvalue;
 mod rule;
 mod scale;
 mod scores;
+#[cfg(test)]
+mod tests;
 
 use fleetblast_seq::alphabet::{self, SIZE};
-use fleetblast_stats::frequencies::{CODES, FrequencyData, Joint, TRUE_RESIDUES};
+use fleetblast_stats::frequencies::{CODES, FrequencyData, TRUE_RESIDUES};
 use fleetblast_stats::matrix::{NEVER, Scores};
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -21,7 +24,7 @@ use crate::params::CompositionMode;
 
 pub use self::pvalue::PairPvalues;
 
-use self::optimize::Optimizer;
+use self::optimize::{Optimizer, Start};
 use self::rule::Rule;
 use self::scores::Real;
 
@@ -111,9 +114,9 @@ pub struct Adjuster {
     start: Scores,
     /// Smallest and largest score of `start` in the columns of the true residues, both counted from 0.
     start_range: (i32, i32),
-    /// ln of the frequency ratios, `None`-like [`NEVER`] where the ratio is 0.
+    /// ln of the frequency ratios, [`NEVER`] where the ratio is 0.
     log_ratios: Real,
-    joint: Joint,
+    joint: Start,
     /// Row and column sums of the joint probabilities.
     marginals: (Letters, Letters),
     background: Letters,
@@ -143,7 +146,7 @@ impl Adjuster {
             start_range: scale::score_range(&start),
             start,
             log_ratios,
-            joint: data.joint,
+            joint: Start::new(data.joint),
             marginals,
             background: data.background,
             unified: false,
@@ -200,10 +203,12 @@ impl Adjuster {
     ) -> bool {
         let rows = query.with_pseudocounts(&self.marginals.0);
         let columns = subject.with_pseudocounts(&self.marginals.1);
-        let Some(joint) = workspace.optimizer.run(&self.joint, &rows, &columns) else {
+        let optimizer = &mut workspace.optimizer;
+        if !optimizer.run(&self.joint, &rows, &columns) {
             return false;
-        };
-        scores::of_joint(joint, &rows, &columns, self.lambda, &mut workspace.real);
+        }
+        let (joint, logs) = (&optimizer.x, &optimizer.new_scores);
+        scores::of_joint(joint, logs, &rows, &columns, self.lambda, &mut workspace.real);
         scores::round(&workspace.real, out);
         self.keep_stop(out);
         true

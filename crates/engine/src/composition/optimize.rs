@@ -3,12 +3,14 @@
 //! Minimises Σ x ln(x/q) over the 20 × 20 joint probabilities x, with q those of the original matrix, subject to 20 column
 //! sums, 19 row sums (the last follows), and Σ x ln(x/(r c)) = 0.44, by Newton's method on the Lagrangian
 //! (`Blast_OptimizeTargetFrequencies`, optimize_target_freq.c). D, the second derivative of the Lagrangian, is diagonal, so a step
-//! costs one system of 40 unknowns. Long sums run in several lanes; what that changes is far below the tolerance.
+//! costs one system of 40 unknowns. Sums run in lanes and quotients by way of reciprocals: what that changes is
+//! of the order of 1e-15, far from what rounding to scores could show.
 
 use fleetblast_stats::frequencies::{Joint, TRUE_RESIDUES};
 
 use super::Letters;
-use super::cholesky::{HALF, SIZE, System, Vector};
+use super::cholesky::{HALF, Half, System};
+use super::logs::ln_of_products;
 
 /// Relative entropy of every adjusted matrix, in nats (composition_adjustment.c).
 const RELATIVE_ENTROPY: f64 = 0.44;
@@ -19,24 +21,49 @@ const ITERATIONS: u32 = 2000;
 /// Share of the way to the boundary x = 0 that a step may go.
 const STEP: f64 = 0.95;
 
-/// Number of joint probabilities.
-const CELLS: usize = TRUE_RESIDUES * TRUE_RESIDUES;
-/// Index of the constraint on the relative entropy, after 20 columns and 19 rows.
-const ENTROPY: usize = SIZE - 1;
 /// Lanes of a long sum.
-const LANES: usize = 8;
+const LANES: usize = 4;
+/// Index of the relative entropy in the second half of the constraints, after the rows but the first.
+const ENTROPY: usize = HALF - 1;
+
+/// 400 numbers without their rows and columns.
+type Lanes<'a> = &'a [[f64; LANES]];
+
+/// The constraints, or numbers that belong to them: columns, then rows from the second on and the relative entropy.
+#[derive(Clone, Copy, Debug)]
+struct Constraints {
+    columns: Half,
+    others: Half,
+}
+
+/// The probabilities to start from, with what can be computed from them beforehand.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    q: Joint,
+    /// 1/q.
+    inverse: Joint,
+    /// ln q.
+    log: Joint,
+}
+
+impl Start {
+    /// A start at `q`, all of it positive.
+    pub(super) fn new(q: Joint) -> Self {
+        Self { inverse: q.map(|row| row.map(f64::recip)), log: q.map(|row| row.map(f64::ln)), q }
+    }
+}
 
 /// Arrays of the iteration.
 #[derive(Clone, Debug)]
 pub(super) struct Optimizer {
     /// The iterate.
-    x: Joint,
+    pub(super) x: Joint,
     /// ln(x/q).
     log_ratio: Joint,
     /// ln(q/(r c)): the scores of the original probabilities in the new composition, at λ = 1.
     scores: Joint,
-    /// Gradient of the relative entropy: ln(x/(r c)) + 1.
-    gradient: Joint,
+    /// ln(x/(r c)): the scores of the iterate, at λ = 1.
+    pub(super) new_scores: Joint,
     /// Residual of x; then its step.
     step: Joint,
     /// D⁻¹.
@@ -44,52 +71,52 @@ pub(super) struct Optimizer {
     /// Products with D⁻¹.
     product: Joint,
     /// Lagrange multipliers.
-    multipliers: Vector,
+    multipliers: Constraints,
     system: System,
+}
+
+fn lanes(cells: &Joint) -> Lanes<'_> {
+    cells.as_flattened().as_chunks().0
+}
+
+fn lanes_mut(cells: &mut Joint) -> &mut [[f64; LANES]] {
+    cells.as_flattened_mut().as_chunks_mut().0
+}
+
+/// The sum over the lanes.
+fn total(sums: [f64; LANES]) -> f64 {
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// Σ a·b.
 fn dot(a: &Joint, b: &Joint) -> f64 {
-    let (a, a_rest) = a.as_flattened().as_chunks::<LANES>();
-    let (b, b_rest) = b.as_flattened().as_chunks::<LANES>();
-    debug_assert!(a_rest.is_empty() && b_rest.is_empty(), "400 cells are whole lanes");
     let mut sums = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
+    for (a, b) in lanes(a).iter().zip(lanes(b)) {
         for lane in 0..LANES {
             sums[lane] += a[lane] * b[lane];
         }
     }
-    sums.iter().sum()
+    total(sums)
 }
 
-/// Takes the column sums and the row sums (but the first) of `cells` off `out`.
-fn subtract_sums(out: &mut Vector, cells: &Joint) {
-    let (columns, rows) = out.split_at_mut(HALF);
-    for row in cells {
-        for (column, cell) in columns.iter_mut().zip(row) {
-            *column -= cell;
+/// Column sums, row sums but the first, and 0.
+fn sums(cells: &Joint) -> Constraints {
+    let mut sums = Constraints { columns: [0.0; HALF], others: [0.0; HALF] };
+    for (index, row) in cells.iter().enumerate() {
+        let mut row_sums = [0.0; LANES];
+        for (column, cell) in sums.columns.iter_mut().zip(row) {
+            *column += cell;
         }
-    }
-    for (value, row) in rows.iter_mut().zip(&cells[1..]) {
-        for cell in row {
-            *value -= cell;
-        }
-    }
-}
-
-/// Adds to each cell the multipliers of its column and its row.
-fn add_multipliers(cells: &mut Joint, multipliers: &Vector) {
-    let (columns, rows) = multipliers.split_at(HALF);
-    for (index, row) in cells.iter_mut().enumerate() {
-        for (cell, column) in row.iter_mut().zip(columns) {
-            *cell += column;
-        }
-        if index > 0 {
-            for cell in row {
-                *cell += rows[index - 1];
+        for chunk in row.as_chunks::<LANES>().0 {
+            for lane in 0..LANES {
+                row_sums[lane] += chunk[lane];
             }
         }
+        if index > 0 {
+            sums.others[index - 1] = total(row_sums);
+        }
     }
+    sums
 }
 
 impl Optimizer {
@@ -100,154 +127,171 @@ impl Optimizer {
             x: zero,
             log_ratio: zero,
             scores: zero,
-            gradient: zero,
+            new_scores: zero,
             step: zero,
             inverse: zero,
             product: zero,
-            multipliers: [0.0; SIZE],
+            multipliers: Constraints { columns: [0.0; HALF], others: [0.0; HALF] },
             system: System::new(),
         }
     }
 
-    /// The optimal joint probabilities for original ones `q` and sums of `rows` and `columns` (all positive);
-    /// `None` if the iteration does not converge to a minimum.
-    pub(super) fn run(&mut self, q: &Joint, rows: &Letters, columns: &Letters) -> Option<&Joint> {
-        self.x = *q;
-        self.log_ratio = [[0.0; TRUE_RESIDUES]; TRUE_RESIDUES];
-        self.multipliers = [0.0; SIZE];
-        for (row, (scores, q)) in rows.iter().zip(self.scores.iter_mut().zip(q)) {
-            for (column, (score, q)) in columns.iter().zip(scores.iter_mut().zip(q)) {
-                *score = (q / (row * column)).ln();
-            }
-        }
+    /// Optimises from `start` for given sums of rows and columns (all positive). True if the optimum is found: then `x` holds
+    /// it, and `new_scores` its logarithmic ratios.
+    pub(super) fn run(&mut self, start: &Start, rows: &Letters, columns: &Letters) -> bool {
+        self.begin(start, rows, columns);
         for iteration in 0..=ITERATIONS {
             if iteration > 0 {
-                self.evaluate_logs(q);
+                let x = self.x.as_flattened();
+                let logs = self.log_ratio.as_flattened_mut();
+                ln_of_products(x, start.inverse.as_flattened(), logs);
             }
             let mut residuals = self.residuals(rows, columns);
-            let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-            let norm = (dot(&self.step, &self.step) + squares).sqrt();
-            if norm.is_nan() {
-                return None;
-            }
-            if norm <= TOLERANCE {
-                return (self.multipliers[ENTROPY] < 1.0).then_some(&self.x);
+            let squares = residuals.columns.iter().chain(&residuals.others).map(|r| r * r);
+            let norm = (dot(&self.step, &self.step) + squares.sum::<f64>()).sqrt();
+            if norm.is_nan() || norm <= TOLERANCE {
+                return norm <= TOLERANCE && self.multipliers.others[ENTROPY] < 1.0;
             }
             self.factor();
             self.solve(&mut residuals);
             self.advance(&residuals);
         }
-        None
+        false
     }
 
-    /// ln(x/q) at the iterate.
-    fn evaluate_logs(&mut self, q: &Joint) {
-        let cells = self.x.as_flattened().iter().zip(q.as_flattened());
-        for (log, (x, q)) in self.log_ratio.as_flattened_mut().iter_mut().zip(cells) {
-            *log = (x / q).ln();
+    /// Sets up the first iterate.
+    fn begin(&mut self, start: &Start, rows: &Letters, columns: &Letters) {
+        self.x = start.q;
+        self.log_ratio = [[0.0; TRUE_RESIDUES]; TRUE_RESIDUES];
+        self.multipliers = Constraints { columns: [0.0; HALF], others: [0.0; HALF] };
+        let log_columns = columns.map(f64::ln);
+        for ((scores, log), row) in self.scores.iter_mut().zip(&start.log).zip(rows) {
+            let log_row = row.ln();
+            for ((score, log), log_column) in scores.iter_mut().zip(log).zip(&log_columns) {
+                *score = log - log_row - log_column;
+            }
         }
     }
 
     /// Residuals of the constraints; those of x, the gradient of the Lagrangian, go to `step`.
-    fn residuals(&mut self, rows: &Letters, columns: &Letters) -> Vector {
-        let eta = self.multipliers[ENTROPY];
+    fn residuals(&mut self, rows: &Letters, columns: &Letters) -> Constraints {
+        let eta = self.multipliers.others[ENTROPY];
         let mut entropies = [0.0; LANES];
-        let step = self.step.as_flattened_mut();
-        let gradient = self.gradient.as_flattened_mut();
-        let (log_ratio, scores) = (self.log_ratio.as_flattened(), self.scores.as_flattened());
-        let x = self.x.as_flattened();
-        for start in (0..CELLS).step_by(LANES) {
+        let inputs = lanes(&self.log_ratio).iter().zip(lanes(&self.scores)).zip(lanes(&self.x));
+        let outputs = lanes_mut(&mut self.new_scores).iter_mut().zip(lanes_mut(&mut self.step));
+        for (((log_ratio, score), x), (new_score, step)) in inputs.zip(outputs) {
             for lane in 0..LANES {
-                let cell = start + lane;
-                let log = log_ratio[cell] + scores[cell];
-                entropies[lane] += x[cell] * log;
-                gradient[cell] = log + 1.0;
-                step[cell] = -(log_ratio[cell] + 1.0) + eta * gradient[cell];
+                let log = log_ratio[lane] + score[lane];
+                entropies[lane] += x[lane] * log;
+                new_score[lane] = log;
+                step[lane] = eta * (log + 1.0) - (log_ratio[lane] + 1.0);
             }
         }
-        add_multipliers(&mut self.step, &self.multipliers);
-        let mut residuals = [0.0; SIZE];
-        residuals[..HALF].copy_from_slice(columns);
-        residuals[HALF..ENTROPY].copy_from_slice(&rows[1..]);
-        subtract_sums(&mut residuals, &self.x);
-        residuals[ENTROPY] = RELATIVE_ENTROPY - entropies.iter().sum::<f64>();
+        let multipliers = self.multipliers;
+        add_multipliers(&mut self.step, &multipliers);
+        let mut residuals = sums(&self.x);
+        for (residual, wanted) in residuals.columns.iter_mut().zip(columns) {
+            *residual = wanted - *residual;
+        }
+        for (residual, wanted) in residuals.others.iter_mut().zip(&rows[1..]) {
+            *residual = wanted - *residual;
+        }
+        residuals.others[ENTROPY] = RELATIVE_ENTROPY - total(entropies);
         residuals
     }
 
     /// Builds and factors J D⁻¹ Jᵀ, J being the derivative of the constraints.
     fn factor(&mut self) {
-        let curvature = 1.0 - self.multipliers[ENTROPY];
+        let curvature = (1.0 - self.multipliers.others[ENTROPY]).recip();
+        let mut square = [0.0; LANES];
+        let inputs = lanes(&self.x).iter().zip(lanes(&self.new_scores));
+        let outputs = lanes_mut(&mut self.inverse).iter_mut().zip(lanes_mut(&mut self.product));
+        for ((x, score), (inverse, product)) in inputs.zip(outputs) {
+            for lane in 0..LANES {
+                let gradient = score[lane] + 1.0;
+                inverse[lane] = x[lane] * curvature;
+                product[lane] = inverse[lane] * gradient;
+                square[lane] += gradient * product[lane];
+            }
+        }
+        let (linear, mixed) = (sums(&self.inverse), sums(&self.product));
         let system = &mut self.system;
-        system.diagonal = [0.0; HALF];
+        system.diagonal = linear.columns;
+        for (column, across) in system.across.iter_mut().enumerate() {
+            for (across, row) in across.iter_mut().zip(&self.inverse[1..]) {
+                *across = row[column];
+            }
+            across[ENTROPY] = mixed.columns[column];
+        }
         system.corner = [[0.0; HALF]; HALF];
-        for (row, (inverse, x)) in self.inverse.iter_mut().zip(&self.x).enumerate() {
-            for (column, (inverse, x)) in inverse.iter_mut().zip(x).enumerate() {
-                *inverse = x / curvature;
-                system.diagonal[column] += *inverse;
-                if row > 0 {
-                    system.across[column][row - 1] = *inverse;
-                }
-            }
-            if row > 0 {
-                system.corner[row - 1][row - 1] = inverse.iter().sum();
-            }
+        for row in 0..ENTROPY {
+            system.corner[row][row] = linear.others[row];
         }
-        multiply(&mut self.product, &self.inverse, &self.gradient);
-        let mut last = [0.0; SIZE];
-        subtract_sums(&mut last, &self.product);
-        for (across, value) in system.across.iter_mut().zip(&last) {
-            across[HALF - 1] = -value;
-        }
-        for (corner, value) in system.corner[HALF - 1].iter_mut().zip(&last[HALF..]) {
-            *corner = -value;
-        }
-        system.corner[HALF - 1][HALF - 1] = dot(&self.gradient, &self.product);
+        system.corner[ENTROPY] = mixed.others;
+        system.corner[ENTROPY][ENTROPY] = total(square);
         system.factor();
     }
 
     /// Turns the residuals of x (in `step`) and of the constraints into the Newton step of x and the multipliers.
-    fn solve(&mut self, residuals: &mut Vector) {
-        multiply(&mut self.product, &self.step, &self.inverse);
-        let entropy = residuals[ENTROPY] - dot(&self.gradient, &self.product);
-        subtract_sums(residuals, &self.product);
-        residuals[ENTROPY] = entropy;
-        self.system.solve(residuals);
-        let eta = residuals[ENTROPY];
-        let gradient = self.gradient.as_flattened();
-        for (step, gradient) in self.step.as_flattened_mut().iter_mut().zip(gradient) {
-            *step += gradient * eta;
+    fn solve(&mut self, residuals: &mut Constraints) {
+        let mut entropy = [0.0; LANES];
+        let inputs =
+            lanes(&self.step).iter().zip(lanes(&self.inverse)).zip(lanes(&self.new_scores));
+        for (((step, inverse), score), product) in inputs.zip(lanes_mut(&mut self.product)) {
+            for lane in 0..LANES {
+                product[lane] = step[lane] * inverse[lane];
+                entropy[lane] += (score[lane] + 1.0) * product[lane];
+            }
         }
+        let mut known = sums(&self.product);
+        known.others[ENTROPY] = total(entropy);
+        for (residual, known) in residuals.columns.iter_mut().zip(known.columns) {
+            *residual -= known;
+        }
+        for (residual, known) in residuals.others.iter_mut().zip(known.others) {
+            *residual -= known;
+        }
+        self.system.solve(&mut residuals.columns, &mut residuals.others);
+        let eta = residuals.others[ENTROPY];
         add_multipliers(&mut self.step, residuals);
-        let inverse = self.inverse.as_flattened();
-        for (step, inverse) in self.step.as_flattened_mut().iter_mut().zip(inverse) {
-            *step *= inverse;
+        let inputs = lanes(&self.inverse).iter().zip(lanes(&self.new_scores));
+        for ((inverse, score), step) in inputs.zip(lanes_mut(&mut self.step)) {
+            for lane in 0..LANES {
+                step[lane] = (step[lane] + (score[lane] + 1.0) * eta) * inverse[lane];
+            }
         }
     }
 
     /// Goes along the step as far as x stays positive.
-    fn advance(&mut self, multipliers: &Vector) {
-        let mut longest = 1.0 / STEP;
-        for (x, step) in self.x.as_flattened().iter().zip(self.step.as_flattened()) {
-            let bound = -x / step;
-            if bound >= 0.0 && bound < longest {
-                longest = bound;
+    fn advance(&mut self, multipliers: &Constraints) {
+        // The boundary lies where the largest -step/x is reached.
+        let mut fastest = [STEP; LANES];
+        for (x, step) in lanes(&self.x).iter().zip(lanes(&self.step)) {
+            for lane in 0..LANES {
+                let speed = -step[lane] / x[lane];
+                fastest[lane] = if speed > fastest[lane] { speed } else { fastest[lane] };
             }
         }
-        let length = longest * STEP;
-        let steps = self.step.as_flattened();
-        for (x, step) in self.x.as_flattened_mut().iter_mut().zip(steps) {
-            *x += length * step;
+        let fastest = fastest.into_iter().fold(STEP, f64::max);
+        let length = if fastest == STEP { 1.0 } else { STEP / fastest };
+        for (x, step) in lanes_mut(&mut self.x).iter_mut().zip(lanes(&self.step)) {
+            for lane in 0..LANES {
+                x[lane] += length * step[lane];
+            }
         }
-        for (value, step) in self.multipliers.iter_mut().zip(multipliers) {
+        let ours = self.multipliers.columns.iter_mut().chain(&mut self.multipliers.others);
+        for (value, step) in ours.zip(multipliers.columns.iter().chain(&multipliers.others)) {
             *value += length * step;
         }
     }
 }
 
-/// out = a·b, cell by cell.
-fn multiply(out: &mut Joint, a: &Joint, b: &Joint) {
-    let cells = a.as_flattened().iter().zip(b.as_flattened());
-    for (out, (a, b)) in out.as_flattened_mut().iter_mut().zip(cells) {
-        *out = a * b;
+/// Adds to each cell the multipliers of its column and its row.
+fn add_multipliers(cells: &mut Joint, multipliers: &Constraints) {
+    for (index, row) in cells.iter_mut().enumerate() {
+        let of_row = if index > 0 { multipliers.others[index - 1] } else { 0.0 };
+        for (cell, of_column) in row.iter_mut().zip(&multipliers.columns) {
+            *cell += of_column + of_row;
+        }
     }
 }

@@ -8,9 +8,9 @@ use fleetblast_stats::matrix::{NEVER, Scores};
 /// Smallest and largest score in the columns of the true residues, at most and at least 0.
 pub(super) fn score_range(scores: &Scores) -> (i32, i32) {
     let true_columns = scores.iter().flat_map(|row| CODES.map(|code| row[code]));
-    true_columns.filter(|&score| score > NEVER).fold((0, 0), |(low, high), score| {
-        (low.min(score), high.max(score))
-    })
+    true_columns
+        .filter(|&score| score > NEVER)
+        .fold((0, 0), |(low, high), score| (low.min(score), high.max(score)))
 }
 
 /// λ of two compositions over the λ that `scores` was made for; negative if it does not exist.

@@ -4,7 +4,7 @@ use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{CODES, Joint};
 use fleetblast_stats::matrix::{NEVER, Scores};
 
-use super::{Letters, log_or_never};
+use super::Letters;
 
 /// A matrix of scores not yet rounded.
 pub(super) type Real = [[f64; SIZE]; SIZE];
@@ -33,34 +33,62 @@ fn spread(letters: &Letters) -> [f64; SIZE] {
     all
 }
 
-/// Scores at λ of joint probabilities with the given row and column sums
+/// Scores at λ of joint probabilities with the given row and column sums, from these and the logarithms of their ratios
 /// (`s_ScoresStdAlphabet`, composition_adjustment.c, up to its rounding).
 pub(super) fn of_joint(
     joint: &Joint,
+    logs: &Joint,
     rows: &Letters,
     columns: &Letters,
     lambda: f64,
     out: &mut Real,
 ) {
     let (rows, columns) = (spread(rows), spread(columns));
-    let sum: f64 = joint.iter().flatten().sum();
-    *out = [[0.0; SIZE]; SIZE];
-    for (&code, values) in CODES.iter().zip(joint) {
-        out[code] = spread(&values.map(|value| value / sum));
+    let log_sum = joint.iter().flatten().sum::<f64>().ln();
+    *out = [[f64::from(NEVER); SIZE]; SIZE];
+    for (&code, (values, logs)) in CODES.iter().zip(joint.iter().zip(logs)) {
+        for (&column, log) in CODES.iter().zip(logs) {
+            out[code][column] = (log - log_sum) / lambda;
+        }
+        set_ambiguous_columns(
+            &spread(values),
+            rows[code],
+            &columns,
+            log_sum,
+            lambda,
+            &mut out[code],
+        );
     }
     for (code, one, other) in AMBIGUOUS {
-        for column in 0..SIZE {
-            out[code][column] = out[one][column] + out[other][column];
+        let [one, other] = [one, other].map(|code| &joint[place(code)]);
+        let values = spread(&std::array::from_fn(|letter| one[letter] + other[letter]));
+        let row = &mut out[code];
+        for column in CODES {
+            row[column] =
+                ((values[column] / (rows[code] * columns[column])).ln() - log_sum) / lambda;
         }
-    }
-    let never = f64::from(NEVER);
-    for (row, &p) in out.iter_mut().zip(&rows) {
-        for (value, &q) in row.iter_mut().zip(&columns) {
-            let ratio = if p > 0.0 && q > 0.0 { *value / (p * q) } else { *value };
-            *value = if ratio == 0.0 { never } else { log_or_never(ratio) / lambda };
-        }
+        set_ambiguous_columns(&values, rows[code], &columns, log_sum, lambda, row);
     }
     set_averages(out, &rows, &columns);
+}
+
+/// Scores of `B`, `Z` and `J` in a row of joint probabilities over NCBIstdaa with the given sum of the row.
+fn set_ambiguous_columns(
+    values: &[f64; SIZE],
+    row_sum: f64,
+    columns: &[f64; SIZE],
+    log_sum: f64,
+    lambda: f64,
+    out: &mut [f64; SIZE],
+) {
+    for (column, ..) in AMBIGUOUS {
+        out[column] = ((values[column] / (row_sum * columns[column])).ln() - log_sum) / lambda;
+    }
+}
+
+/// Place of the code of a true residue among the letters.
+fn place(code: usize) -> usize {
+    CODES.iter().position(|&known| known == code).unwrap_or_default()
 }
 
 /// Scores of `X` as averages over true residues, at most -1; then `U` as `C` and `O` as `X`

@@ -25,7 +25,8 @@ fn dominates(p: &Item, y: &Item) -> bool {
     if 2 * overlap < len_y {
         return false;
     }
-    let lead = 4 * score_p * len_p + 2 * score_p * len_y - 2 * score_y * len_p - 4 * score_y * len_y;
+    let lead =
+        4 * score_p * len_p + 2 * score_p * len_y - 2 * score_y * len_p - 4 * score_y * len_y;
     let twins = score_p == score_y && p.begin == y.begin && len_p == len_y;
     if lead != 0 && !twins {
         return lead > 0;

@@ -6,6 +6,7 @@ use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::{self, KarlinBlock};
 
+use super::bound::BoundProfile;
 use super::pieces::Piece;
 use crate::params::{CompositionMode, DatabaseTotals, Params};
 use crate::query::{self, Query};
@@ -33,6 +34,8 @@ pub(super) struct Context {
     pub cutoff_ungapped: i32,
     /// Least score of a gapped HSP that is kept.
     pub cutoff_gapped: i32,
+    /// Tells which subjects can have a gapped HSP at all; `None` where that does not help.
+    pub bound: Option<BoundProfile>,
     /// Ungapped statistics.
     pub karlin: KarlinBlock,
     /// Effective search space of the whole query.
@@ -78,6 +81,7 @@ impl Context {
             x_drop,
             cutoff_ungapped,
             cutoff_gapped: cutoff_max,
+            bound: None,
             karlin,
             search_space: query.search_space,
         })
@@ -138,12 +142,7 @@ fn cutoff_score(
     if !params.finite_size {
         return params.scoring.gapped.block().cutoff_score(params.evalue, search_space);
     }
-    gumbel.cutoff_score(
-        evalue_limit(params),
-        len as i32,
-        totals.min_length,
-        totals.residues,
-    )
+    gumbel.cutoff_score(evalue_limit(params), len as i32, totals.min_length, totals.residues)
 }
 
 /// The largest preliminary e-value that is kept (spec 5.1).

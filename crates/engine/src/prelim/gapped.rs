@@ -98,7 +98,8 @@ fn run(
         cells.resize(n + 2, DEAD);
     }
     let cells = &mut cells[..n + 2];
-    let mut window = Window { first: 0, size: initial_row(cells, n, costs), best: Extent::default() };
+    let mut window =
+        Window { first: 0, size: initial_row(cells, n, costs), best: Extent::default() };
     for (a, &letter) in query.iter().enumerate() {
         let (last, gap_row) =
             row(a + 1, &mut window, cells, subject, &scores[(letter & 31) as usize]);

@@ -4,6 +4,7 @@
 //! OIDs; the lists of several ranges are put together by [`Searcher::absorb`], and what [`Searcher::choose`] makes of those
 //! of a whole database does not depend on how it was cut.
 
+mod bound;
 mod context;
 mod dense;
 mod gapped;
@@ -13,6 +14,8 @@ mod profile;
 mod searcher;
 mod sparse;
 mod subject;
+#[cfg(test)]
+mod testing;
 mod ungapped;
 mod words;
 

@@ -12,12 +12,13 @@ use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};
 use super::subject::{GappedScratch, GappedStage};
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
-use super::words::{self, Alphabet, MAX_STANDARD_WORD, WordRule};
+use super::words::{Alphabet, MAX_STANDARD_WORD, Word, WordRule};
 use crate::filters;
 use crate::hits::PrelimHit;
-use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
+use crate::params::{DatabaseTotals, HspFilter, Params};
 use crate::query::Query;
 use crate::subjects::Subjects;
+use crate::traceback::preliminary_capacity;
 
 /// Query residues that are scanned together; more do not stay in the cache.
 const GROUP_RESIDUES: usize = 16_000;
@@ -34,8 +35,8 @@ const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 #[derive(Debug)]
 pub struct Searcher {
     contexts: Vec<Context>,
-    /// For each context and offset, whether a word may start there.
-    indexable: Vec<Vec<bool>>,
+    /// The words of each context.
+    words: Vec<Vec<Word>>,
     dense: Vec<dense::Group>,
     sparse: Vec<sparse::Group>,
     scores: Box<PaddedScores>,
@@ -53,6 +54,7 @@ pub struct Searcher {
 #[derive(Debug, Default)]
 pub struct Scratch {
     candidates: Vec<Candidate>,
+    pairs: Vec<i32>,
     found: Vec<Found>,
     ungapped: Vec<UngappedHsp>,
     diagonals: Diagonals,
@@ -71,7 +73,7 @@ impl Searcher {
     /// Prepares a block of queries. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
     /// batches are searched in pieces as BLAST+ does (spec 2.3).
     ///
-    /// `kernel` chooses the instructions of the dense filter; `None` switches the filter off.
+    /// `kernel` chooses the instructions of the filters; `None` switches them off.
     pub fn new(
         queries: &[Query],
         batches: &[usize],
@@ -96,27 +98,33 @@ impl Searcher {
             }
             first += len;
         }
+        let scores = profile::pad(&params.scoring.scores);
+        let word = WordRule { size: params.word_size, threshold: params.threshold as i32 };
         let mut searcher = Searcher {
-            indexable: contexts.iter().map(|c| words::indexable(c, params.word_size)).collect(),
+            words: contexts.iter().map(|c| word.words(c, &scores)).collect(),
             contexts,
             dense: Vec::new(),
             sparse: Vec::new(),
-            scores: profile::pad(&params.scoring.scores),
-            word: WordRule { size: params.word_size, threshold: params.threshold as i32 },
+            scores,
+            word,
             window: params.window,
             gapped: GappedStage::new(params, totals, &gumbel),
             filter: params.filter,
-            capacity: capacity(params),
+            capacity: preliminary_capacity(params),
             queries: queries.len(),
         };
         searcher.group(params, kernel);
+        if let Some(kernel) = kernel {
+            searcher.gapped.add_bounds(&mut searcher.contexts, &searcher.scores, kernel);
+        }
         searcher
     }
 
     /// Distributes the contexts over groups that are scanned together.
     fn group(&mut self, params: &Params, kernel: Option<Kernel>) {
-        let mut order: Vec<usize> =
-            (0..self.contexts.len()).filter(|&i| self.contexts[i].len() >= self.word.size).collect();
+        let mut order: Vec<usize> = (0..self.contexts.len())
+            .filter(|&i| self.contexts[i].len() >= self.word.size)
+            .collect();
         order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
         let mut rest = Vec::new();
         if let Some(kernel) = kernel.filter(|_| self.word.size <= MAX_STANDARD_WORD) {
@@ -183,56 +191,78 @@ impl Searcher {
         lists: &mut HitLists,
     ) {
         scratch.found.clear();
-        let rule = DiagonalRule {
-            scores: &self.scores,
-            word_size: self.word.size,
-            window: self.window,
-        };
+        let rule =
+            DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
         for group in &self.dense {
             scratch.candidates.clear();
             group.filter(block, &mut scratch.candidates);
             for candidate in &scratch.candidates {
                 let subject = block[candidate.subject as usize];
                 group.stretches(candidate.lane, subject.len(), |context, q, s, len| {
-                    self.scan_stretch(&rule, context, subject, (q, s, len), |hsp| {
-                        scratch.found.push(Found {
-                            subject: candidate.subject,
-                            context: context as u32,
-                            hsp,
-                        });
-                    });
+                    self.scan_stretch(
+                        &rule,
+                        context,
+                        subject,
+                        (q, s, len),
+                        &mut scratch.pairs,
+                        |hsp| {
+                            scratch.found.push(Found {
+                                subject: candidate.subject,
+                                context: context as u32,
+                                hsp,
+                            });
+                        },
+                    );
                 });
             }
         }
         for group in &self.sparse {
             for (index, subject) in block.iter().enumerate() {
-                group.scan(&self.contexts, &rule, subject, &mut scratch.diagonals, |context, hsp| {
-                    scratch.found.push(Found { subject: index as u32, context: context as u32, hsp });
-                });
+                group.scan(
+                    &self.contexts,
+                    &rule,
+                    subject,
+                    &mut scratch.diagonals,
+                    |context, hsp| {
+                        scratch.found.push(Found {
+                            subject: index as u32,
+                            context: context as u32,
+                            hsp,
+                        });
+                    },
+                );
             }
         }
         self.extend_found(first, block, scratch, lists);
     }
 
-    /// The exact rules on a stretch of one diagonal: `(q, s, len)`.
+    /// The exact rules on a stretch of one diagonal: `(q, s, len)`. `pairs` is scratch memory.
     fn scan_stretch(
         &self,
         rule: &DiagonalRule,
         index: usize,
         subject: &[u8],
         (q, s, len): (usize, usize, usize),
+        pairs: &mut Vec<i32>,
         mut found: impl FnMut(UngappedHsp),
     ) {
         let context = &self.contexts[index];
-        let query = &context.residues()[q..q + len];
-        if best_run(query, &subject[s..s + len], &self.scores) < context.cutoff_ungapped {
+        let (query, part) = (&context.residues()[q..q + len], &subject[s..s + len]);
+        pairs.clear();
+        pairs.extend(
+            query
+                .iter()
+                .zip(part)
+                .map(|(&a, &b)| self.scores[(a & 31) as usize][(b & 31) as usize]),
+        );
+        if best_run(pairs) < context.cutoff_ungapped {
             return;
         }
+        let size = self.word.size;
         let mut state = Diagonal::fresh(self.window);
-        let words = query.windows(self.word.size).zip(subject[s..s + len].windows(self.word.size));
-        for (i, (a, b)) in words.enumerate() {
-            if self.indexable[index][q + i]
-                && self.word.matches(&self.scores, a, b)
+        for (i, (scores, &word)) in pairs.windows(size).zip(&self.words[index][q..]).enumerate() {
+            let equal = || query[i..i + size] == part[i..i + size];
+            if self.word.matches(word, scores.iter().sum(), equal)
                 && let Some(hsp) = rule.hit(&mut state, context, subject, q + i, s + i)
             {
                 found(hsp);
@@ -324,10 +354,10 @@ impl Searcher {
 }
 
 /// The best sum of a run of pairs.
-fn best_run(query: &[u8], subject: &[u8], scores: &PaddedScores) -> i32 {
+fn best_run(pairs: &[i32]) -> i32 {
     let (mut run, mut best) = (0, 0);
-    for (&a, &b) in query.iter().zip(subject) {
-        run = (run + scores[(a & 31) as usize][(b & 31) as usize]).max(0);
+    for &score in pairs {
+        run = (run + score).max(0);
         best = best.max(run);
     }
     best
@@ -356,16 +386,4 @@ fn chunks(members: &[usize], contexts: &[Context], spread: i32) -> Vec<Vec<usize
         residues += context.len();
     }
     groups
-}
-
-/// How many subjects each context keeps, P (spec 5.8).
-fn capacity(params: &Params) -> usize {
-    let size = params.hitlist_size;
-    if params.ungapped {
-        size
-    } else if params.composition != CompositionMode::Off {
-        if size <= 500 { 1050 } else { 2 * size + 50 }
-    } else {
-        (2 * size).max(10).min(size + 50)
-    }
 }

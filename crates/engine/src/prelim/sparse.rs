@@ -49,10 +49,8 @@ impl Group {
             let context = &contexts[i];
             let start = slots.len();
             starts.push(start as u32);
-            for (q, index) in words::indexable(context, word_size).into_iter().enumerate() {
-                if index {
-                    words.push((&context.residues()[q..q + word_size], (start + q) as u32));
-                }
+            for q in words::word_starts(context, word_size) {
+                words.push((&context.residues()[q..q + word_size], (start + q) as u32));
             }
             slots.resize(start + context.len() + 1, slot as u32);
         }

@@ -1,7 +1,9 @@
 //! From the ungapped HSPs of one query in one subject to its preliminary hit (spec 5.3–5.7; facts from
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
+use super::bound::{BoundProfile, BoundScratch};
 use super::context::{self, Context};
+use super::dense::Kernel;
 use super::gapped::{self, Cell, Extent, GapCosts};
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
@@ -12,6 +14,8 @@ use crate::params::{DatabaseTotals, Params};
 use fleetblast_seq::alphabet;
 use fleetblast_stats::gumbel::Gumbel;
 
+/// Cells of the bound that cost as much as one gapped extension.
+const BOUND_CELLS_PER_EXTENSION: usize = 1_000_000;
 /// Residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
 /// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.
@@ -48,12 +52,17 @@ impl SubjectBuffer {
     fn len(&self) -> usize {
         self.forward.len() - 1
     }
+
+    fn residues(&self) -> &[u8] {
+        &self.forward[..self.len()]
+    }
 }
 
 /// Scratch memory of the gapped stage, one per thread.
 #[derive(Debug, Default)]
 pub(super) struct GappedScratch {
     pub subject: SubjectBuffer,
+    bound: BoundScratch,
     cells: Vec<Cell>,
     tree: ContainmentTree,
     hsps: Vec<PrelimHsp>,
@@ -99,6 +108,18 @@ impl GappedStage {
         }
     }
 
+    /// Gives each context the bound that spares hopeless extensions.
+    pub fn add_bounds(&self, contexts: &mut [Context], scores: &PaddedScores, kernel: Kernel) {
+        if self.ungapped {
+            return;
+        }
+        for context in contexts {
+            let cutoff = context.cutoff_gapped;
+            context.bound =
+                BoundProfile::new(context.residues(), scores, &self.costs, cutoff, kernel);
+        }
+    }
+
     /// The preliminary hit in the loaded subject, if any. `ungapped` is in the order of [`UngappedHsp::order`] and not
     /// empty.
     pub fn run(
@@ -109,6 +130,9 @@ impl GappedStage {
         scores: &PaddedScores,
         scratch: &mut GappedScratch,
     ) -> Option<PrelimHit> {
+        if hopeless(context, ungapped, scratch) {
+            return None;
+        }
         if self.ungapped {
             scratch.hsps.clear();
             scratch.hsps.extend(ungapped.iter().map(|hsp| ungapped_hit(hsp)));
@@ -258,6 +282,15 @@ impl GappedStage {
             evalue: 0.0,
         }
     }
+}
+
+/// True if no extension of these HSPs can reach the cut-off, where that is cheaper to find out than to try.
+fn hopeless(context: &Context, ungapped: &[UngappedHsp], scratch: &mut GappedScratch) -> bool {
+    let Some(bound) = &context.bound else { return false };
+    let cells = context.len() * scratch.subject.len();
+    ungapped[0].score < context.cutoff_gapped
+        && cells <= BOUND_CELLS_PER_EXTENSION * ungapped.len()
+        && !bound.may_reach(scratch.subject.residues(), &mut scratch.bound)
 }
 
 /// Share of the query that an HSP covers, in percent, as BLAST+ rounds it (spec 6.9).

@@ -100,7 +100,14 @@ impl DiagonalRule<'_> {
     }
 
     /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
-    fn left(&self, context: &Context, subject: &[u8], q: usize, s: usize, from: i32) -> (i32, usize) {
+    fn left(
+        &self,
+        context: &Context,
+        subject: &[u8],
+        q: usize,
+        s: usize,
+        from: i32,
+    ) -> (i32, usize) {
         // q and s count residues to the left: the first pair is (q - 1, s - 1).
         let reach = q.min(s);
         let query = &context.residues()[q - reach..q];

@@ -19,31 +19,50 @@ pub(super) struct WordRule {
     pub threshold: i32,
 }
 
+/// Whether a word may start at an offset of a context, and what matches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// No word starts here: the end of the context, or a mask.
+    None,
+    /// Subject words that score the threshold or more match.
+    Scored,
+    /// As `Scored`, and so does the word itself, whose own score is below the threshold.
+    OrEqual,
+}
+
 impl WordRule {
-    /// True if the word `subject` matches the query word `query`.
-    #[inline]
-    pub fn matches(&self, scores: &PaddedScores, query: &[u8], subject: &[u8]) -> bool {
-        let score = |a: u8, b: u8| scores[(a & 31) as usize][(b & 31) as usize];
-        let sum: i32 = query.iter().zip(subject).map(|(&a, &b)| score(a, b)).sum();
-        if self.threshold > 0 && sum >= self.threshold {
-            return true;
+    /// The words of a context, one entry for each offset.
+    pub fn words(&self, context: &Context, scores: &PaddedScores) -> Vec<Word> {
+        let mut words = vec![Word::None; context.len()];
+        for start in word_starts(context, self.size) {
+            let letters = &context.residues()[start..start + self.size];
+            let own: i32 =
+                letters.iter().map(|&a| scores[(a & 31) as usize][(a & 31) as usize]).sum();
+            let equal = self.threshold == 0 || own < self.threshold;
+            let usable = !letters.contains(&alphabet::SENTINEL);
+            words[start] = if equal && usable { Word::OrEqual } else { Word::Scored };
         }
-        query == subject
-            && !query.contains(&alphabet::SENTINEL)
-            && (self.threshold == 0 || sum < self.threshold)
+        words
+    }
+
+    /// True if a subject word that scores `sum` against the query word `word` matches; `equal` tells whether both are equal.
+    #[inline]
+    pub fn matches(&self, word: Word, sum: i32, equal: impl FnOnce() -> bool) -> bool {
+        match word {
+            Word::None => false,
+            _ if self.threshold > 0 && sum >= self.threshold => true,
+            Word::Scored => false,
+            Word::OrEqual => equal(),
+        }
     }
 }
 
-/// For each offset of the context whether a word may start there.
-pub(super) fn indexable(context: &Context, word_size: usize) -> Vec<bool> {
-    let mut flags = vec![false; context.len()];
-    for region in &context.regions {
+/// The offsets of a context at which a word may start.
+pub(super) fn word_starts(context: &Context, size: usize) -> impl Iterator<Item = usize> {
+    context.regions.iter().flat_map(move |region| {
         let (start, end) = (region.start as usize, region.end as usize);
-        if end >= start + word_size {
-            flags[start..=end - word_size].fill(true);
-        }
-    }
-    flags
+        start..(end + 1).saturating_sub(size).max(start)
+    })
 }
 
 /// Letter groups of the compressed alphabets, by word size 6 and 7 (`blast_aalookup.c`).
@@ -140,7 +159,13 @@ impl Alphabet {
     }
 
     /// Extends the word `prefix` by digits that can still bring the score `needed`.
-    fn neighbours(&self, rows: &[&[i32]], prefix: usize, needed: i32, emit: &mut impl FnMut(usize)) {
+    fn neighbours(
+        &self,
+        rows: &[&[i32]],
+        prefix: usize,
+        needed: i32,
+        emit: &mut impl FnMut(usize),
+    ) {
         let Some((row, rest)) = rows.split_first() else {
             emit(prefix);
             return;

@@ -129,11 +129,8 @@ pub(super) fn align_from(
     let left = scratch.extend(q_before, s_before, scheme);
     let mut edits = std::mem::take(&mut scratch.left);
     scratch.trace_back(left, &mut edits);
-    let right = scratch.extend(
-        &sequences.query[q_seed + 1..],
-        &sequences.subject[s_seed + 1..],
-        scheme,
-    );
+    let right =
+        scratch.extend(&sequences.query[q_seed + 1..], &sequences.subject[s_seed + 1..], scheme);
     let mut tail = std::mem::take(&mut scratch.right);
     scratch.trace_back(right, &mut tail);
     for edit in tail.iter().rev() {

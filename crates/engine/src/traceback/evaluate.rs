@@ -19,8 +19,8 @@ pub(super) struct Significance {
     scaled: KarlinBlock,
     scale: f64,
     residues: i64,
-    /// A given search space replaces the finite-size statistics.
-    given_space: bool,
+    /// Finite-size statistics hold; otherwise e-values follow from the search space.
+    finite_size: bool,
     /// Largest e-value that is reported.
     pub limit: f64,
 }
@@ -34,14 +34,14 @@ impl Significance {
             scaled: KarlinBlock { lambda: karlin.lambda / f64::from(scale), ..karlin },
             scale: f64::from(scale),
             residues: totals.residues,
-            given_space: params.search_space.is_some(),
+            finite_size: params.finite_size,
             limit: params.evalue,
         }
     }
 
     /// E-value of a scaled score.
     pub fn evalue(&self, score: i32, query: &TracebackQuery, subject_len: usize) -> f64 {
-        if self.given_space {
+        if !self.finite_size {
             return self.local_evalue(score, query);
         }
         let (m, n) = (query.residues.len() as i32, subject_len as i32);

@@ -48,10 +48,8 @@ impl Traceback {
                 local.start_of(&query.residues, subject.residues(), &scheme, forbidden, &end);
             let aligned = trace(query, subject.forwards(), &scheme, &start, &end, dp);
             let b = aligned.bounds;
-            forbidden.push(
-                b.q_start as usize..b.q_end as usize,
-                b.s_start as usize..b.s_end as usize,
-            );
+            forbidden
+                .push(b.q_start as usize..b.q_end as usize, b.s_start as usize..b.s_end as usize);
             let empty = b.q_start == b.q_end;
             found.alignments.insert(0, Scaled { adjustment, ..aligned });
             if hit.hsps.len() == 1 || empty {

@@ -188,11 +188,14 @@ static RULES: LazyLock<HashMap<(usize, usize), Vec<Pattern>>> = LazyLock::new(||
     rules
 });
 
+/// Numbers, ascending, that belong to one database.
+type Numbers = (Entry, Vec<(u64, u64)>);
+
 /// Numbers that belong elsewhere than their letters say.
 #[derive(Debug, Default)]
 struct Exceptions {
     /// By letters and number of digits: database, and ranges of numbers, ascending.
-    numbers: HashMap<(&'static str, usize), Vec<(Entry, Vec<(u64, u64)>)>>,
+    numbers: HashMap<(&'static str, usize), Vec<Numbers>>,
     /// All numbers with this many digits after letters from the first to the last.
     letters: Vec<(&'static str, &'static str, usize, Entry)>,
 }

@@ -163,7 +163,7 @@ fn parse_tagged(text: &[u8]) -> Option<Vec<SeqId>> {
 
 /// Reads the parts of one identifier and the tag of the next. `None` if they do not fit;
 /// `Some(None)` if there was only a tag to read.
-fn parse_next<'a>(parts: &mut VecDeque<&'a [u8]>, tag: &mut Option<Tag>) -> Option<Option<SeqId>> {
+fn parse_next(parts: &mut VecDeque<&[u8]>, tag: &mut Option<Tag>) -> Option<Option<SeqId>> {
     let mut id = None;
     if let Some(current) = *tag {
         let (fields, next) = take_fields(parts, current)?;

@@ -1,1 +1,147 @@
+//! Goldens from `blastp -parse_deflines -query x.fa -subject s.fa
+//! -outfmt "6 qseqid qacc qaccver qgi"`, one record `>WORD title` at a time.
 
+use super::accession::{Identified, identify};
+use super::*;
+
+/// Word, `qseqid`, `qacc`, `qaccver`, `qgi`.
+const PRINTED: [(&str, &str, &str, &str, i64); 44] = [
+    ("sp|P69905.2|HBA_HUMAN", "sp|P69905.2|HBA_HUMAN", "P69905", "P69905.2", 0),
+    ("sp||HBA_HUMAN", "sp||HBA_HUMAN", "HBA_HUMAN", "HBA_HUMAN", 0),
+    ("SP|P00003.1|N", "sp|P00003.1|N", "P00003", "P00003.1", 0),
+    ("tr|Q9XXX1|Q9XXX1_HUMAN", "tr|Q9XXX1|Q9XXX1_HUMAN", "Q9XXX1", "Q9XXX1", 0),
+    ("ref|NP_000549.1|", "ref|NP_000549.1|", "NP_000549", "NP_000549.1", 0),
+    ("NP_000550.2", "ref|NP_000550.2|", "NP_000550", "NP_000550.2", 0),
+    ("np_000551.2", "ref|np_000551.2|", "NP_000551", "NP_000551.2", 0),
+    ("P12345", "sp|P12345|", "P12345", "P12345", 0),
+    ("A0A024R1R8", "sp|A0A024R1R8|", "A0A024R1R8", "A0A024R1R8", 0),
+    ("Q8N158-2", "Q8N158-2", "Q8N158-2", "Q8N158-2", 0),
+    ("gnl|mydb|tag1", "gnl|mydb|tag1", "mydb:tag1", "mydb:tag1", 0),
+    ("abc|def", "gnl|abc|def", "abc:def", "abc:def", 0),
+    ("a|b", "a|b", "a|b", "a|b", 0),
+    ("lcl|loc1", "loc1", "loc1", "loc1", 0),
+    ("lcl|77", "77", "77", "77", 0),
+    ("12345", "12345", "12345", "12345", 0),
+    ("007", "007", "007", "007", 0),
+    ("1ABC", "pdb|1ABC| ", "1ABC", "1ABC", 0),
+    ("1ABC_B", "pdb|1ABC|B", "1ABC_B", "1ABC_B", 0),
+    ("2ABC|B", "pdb|2ABC|B", "2ABC_B", "2ABC_B", 0),
+    ("pdb|3ABC|AA", "pdb|3ABC|AA", "3ABC_AA", "3ABC_AA", 0),
+    ("pdb|1ABCA", "pdb|1ABC|A", "1ABC_A", "1ABC_A", 0),
+    ("pdb|1ABC_AA", "pdb|1ABC|AA", "1ABC_AA", "1ABC_AA", 0),
+    ("gi|999|gb|AAA12345.1|", "gi|999|gb|AAA12345.1|", "AAA12345", "AAA12345.1", 999),
+    ("gi|998", "gi|998", "998", "998", 998),
+    ("gi|99999999999999", "gi|99999999999999", "99999999999999", "99999999999999", 99999999999999),
+    ("gi|1235|lcl|zz", "gi|1235|zz", "zz", "zz", 1235),
+    ("bbs|5|gi|3", "gi|3|bbs|5", "5", "5", 3),
+    ("CAD29850.1", "tpe|CAD29850.1|", "CAD29850", "CAD29850.1", 0),
+    ("CAD29851.1", "emb|CAD29851.1|", "CAD29851", "CAD29851.1", 0),
+    ("FAA12345.1", "tpd|FAA12345.1|", "FAA12345", "FAA12345.1", 0),
+    ("DAA12345.1", "tpg|DAA12345.1|", "DAA12345", "DAA12345.1", 0),
+    ("BAA12345.1", "dbj|BAA12345.1|", "BAA12345", "BAA12345.1", 0),
+    ("ZAA12345", "ZAA12345", "ZAA12345", "ZAA12345", 0),
+    ("pat|US|RE33188|1", "pat|US|RE33188|1", "USRE33188_1", "USRE33188_1", 0),
+    ("pgp|EP|0238993|7", "pat|EP|0238993|7", "EP0238993_7", "EP0238993_7", 0),
+    ("pir||S16356", "pir||S16356", "S16356", "S16356", 0),
+    ("0806163C", "prf||0806163C", "0806163C", "0806163C", 0),
+    ("SRA:SRR123.1", "gnl|SRA|SRR123.1", "SRA:SRR123.1", "SRA:SRR123.1", 0),
+    ("gnl|dbSNP|rs|1", "gnl|dbSNP|rs|1", "dbSNP:rs|1", "dbSNP:rs|1", 0),
+    ("sp|gb|x", "sp|gb|x", "GB", "GB", 0),
+    ("gb|AAA12345|gb", "gb|AAA12345|gb", "AAA12345", "AAA12345", 0),
+    ("ref|NP_000001.1|gb|AAA00001.1|", "gb|AAA00001.1|", "AAA00001", "AAA00001.1", 0),
+    ("zz|gb|AAA12345.1|", "gb|AAA12345.1|", "AAA12345", "AAA12345.1", 0),
+];
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn words_print_as_blastp_prints_them() {
+    for (word, full, accession, versioned, number) in PRINTED {
+        let ids = parse_word(word.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let chosen = text_choice(&ids).unwrap();
+        assert_eq!(text(id_list(&ids)), full, "{word}");
+        assert_eq!(text(chosen.accession()), accession, "{word}");
+        assert_eq!(text(chosen.accession_version()), versioned, "{word}");
+        assert_eq!(gi(&ids), number, "{word}");
+    }
+}
+
+#[test]
+fn unreadable_words_are_errors() {
+    let words = [
+        "",
+        "gi|abc",
+        "gnl|a",
+        "sp|P69907.x|HBA",
+        "gb|AAA99999.1|LOCUS|extra",
+        "lcl|a|b|c",
+        "foo|bar|baz",
+        "P12345.0",
+        "pdb|1AB",
+        "gb||",
+        "gi|abc|sp|P12345|x",
+    ];
+    for word in words {
+        let error = parse_word(word.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), format!("Could not construct seq-id from '{word}'"));
+    }
+}
+
+#[test]
+fn choices_among_gi_accession_and_local() {
+    let ids = parse_word(b"gi|7|sp|P12345.1|X_Y").unwrap();
+    assert_eq!(best_choice(&ids), Some(&SeqId::Gi(7)));
+    assert_eq!(text(report_choice(&ids).unwrap().bare()), "P12345.1");
+    let ids = parse_word(b"gi|7|lcl|zz").unwrap();
+    assert_eq!(report_choice(&ids).unwrap(), &ids[1]);
+    assert_eq!(text(best_choice(&ids).unwrap().bare()), "gi|7");
+    assert_eq!(text(id_list(&[])), "Unknown");
+    // Of equals the first; a version is better than none.
+    let pair = [parse_word(b"gb|AAA12345|").unwrap(), parse_word(b"emb|CAA12345.1|").unwrap()];
+    assert_eq!(text_choice(&pair.concat()), Some(&pair[1][0]));
+}
+
+#[test]
+fn local_identifiers_are_numbers_if_they_look_like_one() {
+    let local = |text: &[u8]| match &parse_word(text).unwrap()[..] {
+        [SeqId::Local(id)] => id.clone(),
+        other => panic!("{other:?}"),
+    };
+    // The form in which makeblastdb -parse_seqids stores them.
+    assert_eq!(local(b"2147483647"), ObjectId::Number(2147483647));
+    for text in [&b"2147483648"[..], b"007", b"0", b"+5", b"-5"] {
+        assert_eq!(local(text), ObjectId::Text(text.to_vec()));
+    }
+}
+
+#[test]
+fn ranges_of_exceptions_are_exact() {
+    let kind = |accession: &[u8]| match identify(accession) {
+        Identified::Text(kind, _) => kind.tag(),
+        _ => "-",
+    };
+    assert_eq!(kind(b"CAD29847"), "emb");
+    assert_eq!(kind(b"CAD29848"), "tpe");
+    assert_eq!(kind(b"CAD29850"), "tpe");
+    assert_eq!(kind(b"CAD29851"), "emb");
+    assert_eq!(kind(b"CAD9654407.1"), "tpe");
+    // The last letters of a range over several letters are not part of it.
+    assert_eq!(kind(b"CAADSM000000001"), "tpe");
+    assert_eq!(kind(b"CAAGJX222222222"), "emb");
+}
+
+#[test]
+fn molecules_follow_the_accession() {
+    let molecule = |word: &[u8]| parse_word(word).unwrap()[0].molecule();
+    assert_eq!(molecule(b"NP_000549.1"), Some(Molecule::Protein));
+    assert_eq!(molecule(b"L00738"), Some(Molecule::Nucleotide));
+    assert_eq!(molecule(b"AAAA01000001"), Some(Molecule::Nucleotide));
+    assert_eq!(molecule(b"AAAA01P000001"), Some(Molecule::Protein));
+    assert_eq!(molecule(b"SRA:SRR123.1"), Some(Molecule::Nucleotide));
+    assert_eq!(molecule(b"sp|X|Y"), Some(Molecule::Protein));
+    // An accession of another database than its tag says tells nothing.
+    assert_eq!(molecule(b"gb|NP_000549.1|"), None);
+    assert_eq!(molecule(b"seq1"), None);
+}

@@ -6,8 +6,8 @@
 //! that started the segment: it is searched again on its own.
 //!
 //! The decisions equal those of BLAST+ bit for bit. They are comparisons of doubles, but the
-//! doubles are only computed where an estimate cannot decide: [`window`] classifies windows by an
-//! integer sum that slides along, [`trim`] skips stretches that are clearly more probable than the
+//! doubles are only computed where an estimate cannot decide: `window` classifies windows by an
+//! integer sum that slides along, `trim` skips stretches that are clearly more probable than the
 //! best one found.
 
 mod tables;

@@ -1,1 +1,121 @@
+//! Goldens from `segmasker -in x.fa -window W -locut L -hicut H` (which reports overlapping
+//! segments apart; BLAST merges them), and a plain restatement of the rules as a check.
 
+#![expect(clippy::single_range_in_vec_init, reason = "lists of one range are meant")]
+
+use super::tables::{CLASS, CLASSES, entropy, state_vector};
+use super::*;
+use crate::alphabet::encode;
+
+fn codes(letters: &str) -> Vec<u8> {
+    letters.bytes().map(|letter| encode(letter).unwrap()).collect()
+}
+
+/// A seeded generator of sequences in which few letters prevail, in changing stretches.
+struct Generator(u64);
+
+impl Generator {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % below
+    }
+
+    fn sequence(&mut self, length: usize) -> Vec<u8> {
+        let mut sequence = Vec::new();
+        while sequence.len() < length {
+            let (letters, stretch) = (1 + self.next(22), 1 + self.next(40));
+            let first = self.next(27);
+            for _ in 0..stretch {
+                sequence.push((1 + (first + self.next(letters)) % 27) as u8);
+            }
+        }
+        sequence.truncate(length);
+        sequence
+    }
+}
+
+const PROTEIN: &str = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV\
+    QQQQQQQQPQQQQPPPQQQSSSSSSGSSSGSSSHHAAHLKWKRQTLGQHDFSAGEGLYTHMKALRPDEDRLSPLHSVYVDQWD\
+    WEEEEEKEEEKEKEEEDXXXXXXEEKEEEEWWCCYHMKRPNDGE";
+
+#[test]
+fn equals_segmasker() {
+    let protein = codes(PROTEIN);
+    // segmasker -window 12 -locut 2.2 -hicut 2.5
+    assert_eq!(mask(&protein, &SegParams::QUERY), [70..103, 154..169, 174..183]);
+    // segmasker -window 10 -locut 1.8 -hicut 2.1
+    assert_eq!(mask(&protein, &SegParams::SUBJECT), [70..103, 154..169, 174..183]);
+}
+
+#[test]
+fn parameters_are_corrected() {
+    let protein = codes(PROTEIN);
+    let odd = SegParams { window: 0, locut: 2.5, hicut: 2.2 };
+    let meant = SegParams { window: 12, locut: 2.5, hicut: 2.5 };
+    assert_eq!(mask(&protein, &odd), mask(&protein, &meant));
+    let negative = SegParams { window: 12, locut: -1.0, hicut: -2.0 };
+    let zero = SegParams { window: 12, locut: 0.0, hicut: 0.0 };
+    assert_eq!(mask(&protein, &negative), mask(&protein, &zero));
+    assert_eq!(mask(&protein, &SegParams { window: usize::MAX, locut: 1.0, hicut: 1.0 }), []);
+}
+
+#[test]
+fn a_masker_keeps_nothing_between_sequences() {
+    let mut generator = Generator(11);
+    let mut masker = Masker::new(&SegParams::SUBJECT);
+    for _ in 0..200 {
+        let length = generator.next(300) as usize;
+        let sequence = generator.sequence(length);
+        assert_eq!(masker.mask(&sequence), mask(&sequence, &SegParams::SUBJECT));
+    }
+}
+
+/// Entropy of every window, computed afresh.
+fn entropies(residues: &[u8], window: usize) -> Vec<Option<f64>> {
+    let entropy_of = |window: &[u8]| {
+        let mut counts = [0; CLASSES + 1];
+        window.iter().for_each(|&code| counts[CLASS[code as usize] as usize] += 1);
+        let (state, used) = state_vector(&counts);
+        (counts[CLASSES] <= 2).then(|| entropy(&state[..used]))
+    };
+    residues.windows(window).map(entropy_of).collect()
+}
+
+#[test]
+fn the_estimate_decides_as_the_entropies_do() {
+    let mut generator = Generator(5);
+    for round in 0..300 {
+        let window = 1 + generator.next(30) as usize;
+        let locut = generator.next(430) as f64 / 100.0;
+        let params = SegParams { window, locut, hicut: locut + 0.25 };
+        let sequence = generator.sequence(window + round);
+        let mut windows = Windows::new(params);
+        windows.classify(&sequence);
+        for (i, entropy) in entropies(&sequence, window).into_iter().enumerate() {
+            let centre = i + windows.before;
+            assert_eq!(windows.starts(centre), entropy.is_some_and(|h| h <= params.locut));
+            assert_eq!(windows.extends(centre), entropy.is_some_and(|h| h <= params.hicut));
+        }
+    }
+}
+
+#[test]
+fn an_entropy_equal_to_the_cut_off_is_within() {
+    // Two residues in equal numbers: one bit, in the rounded logarithms of ten residues.
+    let exact = entropy(&[5, 5]);
+    let sequence = codes("ACACACACAC");
+    let at = |locut| mask(&sequence, &SegParams { window: 10, locut, hicut: locut });
+    assert_eq!(at(exact), [0..10]);
+    assert_eq!(at(exact - 1e-12), []);
+}
+
+#[test]
+fn trimming_skips_no_better_stretch() {
+    let mut generator = Generator(17);
+    for _ in 0..150 {
+        let length = 1 + generator.next(120) as usize;
+        let residues = generator.sequence(length);
+        let trimmed = Trimmer::default().trim(&residues);
+        assert_eq!(trimmed, trim::tests::by_definition(&residues));
+    }
+}

@@ -6,8 +6,8 @@ use super::tables::{CLASS, CLASSES, ln_factorial, ln_factorial_micros, state_vec
 
 /// Residues that trimming may remove at most.
 const MAX_TRIM: usize = 50;
-/// ln 20, as `blast_seg.c` writes it.
-const LN_CLASSES: f64 = 2.9957322735539909;
+/// ln 20, the double that `blast_seg.c` writes as 2.9957322735539909.
+const LN_CLASSES: f64 = 2.995_732_273_553_991;
 /// Stretches whose estimate exceeds the best value by more than this are not computed exactly.
 const MARGIN: f64 = 1e-4;
 
@@ -136,5 +136,34 @@ impl Trimmer {
             self.groups = stretch.groups;
         }
         best
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The same choice without estimates: every stretch counted afresh.
+    pub(in crate::seg) fn by_definition(residues: &[u8]) -> Range<usize> {
+        let whole = residues.len();
+        let (mut best, mut lowest) = (0..whole, 1.0);
+        for len in (whole.saturating_sub(MAX_TRIM).max(1) + 1..=whole).rev() {
+            for start in 0..=whole - len {
+                let value = Stretch::new(&residues[start..start + len], Vec::new()).value(len);
+                if value < lowest {
+                    lowest = value;
+                    best = start..start + len;
+                }
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn a_stretch_without_standard_residues_has_all_compositions() {
+        let stretch = Stretch::new(&[21; 5], Vec::new());
+        let expected = ln_factorial(CLASSES) + ln_factorial(5) - 5.0 * LN_CLASSES;
+        assert_eq!(stretch.value(5), expected);
+        assert_eq!(stretch.estimate(), 0);
     }
 }

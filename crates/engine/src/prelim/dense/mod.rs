@@ -118,15 +118,7 @@ impl Group {
                 profile.push(score.max(i32::from(i8::MIN)) as i8);
             }
         }
-        Some(Group {
-            contexts: members.to_vec(),
-            starts,
-            circle,
-            profile,
-            stride,
-            cutoff,
-            kernel,
-        })
+        Some(Group { contexts: members.to_vec(), starts, circle, profile, stride, cutoff, kernel })
     }
 
     /// The lanes of the subjects that reach the cut-off, for every subject of a block.

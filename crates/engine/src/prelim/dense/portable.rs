@@ -26,7 +26,8 @@ fn strip(group: &Group, subject: &[u8], lane: usize) -> [i8; LANES] {
     let mut position = lane;
     for &code in subject {
         let start = code as usize * group.stride + position;
-        let row: &[i8; LANES] = group.profile[start..start + LANES].try_into().expect("LANES bytes");
+        let row: &[i8; LANES] =
+            group.profile[start..start + LANES].try_into().expect("LANES bytes");
         for i in 0..LANES {
             score[i] = score[i].saturating_add(row[i]);
             best[i] = best[i].max(score[i]);

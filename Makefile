@@ -1,0 +1,77 @@
+# FleetBLAST: what a developer or a build machine runs. Users need only `make build`.
+
+CARGO   ?= cargo
+TARGET  := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+DIFFTEST = $(TARGET)/release/difftest
+SECONDS ?= 600
+SEED    ?= 1
+
+# With a fresh HOME, rustup no longer finds the toolchains installed beside the cargo in PATH.
+ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
+  RUSTUP_BESIDE := $(wildcard $(abspath $(dir $(shell command -v cargo))../../.rustup))
+  ifneq ($(RUSTUP_BESIDE),)
+    export RUSTUP_HOME := $(RUSTUP_BESIDE)
+  endif
+endif
+
+.PHONY: build tools demo test difftest difftest-full fuzzdiff bench bench-full bench-single lint \
+        fuzz clean-difftest
+
+## build: the release program, target/release/fleetblast
+build:
+	$(CARGO) build --release --locked -p fleetblast-cli
+
+# The differential tester beside the release program.
+tools: build
+	$(CARGO) build --release --locked -p fleetblast-difftest
+
+## demo: install what is needed, build, and search real proteins
+demo:
+	scripts/demo.sh
+
+## test: unit and black-box tests, then the quick differential table against BLAST+
+test:
+	scripts/setup.sh
+	$(MAKE) --no-print-directory tools
+	$(CARGO) test --locked --workspace
+	$(DIFFTEST) table --quick
+
+## difftest: the whole differential table
+difftest: tools
+	$(DIFFTEST) table
+
+## difftest-full: all queries against the largest database in five formats
+difftest-full: tools
+	$(DIFFTEST) full
+
+## fuzzdiff: random differential testing (SECONDS=600 SEED=1)
+fuzzdiff: tools
+	$(DIFFTEST) fuzz --seconds $(SECONDS) --seed $(SEED)
+
+## bench: interleaved timing against BLAST+, below five minutes
+bench: tools
+	$(DIFFTEST) bench
+
+## bench-full: the same with all queries
+bench-full: tools
+	$(DIFFTEST) bench --full
+
+## bench-single: the same with one query
+bench-single: tools
+	$(DIFFTEST) bench --single
+
+## lint: format, clippy and documentation, warnings are errors
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
+
+## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs nightly Rust and cargo-fuzz)
+FUZZ_SECONDS ?= 60
+fuzz:
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+## clean-difftest: forget made databases, oracle results and kept differences
+clean-difftest:
+	rm -rf $(TARGET)/difftest $(TARGET)/difftest-big $(TARGET)/difftest-cache \
+	       $(TARGET)/difftest-failed $(TARGET)/fuzzdiff

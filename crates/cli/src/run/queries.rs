@@ -1,0 +1,225 @@
+//! Queries, read in blocks that are searched together.
+
+use std::io::{BufRead, Read};
+use std::ops::Range;
+
+use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::query::{Query, QueryInput};
+use fleetblast_seq::alphabet;
+use fleetblast_seq::fasta::{Reader, Record};
+use fleetblast_seq::input;
+
+use super::subjects::{fasta_failure, open_reader};
+use crate::error::CliError;
+use crate::plan::{Plan, Source};
+use crate::terminal::When;
+
+/// A block ends with the batch that brings it to so many residues: enough for the database to be read rarely.
+const BLOCK_RESIDUES: usize = 50_000;
+/// Or to so many queries.
+const BLOCK_QUERIES: usize = 1_000;
+
+/// What BLAST+ says of a query whose composition allows no statistics.
+const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
+    query sequence or its translation. Please verify the query sequence(s) and/or filtering options";
+/// What BLAST+ says of a query without residues.
+const EMPTY: &str = "Sequence contains no data";
+/// At most so many positions of `O` are told.
+const TOLD_POSITIONS: usize = 20;
+
+/// The stream of queries.
+pub struct Queries<'a> {
+    plan: &'a Plan,
+    reader: Reader<Box<dyn BufRead + Send>>,
+    /// Queries read so far.
+    count: usize,
+    done: bool,
+}
+
+/// A query as read.
+pub struct QueryRecord {
+    /// The record, residues and all.
+    pub record: Record,
+    /// Number in the run, from 1.
+    pub number: usize,
+    /// The searched part (`-query_loc`).
+    pub range: Option<Range<u32>>,
+    /// What BLAST+ warns of, without the query's name.
+    pub messages: Vec<String>,
+}
+
+impl QueryRecord {
+    /// `Query_N` and the title, as BLAST+ names the query in messages.
+    pub fn name(&self) -> String {
+        format!("Query_{} {}", self.number, String::from_utf8_lossy(&self.record.title))
+    }
+}
+
+/// Queries that are searched together.
+pub struct Block {
+    /// As read.
+    pub records: Vec<QueryRecord>,
+    /// As searched.
+    pub prepared: Vec<Query>,
+    /// How many queries, one after the other, BLAST+ would search together.
+    pub batches: Vec<usize>,
+    /// What stopped the reading after this block.
+    pub failure: Option<CliError>,
+}
+
+impl Block {
+    /// Prints what BLAST+ warns of when it searches these queries.
+    pub fn warn(&self) {
+        for record in &self.records {
+            for message in &record.messages {
+                super::warn(&format!("{}: {message} ", record.name()));
+            }
+        }
+    }
+}
+
+impl<'a> Queries<'a> {
+    /// Opens the queries; `None` if the input is empty.
+    pub fn open(plan: &'a Plan) -> Result<Option<Queries<'a>>, CliError> {
+        let reader = open_reader(&plan.query, plan.parse_deflines)?;
+        Ok(Some(Queries { plan, reader, count: 0, done: false }))
+    }
+
+    /// Number of queries, if somebody wants to know it and it can be counted beforehand.
+    pub fn count(&self, when: When) -> Option<u64> {
+        use std::io::IsTerminal;
+        let Source::File(path) = &self.plan.query else { return None };
+        if when == When::No || !std::io::stderr().is_terminal() {
+            return None;
+        }
+        count_deflines(input::open(path).ok()?)
+    }
+
+    /// The next block; `None` at the end.
+    pub fn next_block(
+        &mut self,
+        params: &Params,
+        totals: &DatabaseTotals,
+    ) -> Result<Option<Block>, CliError> {
+        let mut block =
+            Block { records: Vec::new(), prepared: Vec::new(), batches: Vec::new(), failure: None };
+        let mut residues = 0;
+        while !self.done && residues < BLOCK_RESIDUES && block.records.len() < BLOCK_QUERIES {
+            match self.next_batch(params, totals) {
+                Ok((records, prepared)) if records.is_empty() => {
+                    debug_assert!(prepared.is_empty());
+                }
+                Ok((records, prepared)) => {
+                    residues += prepared.iter().map(|q| q.residues.len()).sum::<usize>();
+                    block.batches.push(records.len());
+                    block.records.extend(records);
+                    block.prepared.extend(prepared);
+                }
+                Err(error) => {
+                    self.done = true;
+                    if block.records.is_empty() {
+                        return Err(error);
+                    }
+                    block.failure = Some(error);
+                }
+            }
+        }
+        Ok((!block.records.is_empty()).then_some(block))
+    }
+
+    /// The next queries that BLAST+ would search together: until they have the residues of a batch.
+    fn next_batch(
+        &mut self,
+        params: &Params,
+        totals: &DatabaseTotals,
+    ) -> Result<(Vec<QueryRecord>, Vec<Query>), CliError> {
+        let (mut records, mut prepared) = (Vec::new(), Vec::new());
+        let mut residues = 0;
+        while residues < self.plan.batch_size {
+            let Some(record) = self.reader.next_record().map_err(|error| fasta_failure(&error))?
+            else {
+                self.done = true;
+                break;
+            };
+            for warning in &record.warnings {
+                super::warn(&warning.to_string());
+            }
+            self.count += 1;
+            let range = self.range(&record)?;
+            let query = Query::new(&input(&record, range.as_ref()), params, totals);
+            residues += query.residues.len();
+            let messages = messages(&record, &query);
+            records.push(QueryRecord { record, number: self.count, range, messages });
+            prepared.push(query);
+        }
+        if !records.is_empty() && prepared.iter().all(|query| query.residues.is_empty()) {
+            return Err(CliError::engine(format_args!("Warning: {EMPTY} ")));
+        }
+        Ok((records, prepared))
+    }
+
+    /// The searched part of a query.
+    fn range(&self, record: &Record) -> Result<Option<Range<u32>>, CliError> {
+        let Some(range) = &self.plan.query_range else { return Ok(None) };
+        let end = range.end.min(record.residues.len());
+        if range.start >= end {
+            return Err(CliError::engine("Empty CBlastQueryVector"));
+        }
+        Ok(Some(range.start as u32..end as u32))
+    }
+}
+
+/// What the engine searches of a record.
+fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
+    let range = range.cloned().unwrap_or(0..record.residues.len() as u32);
+    let lower_case = record.lower_case.iter().filter_map(|run| {
+        let (start, end) = (run.start.max(range.start), run.end.min(range.end));
+        (start < end).then(|| start - range.start..end - range.start)
+    });
+    QueryInput {
+        residues: record.residues[range.start as usize..range.end as usize].to_vec(),
+        lower_case: lower_case.collect(),
+    }
+}
+
+/// What BLAST+ warns of when it sets up a query.
+fn messages(record: &Record, query: &Query) -> Vec<String> {
+    if query.residues.is_empty() {
+        return vec![EMPTY.to_owned()];
+    }
+    let mut messages = Vec::new();
+    let positions: Vec<String> = record
+        .residues
+        .iter()
+        .enumerate()
+        .filter(|&(_, &code)| code == alphabet::O)
+        .map(|(position, _)| position.to_string())
+        .take(TOLD_POSITIONS)
+        .collect();
+    if !positions.is_empty() {
+        messages.push(format!(
+            "One or more O characters replaced by X for alignment score calculations at positions {}",
+            positions.join(", ")
+        ));
+    }
+    if query.karlin.is_none() {
+        messages.push(INVALID.to_owned());
+    }
+    messages
+}
+
+/// Number of definition lines; `None` if the input cannot be read.
+fn count_deflines(mut input: impl Read) -> Option<u64> {
+    let mut buffer = vec![0; 1 << 16];
+    let (mut count, mut at_start) = (0, true);
+    loop {
+        let len = input.read(&mut buffer).ok()?;
+        if len == 0 {
+            return Some(count);
+        }
+        for &byte in &buffer[..len] {
+            count += u64::from(at_start && byte == b'>');
+            at_start = byte == b'\n';
+        }
+    }
+}

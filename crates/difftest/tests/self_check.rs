@@ -1,0 +1,135 @@
+//! The tester tested: against itself it must find nothing, against a liar it must find the lie.
+//!
+//! FleetBLAST's part is played by a wrapper around BLAST+. Data are made up. Without BLAST+ these
+//! tests say so and check nothing.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flate2::{Compression, write::GzEncoder};
+
+/// A scratch directory with made-up data and a wrapper script.
+struct Stage {
+    dir: PathBuf,
+    program: PathBuf,
+}
+
+/// `None`, loudly, if BLAST+ is not installed.
+fn stage(name: &str, wrapper: &str) -> Option<Stage> {
+    if Command::new("makeblastdb").arg("-version").output().is_err() {
+        println!("NOT TESTED: BLAST+ is not installed, so `{name}` checked nothing");
+        return None;
+    }
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("queries_aa.fa"), made_up(3, 1)).unwrap();
+    let file = fs::File::create(dir.join("proteins_small.fa.gz")).unwrap();
+    let mut gz = GzEncoder::new(file, Compression::fast());
+    gz.write_all(made_up(40, 1).as_bytes()).unwrap();
+    gz.finish().unwrap();
+    let program = dir.join("wrapper");
+    fs::write(&program, format!("#!/bin/sh\n{wrapper}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    Some(Stage { dir, program })
+}
+
+/// `count` sequences of 160 and more residues; the same seed begins with the same sequences.
+fn made_up(count: usize, seed: u64) -> String {
+    let mut state = seed;
+    let mut text = String::new();
+    for i in 0..count {
+        text += &format!(">p{i} made up\n");
+        for _ in 0..160 + 3 * i {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            text.push(b"ARNDCQEGHILKMFPSTWYV"[(state >> 33) as usize % 20] as char);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+impl Stage {
+    fn difftest(&self, args: &[&str]) -> (Output, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_difftest"))
+            .args(args)
+            .arg("--program")
+            .arg(&self.program)
+            .arg("--data")
+            .arg(&self.dir)
+            .env("CARGO_TARGET_DIR", &self.dir)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output, text)
+    }
+}
+
+/// Adds one to the score column of the first tabular line, if there is one.
+const LIAR: &str = r#"if [ "$2" = -version ]; then exec "$@"; fi
+"$@" | awk -F '\t' -v OFS='\t' 'NR == 1 && NF > 2 { $3 = $3 + 1 } 1'"#;
+
+#[test]
+fn the_oracle_agrees_with_itself_also_from_the_cache() {
+    let Some(stage) = stage("honest", "exec \"$@\"") else { return };
+    for cached in ["0 from the cache", " 0 run, "] {
+        let (output, text) = stage.difftest(&["table", "--filter", "gaps-one-given"]);
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert!(text.ends_with("difftest table: 4 passed, 0 failed\n"), "{text}");
+        assert!(text.contains(cached), "{text}");
+    }
+}
+
+#[test]
+fn a_lie_is_found_shown_and_kept() {
+    let Some(stage) = stage("liar", LIAR) else { return };
+    let (output, text) = stage.difftest(&["table", "--filter", "db-mutants"]);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("FAILED  db-mutants"), "{text}");
+    assert!(text.contains("stdout line 1 (1 lines differ)"), "{text}");
+    assert!(text.ends_with("difftest table: 0 passed, 1 failed\n"), "{text}");
+    let kept = stage.dir.join("difftest-failed/db-mutants");
+    let (old, new) = (fs::read(kept.join("expected.out")), fs::read(kept.join("actual.out")));
+    assert_ne!(old.unwrap(), new.unwrap());
+}
+
+#[test]
+fn wrong_exit_codes_and_messages_are_found() {
+    let silent = "\"$@\" 2>/dev/null; code=$?; [ $code -eq 1 ] && exit 3; exit $code";
+    let Some(stage) = stage("silent", silent) else { return };
+    let (output, text) = stage.difftest(&["table", "--filter", "bad-task"]);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("exit code: oracle 1, FleetBLAST 3"), "{text}");
+    assert!(text.contains("stderr line 1"), "{text}");
+}
+
+#[test]
+fn fuzzing_finds_minimises_and_keeps_a_lie() {
+    let Some(stage) = stage("fuzz", LIAR) else { return };
+    // This search has hits in tabular form.
+    let args = ["fuzz", "--seed", "3", "--only", "0:0", "--jobs", "1", "--effort", "60"];
+    let (output, text) = stage.difftest(&args);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("DIFFERENCE  --seed 3 --only 0:0"), "{text}");
+    let found = fs::read_dir(stage.dir.join("fuzzdiff")).unwrap().flatten();
+    let kept = found.map(|e| e.path()).find(|p| p.join("run.sh").exists()).unwrap();
+    let count = |name: &str| fs::read_to_string(kept.join(name)).unwrap().matches('>').count();
+    assert_eq!((count("query.fa"), count("db.fa")), (1, 1), "{text}");
+    let again = Command::new("sh").arg(kept.join("run.sh")).arg("blastp").output().unwrap();
+    assert_eq!(again.stdout, fs::read(kept.join("expected.out")).unwrap());
+}
+
+#[test]
+fn a_test_of_nothing_is_an_error() {
+    let Some(stage) = stage("nothing", "exec \"$@\"") else { return };
+    let (output, _) = stage.difftest(&["table", "--filter", "no such case"]);
+    assert_eq!(output.status.code(), Some(2));
+    let (output, _) = stage.difftest(&["tabel"]);
+    assert_eq!(output.status.code(), Some(2));
+}

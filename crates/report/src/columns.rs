@@ -1,0 +1,269 @@
+//! The columns of the tabular formats: their names, and the choice of them after `-outfmt`.
+
+/// A column of the tabular formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Column {
+    /// `qseqid`
+    QuerySeqId,
+    /// `qgi`
+    QueryGi,
+    /// `qacc`
+    QueryAccession,
+    /// `qaccver`
+    QueryAccessionVersion,
+    /// `qlen`
+    QueryLength,
+    /// `sseqid`
+    SubjectSeqId,
+    /// `sallseqid`
+    SubjectAllSeqIds,
+    /// `sgi`
+    SubjectGi,
+    /// `sallgi`
+    SubjectAllGis,
+    /// `sacc`
+    SubjectAccession,
+    /// `saccver`
+    SubjectAccessionVersion,
+    /// `sallacc`
+    SubjectAllAccessions,
+    /// `slen`
+    SubjectLength,
+    /// `qstart`
+    QueryStart,
+    /// `qend`
+    QueryEnd,
+    /// `sstart`
+    SubjectStart,
+    /// `send`
+    SubjectEnd,
+    /// `qseq`
+    QuerySeq,
+    /// `sseq`
+    SubjectSeq,
+    /// `evalue`
+    Evalue,
+    /// `bitscore`
+    BitScore,
+    /// `score`
+    Score,
+    /// `length`
+    Length,
+    /// `pident`
+    PercentIdentity,
+    /// `nident`
+    Identities,
+    /// `mismatch`
+    Mismatches,
+    /// `positive`
+    Positives,
+    /// `gapopen`
+    GapOpens,
+    /// `gaps`
+    Gaps,
+    /// `ppos`
+    PercentPositives,
+    /// `frames`
+    Frames,
+    /// `qframe`
+    QueryFrame,
+    /// `sframe`
+    SubjectFrame,
+    /// `btop`
+    Btop,
+    /// `staxid`
+    TaxId,
+    /// `ssciname`
+    ScientificName,
+    /// `scomname`
+    CommonName,
+    /// `sblastname`
+    BlastName,
+    /// `sskingdom`
+    SuperKingdom,
+    /// `staxids`
+    TaxIds,
+    /// `sscinames`
+    ScientificNames,
+    /// `scomnames`
+    CommonNames,
+    /// `sblastnames`
+    BlastNames,
+    /// `sskingdoms`
+    SuperKingdoms,
+    /// `stitle`
+    Title,
+    /// `salltitles`
+    AllTitles,
+    /// `sstrand`
+    Strand,
+    /// `qcovs`
+    CoveragePerSubject,
+    /// `qcovhsp`
+    CoveragePerHsp,
+    /// `qcovus`
+    CoveragePerUniqueSubject,
+}
+
+use Column as C;
+
+/// Word after `-outfmt`, column, heading in format 7.
+const COLUMNS: [(&str, Column, &str); 50] = [
+    ("qseqid", C::QuerySeqId, "query id"),
+    ("qgi", C::QueryGi, "query gi"),
+    ("qacc", C::QueryAccession, "query acc."),
+    ("qaccver", C::QueryAccessionVersion, "query acc.ver"),
+    ("qlen", C::QueryLength, "query length"),
+    ("sseqid", C::SubjectSeqId, "subject id"),
+    ("sallseqid", C::SubjectAllSeqIds, "subject ids"),
+    ("sgi", C::SubjectGi, "subject gi"),
+    ("sallgi", C::SubjectAllGis, "subject gis"),
+    ("sacc", C::SubjectAccession, "subject acc."),
+    ("saccver", C::SubjectAccessionVersion, "subject acc.ver"),
+    ("sallacc", C::SubjectAllAccessions, "subject accs."),
+    ("slen", C::SubjectLength, "subject length"),
+    ("qstart", C::QueryStart, "q. start"),
+    ("qend", C::QueryEnd, "q. end"),
+    ("sstart", C::SubjectStart, "s. start"),
+    ("send", C::SubjectEnd, "s. end"),
+    ("qseq", C::QuerySeq, "query seq"),
+    ("sseq", C::SubjectSeq, "subject seq"),
+    ("evalue", C::Evalue, "evalue"),
+    ("bitscore", C::BitScore, "bit score"),
+    ("score", C::Score, "score"),
+    ("length", C::Length, "alignment length"),
+    ("pident", C::PercentIdentity, "% identity"),
+    ("nident", C::Identities, "identical"),
+    ("mismatch", C::Mismatches, "mismatches"),
+    ("positive", C::Positives, "positives"),
+    ("gapopen", C::GapOpens, "gap opens"),
+    ("gaps", C::Gaps, "gaps"),
+    ("ppos", C::PercentPositives, "% positives"),
+    ("frames", C::Frames, "query/sbjct frames"),
+    ("qframe", C::QueryFrame, "query frame"),
+    ("sframe", C::SubjectFrame, "sbjct frame"),
+    ("btop", C::Btop, "BTOP"),
+    ("staxid", C::TaxId, "subject tax id"),
+    ("ssciname", C::ScientificName, "subject sci name"),
+    ("scomname", C::CommonName, "subject com names"),
+    ("sblastname", C::BlastName, "subject blast name"),
+    ("sskingdom", C::SuperKingdom, "subject super kingdom"),
+    ("staxids", C::TaxIds, "subject tax ids"),
+    ("sscinames", C::ScientificNames, "subject sci names"),
+    ("scomnames", C::CommonNames, "subject com names"),
+    ("sblastnames", C::BlastNames, "subject blast names"),
+    ("sskingdoms", C::SuperKingdoms, "subject super kingdoms"),
+    ("stitle", C::Title, "subject title"),
+    ("salltitles", C::AllTitles, "subject titles"),
+    ("sstrand", C::Strand, "subject strand"),
+    ("qcovs", C::CoveragePerSubject, "% query coverage per subject"),
+    ("qcovhsp", C::CoveragePerHsp, "% query coverage per hsp"),
+    ("qcovus", C::CoveragePerUniqueSubject, "% query coverage per uniq subject"),
+];
+
+/// What `std`, or no known word at all, stands for.
+const STANDARD: [Column; 12] = [
+    C::QueryAccessionVersion,
+    C::SubjectAccessionVersion,
+    C::PercentIdentity,
+    C::Length,
+    C::Mismatches,
+    C::GapOpens,
+    C::QueryStart,
+    C::QueryEnd,
+    C::SubjectStart,
+    C::SubjectEnd,
+    C::Evalue,
+    C::BitScore,
+];
+
+impl Column {
+    /// Its heading in format 7.
+    pub fn heading(self) -> &'static str {
+        COLUMNS.iter().find(|(_, column, _)| *column == self).map_or("", |(_, _, heading)| heading)
+    }
+}
+
+/// The columns of a tabular report and what stands between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// The columns, each once.
+    pub list: Vec<Column>,
+    /// The delimiter: a tab, a comma, or that of `delim=`.
+    pub delimiter: Vec<u8>,
+}
+
+impl Columns {
+    /// The columns named by `words` (what follows the number and `delim=` in `-outfmt`): `std` stands for
+    /// the usual twelve, `-word` takes a column away, unknown words count for nothing; if no column
+    /// remains it is the usual twelve (`x_SetFieldsToShow`, tabular.cpp).
+    ///
+    /// ```
+    /// use fleetblast_report::columns::{Column, Columns};
+    /// let columns = Columns::parse("qseqid score qseqid nonsense", b"\t");
+    /// assert_eq!(columns.list, [Column::QuerySeqId, Column::Score]);
+    /// assert_eq!(Columns::parse("", b",").list.len(), 12);
+    /// ```
+    pub fn parse(words: &str, delimiter: &[u8]) -> Self {
+        let mut list: Vec<Column> = Vec::new();
+        let known =
+            |word: &str| COLUMNS.iter().find(|(name, ..)| *name == word).map(|known| known.1);
+        for word in words.split(' ') {
+            if word == "std" {
+                STANDARD.iter().for_each(|&column| add(&mut list, column));
+            } else if let Some(column) = word.strip_prefix('-').and_then(known) {
+                list.retain(|&kept| kept != column);
+            } else if let Some(column) = known(word) {
+                add(&mut list, column);
+            }
+        }
+        if list.is_empty() {
+            list = STANDARD.to_vec();
+        }
+        Self { list, delimiter: delimiter.to_vec() }
+    }
+
+    /// The warning BLAST+ gives, once for every query, when names are asked for and there is no
+    /// taxonomy database: text after `Warning: [blastp] `.
+    pub fn taxonomy_warning(&self) -> Option<&'static str> {
+        let named = [C::ScientificNames, C::CommonNames, C::BlastNames, C::SuperKingdoms];
+        self.list.iter().any(|column| named.contains(column)).then_some(
+            "Taxonomy name lookup from taxid requires installation of taxdb database with \
+             ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz",
+        )
+    }
+}
+
+fn add(list: &mut Vec<Column>, column: Column) {
+    if !list.contains(&column) {
+        list.push(column);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn std_mixes_and_columns_can_be_taken_away() {
+        let columns = Columns::parse("qlen std -evalue -nonsense evalue qlen", b"\t");
+        assert_eq!(columns.list.len(), 13);
+        assert_eq!(columns.list[0], Column::QueryLength);
+        assert_eq!(columns.list[12], Column::Evalue);
+        assert_eq!(Columns::parse("-score", b"\t").list, STANDARD);
+    }
+
+    #[test]
+    fn names_need_the_taxonomy() {
+        assert!(Columns::parse("sscinames", b"\t").taxonomy_warning().is_some());
+        assert_eq!(Columns::parse("ssciname staxids", b"\t").taxonomy_warning(), None);
+    }
+
+    #[test]
+    fn every_column_has_one_name() {
+        for (i, (name, column, heading)) in COLUMNS.iter().enumerate() {
+            assert_eq!(column.heading(), *heading);
+            assert!(COLUMNS[..i].iter().all(|(other, known, _)| other != name && known != column));
+        }
+    }
+}

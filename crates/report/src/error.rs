@@ -1,0 +1,45 @@
+//! What can go wrong in writing a report.
+
+/// The cause of a failure to read a subject.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a piece of a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The definition lines of a subject could not be read.
+    #[error("cannot read the definition lines of database sequence {oid}: {cause}")]
+    Deflines {
+        /// The sequence.
+        oid: u32,
+        /// What the database said.
+        cause: Cause,
+    },
+    /// A sequence without any definition line.
+    #[error(
+        "database sequence {oid} has no definition line; the database is damaged: make it again"
+    )]
+    NoDefline {
+        /// The sequence.
+        oid: u32,
+    },
+    /// An alignment reaches beyond its sequences or contradicts its own ranges.
+    #[error(
+        "the alignment at query {query} and subject {subject} of database sequence {oid} does not fit its sequences"
+    )]
+    Alignment {
+        /// The subject.
+        oid: u32,
+        /// First query position, 0-based.
+        query: u32,
+        /// First subject position, 0-based.
+        subject: u32,
+    },
+    /// Text that the XML report cannot hold.
+    #[error(
+        "the title {text:?} cannot be written to XML, which holds Latin-1 characters in UTF-8 only; change the title or the format"
+    )]
+    XmlText {
+        /// The text, with replacement characters where it is not UTF-8.
+        text: String,
+    },
+}

@@ -1,0 +1,170 @@
+//! What a report is made from. The caller fills these structures; nothing here reads files.
+
+use std::ops::Range;
+
+use fleetblast_db::Defline;
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::params::Params;
+use fleetblast_engine::query::Query;
+use fleetblast_seq::id::SeqId;
+
+use crate::columns::Columns;
+use crate::error::Cause;
+
+/// Where the subjects' residues and definition lines come from.
+pub trait SubjectSource {
+    /// The whole subject `oid` in NCBIstdaa codes, whatever `-subject_loc` says.
+    fn residues(&self, oid: u32) -> &[u8];
+
+    /// Its definition lines, never none. For a FASTA subject: one, with the title as read and the
+    /// identifier `lcl|Subject_N` (N counts from 1), or the parsed ones with `-parse_deflines`.
+    ///
+    /// # Errors
+    /// If the database's header of the subject cannot be read.
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
+}
+
+/// One database of `-db`, or all subjects of `-subject`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseParagraph {
+    /// Its title; `User specified sequence set (Input: FILE).` for `-subject`.
+    pub title: Vec<u8>,
+    /// Its date as stored; `Unknown` for `-subject`.
+    pub date: Vec<u8>,
+    /// Number of sequences it states.
+    pub sequences: i64,
+    /// Number of residues it states.
+    pub residues: i64,
+}
+
+/// The searched databases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseSummary {
+    /// What format 7 and XML call it: the text of `-db`; for `-subject`
+    /// `User specified sequence set (Input: FILE)`.
+    pub label: Vec<u8>,
+    /// One for each database of `-db`, in that order.
+    pub paragraphs: Vec<DatabaseParagraph>,
+    /// The subjects come from FASTA (`-subject`).
+    pub is_subject: bool,
+    /// First residue of `-subject_loc`, 0-based: the origin of the subject positions in hits.
+    pub subject_offset: u32,
+}
+
+/// The output format (`-outfmt`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 0: pairwise.
+    Pairwise,
+    /// 5: XML.
+    Xml,
+    /// 6 and 10: tabular and comma separated; they differ in the delimiter of the columns.
+    Tabular(Columns),
+    /// 7: tabular with comment lines.
+    Commented(Columns),
+}
+
+/// Order of the subjects (`-sorthits`, format 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitOrder {
+    /// 0: by e-value, as found.
+    Evalue,
+    /// 1: by the best bit score.
+    BitScore,
+    /// 2: by the sum of the bit scores.
+    TotalScore,
+    /// 3: by the identity of the best alignment.
+    Identity,
+    /// 4: by the covered part of the query.
+    Coverage,
+}
+
+/// Order of the alignments of a subject (`-sorthsps`, format 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HspOrder {
+    /// 0: by e-value, as found.
+    Evalue,
+    /// 1: by score.
+    Score,
+    /// 2: by start in the query.
+    QueryStart,
+    /// 3: by identity.
+    Identity,
+    /// 4: by start in the subject.
+    SubjectStart,
+}
+
+/// The choices of the command line that change the report only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// `-outfmt`.
+    pub format: Format,
+    /// `-line_length`: columns of an alignment in a line.
+    pub line_length: usize,
+    /// `-html`.
+    pub html: bool,
+    /// `-sorthits`; any value adds columns to the description table.
+    pub hit_order: Option<HitOrder>,
+    /// `-sorthsps`.
+    pub hsp_order: HspOrder,
+    /// `-show_gis`.
+    pub show_gis: bool,
+    /// `-num_descriptions`, or what stands for it: rows of the description table.
+    pub num_descriptions: usize,
+    /// `-num_alignments`, or what stands for it: subjects with alignments.
+    pub num_alignments: usize,
+    /// `-parse_deflines`: the queries' (and FASTA subjects') identifiers were parsed.
+    pub parse_deflines: bool,
+}
+
+/// What is the same for all queries of a run.
+#[derive(Clone, Debug)]
+pub struct Search<'a> {
+    /// The program, lower case: `blastp`.
+    pub program: &'a str,
+    /// Its banner: `BLASTP 2.12.0+`.
+    pub banner: &'a str,
+    /// What was searched.
+    pub database: DatabaseSummary,
+    /// How it was searched.
+    pub params: &'a Params,
+    /// The matrix as the user spelled it.
+    pub matrix_name: &'a str,
+    /// How to write it down.
+    pub output: OutputOptions,
+}
+
+/// A query and what was found.
+#[derive(Clone, Debug)]
+pub struct QueryResult<'a> {
+    /// Number in the run, from 1.
+    pub number: usize,
+    /// The definition line; with `-parse_deflines` what follows the identifiers.
+    pub title: &'a [u8],
+    /// The parsed identifiers; empty without `-parse_deflines`.
+    pub ids: &'a [SeqId],
+    /// The whole query as read, in NCBIstdaa codes.
+    pub residues: &'a [u8],
+    /// The searched part of it (`-query_loc`), 0-based half-open; `None` for all.
+    pub range: Option<Range<u32>>,
+    /// The query as searched: the statistics and masks, relative to the searched part.
+    pub query: &'a Query,
+    /// What was found, best first; also if only a part of it is formatted here.
+    pub hits: &'a [SubjectHit],
+    /// How many subjects were found, wherever they are formatted.
+    pub hit_count: usize,
+    /// Warnings of the search, as the XML report prints them before `No hits found`; empty if none.
+    pub messages: &'a [u8],
+}
+
+impl QueryResult<'_> {
+    /// Origin of the positions in hits and masks.
+    pub(crate) fn offset(&self) -> u32 {
+        self.range.as_ref().map_or(0, |range| range.start)
+    }
+
+    /// Length of the searched part.
+    pub(crate) fn searched_length(&self) -> usize {
+        self.range.as_ref().map_or(self.residues.len(), ExactSizeIterator::len)
+    }
+}

@@ -1,0 +1,219 @@
+//! What queries and subjects are called, format by format.
+
+use fleetblast_db::Defline;
+use fleetblast_seq::id::{self, ObjectId, SeqId};
+
+use crate::error::ReportError;
+use crate::model::{QueryResult, Search, SubjectSource};
+use crate::text::first_word;
+use crate::title;
+
+/// The identifier made up for a query without a parsed one.
+fn made_up(query: &QueryResult) -> SeqId {
+    local(format!("Query_{}", query.number).into_bytes())
+}
+
+fn local(text: Vec<u8>) -> SeqId {
+    SeqId::Local(ObjectId::Text(text))
+}
+
+/// The query's identifiers in the tabular formats: the parsed ones, or the first word of its title.
+pub fn tabular_query(query: &QueryResult) -> Vec<SeqId> {
+    if !query.ids.is_empty() {
+        return query.ids.to_vec();
+    }
+    match first_word(query.title) {
+        b"" => vec![made_up(query)],
+        word => vec![local(word.to_vec())],
+    }
+}
+
+/// The query as `Query=` and `# Query:` name it: identifier, if parsed, and title.
+pub fn query_line(search: &Search, query: &QueryResult) -> Vec<u8> {
+    let mut line = Vec::new();
+    if search.output.parse_deflines {
+        line.extend(query_id(query));
+        line.push(b' ');
+    }
+    line.extend_from_slice(query.title);
+    line.trim_ascii().to_vec()
+}
+
+/// The query's identifier in XML.
+pub fn query_id(query: &QueryResult) -> Vec<u8> {
+    id::report_choice(query.ids).map_or_else(|| made_up(query).bare(), SeqId::bare)
+}
+
+/// The query's definition in XML.
+pub fn query_definition(query: &QueryResult) -> Vec<u8> {
+    defined(title::generated(query.title, query.ids))
+}
+
+fn defined(definition: Vec<u8>) -> Vec<u8> {
+    if definition.is_empty() { b"No definition line".to_vec() } else { definition }
+}
+
+/// A subject's definition lines, and which of them BLAST+ knows it by.
+#[derive(Debug)]
+pub struct Subject {
+    /// All of them.
+    pub lines: Vec<Defline>,
+    /// The first with a gi, or the first.
+    chosen: usize,
+    /// Read from FASTA, not from a database.
+    pub from_fasta: bool,
+    parse_deflines: bool,
+}
+
+impl Subject {
+    /// Reads the definition lines of subject `oid`.
+    ///
+    /// # Errors
+    /// If they cannot be read or there is none.
+    pub fn read(
+        search: &Search,
+        source: &dyn SubjectSource,
+        oid: u32,
+    ) -> Result<Self, ReportError> {
+        let mut lines =
+            source.deflines(oid).map_err(|cause| ReportError::Deflines { oid, cause })?;
+        if lines.is_empty() {
+            return Err(ReportError::NoDefline { oid });
+        }
+        // Volumes count their sequences from 0; what is reported is the number in the whole database.
+        for id in lines.iter_mut().flat_map(|line| &mut line.ids).filter(|id| id.is_ordinal()) {
+            if let SeqId::General { tag, .. } = id {
+                *tag = ObjectId::Number(i64::from(oid));
+            }
+        }
+        let chosen = lines.iter().position(|line| id::gi(&line.ids) > 0).unwrap_or(0);
+        Ok(Self {
+            lines,
+            chosen,
+            from_fasta: search.database.is_subject,
+            parse_deflines: search.output.parse_deflines,
+        })
+    }
+
+    /// The definition line by which BLAST+ knows the subject.
+    pub fn line(&self) -> &Defline {
+        &self.lines[self.chosen]
+    }
+
+    /// Its title, tidied or made up.
+    pub fn title(&self) -> Vec<u8> {
+        title::generated(&self.line().title, &self.line().ids)
+    }
+
+    /// The identifiers of the chosen line for the tabular formats.
+    pub fn tabular_ids(&self) -> Vec<SeqId> {
+        let ids = self.line().ids.iter();
+        if self.from_fasta && !self.parse_deflines {
+            let word = first_word(&self.line().title);
+            return ids.map(|id| self.named(&if_local(id, word))).collect();
+        }
+        ids.map(|id| self.named(id)).collect()
+    }
+
+    /// The identifiers of every line for the tabular formats.
+    pub fn all_tabular_ids(&self) -> Vec<Vec<SeqId>> {
+        if self.from_fasta {
+            let word = if self.parse_deflines { &[][..] } else { first_word(&self.line().title) };
+            return vec![self.line().ids.iter().map(|id| if_local(id, word)).collect()];
+        }
+        self.lines.iter().map(|line| line.ids.iter().map(|id| self.named(id)).collect()).collect()
+    }
+
+    /// An identifier, or the first word of the title where the identifier is a mere number.
+    fn named(&self, id: &SeqId) -> SeqId {
+        let title = if is_number(id) { self.title() } else { Vec::new() };
+        match first_word(&title) {
+            b"" => id.clone(),
+            word => local(word.to_vec()),
+        }
+    }
+
+    /// `Hit_id` and `Hit_def` of XML.
+    pub fn hit_id_and_definition(&self) -> (Vec<u8>, Vec<u8>) {
+        if self.from_fasta {
+            let ids: Vec<_> = self.line().ids.iter().map(|id| self.named(id)).collect();
+            return (id::id_list(&ids), defined(self.title()));
+        }
+        let (mut hit_id, mut definition) = (Vec::new(), Vec::new());
+        let mut titled = false;
+        for line in &self.lines {
+            if !titled {
+                hit_id = id::id_list(&line.ids);
+            }
+            if line.title.is_empty() {
+                continue;
+            }
+            if titled {
+                definition.extend_from_slice(b" >");
+                let gi = id::gi(&line.ids);
+                if gi > 0 {
+                    definition.extend_from_slice(format!("gi|{gi}|").as_bytes());
+                }
+                definition.extend(id::report_choice(&line.ids).map_or_else(Vec::new, SeqId::fasta));
+                definition.push(b' ');
+            }
+            definition.extend_from_slice(&line.title);
+            titled = true;
+        }
+        (hit_id, defined(definition))
+    }
+
+    /// `Hit_accession` of XML.
+    pub fn hit_accession(&self) -> Vec<u8> {
+        id::text_choice(&self.line().ids).map_or_else(Vec::new, |id| label(id, false))
+    }
+}
+
+/// True for identifiers that only number the sequence; they are not shown.
+pub fn is_number(id: &SeqId) -> bool {
+    id.is_ordinal() || matches!(id, SeqId::Local(text) if text.text().starts_with(b"Subject_"))
+}
+
+/// `id`, or if it is local and there is a word, the word in its place.
+fn if_local(id: &SeqId, word: &[u8]) -> SeqId {
+    match id {
+        SeqId::Local(_) if !word.is_empty() => local(word.to_vec()),
+        id => id.clone(),
+    }
+}
+
+/// The content of an identifier, of a general one only the tag (`CAlignFormatUtil::GetLabel`).
+pub fn label(id: &SeqId, with_version: bool) -> Vec<u8> {
+    match id {
+        SeqId::General { tag, .. } => tag.text(),
+        id if with_version => id.accession_version(),
+        id => id.accession(),
+    }
+}
+
+/// The start tag of a link to NCBI's report of a sequence; nothing if NCBI does not have it.
+/// `log` and `rid` tell table and alignments apart (`GetIDUrlGen`, align_format_util.cpp).
+pub fn link(ids: &[SeqId], accession: &[u8], log: &str, rank: usize, rid: &str) -> Vec<u8> {
+    let known =
+        |id: &SeqId| matches!(id, SeqId::Text { .. } | SeqId::Pdb { .. } | SeqId::Patent { .. });
+    if ids.iter().any(known) {
+        let acc = String::from_utf8_lossy(accession);
+        return format!(
+            "<a title=\"Show report for {acc}\" href=\"https://www.ncbi.nlm.nih.gov/protein/{acc}\
+             ?report=genbank&log$={log}&blast_rank={rank}&RID={rid}\" >"
+        )
+        .into_bytes();
+    }
+    match id::report_choice(ids) {
+        Some(SeqId::General { db, tag }) if db.eq_ignore_ascii_case(b"TI") => {
+            let tag = tag.text();
+            let number = String::from_utf8_lossy(&tag);
+            format!(
+                "<a title=\"Show report for {number}\" href=\"https://www.ncbi.nlm.nih.gov/Traces/trace.cgi\
+                 ?cmd=retrieve&dopt=fasta&val={number}&RID={rid}\">"
+            )
+            .into_bytes()
+        }
+        _ => Vec::new(),
+    }
+}

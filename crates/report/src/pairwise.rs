@@ -1,0 +1,315 @@
+//! The pairwise report (format 0): prologue, query, alignments, footer, epilogue.
+
+use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
+use fleetblast_engine::query::Query;
+use fleetblast_seq::id::{self, SeqId};
+use fleetblast_stats::karlin::KarlinBlock;
+
+use crate::error::ReportError;
+use crate::letters::Positives;
+use crate::model::{QueryResult, Search, SubjectSource};
+use crate::names::{self, Subject, is_number, label, link};
+use crate::number;
+use crate::order::printed_order;
+use crate::pair::Pair;
+use crate::rows;
+use crate::text::{self, LINE};
+
+/// A paper to cite: address in PubMed, heading, citation.
+struct Reference {
+    pubmed: &'static str,
+    heading: &'static str,
+    citation: &'static str,
+}
+
+/// The papers blastp cites (`CReference`, version.cpp), with umlauts as in HTML.
+const REFERENCES: [Reference; 2] = [
+    Reference { pubmed: "9254694", heading: "Reference", citation: GAPPED_BLAST },
+    Reference {
+        pubmed: "11452024",
+        heading: "Reference for composition-based statistics",
+        citation: "Alejandro A. Sch&auml;ffer, L. Aravind, Thomas L. Madden, Sergei Shavirin, \
+                   John L. Spouge, Yuri I. Wolf, Eugene V. Koonin, and Stephen F. Altschul (2001), \
+                   \"Improving the accuracy of PSI-BLAST protein database searches with \
+                   composition-based statistics and other refinements\", Nucleic Acids Res. 29:2994-3005.",
+    },
+];
+
+/// The paper on gapped BLAST.
+pub const GAPPED_BLAST: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro A. Sch&auml;ffer, \
+    Jinghui Zhang, Zheng Zhang, Webb Miller, and David J. Lipman (1997), \
+    \"Gapped BLAST and PSI-BLAST: a new generation of protein database search programs\", \
+    Nucleic Acids Res. 25:3389-3402.";
+
+/// What comes before the first query.
+pub fn prologue(search: &Search, out: &mut Vec<u8>) {
+    if search.output.html {
+        out.extend_from_slice(
+            b"<HTML>\n<HEAD><TITLE>BLAST Search Results</TITLE></HEAD>\n\
+              <BODY BGCOLOR=\"#FFFFFF\" LINK=\"#0000FF\" VLINK=\"#660099\" ALINK=\"#660099\">\n<PRE>\n\n<b>",
+        );
+        out.extend_from_slice(search.banner.as_bytes());
+        out.extend_from_slice(b"</b>\n\n\n");
+    } else {
+        out.extend_from_slice(search.banner.as_bytes());
+        out.extend_from_slice(b"\n\n\n");
+    }
+    for (i, reference) in REFERENCES.iter().enumerate() {
+        if i > 0 {
+            out.push(b'\n');
+        }
+        cite(reference, search.output.html, out);
+    }
+    let databases = &search.database.paragraphs;
+    out.extend_from_slice(b"\n\nDatabase: ");
+    let titles: Vec<_> = databases.iter().map(|database| &database.title[..]).collect();
+    text::wrap(&titles.join(&b"; "[..]), LINE, false, out);
+    let sequences = databases.iter().map(|database| database.sequences).sum();
+    let residues = databases.iter().map(|database| database.residues).sum();
+    out.extend_from_slice(
+        format!(
+            "           {} sequences; {} total letters\n\n",
+            number::with_commas(sequences),
+            number::with_commas(residues)
+        )
+        .as_bytes(),
+    );
+}
+
+fn cite(reference: &Reference, html: bool, out: &mut Vec<u8>) {
+    let Reference { pubmed, heading, citation } = reference;
+    let paragraph = if html {
+        format!(
+            "<b><a href=\"https://www.ncbi.nlm.nih.gov/entrez/query.fcgi?db=PubMed&cmd=Retrieve\
+             &list_uids={pubmed}&dopt=Citation\">{heading}</a>:</b>\n{citation}"
+        )
+    } else {
+        format!("{heading}: {}", citation.replacen("&auml;", "a", 1))
+    };
+    text::wrap(paragraph.as_bytes(), LINE, false, out);
+    out.push(b'\n');
+}
+
+/// The line with the query's name, and its length.
+pub fn query_header(search: &Search, query: &QueryResult, out: &mut Vec<u8>) {
+    let html = search.output.html;
+    out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
+    let line = names::query_line(search, query);
+    text::wrap(&if html { text::html(&line) } else { line }, LINE, html, out);
+    out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
+}
+
+/// The alignments of a subject, under its title. `rank` is its place in the list, from 1.
+pub fn subject_block(
+    search: &Search,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    rank: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let subject = Subject::read(search, source, hit.oid)?;
+    out.push(b'>');
+    if subject.from_fasta {
+        let title = subject.title();
+        name_line(search, subject.line().ids.as_slice(), &title, true, rank, out);
+    } else {
+        database_titles(search, &subject, rank, out);
+    }
+    out.extend_from_slice(format!("Length={}\n\n", source.residues(hit.oid).len()).as_bytes());
+    let positives = Positives::plain(&search.params.scoring.scores);
+    for alignment in printed_order(search, query, source, hit) {
+        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        score_lines(alignment, &pair, &positives, out);
+        rows::rows(search, query, &pair, &positives, out);
+        out.push(b'\n');
+    }
+    Ok(())
+}
+
+/// A line for each definition line. In HTML those after the third are folded if there are more than eight.
+fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
+    const MOST: usize = 8;
+    const SHOWN: usize = 3;
+    let folded = search.output.html && subject.lines.len() > MOST;
+    for (i, line) in subject.lines.iter().enumerate() {
+        if i > 0 {
+            out.push(b' ');
+        }
+        if folded && i == SHOWN {
+            let anchor =
+                String::from_utf8_lossy(&anchor(&subject.lines[i - 1].ids, true)).into_owned();
+            let more = subject.lines.len() - SHOWN;
+            out.extend_from_slice(
+                format!(
+                    "<a href=\"#\" title=\"Other sequence titles\"  onmouseover=\"showInfo(this)\" \
+                     class=\"resArrowLinkW mdl hiding\" id=\"{anchor}\">{more} more sequence titles</a>\n \
+                     <div id=\"info_{anchor}\" class=\"helpbox mdlbox hidden\">"
+                )
+                .as_bytes(),
+            );
+        }
+        let made;
+        let title = if line.title.is_empty() {
+            made = subject.title();
+            &made
+        } else {
+            &line.title
+        };
+        name_line(search, &line.ids, title, i > 0, rank, out);
+    }
+    if folded {
+        out.extend_from_slice(b"</div>");
+    }
+}
+
+/// An identifier, as far as it is shown, and a title. A blank separates them; without an identifier
+/// it is there if `blank` says so.
+fn name_line(
+    search: &Search,
+    ids: &[SeqId],
+    title: &[u8],
+    blank: bool,
+    rank: usize,
+    out: &mut Vec<u8>,
+) {
+    let before = out.len();
+    let html = search.output.html;
+    let gi = id::gi(ids);
+    let Some(shown) = id::report_choice(ids) else { return };
+    let link =
+        if html { link(ids, &label(shown, true), "protalign", rank, "0") } else { Vec::new() };
+    out.extend_from_slice(&link);
+    let with_gi = search.output.show_gis && gi > 0;
+    if with_gi && !matches!(shown, SeqId::Gi(_)) {
+        out.extend_from_slice(format!("gi|{gi}|").as_bytes());
+    }
+    if !is_number(shown) {
+        match shown {
+            SeqId::Local(local) => out.extend(local.text()),
+            _ if with_gi => out.extend(shown.fasta()),
+            _ => out.extend(shown.bare()),
+        }
+    }
+    if html {
+        if !link.is_empty() {
+            out.extend_from_slice(b"</a>");
+        }
+        out.extend_from_slice(b"<a name=");
+        out.extend(anchor(ids, false));
+        out.extend_from_slice(b"></a>");
+    }
+    if blank || out.len() > before {
+        out.push(b' ');
+    }
+    text::wrap_title(&if html { text::html(title) } else { title.to_vec() }, out);
+    out.push(b'\n');
+}
+
+/// What an alignment is found by in HTML: the gi, else the identifier (or its label).
+fn anchor(ids: &[SeqId], labelled: bool) -> Vec<u8> {
+    match (id::gi(ids), id::report_choice(ids)) {
+        (gi @ 1.., _) => gi.to_string().into_bytes(),
+        (_, Some(shown)) if labelled => label(shown, true),
+        (_, shown) => shown.map_or_else(Vec::new, SeqId::accession_version),
+    }
+}
+
+/// Score, e-value, method; identities, positives, gaps.
+fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
+    let method = match alignment.adjustment {
+        Adjustment::None => "",
+        Adjustment::Scaled => ", Method: Composition-based stats.",
+        Adjustment::Matrix => ", Method: Compositional matrix adjust.",
+    };
+    let columns = pair.columns();
+    let share = |count: usize| format!("{count}/{columns} ({}%)", number::percent(count, columns));
+    out.extend_from_slice(
+        format!(
+            " Score = {} bits ({}),  Expect = {}{method}\n Identities = {}, Positives = {}, Gaps = {}\n\n",
+            number::bits(alignment.bit_score),
+            alignment.score,
+            number::evalue(alignment.evalue),
+            share(pair.identities),
+            share(pair.positives(positives)),
+            share(pair.gaps),
+        )
+        .as_bytes(),
+    );
+}
+
+/// The statistics of a query's search.
+pub fn query_footer(search: &Search, query: &Query, out: &mut Vec<u8>) {
+    let scoring = &search.params.scoring;
+    let gapped = !search.params.ungapped;
+    out.push(b'\n');
+    if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
+        out.extend_from_slice(b"Lambda      K        H");
+        if gapped {
+            out.extend_from_slice(b"        a         alpha\n");
+            let row = &scoring.ungapped;
+            parameters(&[lambda, k, h, row.alpha, row.alpha_v], out);
+        } else {
+            out.push(b'\n');
+            parameters(&[lambda, k, h], out);
+        }
+    }
+    out.push(b'\n');
+    if query.karlin.is_some() && gapped {
+        out.extend_from_slice(b"Gapped\nLambda      K        H        a         alpha    sigma\n");
+        let row = &scoring.gapped;
+        parameters(&[row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma], out);
+    }
+    out.extend_from_slice(
+        format!("\nEffective search space used: {}\n", query.search_space).as_bytes(),
+    );
+}
+
+/// A line of parameters, `%#8.3g ` each.
+fn parameters(values: &[f64], out: &mut Vec<u8>) {
+    for &value in values {
+        out.extend_from_slice(format!("{:>8} ", number::general(value, 3, true)).as_bytes());
+    }
+    out.push(b'\n');
+}
+
+/// What comes after the last query.
+pub fn epilogue(search: &Search, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\n\n");
+    for database in &search.database.paragraphs {
+        out.extend_from_slice(b"  Database: ");
+        text::wrap(&database.title, LINE, false, out);
+        out.extend_from_slice(b"    Posted date:  ");
+        out.extend_from_slice(&database.date);
+        out.extend_from_slice(
+            format!(
+                "\n  Number of letters in database: {}\n  Number of sequences in database:  {}\n\n",
+                number::with_commas(database.residues),
+                number::with_commas(database.sequences)
+            )
+            .as_bytes(),
+        );
+    }
+    let params = search.params;
+    out.extend_from_slice(format!("\n\nMatrix: {}\n", search.matrix_name).as_bytes());
+    if !params.ungapped {
+        let scoring = &params.scoring;
+        out.extend_from_slice(
+            format!(
+                "Gap Penalties: Existence: {}, Extension: {}\n",
+                scoring.gap_open, scoring.gap_extend
+            )
+            .as_bytes(),
+        );
+    }
+    if params.threshold != 0.0 {
+        let threshold = number::general(params.threshold, 6, false);
+        out.extend_from_slice(format!("Neighboring words threshold: {threshold}\n").as_bytes());
+    }
+    if params.window != 0 {
+        out.extend_from_slice(format!("Window for multiple hits: {}\n", params.window).as_bytes());
+    }
+    if search.output.html {
+        out.extend_from_slice(b"</PRE>\n</BODY>\n</HTML>\n");
+    }
+}

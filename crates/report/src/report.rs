@@ -1,0 +1,162 @@
+//! The pieces of a report, whatever its format, and a whole query put together from them.
+
+use fleetblast_engine::hits::SubjectHit;
+
+use crate::error::ReportError;
+use crate::model::{Format, QueryResult, Search, SubjectSource};
+use crate::order::{SubjectScores, subject_order};
+use crate::table::{DescriptionRow, description_table};
+use crate::{pairwise, tabular, xml};
+
+/// Appends what comes before the first query. XML names the first query in it.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
+pub fn prologue(
+    search: &Search,
+    first: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match search.output.format {
+        Format::Pairwise => pairwise::prologue(search, out),
+        Format::Xml => xml::prologue(search, first, out)?,
+        Format::Tabular(_) | Format::Commented(_) => {}
+    }
+    Ok(())
+}
+
+/// True if the format has a description table: then [`query_header`] needs the rows of all subjects.
+pub fn has_table(search: &Search) -> bool {
+    search.output.format == Format::Pairwise
+}
+
+/// The description table's row of a subject.
+///
+/// # Errors
+/// If the subject's definition lines cannot be read.
+pub fn description_row(
+    search: &Search,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+) -> Result<DescriptionRow, ReportError> {
+    DescriptionRow::new(search, query, source, hit)
+}
+
+/// The order in which the subjects are printed, as places in `rows`; `rows` are in the order found.
+/// Only the pairwise report changes the order.
+pub fn printing_order(search: &Search, rows: &[DescriptionRow]) -> Vec<usize> {
+    let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
+    subject_order(search.output.hit_order, &scores)
+}
+
+/// Appends what comes before the subjects of a query: its name, the description table from `rows` (in
+/// the order of printing; empty unless [`has_table`]), or the comments of format 7, which count
+/// `alignments`, the number of alignments of all subjects.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
+pub fn query_header(
+    search: &Search,
+    query: &QueryResult,
+    rows: &[&DescriptionRow],
+    alignments: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match &search.output.format {
+        Format::Pairwise => {
+            pairwise::query_header(search, query, out);
+            if query.hit_count == 0 {
+                out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
+            } else {
+                description_table(search, query, rows, out);
+                out.extend_from_slice(b"\n\n");
+            }
+        }
+        Format::Xml => xml::query_header(query, out)?,
+        Format::Tabular(_) => {}
+        Format::Commented(columns) => tabular::comments(search, query, columns, alignments, out),
+    }
+    Ok(())
+}
+
+/// Appends what is printed of a subject. It depends on nothing but the arguments; `rank` is the place
+/// of the subject in the printed list, from 1. The pairwise report prints only the first
+/// `-num_alignments` subjects: beyond them this appends nothing.
+///
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments.
+pub fn subject_block(
+    search: &Search,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    rank: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match &search.output.format {
+        Format::Pairwise if rank > search.output.num_alignments => Ok(()),
+        Format::Pairwise => pairwise::subject_block(search, query, source, hit, rank, out),
+        Format::Xml => xml::subject_block(search, query, source, hit, rank, out),
+        Format::Tabular(columns) | Format::Commented(columns) => {
+            tabular::subject_rows(search, query, source, hit, columns, out)
+        }
+    }
+}
+
+/// Appends what comes after the subjects of a query.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the messages cannot be written to XML.
+pub fn query_footer(
+    search: &Search,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match search.output.format {
+        Format::Pairwise => pairwise::query_footer(search, query.query, out),
+        Format::Xml => xml::query_footer(search, query, out)?,
+        Format::Tabular(_) | Format::Commented(_) => {}
+    }
+    Ok(())
+}
+
+/// Appends what comes after the last of `queries` queries.
+pub fn epilogue(search: &Search, queries: usize, out: &mut Vec<u8>) {
+    match search.output.format {
+        Format::Pairwise => pairwise::epilogue(search, out),
+        Format::Xml => xml::epilogue(out),
+        Format::Tabular(_) => {}
+        Format::Commented(_) => tabular::processed(queries, out),
+    }
+}
+
+/// Appends all of a query: header, subjects, footer.
+///
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments, or a text cannot be written to XML.
+pub fn format_query(
+    search: &Search,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let mut rows = Vec::new();
+    if has_table(search) {
+        for hit in query.hits {
+            rows.push(description_row(search, query, source, hit)?);
+        }
+    }
+    let order: Vec<usize> = if has_table(search) {
+        printing_order(search, &rows)
+    } else {
+        (0..query.hits.len()).collect()
+    };
+    let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
+    let alignments = query.hits.iter().map(|hit| hit.alignments.len()).sum();
+    query_header(search, query, &printed, alignments, out)?;
+    for (i, &place) in order.iter().enumerate() {
+        subject_block(search, query, source, &query.hits[place], i + 1, out)?;
+    }
+    query_footer(search, query, out)
+}

@@ -1,0 +1,132 @@
+//! The rows of a pairwise alignment: query, middle line, subject, line by line (showalign.cpp).
+
+use std::ops::Range;
+
+use crate::letters::Positives;
+use crate::model::{QueryResult, Search};
+use crate::pair::Pair;
+
+/// Appends the rows, each set of three followed by an empty line. Masked query letters are lower case.
+pub fn rows(
+    search: &Search,
+    query: &QueryResult,
+    pair: &Pair,
+    positives: &Positives,
+    out: &mut Vec<u8>,
+) {
+    let masks = pair.masked_columns(query);
+    let mut query_row = pair.query.clone();
+    for mask in &masks {
+        query_row[mask.clone()].make_ascii_lowercase();
+    }
+    let midline = pair.midline(positives);
+    // Wide enough for the last positions counted from 0, not from 1.
+    let largest = (pair.query_range.end - 1).max(pair.subject_range.end - 1);
+    let width = largest.to_string().len();
+    let mut query_row = Row::new("Query", &query_row, pair.query_range.start);
+    let mut subject_row = Row::new("Sbjct", &pair.subject, pair.subject_range.start);
+    let line = search.output.line_length.max(1);
+    for start in (0..pair.columns()).step_by(line) {
+        let columns = start..(start + line).min(pair.columns());
+        let style = |row: &[u8], out: &mut Vec<u8>| {
+            if search.output.html {
+                coloured(row, &columns, &masks, out);
+            } else {
+                out.extend_from_slice(row);
+            }
+        };
+        query_row.line(&columns, width, style, out);
+        out.resize(out.len() + 9 + width, b' ');
+        out.extend_from_slice(&midline[columns.clone()]);
+        out.push(b'\n');
+        subject_row.line(&columns, width, |row, out| out.extend_from_slice(row), out);
+        out.push(b'\n');
+    }
+}
+
+/// One of the two sequences.
+struct Row<'a> {
+    label: &'static str,
+    letters: &'a [u8],
+    /// Residues up to the current line, counted from the start of the sequence.
+    position: usize,
+}
+
+impl<'a> Row<'a> {
+    fn new(label: &'static str, letters: &'a [u8], position: usize) -> Self {
+        Self { label, letters, position }
+    }
+
+    /// Appends a line. Positions are left out where the line has no residue, and where it is the
+    /// first line and holds only the first residue of the sequence.
+    fn line(
+        &mut self,
+        columns: &Range<usize>,
+        width: usize,
+        style: impl Fn(&[u8], &mut Vec<u8>),
+        out: &mut Vec<u8>,
+    ) {
+        let letters = &self.letters[columns.clone()];
+        let residues = letters.iter().filter(|&&c| c != b'-').count();
+        let (first, last) = (self.position + 1, self.position + residues);
+        self.position = last;
+        let shown = residues > 0 && !(columns.start == 0 && last == 1);
+        let start = if shown { first.to_string() } else { String::new() };
+        out.extend_from_slice(self.label.as_bytes());
+        // The blanks after a number wider than the column are fewer.
+        let gap = (width + 2).saturating_sub(start.len());
+        out.extend_from_slice(format!("  {start}{:gap$}", "").as_bytes());
+        style(letters, out);
+        out.extend_from_slice(b"  ");
+        if shown {
+            out.extend_from_slice(last.to_string().as_bytes());
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Appends a query row with font tags about its masked stretches, as BLAST+ places them: a stretch
+/// that goes on in the next line is closed at the end of this one; one that starts in the first
+/// column of the alignment and goes on, or is one letter long there, has no tag.
+fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {
+    let mut starts = vec![false; row.len()];
+    let mut ends = vec![false; row.len()];
+    for mask in masks {
+        let from = mask.start.max(columns.start);
+        let last = mask.end - 1;
+        if from > last || from >= columns.end {
+            continue;
+        }
+        let ends_here = last < columns.end;
+        if from == 0 && (!ends_here || last == 0) {
+            continue;
+        }
+        starts[from - columns.start] = true;
+        // An end in the first column of a line is overlooked.
+        if ends_here && last > columns.start {
+            ends[last - columns.start] = true;
+        }
+    }
+    let (mut front, mut end) = (false, false);
+    let mut styled: Vec<u8> = Vec::new();
+    for (i, &letter) in row.iter().enumerate() {
+        front |= starts[i];
+        end |= ends[i];
+        let stop = front && end;
+        let inside = front || (!styled.is_empty() && !stop);
+        if inside {
+            styled.push(letter);
+        }
+        if !styled.is_empty() && (stop || i + 1 == row.len()) {
+            out.extend_from_slice(b"<font color=\"#000000\">");
+            out.append(&mut styled);
+            out.extend_from_slice(b"</font>");
+        }
+        if !inside {
+            out.push(letter);
+        }
+        if stop {
+            (front, end) = (false, false);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The description table of the pairwise report: one line for each subject.
+//!
+//! A row's fields come from the subject alone; the widths of the columns need all rows
+//! (`CShowBlastDefline`, showdefline.cpp).
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_seq::id::{self, SeqId};
+
+use crate::error::ReportError;
+use crate::model::{QueryResult, Search, SubjectSource};
+use crate::names::{Subject, is_number, link};
+use crate::number;
+use crate::order::SubjectScores;
+use crate::text::{self, LINE};
+
+/// The fields of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DescriptionRow {
+    /// The values of the subject.
+    pub scores: SubjectScores,
+    /// The identifier and what follows it, as far as both are shown.
+    name: Vec<u8>,
+    /// The title, tidied, with the blanks in front of it.
+    title: Vec<u8>,
+    /// What the subject's alignments are found by in HTML.
+    anchor: Vec<u8>,
+    /// The identifiers and the accession for the link to NCBI's report.
+    linked: (Vec<SeqId>, Vec<u8>),
+}
+
+impl DescriptionRow {
+    /// The row of a subject.
+    ///
+    /// # Errors
+    /// If the subject's definition lines cannot be read.
+    pub fn new(
+        search: &Search,
+        query: &QueryResult,
+        source: &dyn SubjectSource,
+        hit: &SubjectHit,
+    ) -> Result<Self, ReportError> {
+        let subject = Subject::read(search, source, hit.oid)?;
+        let ids = &subject.line().ids;
+        let gi = id::gi(ids);
+        let shown = id::report_choice(ids);
+        let accession = shown.map_or_else(Vec::new, SeqId::accession_version);
+        let mut name = Vec::new();
+        let show_gis = search.output.show_gis;
+        if show_gis && gi > 0 {
+            name.extend_from_slice(format!("gi|{gi}|").as_bytes());
+        }
+        // With a gi shown two blanks follow; without, none but that after a plain identifier.
+        let mut title = if name.is_empty() { Vec::new() } else { b"  ".to_vec() };
+        if let Some(id) = shown.filter(|id| !is_number(id)) {
+            name.extend(identifier(id, show_gis));
+        }
+        title.extend(subject.title());
+        Ok(Self {
+            scores: SubjectScores::new(search, query, source, hit),
+            name,
+            title,
+            anchor: if gi > 0 { gi.to_string().into_bytes() } else { accession.clone() },
+            linked: (ids.clone(), accession),
+        })
+    }
+
+    /// Appends the text column: 68 wide, cut where it is longer.
+    fn text(&self, search: &Search, rank: usize, out: &mut Vec<u8>) {
+        let html = search.output.html;
+        let link = if html {
+            link(&self.linked.0, &self.linked.1, "prottop", rank, "")
+        } else {
+            Vec::new()
+        };
+        out.extend_from_slice(&link);
+        out.extend_from_slice(&self.name);
+        if !link.is_empty() {
+            out.extend_from_slice(b"</a>");
+        }
+        let room = LINE.saturating_sub(self.name.len());
+        let mut title = self.title.clone();
+        if title.len() > room {
+            // Behind a very long identifier BLAST+ does not cut.
+            if room >= 3 {
+                title.truncate(room - 3);
+            }
+            title.extend_from_slice(b"...");
+        }
+        let padding = room.saturating_sub(title.len());
+        out.extend(if html { text::html(&title) } else { title });
+        blanks(padding, out);
+    }
+}
+
+/// An identifier in the table, with the blank after it if there is one.
+fn identifier(id: &SeqId, show_gis: bool) -> Vec<u8> {
+    if let SeqId::Local(local) = id {
+        let mut text = local.text();
+        if !show_gis {
+            text.push(b' ');
+        }
+        return text;
+    }
+    if show_gis && !matches!(id, SeqId::Gi(_)) {
+        return id.fasta();
+    }
+    let mut text = id.bare();
+    text.push(b' ');
+    text
+}
+
+/// Widths of the columns.
+struct Widths {
+    bits: usize,
+    total: usize,
+    evalue: usize,
+}
+
+impl Widths {
+    /// `all` tells whether the rows are all subjects found: then BLAST+ takes the width of the last
+    /// row's total, if it is the widest total, for the column of bit scores.
+    fn of(rows: &[&DescriptionRow], all: bool) -> Self {
+        let mut widths = Self { bits: "(Bits)".len(), total: "Total".len(), evalue: "Value".len() };
+        for (i, row) in rows.iter().enumerate() {
+            let total = number::total_bits(row.scores.total_bits).len();
+            widths.bits = widths.bits.max(number::bits(row.scores.bits).len());
+            widths.evalue = widths.evalue.max(number::evalue(row.scores.evalue).len());
+            if !(all && i + 1 == rows.len()) {
+                widths.total = widths.total.max(total);
+            } else if total > widths.total {
+                widths.bits = total;
+            }
+        }
+        widths
+    }
+}
+
+/// Appends the table: the best `-num_descriptions` of `rows`, which are in the order of printing.
+/// Nothing, not even the heading, if that is 0.
+pub fn description_table(
+    search: &Search,
+    query: &QueryResult,
+    rows: &[&DescriptionRow],
+    out: &mut Vec<u8>,
+) {
+    let shown = &rows[..rows.len().min(search.output.num_descriptions)];
+    if search.output.num_descriptions == 0 {
+        return;
+    }
+    let more = search.output.hit_order.is_some();
+    let widths = Widths::of(shown, rows.len() <= search.output.num_descriptions);
+    heading(&widths, more, out);
+    for (i, row) in shown.iter().enumerate() {
+        row.text(search, i + 1, out);
+        values(search, query, row, &widths, more, out);
+    }
+}
+
+fn heading(widths: &Widths, more: bool, out: &mut Vec<u8>) {
+    blanks(LINE + 2, out);
+    cell("Score", widths.bits, out);
+    blanks(2, out);
+    if more {
+        cell("Total", widths.total, out);
+        out.extend_from_slice(b"  Query  ");
+    }
+    out.extend_from_slice(b"  E");
+    if more {
+        blanks(widths.evalue - "Value".len() + 5, out);
+        out.extend_from_slice(b"Max");
+    }
+    out.push(b'\n');
+    cell("Sequences producing significant alignments:", LINE + 1, out);
+    cell("(Bits)", widths.bits, out);
+    blanks(2, out);
+    if more {
+        out.push(b' ');
+        cell("Score", widths.total, out);
+        out.extend_from_slice(b"  cover   ");
+        cell("Value", widths.evalue, out);
+        out.extend_from_slice(b"  Ident");
+    } else {
+        out.extend_from_slice(b"Value");
+    }
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Appends the columns of numbers and the line end.
+fn values(
+    search: &Search,
+    query: &QueryResult,
+    row: &DescriptionRow,
+    widths: &Widths,
+    more: bool,
+    out: &mut Vec<u8>,
+) {
+    blanks(2, out);
+    let bits = number::bits(row.scores.bits);
+    if search.output.html {
+        out.extend_from_slice(b"<a href=#");
+        out.extend_from_slice(&row.anchor);
+        out.push(b'>');
+        out.extend_from_slice(bits.as_bytes());
+        out.extend_from_slice(b"</a>");
+    } else {
+        out.extend_from_slice(bits.as_bytes());
+    }
+    blanks(widths.bits.saturating_sub(bits.len()), out);
+    if more {
+        blanks(3, out);
+        cell(&number::total_bits(row.scores.total_bits), widths.total, out);
+        let coverage = 100 * row.scores.covered / query.residues.len().max(1);
+        blanks(2, out);
+        cell(&format!("{coverage}%"), "Query".len(), out);
+    }
+    blanks(2, out);
+    cell(&number::evalue(row.scores.evalue), widths.evalue, out);
+    if more {
+        let identity = (0.5 + row.scores.identity) as u32;
+        blanks(2, out);
+        // The sign does not count for the width.
+        cell(&format!("{identity}%"), "Max ident".len() + 1, out);
+    }
+    out.push(b'\n');
+}
+
+/// Appends a text and blanks up to a width.
+fn cell(text: &str, width: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.as_bytes());
+    blanks(width.saturating_sub(text.len()), out);
+}
+
+fn blanks(count: usize, out: &mut Vec<u8>) {
+    out.resize(out.len() + count, b' ');
+}

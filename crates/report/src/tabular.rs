@@ -1,0 +1,228 @@
+//! The tabular formats: 6, 7 and 10 (tabular.cpp).
+
+use std::collections::BTreeSet;
+
+use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_seq::id::{self, SeqId};
+
+use crate::columns::{Column, Columns};
+use crate::error::ReportError;
+use crate::letters::Positives;
+use crate::model::{QueryResult, Search, SubjectSource};
+use crate::names::{self, Subject};
+use crate::number;
+use crate::order;
+use crate::pair::Pair;
+
+const NOT_AVAILABLE: &[u8] = b"N/A";
+
+/// The comment lines in front of a query's rows in format 7. `rows` is their number.
+pub fn comments(
+    search: &Search,
+    query: &QueryResult,
+    columns: &Columns,
+    rows: usize,
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(format!("# {}\n# Query: ", search.banner).as_bytes());
+    out.extend(names::query_line(search, query));
+    out.extend_from_slice(b"\n# Database: ");
+    out.extend_from_slice(&search.database.label);
+    out.push(b'\n');
+    if rows > 0 {
+        let headings: Vec<_> = columns.list.iter().map(|column| column.heading()).collect();
+        out.extend_from_slice(format!("# Fields: {}\n", headings.join(", ")).as_bytes());
+    }
+    out.extend_from_slice(format!("# {rows} hits found\n").as_bytes());
+}
+
+/// The last line of format 7.
+pub fn processed(queries: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("# BLAST processed {queries} queries\n").as_bytes());
+}
+
+/// The rows of a subject.
+pub fn subject_rows(
+    search: &Search,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    columns: &Columns,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let row = Row {
+        query,
+        query_ids: names::tabular_query(query),
+        subject: Subject::read(search, source, hit.oid)?,
+        positives: Positives::plain(&search.params.scoring.scores),
+        subject_length: source.residues(hit.oid).len(),
+        covered: order::covered(hit),
+        columns,
+    };
+    for alignment in &hit.alignments {
+        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        for (i, &column) in columns.list.iter().enumerate() {
+            if i > 0 {
+                out.extend_from_slice(&columns.delimiter);
+            }
+            row.field(column, alignment, &pair, out);
+        }
+        out.push(b'\n');
+    }
+    Ok(())
+}
+
+/// What is the same in all rows of a subject.
+struct Row<'a> {
+    query: &'a QueryResult<'a>,
+    query_ids: Vec<SeqId>,
+    subject: Subject,
+    positives: Positives,
+    subject_length: usize,
+    covered: usize,
+    columns: &'a Columns,
+}
+
+impl Row<'_> {
+    fn field(&self, column: Column, alignment: &Alignment, pair: &Pair, out: &mut Vec<u8>) {
+        use Column as C;
+        match column {
+            C::QuerySeqId | C::QueryGi | C::QueryAccession | C::QueryAccessionVersion => {
+                identifier(column, &self.query_ids, out);
+            }
+            C::SubjectSeqId | C::SubjectGi | C::SubjectAccession | C::SubjectAccessionVersion => {
+                identifier(column, &self.subject.tabular_ids(), out);
+            }
+            C::SubjectAllSeqIds | C::SubjectAllGis | C::SubjectAllAccessions => {
+                for (i, ids) in self.subject.all_tabular_ids().iter().enumerate() {
+                    if i > 0 {
+                        out.push(b';');
+                    }
+                    identifier(column, ids, out);
+                }
+            }
+            C::Title => {
+                out.extend_from_slice(self.titles().first().copied().unwrap_or(NOT_AVAILABLE))
+            }
+            C::AllTitles => out.extend(self.titles().join(&b"<>"[..])),
+            C::QuerySeq => out.extend_from_slice(&pair.query),
+            C::SubjectSeq => out.extend_from_slice(&pair.subject),
+            C::Btop => btop(pair, out),
+            C::TaxId | C::TaxIds => self.taxonomy(column == C::TaxIds, out),
+            C::ScientificNames | C::CommonNames => {
+                // One filler for each number, if the numbers are printed.
+                let numbers =
+                    if self.columns.list.contains(&C::TaxIds) { self.tax_ids().len() } else { 1 };
+                out.extend(vec![NOT_AVAILABLE; numbers.max(1)].join(&b';'));
+            }
+            C::ScientificName
+            | C::CommonName
+            | C::BlastName
+            | C::SuperKingdom
+            | C::BlastNames
+            | C::SuperKingdoms
+            | C::Strand
+            | C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
+            _ => out.extend_from_slice(self.value(column, alignment, pair).as_bytes()),
+        }
+    }
+
+    /// The columns with numbers.
+    fn value(&self, column: Column, alignment: &Alignment, pair: &Pair) -> String {
+        use Column as C;
+        let share = |part: usize| part as f64 / pair.columns() as f64 * 100.0;
+        let (query, subject) = (&pair.query_range, &pair.subject_range);
+        let whole = self.query.searched_length();
+        match column {
+            C::QueryLength => whole.to_string(),
+            C::SubjectLength => self.subject_length.to_string(),
+            C::QueryStart => (query.start + 1).to_string(),
+            C::QueryEnd => query.end.to_string(),
+            C::SubjectStart => (subject.start + 1).to_string(),
+            C::SubjectEnd => subject.end.to_string(),
+            C::Evalue => number::tabular_evalue(alignment.evalue),
+            C::BitScore => number::bits(alignment.bit_score),
+            C::Score => alignment.score.to_string(),
+            C::Length => pair.columns().to_string(),
+            C::PercentIdentity => format!("{:.3}", share(pair.identities)),
+            C::Identities => pair.identities.to_string(),
+            C::Mismatches => (pair.columns() - pair.identities - pair.gaps).to_string(),
+            C::Positives => pair.positives(&self.positives).to_string(),
+            C::PercentPositives => format!("{:.2}", share(pair.positives(&self.positives))),
+            C::GapOpens => pair.gap_opens.to_string(),
+            C::Gaps => pair.gaps.to_string(),
+            C::Frames => "1/1".to_string(),
+            C::CoveragePerSubject => number::coverage(self.covered, whole).to_string(),
+            C::CoveragePerHsp => number::coverage(query.len(), whole).to_string(),
+            // The frames of sequences that are not translated.
+            _ => "1".to_string(),
+        }
+    }
+
+    /// The titles of all definition lines; only databases have them.
+    fn titles(&self) -> Vec<&[u8]> {
+        if self.subject.from_fasta {
+            return vec![NOT_AVAILABLE];
+        }
+        let titles = self.subject.lines.iter().map(|line| &line.title[..]);
+        titles.map(|title| if title.is_empty() { NOT_AVAILABLE } else { title }).collect()
+    }
+
+    fn tax_ids(&self) -> BTreeSet<i64> {
+        if self.subject.from_fasta {
+            return BTreeSet::new();
+        }
+        self.subject.lines.iter().map(|line| line.taxid).collect()
+    }
+
+    /// The first known number, or all numbers, 0 for unknown ones.
+    fn taxonomy(&self, all: bool, out: &mut Vec<u8>) {
+        let numbers: Vec<String> = if all {
+            self.tax_ids().iter().map(i64::to_string).collect()
+        } else {
+            let lines = self.subject.lines.iter().filter(|line| line.taxid != 0);
+            lines.take(1).map(|line| line.taxid.to_string()).collect()
+        };
+        if numbers.is_empty() {
+            out.extend_from_slice(NOT_AVAILABLE);
+        }
+        out.extend_from_slice(numbers.join(";").as_bytes());
+    }
+}
+
+/// One of the forms of a sequence's identifiers.
+fn identifier(column: Column, ids: &[SeqId], out: &mut Vec<u8>) {
+    use Column as C;
+    let chosen = id::text_choice(ids);
+    let text = match column {
+        C::QueryGi | C::SubjectGi | C::SubjectAllGis => id::gi(ids).to_string().into_bytes(),
+        C::QueryAccession | C::SubjectAccession | C::SubjectAllAccessions => {
+            chosen.map_or_else(Vec::new, SeqId::accession)
+        }
+        C::QueryAccessionVersion | C::SubjectAccessionVersion => {
+            chosen.map_or_else(Vec::new, SeqId::accession_version)
+        }
+        _ => id::id_list(ids),
+    };
+    out.extend(text);
+}
+
+/// The alignment as numbers of equal columns and pairs of different letters: `65A-67ST3`.
+fn btop(pair: &Pair, out: &mut Vec<u8>) {
+    let mut equal = 0;
+    let flush = |equal: &mut usize, out: &mut Vec<u8>| {
+        if *equal > 0 {
+            out.extend_from_slice(equal.to_string().as_bytes());
+            *equal = 0;
+        }
+    };
+    for (&q, &s) in pair.query.iter().zip(&pair.subject) {
+        if q == s {
+            equal += 1;
+        } else {
+            flush(&mut equal, out);
+            out.extend_from_slice(&[q, s]);
+        }
+    }
+    flush(&mut equal, out);
+}

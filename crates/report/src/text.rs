@@ -1,0 +1,239 @@
+//! Text in reports: wrapping to lines, escaping for HTML and XML, and titles as NCBI tidies them.
+
+use crate::error::ReportError;
+
+/// Width of the text column of the prologue, the query line and the description table.
+pub const LINE: usize = 68;
+
+/// Appends `text` wrapped to lines of at most `width` columns, each with its line end; nothing for an
+/// empty text. With `html` the text is encoded: entities are one column wide, and other characters
+/// are places for a break (`NStr::Wrap`, ncbistr.cpp).
+pub fn wrap(text: &[u8], width: usize, html: bool, out: &mut Vec<u8>) {
+    let mut at = 0;
+    while at < text.len() {
+        let line = Line::find(&text[at..], width, html, text.get(at.wrapping_sub(1)).copied());
+        out.extend_from_slice(&text[at..at + line.length]);
+        out.push(b'\n');
+        at += line.length + line.skip(&text[at + line.length..], html);
+    }
+}
+
+/// How good a place for a line break is, worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Break {
+    Forced,
+    Punctuation,
+    Comma,
+    Space,
+    Newline,
+}
+
+/// One line of wrapped text.
+struct Line {
+    length: usize,
+    kind: Break,
+}
+
+impl Line {
+    /// The line that `text` starts with; `before` is the character in front of it.
+    fn find(text: &[u8], width: usize, html: bool, before: Option<u8>) -> Self {
+        let mut best: Option<(usize, Break)> = None;
+        let (mut at, mut column) = (0, 0);
+        if !html {
+            let end = text.iter().position(|&c| c == b'\n').unwrap_or(text.len());
+            if end <= width {
+                at = end;
+            }
+        }
+        let first = at;
+        while at < text.len() && column <= width {
+            let (kind, place) = match text[at] {
+                b'\n' => return Self { length: at, kind: Break::Newline },
+                c if is_space(c) => {
+                    let previous = if at > 0 { Some(text[at - 1]) } else { before };
+                    if html && previous.is_some_and(is_space) {
+                        at += 1;
+                        column += 1;
+                        continue;
+                    }
+                    (Break::Space, at)
+                }
+                b'&' if html => {
+                    at = end_of_entity(text, at);
+                    (Break::Forced, at)
+                }
+                b',' if column < width && at + 1 < text.len() => (Break::Comma, at + 1),
+                c if breaks_before(c, html) => (Break::Punctuation, at),
+                c if breaks_after(c, html) && column < width && at + 1 < text.len() => {
+                    (Break::Punctuation, at + 1)
+                }
+                _ => (Break::Forced, at),
+            };
+            offer(&mut best, kind, place, first);
+            at += 1;
+            column += 1;
+        }
+        if column <= width {
+            return Self { length: text.len(), kind: Break::Forced };
+        }
+        let (length, kind) = best.unwrap_or((text.len(), Break::Forced));
+        Self { length, kind }
+    }
+
+    /// How much of the text after the line is left out.
+    fn skip(&self, rest: &[u8], html: bool) -> usize {
+        if html {
+            return usize::from(matches!(self.kind, Break::Space | Break::Newline)).min(rest.len());
+        }
+        match self.kind {
+            Break::Space => {
+                let blanks = rest.iter().take_while(|&&c| c == b' ').count();
+                blanks + usize::from(rest.get(blanks) == Some(&b'\n'))
+            }
+            Break::Newline => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// Takes a break unless a better one is known; of equals the last counts.
+fn offer(best: &mut Option<(usize, Break)>, kind: Break, place: usize, first: usize) {
+    if place > first && best.is_none_or(|(_, known)| kind >= known) {
+        *best = Some((place, kind));
+    }
+}
+
+fn is_space(c: u8) -> bool {
+    matches!(c, 9..=13 | b' ')
+}
+
+fn breaks_before(c: u8, html: bool) -> bool {
+    html && matches!(c, b'(' | b'[' | b'{' | b'<' | b'`')
+}
+
+fn breaks_after(c: u8, html: bool) -> bool {
+    if html { c.is_ascii_punctuation() } else { c == b'-' }
+}
+
+/// Position of the semicolon of an entity that starts at `at`, or `at` for a lone ampersand.
+fn end_of_entity(text: &[u8], at: usize) -> usize {
+    let name =
+        text[at + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == b'#').count();
+    if text.get(at + 1 + name) == Some(&b';') { at + 1 + name } else { at }
+}
+
+/// Appends a subject's title, broken after the first blank at or beyond every 60th character; the
+/// blank stays (`s_WrapOutputLine`, showalign.cpp).
+pub fn wrap_title(title: &[u8], out: &mut Vec<u8>) {
+    const WIDTH: usize = 60;
+    let long = title.len() > WIDTH;
+    let mut due = false;
+    for (i, &c) in title.iter().enumerate() {
+        due |= long && i > 0 && i % WIDTH == 0;
+        out.push(c);
+        if due && is_space(c) {
+            out.push(b'\n');
+            due = false;
+        }
+    }
+}
+
+/// Text for HTML: `&`, `<`, `>` and `"` as entities.
+pub fn html(text: &[u8]) -> Vec<u8> {
+    let mut encoded = Vec::with_capacity(text.len());
+    for &c in text {
+        match c {
+            b'&' => encoded.extend_from_slice(b"&amp;"),
+            b'<' => encoded.extend_from_slice(b"&lt;"),
+            b'>' => encoded.extend_from_slice(b"&gt;"),
+            b'"' => encoded.extend_from_slice(b"&quot;"),
+            c => encoded.push(c),
+        }
+    }
+    encoded
+}
+
+/// Appends text to XML: `&`, `<`, `>`, `'` and `"` as entities, control characters as `#`, and
+/// characters above ASCII (the text is UTF-8) as their Latin-1 byte.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the text is not UTF-8 or has characters beyond Latin-1; BLAST+ fails too.
+pub fn xml(text: &[u8], out: &mut Vec<u8>) -> Result<(), ReportError> {
+    let failed = || ReportError::XmlText { text: String::from_utf8_lossy(text).into_owned() };
+    for c in std::str::from_utf8(text).map_err(|_| failed())?.chars() {
+        match c {
+            '&' => out.extend_from_slice(b"&amp;"),
+            '<' => out.extend_from_slice(b"&lt;"),
+            '>' => out.extend_from_slice(b"&gt;"),
+            '\'' => out.extend_from_slice(b"&apos;"),
+            '"' => out.extend_from_slice(b"&quot;"),
+            '\t' | '\n' | '\r' => out.push(c as u8),
+            '\0'..'\x20' => out.push(b'#'),
+            c => out.push(u8::try_from(u32::from(c)).map_err(|_| failed())?),
+        }
+    }
+    Ok(())
+}
+
+/// The first word of a text: up to the first blank.
+pub fn first_word(text: &[u8]) -> &[u8] {
+    text.split(|&c| c == b' ').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(text: &str, html: bool) -> String {
+        let mut out = Vec::new();
+        wrap(text.as_bytes(), 20, html, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn text_breaks_at_blanks_then_commas_then_hyphens() {
+        assert_eq!(wrapped("", false), "");
+        assert_eq!(wrapped("twenty columns wide.", false), "twenty columns wide.\n");
+        assert_eq!(
+            wrapped("twenty columns wide, and more", false),
+            "twenty columns wide,\nand more\n"
+        );
+        assert_eq!(wrapped("exactly twenty colum   ns", false), "exactly twenty colum\nns\n");
+        assert_eq!(
+            wrapped("one,two,threefourfivesixseven", false),
+            "one,two,\nthreefourfivesixseve\nn\n"
+        );
+        assert_eq!(
+            wrapped("one-two-threefourfivesixseven", false),
+            "one-two-\nthreefourfivesixseve\nn\n"
+        );
+        assert_eq!(
+            wrapped("a.b;c:onetwothreefourfivesixseven", false),
+            "a.b;c:onetwothreefou\nrfivesixseven\n"
+        );
+    }
+
+    #[test]
+    fn html_entities_are_one_column_wide() {
+        assert_eq!(wrapped("a &lt;twenty columns wide", true), "a &lt;twenty columns\nwide\n");
+    }
+
+    #[test]
+    fn titles_break_beyond_sixty() {
+        let mut out = Vec::new();
+        let title = format!("{} {} {}", "x".repeat(64), "y".repeat(50), "z".repeat(10));
+        wrap_title(title.as_bytes(), &mut out);
+        let lines: Vec<_> = out.split(|&c| c == b'\n').map(<[u8]>::len).collect();
+        assert_eq!(lines, [65, 61]);
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(html(b"<a> & \"b\" 'c'"), b"&lt;a&gt; &amp; &quot;b&quot; 'c'");
+        let mut out = Vec::new();
+        xml("<a> & \"b\" 'c' \u{e9}\u{1}".as_bytes(), &mut out).unwrap();
+        assert_eq!(out, b"&lt;a&gt; &amp; &quot;b&quot; &apos;c&apos; \xe9#");
+        assert!(xml(b"\xff", &mut out).is_err());
+        assert!(xml("\u{20ac}".as_bytes(), &mut out).is_err());
+    }
+}

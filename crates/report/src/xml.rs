@@ -1,0 +1,201 @@
+//! BLAST XML (format 5; blastxml_format.cpp).
+
+use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_seq::seg::SegParams;
+
+use crate::error::ReportError;
+use crate::letters::Positives;
+use crate::model::{QueryResult, Search, SubjectSource};
+use crate::names::{self, Subject};
+use crate::number;
+use crate::pair::Pair;
+use crate::pairwise::GAPPED_BLAST;
+use crate::text;
+
+/// What comes before the first query; it names the first query.
+pub fn prologue(
+    search: &Search,
+    first: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    out.extend_from_slice(
+        b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
+          \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
+    );
+    element(2, "BlastOutput_program", search.program.as_bytes(), out)?;
+    element(2, "BlastOutput_version", search.banner.as_bytes(), out)?;
+    element(2, "BlastOutput_reference", GAPPED_BLAST.as_bytes(), out)?;
+    let database = if search.database.is_subject { &[][..] } else { &search.database.label };
+    element(2, "BlastOutput_db", database, out)?;
+    query_elements("BlastOutput_query", first, out)?;
+    let params = search.params;
+    out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
+    element(6, "Parameters_matrix", search.matrix_name.as_bytes(), out)?;
+    value(6, "Parameters_expect", number::posix(params.evalue), out);
+    value(6, "Parameters_gap-open", params.scoring.gap_open, out);
+    value(6, "Parameters_gap-extend", params.scoring.gap_extend, out);
+    value(6, "Parameters_filter", filter(search), out);
+    out.extend_from_slice(b"    </Parameters>\n  </BlastOutput_param>\n<BlastOutput_iterations>\n");
+    Ok(())
+}
+
+/// The masking of the queries as one string; lower-case masking is not named.
+fn filter(search: &Search) -> String {
+    let mut text = match search.params.seg {
+        Some(seg) if seg == SegParams::QUERY => "L;".to_string(),
+        Some(seg) => format!("S {} {:.1} {:.1};", seg.window, seg.locut, seg.hicut),
+        None => String::new(),
+    };
+    if search.params.soft_masking {
+        text.push_str("m;");
+    }
+    if text.is_empty() { "F".to_string() } else { text }
+}
+
+fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+    element(2, &format!("{prefix}-ID"), &names::query_id(query), out)?;
+    element(2, &format!("{prefix}-def"), &names::query_definition(query), out)?;
+    value(2, &format!("{prefix}-len"), query.searched_length(), out);
+    Ok(())
+}
+
+/// What comes before a query's subjects.
+pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+    out.extend_from_slice(b"<Iteration>\n");
+    value(2, "Iteration_iter-num", query.number, out);
+    query_elements("Iteration_query", query, out)?;
+    out.extend_from_slice(b"<Iteration_hits>\n");
+    Ok(())
+}
+
+/// A subject. `rank` is its place in the list, from 1.
+pub fn subject_block(
+    search: &Search,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    rank: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let subject = Subject::read(search, source, hit.oid)?;
+    let (id, definition) = subject.hit_id_and_definition();
+    out.extend_from_slice(b"<Hit>\n");
+    value(2, "Hit_num", rank, out);
+    element(2, "Hit_id", &id, out)?;
+    element(2, "Hit_def", &definition, out)?;
+    element(2, "Hit_accession", &subject.hit_accession(), out)?;
+    value(2, "Hit_len", source.residues(hit.oid).len(), out);
+    out.extend_from_slice(b"  <Hit_hsps>\n");
+    let positives = Positives::xml(&search.params.scoring.scores);
+    for (i, alignment) in hit.alignments.iter().enumerate() {
+        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        hsp(query, i + 1, alignment, &pair, &positives, out)?;
+    }
+    out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");
+    Ok(())
+}
+
+fn hsp(
+    query: &QueryResult,
+    rank: usize,
+    alignment: &Alignment,
+    pair: &Pair,
+    positives: &Positives,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    out.extend_from_slice(b"    <Hsp>\n");
+    value(6, "Hsp_num", rank, out);
+    value(6, "Hsp_bit-score", six_digits(alignment.bit_score), out);
+    value(6, "Hsp_score", alignment.score, out);
+    let evalue = if alignment.evalue < number::SMALLEST_EVALUE { 0.0 } else { alignment.evalue };
+    value(6, "Hsp_evalue", six_digits(evalue), out);
+    value(6, "Hsp_query-from", pair.query_range.start + 1, out);
+    value(6, "Hsp_query-to", pair.query_range.end, out);
+    value(6, "Hsp_hit-from", pair.subject_range.start + 1, out);
+    value(6, "Hsp_hit-to", pair.subject_range.end, out);
+    value(6, "Hsp_query-frame", 0, out);
+    value(6, "Hsp_hit-frame", 0, out);
+    value(6, "Hsp_identity", pair.identities, out);
+    value(6, "Hsp_positive", pair.positives(positives), out);
+    value(6, "Hsp_gaps", pair.gaps, out);
+    value(6, "Hsp_align-len", pair.columns(), out);
+    element(6, "Hsp_qseq", &masked_query(query, pair), out)?;
+    element(6, "Hsp_hseq", &pair.subject, out)?;
+    element(6, "Hsp_midline", &pair.midline(positives), out)?;
+    out.extend_from_slice(b"    </Hsp>\n");
+    Ok(())
+}
+
+/// The query's letters, `X` where they are masked, be it for the look-up table only.
+fn masked_query(query: &QueryResult, pair: &Pair) -> Vec<u8> {
+    let mut row = pair.query.clone();
+    for mask in pair.masked_columns(query) {
+        row[mask].iter_mut().filter(|c| c.is_ascii_alphabetic()).for_each(|c| *c = b'X');
+    }
+    row
+}
+
+/// A double cut to six digits before it is written.
+fn six_digits(value: f64) -> String {
+    let cut = number::general(value, 6, false);
+    cut.parse().map_or(cut, number::posix)
+}
+
+/// What comes after a query's subjects.
+pub fn query_footer(
+    search: &Search,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    out.extend_from_slice(b"</Iteration_hits>\n  <Iteration_stat>\n    <Statistics>\n");
+    let database = &search.database;
+    // Nothing is counted for subjects from FASTA.
+    let counted = || database.paragraphs.iter().filter(|_| !database.is_subject);
+    value(6, "Statistics_db-num", counted().map(|d| d.sequences).sum::<i64>(), out);
+    value(6, "Statistics_db-len", counted().map(|d| d.residues).sum::<i64>(), out);
+    value(6, "Statistics_hsp-len", query.query.length_adjustment, out);
+    value(6, "Statistics_eff-space", number::posix(query.query.search_space as f64), out);
+    let block = query.query.karlin.map(|ungapped| {
+        if search.params.ungapped { ungapped } else { search.params.scoring.gapped.block() }
+    });
+    let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
+    value(6, "Statistics_kappa", number::posix(k), out);
+    value(6, "Statistics_lambda", number::posix(lambda), out);
+    value(6, "Statistics_entropy", number::posix(h), out);
+    out.extend_from_slice(b"    </Statistics>\n  </Iteration_stat>\n");
+    let mut message = query.messages.to_vec();
+    if query.hit_count == 0 {
+        if !message.is_empty() {
+            message.push(b' ');
+        }
+        message.extend_from_slice(b"No hits found");
+    }
+    if !message.is_empty() {
+        element(2, "Iteration_message", &message, out)?;
+    }
+    out.extend_from_slice(b"</Iteration>\n");
+    Ok(())
+}
+
+/// What comes after the last query.
+pub fn epilogue(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"</BlastOutput_iterations>\n</BlastOutput>\n\n");
+}
+
+/// Appends an element with text, on a line of its own.
+fn element(
+    indent: usize,
+    name: &str,
+    content: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    out.extend_from_slice(format!("{:indent$}<{name}>", "").as_bytes());
+    text::xml(content, out)?;
+    out.extend_from_slice(format!("</{name}>\n").as_bytes());
+    Ok(())
+}
+
+/// Appends an element with a number (or anything that needs no escape).
+fn value(indent: usize, name: &str, content: impl std::fmt::Display, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("{:indent$}<{name}>{content}</{name}>\n", "").as_bytes());
+}

@@ -1,0 +1,111 @@
+//! Hits read back from what BLAST+ prints: scores, ranges and gaps from XML, methods from the
+//! pairwise report. Values in XML have six digits; the reports need no more.
+
+use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
+
+/// The hits of each query. Subjects are recognised by their length, which must differ.
+pub fn read(
+    xml: &[u8],
+    pairwise: &[u8],
+    subjects: &[Vec<u8>],
+    offset: u32,
+) -> Vec<Vec<SubjectHit>> {
+    let xml = String::from_utf8_lossy(xml).into_owned();
+    let pairwise = String::from_utf8_lossy(pairwise).into_owned();
+    let mut methods = pairwise.lines().filter(|line| line.starts_with(" Score = ")).map(|line| {
+        if line.ends_with("Compositional matrix adjust.") {
+            Adjustment::Matrix
+        } else if line.ends_with("Composition-based stats.") {
+            Adjustment::Scaled
+        } else {
+            Adjustment::None
+        }
+    });
+    let mut queries = Vec::new();
+    for iteration in xml.split("<Iteration>").skip(1) {
+        let mut hits = Vec::new();
+        for hit in iteration.split("<Hit>").skip(1) {
+            let length: usize = number(hit, "Hit_len");
+            let mut same = (0..subjects.len()).filter(|&oid| subjects[oid].len() == length);
+            let oid = same.next().unwrap() as u32;
+            assert_eq!(same.next(), None, "two subjects of length {length}");
+            let alignments = hit.split("<Hsp>").skip(1);
+            let alignments =
+                alignments.map(|hsp| alignment(hsp, offset, methods.next().unwrap())).collect();
+            hits.push(SubjectHit { oid, alignments });
+        }
+        queries.push(hits);
+    }
+    assert_eq!(methods.next(), None, "more alignments in the pairwise report");
+    queries
+}
+
+/// Moves e-values by less than their last digit in XML, where rounding those six digits to three is
+/// not what BLAST+ rounded to. `tabular` is the column `evalue`.
+pub fn settle_evalues(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
+    let tabular = String::from_utf8_lossy(tabular).into_owned();
+    let mut texts = tabular.lines();
+    for alignment in hits.iter_mut().flatten().flat_map(|hit| &mut hit.alignments) {
+        let text = texts.next().unwrap();
+        if !text.contains('e') {
+            continue;
+        }
+        let rounded = |value: f64| format!("{value:.2e}").parse() == text.parse::<f64>();
+        let near = [1.0, 1.0 + 1e-7, 1.0 - 1e-7].map(|factor| alignment.evalue * factor);
+        alignment.evalue = near.into_iter().find(|&value| rounded(value)).unwrap();
+    }
+}
+
+/// The messages of each query, without the one that nothing was found.
+pub fn messages(xml: &[u8]) -> Vec<String> {
+    let xml = String::from_utf8_lossy(xml).into_owned();
+    let messages = xml.split("<Iteration>").skip(1).map(|iteration| {
+        if !iteration.contains("<Iteration_message>") {
+            return String::new();
+        }
+        let message = text(iteration, "Iteration_message");
+        let message = message.strip_suffix("No hits found").unwrap_or(message);
+        if iteration.contains("<Hit>") {
+            message
+        } else {
+            message.strip_suffix(' ').unwrap_or(message)
+        }
+        .to_string()
+    });
+    messages.collect()
+}
+
+fn text<'x>(xml: &'x str, name: &str) -> &'x str {
+    let start = xml.find(&format!("<{name}>")).unwrap() + name.len() + 2;
+    &xml[start..start + xml[start..].find('<').unwrap()]
+}
+
+fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(xml: &str, name: &str) -> T {
+    text(xml, name).parse().unwrap()
+}
+
+fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
+    let position = |name: &str| number::<u32>(hsp, name);
+    let columns = text(hsp, "Hsp_qseq").bytes().zip(text(hsp, "Hsp_hseq").bytes());
+    let mut edits: Vec<Edit> = Vec::new();
+    for column in columns {
+        let op = match column {
+            (b'-', _) => EditOp::GapInQuery,
+            (_, b'-') => EditOp::GapInSubject,
+            _ => EditOp::Substitution,
+        };
+        match edits.last_mut() {
+            Some(last) if last.op == op => last.len += 1,
+            _ => edits.push(Edit { op, len: 1 }),
+        }
+    }
+    Alignment {
+        score: number(hsp, "Hsp_score"),
+        bit_score: number(hsp, "Hsp_bit-score"),
+        evalue: number(hsp, "Hsp_evalue"),
+        query: position("Hsp_query-from") - 1 - offset..position("Hsp_query-to") - offset,
+        subject: position("Hsp_hit-from") - 1..position("Hsp_hit-to"),
+        edits,
+        adjustment,
+    }
+}

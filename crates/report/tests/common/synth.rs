@@ -1,0 +1,115 @@
+//! Synthetic proteins from a seeded generator.
+
+use super::Entry;
+
+const RESIDUES: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
+
+/// A small pseudo-random generator (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// A sequence without relatives.
+    pub fn protein(&mut self, length: usize) -> String {
+        (0..length).map(|_| char::from(RESIDUES[self.below(20) as usize])).collect()
+    }
+
+    /// A relative: `rate` per cent of the residues exchanged, and some gaps.
+    pub fn relative(&mut self, sequence: &str, rate: u64) -> String {
+        let mut relative = String::new();
+        for c in sequence.chars() {
+            match self.below(100) {
+                0..2 => {}
+                2..4 => {
+                    let insert = self.below(5) as usize + 1;
+                    relative.push(c);
+                    relative += &self.protein(insert);
+                }
+                n if n < 4 + rate => relative += &self.protein(1),
+                _ => relative.push(c),
+            }
+        }
+        relative
+    }
+}
+
+/// Pads the sequences so that no two have the same length.
+pub fn distinct_lengths(entries: &mut [Entry], random: &mut Random) {
+    let mut lengths: Vec<usize> = Vec::new();
+    for (_, letters) in entries {
+        while lengths.contains(&letters.len()) {
+            letters.push_str(&random.protein(1));
+        }
+        lengths.push(letters.len());
+    }
+}
+
+/// Queries with low complexity, rare letters, lower case, and without relatives.
+pub fn queries(random: &mut Random) -> Vec<Entry> {
+    let core = random.protein(150);
+    let long = format!("{}SSSSSSSSSSSSSSSSPPPPPPPPPPPPPP{}", &core[..50], &core[50..]);
+    let rare = format!("{}OOUU*XBZJ{}", &core[..40], &core[40..]);
+    vec![
+        (
+            "Q1 first query, with  a title that is longer than one line of the report can hold, so"
+                .into(),
+            long.clone(),
+        ),
+        ("sp|P12345.1|AB_CD a ; b ( c ) , d.".into(), random.relative(&long, 30)),
+        ("low lower case".into(), format!("{}{}", long[..60].to_lowercase(), &long[60..])),
+        ("nothing".into(), random.protein(25)),
+        (format!("{} a,b-c d,e <f> & \"g\"", "verylongword".repeat(4)), rare),
+    ]
+}
+
+/// Subjects related to the first query, with identifiers of all kinds.
+pub fn subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
+    let base = &queries[0].1;
+    let titles: [&str; 16] = [
+        // First: makeblastdb fails if a gi without accession comes later.
+        "gi|888",
+        "d1 one two three with a long title that goes on and on, past the sixtieth column and further; it is cut in the table.",
+        "sp|P69905.2|HBA_HUMAN Hemoglobin_and_a_word_that_is_far_too_long_for_a_line_of_sixty_columns_or_even_more_than_that end",
+        "gi|999|gb|AAA12345.1| genbank <thing> & \"q\" 'r'",
+        "loc1",
+        "gnl|mydb|tag1 general , id",
+        "pdb|1ABC|A",
+        "12345 numeric",
+        "e1 merged one\u{1}sp|Q12345|X_Y merged two\u{1}gi|777|ref|NP_000549.1| TPA: merged three.",
+        "ref|NP_000001.1| a ( b ) ;c, , d.",
+        "tr|Q9XXX1|Q9XXX1_HUMAN unreviewed",
+        "pir||S12345 pir",
+        "prf||1234567B prf",
+        "pat|US|RE33188|1",
+        "gnl|ti|12345 trace",
+        "emb|CAA12345.1|LOC two  blanks",
+    ];
+    let mut subjects: Vec<Entry> = Vec::new();
+    for (i, title) in titles.iter().enumerate() {
+        let mut letters = random.relative(base, 5 + 4 * i as u64);
+        if i % 4 == 1 {
+            letters += &random.protein(30);
+            letters += &random.relative(base, 40);
+        }
+        if i % 5 == 2 {
+            letters = format!("{}U*XBZJO{}", &letters[..45], &letters[45..].replace('C', "U"));
+        }
+        subjects.push(((*title).to_string(), letters));
+    }
+    for i in 0..10 {
+        subjects.push((format!("rnd{i} unrelated"), random.protein(120)));
+    }
+    distinct_lengths(&mut subjects, random);
+    subjects
+}

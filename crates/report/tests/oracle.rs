@@ -1,0 +1,219 @@
+//! Byte-for-byte comparison with BLAST+ 2.12.0 on synthetic searches, whose hits are read back from it.
+
+mod common;
+
+use common::synth::{self, Random};
+use common::{Case, Entry, Run, Subjects, output, seg_yes, tabular};
+use fleetblast_report::columns::Columns;
+use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions};
+
+const ALL: &str = "qseqid qgi qacc qaccver qlen sseqid sallseqid sgi sallgi sacc saccver sallacc slen \
+    qstart qend sstart send qseq sseq evalue bitscore score length pident nident mismatch positive \
+    gapopen gaps ppos frames qframe sframe btop staxid staxids stitle salltitles sstrand qcovs \
+    qcovhsp qcovus";
+
+fn inputs(seed: u64) -> (Vec<Entry>, Vec<Entry>) {
+    let mut random = Random(seed);
+    let queries = synth::queries(&mut random);
+    let subjects = synth::subjects(&queries, &mut random);
+    (queries, subjects)
+}
+
+fn case(seed: u64, kind: Subjects) -> Case {
+    let (queries, subjects) = inputs(seed);
+    Case::new(queries, subjects, kind)
+}
+
+/// Checks the formats whose bytes do not depend on details of the options.
+fn check_formats(run: &Run) {
+    let pairwise = || output(Format::Pairwise);
+    run.check(&["-outfmt", "0"], pairwise());
+    run.check(&["-outfmt", "0", "-html"], OutputOptions { html: true, ..pairwise() });
+    run.check(&["-outfmt", "0", "-show_gis"], OutputOptions { show_gis: true, ..pairwise() });
+    run.check(
+        &["-outfmt", "0", "-html", "-show_gis", "-sorthits", "0"],
+        OutputOptions {
+            html: true,
+            show_gis: true,
+            hit_order: Some(HitOrder::Evalue),
+            ..pairwise()
+        },
+    );
+    run.check(&["-outfmt", "5"], output(Format::Xml));
+    run.check(&["-outfmt", "6"], output(tabular("")));
+    run.check(&["-outfmt", &format!("6 {ALL}")], output(tabular(ALL)));
+    let commented = Format::Commented(Columns::parse("std qcovs sscinames staxids", b"\t"));
+    run.check(&["-outfmt", "7 std qcovs sscinames staxids"], output(commented));
+    let commas = Format::Tabular(Columns::parse("sseqid std", b","));
+    run.check(&["-outfmt", "10 sseqid std"], output(commas));
+}
+
+#[test]
+fn plain_database() {
+    if common::oracle() {
+        check_formats(&Run::new("plain", case(1, Subjects::Plain)));
+    }
+}
+
+#[test]
+fn parsed_database() {
+    if common::oracle() {
+        check_formats(&Run::new("parsed", case(2, Subjects::Parsed)));
+    }
+}
+
+#[test]
+fn fasta_subjects() {
+    if common::oracle() {
+        check_formats(&Run::new("fasta", case(3, Subjects::Fasta)));
+    }
+}
+
+#[test]
+fn parsed_definition_lines() {
+    if !common::oracle() {
+        return;
+    }
+    for (name, kind) in [("lines-db", Subjects::Parsed), ("lines-fasta", Subjects::Fasta)] {
+        let mut case = case(4, kind);
+        case.parse_deflines = true;
+        case.queries.truncate(4);
+        case.queries[0].0 = "gi|55|gb|AAC99999.3| of genbank".into();
+        check_formats(&Run::new(name, case));
+    }
+}
+
+#[test]
+fn masked_queries() {
+    if !common::oracle() {
+        return;
+    }
+    for (name, soft, lower) in [("hard", false, true), ("soft", true, false)] {
+        let mut case = case(5, Subjects::Plain);
+        case.options = vec!["-seg", "yes"];
+        case.params.seg = seg_yes();
+        if soft {
+            case.options.extend(["-soft_masking", "true"]);
+            case.params.soft_masking = true;
+        }
+        if lower {
+            case.options.push("-lcase_masking");
+            case.params.lcase_masking = true;
+        }
+        let run = Run::new(name, case);
+        check_formats(&run);
+        for line_length in [1, 7, 45] {
+            let length = line_length.to_string();
+            let options = ["-outfmt", "0", "-html", "-line_length", &length];
+            run.check(
+                &options,
+                OutputOptions { html: true, line_length, ..output(Format::Pairwise) },
+            );
+        }
+    }
+}
+
+#[test]
+fn line_lengths() {
+    if !common::oracle() {
+        return;
+    }
+    let run = Run::new("lines", case(6, Subjects::Plain));
+    for line_length in [1, 2, 3, 10, 59, 61, 100, 200] {
+        let length = line_length.to_string();
+        run.check(
+            &["-outfmt", "0", "-line_length", &length],
+            OutputOptions { line_length, ..output(Format::Pairwise) },
+        );
+    }
+}
+
+#[test]
+fn orders() {
+    if !common::oracle() {
+        return;
+    }
+    let run = Run::new("orders", case(7, Subjects::Parsed));
+    let hits = [
+        HitOrder::Evalue,
+        HitOrder::BitScore,
+        HitOrder::TotalScore,
+        HitOrder::Identity,
+        HitOrder::Coverage,
+    ];
+    for (i, hit_order) in hits.into_iter().enumerate() {
+        run.check(
+            &["-outfmt", "0", "-sorthits", &i.to_string()],
+            OutputOptions { hit_order: Some(hit_order), ..output(Format::Pairwise) },
+        );
+    }
+    let hsps = [
+        HspOrder::Evalue,
+        HspOrder::Score,
+        HspOrder::QueryStart,
+        HspOrder::Identity,
+        HspOrder::SubjectStart,
+    ];
+    for (i, hsp_order) in hsps.into_iter().enumerate() {
+        run.check(
+            &["-outfmt", "0", "-sorthsps", &i.to_string()],
+            OutputOptions { hsp_order, ..output(Format::Pairwise) },
+        );
+    }
+}
+
+#[test]
+fn numbers_of_descriptions_and_alignments() {
+    if !common::oracle() {
+        return;
+    }
+    let run = Run::new("numbers", case(8, Subjects::Plain));
+    for (num_descriptions, num_alignments) in [(0, 500), (3, 500), (500, 0), (500, 2), (0, 500)] {
+        let (d, a) = (num_descriptions.to_string(), num_alignments.to_string());
+        run.check(
+            &["-outfmt", "0", "-num_descriptions", &d, "-num_alignments", &a],
+            OutputOptions { num_descriptions, num_alignments, ..output(Format::Pairwise) },
+        );
+    }
+}
+
+#[test]
+fn part_of_a_query() {
+    if !common::oracle() {
+        return;
+    }
+    for kind in [Subjects::Plain, Subjects::Fasta] {
+        let mut case = case(9, kind);
+        case.queries.truncate(1);
+        case.query_range = Some(20..150);
+        case.options = vec!["-seg", "yes"];
+        case.params.seg = seg_yes();
+        check_formats(&Run::new(&format!("part-{kind:?}"), case));
+    }
+}
+
+#[test]
+fn ungapped() {
+    if !common::oracle() {
+        return;
+    }
+    let mut case = case(10, Subjects::Plain);
+    case.options = vec!["-ungapped", "-comp_based_stats", "F"];
+    case.params.ungapped = true;
+    let run = Run::new("ungapped", case);
+    run.check(&["-outfmt", "0"], output(Format::Pairwise));
+    run.check(&["-outfmt", "6"], output(tabular("")));
+}
+
+#[test]
+fn many_seeds() {
+    if !common::oracle() {
+        return;
+    }
+    for seed in 20..24 {
+        let run = Run::new(&format!("seed-{seed}"), case(seed, Subjects::Parsed));
+        run.check(&["-outfmt", "0"], output(Format::Pairwise));
+        run.check(&["-outfmt", "5"], output(Format::Xml));
+        run.check(&["-outfmt", &format!("6 {ALL}")], output(tabular(ALL)));
+    }
+}

@@ -1,0 +1,173 @@
+//! Lines of residues.
+
+use std::ops::Range;
+
+use super::error::{Problem, Warning};
+use crate::alphabet::{X, encode};
+use crate::id::Molecule;
+
+/// Most residues of one sequence.
+const MAX_RESIDUES: usize = i32::MAX as usize;
+/// Columns of a line that must look like sequence.
+const CHECKED_COLUMNS: usize = 70;
+/// Most ranges of invalid columns reported of one line.
+const MAX_RANGES: usize = 1000;
+
+/// White space as C's `isspace` has it.
+pub(super) const fn is_space(c: u8) -> bool {
+    matches!(c, b' ' | b'\t'..=b'\r')
+}
+
+/// A line without white space at its ends.
+pub(super) fn trim(mut line: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = line
+        && is_space(*first)
+    {
+        line = rest;
+    }
+    while let [rest @ .., last] = line
+        && is_space(*last)
+    {
+        line = rest;
+    }
+    line
+}
+
+/// The residues of a record while its lines come in.
+#[derive(Debug)]
+pub(super) struct Residues {
+    codes: Vec<u8>,
+    lower_case: Vec<Range<u32>>,
+    mask_start: Option<u32>,
+    /// Residues that came from lines of letters, not from gap lines.
+    letters: usize,
+    molecule: Option<Molecule>,
+}
+
+impl Residues {
+    /// No residues yet; `molecule` is what the identifiers say.
+    pub(super) fn new(molecule: Option<Molecule>) -> Self {
+        Self { codes: Vec::new(), lower_case: Vec::new(), mask_start: None, letters: 0, molecule }
+    }
+
+    /// Adds a line (trimmed, not empty, no comment).
+    pub(super) fn add_line(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), Problem> {
+        if let Some(gap) = line.strip_prefix(b">?") {
+            let size = gap_size(gap);
+            if size == 0 {
+                warnings.push(Warning::GapSize { line: number });
+            }
+            let size = size.max(1) as usize;
+            if self.codes.len() + size > MAX_RESIDUES {
+                return Err(Problem::TooLong);
+            }
+            self.codes.resize(self.codes.len() + size, X);
+            return Ok(());
+        }
+        if self.letters == 0 && !looks_like_sequence(line) {
+            return Err(Problem::NotSequence);
+        }
+        if self.codes.len() + line.len() > MAX_RESIDUES {
+            return Err(Problem::TooLong);
+        }
+        self.add_letters(line, number, warnings);
+        Ok(())
+    }
+
+    fn add_letters(&mut self, line: &[u8], number: u64, warnings: &mut Vec<Warning>) {
+        let before = self.codes.len();
+        let mut hyphens = false;
+        let mut columns: Vec<Range<u32>> = Vec::new();
+        for (column, &letter) in (1u32..).zip(line) {
+            match letter {
+                b'-' => hyphens = true,
+                b';' => break,
+                _ if is_space(letter) => {}
+                _ => match encode(letter).filter(|_| self.allows(letter)) {
+                    Some(code) => {
+                        self.mark(letter.is_ascii_lowercase());
+                        self.codes.push(code);
+                    }
+                    None => add_column(&mut columns, column),
+                },
+            }
+        }
+        self.letters += self.codes.len() - before;
+        if hyphens {
+            warnings.push(Warning::Hyphens { line: number });
+        }
+        if !columns.is_empty() {
+            // BLAST+ stops at the first range beyond the limit.
+            columns.truncate(MAX_RANGES);
+            let molecule = self.molecule;
+            warnings.push(Warning::InvalidResidues { line: number, columns, molecule });
+        }
+    }
+
+    /// Whether a letter is allowed; BLAST+ is stricter if the identifier is a nucleotide's.
+    fn allows(&self, letter: u8) -> bool {
+        self.molecule != Some(Molecule::Nucleotide)
+            || !matches!(
+                letter.to_ascii_uppercase(),
+                b'E' | b'F' | b'I' | b'J' | b'L' | b'O' | b'P' | b'Q' | b'X' | b'Z' | b'*'
+            )
+    }
+
+    /// Opens or closes a run of lower case before the next residue.
+    fn mark(&mut self, lower: bool) {
+        let position = self.codes.len() as u32;
+        match (self.mask_start, lower) {
+            (None, true) => self.mask_start = Some(position),
+            (Some(start), false) => {
+                self.lower_case.push(start..position);
+                self.mask_start = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The residues and the runs of lower case.
+    pub(super) fn finish(mut self) -> (Vec<u8>, Vec<Range<u32>>) {
+        self.mark(false);
+        (self.codes, self.lower_case)
+    }
+}
+
+/// Notes an invalid column, joining neighbours; one range beyond the limit ends the last one.
+fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
+    let full = columns.len() > MAX_RANGES;
+    match columns.last_mut() {
+        Some(last) if last.end == column => last.end += 1,
+        _ if full => {}
+        _ => columns.push(column..column + 1),
+    }
+}
+
+/// The size in a gap line after `>?`: `100`, `unk100`; 0 if there is none.
+fn gap_size(text: &[u8]) -> u32 {
+    let text = trim(text);
+    let text = text.strip_prefix(b"unk").map_or(text, trim);
+    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+    std::str::from_utf8(&text[..digits]).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// Whether the first line of a sequence resembles one (`CFastaReader::CheckDataLine`).
+fn looks_like_sequence(line: &[u8]) -> bool {
+    let checked = line.len().min(CHECKED_COLUMNS);
+    let (mut good, mut bad) = (0, 0);
+    for &c in &line[..checked] {
+        match c {
+            b'A'..=b'Z' | b'a'..=b'z' | b'*' => good += 1,
+            b';' => break,
+            b'-' | b'0'..=b'9' => {}
+            _ if is_space(c) => {}
+            _ => bad += 1,
+        }
+    }
+    !(bad >= good / 3 && (checked > 3 || good == 0 || bad > good))
+}

@@ -1,0 +1,199 @@
+//! Definition lines.
+
+use std::borrow::Cow;
+
+use super::Options;
+use super::data::{is_space, trim};
+use super::error::{Problem, Warning};
+use crate::id::accession::{Identified, identify};
+use crate::id::{ObjectId, SeqId, parse_word};
+
+/// Longest local identifier and longest tag of a general one.
+const MAX_LOCAL: usize = 50;
+/// Longest accession.
+const MAX_ACCESSION: usize = 30;
+/// So many letters at the end of a title or identifier look like a misplaced sequence.
+const SUSPICIOUS_LETTERS: usize = 50;
+/// How far BLAST+ looks for the `=` of `[key=value]`.
+const MAX_KEY: usize = 30;
+
+/// What a definition line holds.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub ids: Vec<SeqId>,
+    pub title: Vec<u8>,
+    /// The title looks like a misplaced sequence.
+    pub suspicious: bool,
+}
+
+/// The text after `>` if the line starts a record. Lines with `>?` are gaps in a sequence, but
+/// `>?_` is short for `>`.
+pub(super) fn text(line: &[u8]) -> Option<&[u8]> {
+    let text = line.strip_prefix(b">")?;
+    let text = text.strip_prefix(b"?_").unwrap_or(text);
+    (!text.starts_with(b"?")).then_some(text)
+}
+
+/// Reads the text after `>`.
+///
+/// # Errors
+/// What BLAST+ refuses; what it warned of before is in `warnings` also then.
+pub(super) fn parse(
+    text: &[u8],
+    line: u64,
+    options: Options,
+    warnings: &mut Vec<Warning>,
+) -> Result<Parsed, Problem> {
+    let Some(start) = text.iter().position(|&c| !is_space(c)) else {
+        return Ok(Parsed::default());
+    };
+    if !options.parse_deflines {
+        let (title, suspicious) = title(&text[start..]);
+        return Ok(Parsed { ids: Vec::new(), title, suspicious });
+    }
+    let end = word_end(text, start);
+    let word = &text[start..end];
+    let range = range_length(word);
+    let word = &word[..word.len() - range];
+    if trim(word).is_empty() {
+        return Err(Problem::NoIdentifier);
+    }
+    let ids = identifiers(word, line, warnings)?;
+    let ids = if range > 0 { Vec::new() } else { ids };
+    let rest = &text[end..];
+    let blanks = rest.iter().take_while(|&&c| is_space(c)).count();
+    let (title, suspicious) = title(&rest[blanks..]);
+    Ok(Parsed { ids, title, suspicious })
+}
+
+/// The title, up to the first control character, the first character excepted; and whether it has
+/// more than 50 characters of which the last 50, blanks included, are letters.
+fn title(text: &[u8]) -> (Vec<u8>, bool) {
+    let control = text.iter().skip(1).position(|&c| c < b' ');
+    let title = &text[..control.map_or(text.len(), |n| n + 1)];
+    let suspicious = title.len() > SUSPICIOUS_LETTERS && final_letters(title) >= SUSPICIOUS_LETTERS;
+    (trim(title).to_vec(), suspicious)
+}
+
+/// End of the first word: a blank, a control character, or the bracket of `[key=value]`.
+fn word_end(text: &[u8], start: usize) -> usize {
+    let mut end = start;
+    while end < text.len() {
+        match text[end] {
+            0..=b' ' => return end,
+            b'[' => match bracket(text, end) {
+                Ok(next) => end = next + 1,
+                Err(word_end) => return word_end,
+            },
+            _ => end += 1,
+        }
+    }
+    // The look for an equals sign may have gone on to the end.
+    end.min(text.len())
+}
+
+/// Looks from a bracket for `key=`. `Err`: where the word ends; `Ok`: the last position looked at.
+fn bracket(text: &[u8], open: usize) -> Result<usize, usize> {
+    // BLAST+ counts the `>`, which is not in `text`.
+    let limit = text.len().min(MAX_KEY).saturating_sub(1);
+    let mut blank = None;
+    let mut pos = open + 1;
+    while pos < limit {
+        match text[pos] {
+            b'=' => break,
+            0..=b' ' => blank = blank.or(Some(pos)),
+            c if c.is_ascii_alphanumeric() || c == b'-' || c == b'_' => {}
+            _ => break,
+        }
+        pos += 1;
+    }
+    if text.get(pos) == Some(&b'=') { Err(open) } else { blank.map_or(Ok(pos), Err) }
+}
+
+/// Length of a range at the end of a word, such as `:1-10` or `:c10-1`; 0 if there is none.
+fn range_length(word: &[u8]) -> usize {
+    let (mut from, mut to, mut factor) = (0u32, 0u32, 1u32);
+    let (mut on_from, mut digits, mut reverse) = (false, false, false);
+    let mut pos = word.len().saturating_sub(1);
+    while pos > 0 {
+        match word[pos] {
+            c @ b'0'..=b'9' => {
+                let number = if on_from { &mut from } else { &mut to };
+                *number = number.wrapping_add(u32::from(c - b'0').wrapping_mul(factor));
+                factor = factor.wrapping_mul(10);
+                digits = true;
+            }
+            b'-' if !on_from && digits => (on_from, digits, factor) = (true, false, 1),
+            b':' if on_from && digits => break,
+            b'c' if on_from && digits && word[pos - 1] == b':' => {
+                pos -= 1;
+                reverse = true;
+                break;
+            }
+            _ => return 0,
+        }
+        pos -= 1;
+    }
+    let ordered = if reverse { to <= from } else { from <= to };
+    if ordered && word.get(pos) == Some(&b':') { word.len() - pos } else { 0 }
+}
+
+/// Reads and checks the identifiers of a word.
+fn identifiers(word: &[u8], line: u64, warnings: &mut Vec<Warning>) -> Result<Vec<SeqId>, Problem> {
+    let mut word = Cow::Borrowed(word);
+    if word.contains(&b',') && !word.contains(&b'|') {
+        warnings.push(Warning::CommaInId { line });
+        for c in word.to_mut() {
+            if *c == b',' {
+                *c = b'_';
+            }
+        }
+    }
+    let ids = parse_word(&word)?;
+    if let Some(last) = ids.last() {
+        let letters = final_letters(&last.accession());
+        if letters > SUSPICIOUS_LETTERS {
+            warnings.push(Warning::SequenceInId { letters });
+        }
+    }
+    ids.iter().try_for_each(check)?;
+    Ok(ids)
+}
+
+fn final_letters(text: &[u8]) -> usize {
+    text.iter().rev().take_while(|c| c.is_ascii_alphabetic()).count()
+}
+
+/// Checks start and length of an identifier (`seqid_validate.cpp`).
+fn check(id: &SeqId) -> Result<(), Problem> {
+    let (what, text, limit) = match id {
+        SeqId::Local(ObjectId::Text(text)) => {
+            let start = text.first().copied().unwrap_or(b' ');
+            if !(33..=127).contains(&start) || b" >[]|\"".contains(&start) {
+                let id = String::from_utf8_lossy(text).into_owned();
+                return Err(Problem::InvalidLocal(id));
+            }
+            ("local id", text, MAX_LOCAL)
+        }
+        SeqId::General { tag: ObjectId::Text(text), .. } => ("general id string", text, MAX_LOCAL),
+        SeqId::Text { accession, .. } => ("accession", accession, MAX_ACCESSION),
+        _ => return Ok(()),
+    };
+    if text.len() > limit {
+        return Err(Problem::LongIdentifier { what, length: text.len(), limit });
+    }
+    Ok(())
+}
+
+/// Whether BLAST+ would take the first line of a record for an identifier to be fetched: digits
+/// only, an accession of known shape, or a known tag.
+pub(super) fn is_identifier(line: &[u8]) -> bool {
+    let line = trim(line);
+    if !line.first().is_some_and(u8::is_ascii_alphanumeric) || line.contains(&b' ') {
+        return false;
+    }
+    let number = line.iter().all(u8::is_ascii_digit) && line[0] != b'0';
+    let tagged = line.contains(&b'|')
+        && parse_word(line).is_ok_and(|ids| !matches!(ids[..], [SeqId::Local(_)]));
+    number || tagged || identify(line) != Identified::Unknown
+}

@@ -1,0 +1,200 @@
+//! What can be wrong with FASTA input.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use crate::id::{IdError, Molecule};
+
+/// FASTA input that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FastaError {
+    /// The input cannot be read any further.
+    #[error("{}, near line {line}: cannot read: {source}", file.display())]
+    Read {
+        /// Name of the input.
+        file: PathBuf,
+        /// Line being read.
+        line: u64,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The input is not FASTA, or not usable.
+    #[error("{}, line {line}: {problem}: {}", file.display(), problem.advice())]
+    Invalid {
+        /// Name of the input.
+        file: PathBuf,
+        /// The line in question.
+        line: u64,
+        /// What is wrong.
+        problem: Problem,
+        /// What BLAST+ warns of before it gives up on this record.
+        warnings: Vec<Warning>,
+    },
+}
+
+impl FastaError {
+    /// The text that BLAST+ prints after `BLAST query error: ` in this case, if it has one.
+    ///
+    /// ```
+    /// use fleetblast_seq::fasta::{Options, Reader};
+    /// let error = Reader::new(&b"%%%%\n"[..], "q", Options::default()).next_record().unwrap_err();
+    /// assert_eq!(
+    ///     error.blast_message().unwrap(),
+    ///     "CFastaReader: Near line 1, there's a line that doesn't look like plausible data, \
+    ///      but it's not marked as defline or comment."
+    /// );
+    /// ```
+    pub fn blast_message(&self) -> Option<String> {
+        let Self::Invalid { line, problem, .. } = self else { return None };
+        Some(match problem {
+            Problem::NotSequence => format!(
+                "CFastaReader: Near line {line}, there's a line that doesn't look like plausible \
+                 data, but it's not marked as defline or comment."
+            ),
+            Problem::NoDefline => format!(
+                "CFastaReader: Input doesn't start with a defline or comment around line {line}"
+            ),
+            Problem::NoIdentifier => "Unable to locate sequence id in definition line".to_string(),
+            Problem::BadIdentifier(error) => error.to_string(),
+            Problem::InvalidLocal(id) => format!("'{id}' is not a valid local ID"),
+            Problem::LongIdentifier { what, length, limit } => format!(
+                "Near line {line}, the {what} is too long.  Its length is {length} but the \
+                 maximum allowed {what} length is {limit}.  Please find and correct all {what}s \
+                 that are too long."
+            ),
+            Problem::Identifier(_) | Problem::TooLong => return None,
+        })
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The line is neither sequence nor definition nor comment.
+    #[error("this is no sequence")]
+    NotSequence,
+    /// Sequence before any definition line, with parsed definition lines.
+    #[error("there is no definition line before the sequence")]
+    NoDefline,
+    /// The definition line has no first word.
+    #[error("the definition line has no identifier")]
+    NoIdentifier,
+    /// The first word has a known tag but cannot be read.
+    #[error("{0}")]
+    BadIdentifier(#[from] IdError),
+    /// A local identifier that starts with a character that is not allowed there.
+    #[error("'{0}' is no valid local identifier")]
+    InvalidLocal(String),
+    /// An identifier is too long for BLAST+.
+    #[error("the {what} has {length} characters, more than {limit}")]
+    LongIdentifier {
+        /// `local id`, `general id string` or `accession`.
+        what: &'static str,
+        /// Its length.
+        length: usize,
+        /// The greatest length allowed.
+        limit: usize,
+    },
+    /// An identifier stands in place of a sequence.
+    #[error("'{0}' is an identifier, not a sequence")]
+    Identifier(String),
+    /// The line or sequence has more than 2³¹−1 characters.
+    #[error("more than 2147483647 characters in one sequence or line")]
+    TooLong,
+}
+
+impl Problem {
+    /// What to do about it.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::NotSequence => "give protein sequences in FASTA format",
+            Self::NoDefline => "put a line with '>' and an identifier first",
+            Self::NoIdentifier => "put an identifier right after '>'",
+            Self::BadIdentifier(_) | Self::InvalidLocal(_) | Self::LongIdentifier { .. } => {
+                "correct the identifier, or do without parsing of definition lines"
+            }
+            Self::Identifier(_) => "sequences are not fetched from NCBI; give the sequence itself",
+            Self::TooLong => "split the sequence",
+        }
+    }
+}
+
+/// What BLAST+ warns of on standard error while it reads a record; printed with its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// Characters of a line were dropped.
+    InvalidResidues {
+        /// The line.
+        line: u64,
+        /// Columns from 1, as ranges; no more than 1000 ranges.
+        columns: Vec<Range<u32>>,
+        /// What the identifiers say the sequence is.
+        molecule: Option<Molecule>,
+    },
+    /// Hyphens in a line were dropped.
+    Hyphens {
+        /// The line.
+        line: u64,
+    },
+    /// The size in a gap line (`>?`) is no positive number; 1 is taken.
+    GapSize {
+        /// The line.
+        line: u64,
+    },
+    /// Commas in the first word became underscores.
+    CommaInId {
+        /// The line.
+        line: u64,
+    },
+    /// The identifier ends with this many letters, more than 50.
+    SequenceInId {
+        /// Number of letters.
+        letters: usize,
+    },
+    /// The title ends with 50 letters.
+    SequenceInTitle,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidResidues { line, columns, molecule } => {
+                let molecule = match molecule {
+                    Some(Molecule::Protein) => "protein ",
+                    Some(Molecule::Nucleotide) => "nucleotide ",
+                    None => "",
+                };
+                write!(f, "FASTA-Reader: Ignoring invalid {molecule}residues at position(s): ")?;
+                write!(f, "On line {line}: ")?;
+                for (i, range) in columns.iter().enumerate() {
+                    let separator = if i == 0 { "" } else { ", " };
+                    write!(f, "{separator}{}", range.start)?;
+                    if range.end > range.start + 1 {
+                        write!(f, "-{}", range.end - 1)?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Hyphens { line } => write!(
+                f,
+                "CFastaReader: Hyphens are invalid and will be ignored around line {line}"
+            ),
+            Self::GapSize { line } => write!(f, "CFastaReader: Bad gap size at line {line}"),
+            Self::CommaInId { line } => write!(
+                f,
+                "Near line {line}, the sequence id string contains 'comma' symbol, which has been \
+                 replaced with 'underscore' symbol. Please correct the sequence id string."
+            ),
+            Self::SequenceInId { letters } => write!(
+                f,
+                "Fasta Reader: sequence id ends with {letters} valid amino-acid characters.  Was \
+                 the sequence accidentally placed in the definition line?"
+            ),
+            Self::SequenceInTitle => f.write_str(
+                "FASTA-Reader: Title ends with at least 50 valid amino acid characters.  Was the \
+                 sequence accidentally put in the title line?",
+            ),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Protein FASTA as `blastp` reads queries and `-subject` sequences (`fasta.cpp`,
+//! `blast_fasta_input.cpp`). Everything here was established by running BLAST+ 2.12.0.
+//!
+//! **Lines** end with LF, CR LF or CR; the last may lack its end. (Where one file mixes them,
+//! BLAST+ may count lines otherwise or run two into one; here each of them ends a line.) Blank lines and
+//! lines whose first visible character is `;`, `!` or `#` are skipped anywhere. A line starting
+//! with `>` (in its first column) starts a record; `>?_x` is read as `>x`.
+//!
+//! **Residues.** White space around a line does not count for columns. Letters of either case are
+//! residues (all 26, `U`, `O`, `J` included), as is `*`; lower case marks a mask and is stored as
+//! upper case. `;` makes the rest of the line a comment. `-` is dropped with a warning. Blanks and
+//! tabs are dropped silently. All else, digits included, is dropped with a warning that gives
+//! columns. A line `>?100` or `>?unk100` stands for that many `X`;
+//! modifiers `[key=value]` on it are ignored (BLAST+ also warns of those it does not know).
+//!
+//! **Not FASTA.** As long as a record has no residues, each line must look like sequence: among
+//! its first 70 columns the characters that are neither residues, digits, white space nor `-` must
+//! be fewer than a third of the residues ([`Problem::NotSequence`]).
+//! A file of blank lines and comments holds no record.
+//!
+//! **Definition lines.** The title runs from the first character that is not white space to the
+//! first control character (tab, Ctrl-A, NUL) after it; its first word, up to a blank, stands for
+//! the identifier, whatever it looks like (`x:1-10`, `lcl|a`). A record may lack its definition
+//! line if it is the first; it then has no title.
+//! With [`Options::parse_deflines`] the word up to the first blank or control character is read by
+//! [`parse_word`](crate::id::parse_word), and the title is what follows. A range such as `:1-10`
+//! or `:c10-1` at the end of the word makes BLAST+ forget the identifiers. A bracket that starts
+//! `[key=` ends the word. An identifier of a nucleotide database (`L00738`) makes all letters but
+//! those of nucleotide codes invalid. The definition line is then mandatory.
+//!
+//! **Identifiers instead of sequences.** A record that starts with a letter or digit is first
+//! tried as an identifier that BLAST+ fetches from NCBI (`P69905`, `12345`, `gi|129295`); this is
+//! refused here ([`Problem::Identifier`]).
+
+mod data;
+mod defline;
+mod error;
+mod line;
+
+use std::io::BufRead;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use self::data::Residues;
+use self::defline::Parsed;
+pub use self::error::{FastaError, Problem, Warning};
+use self::line::Lines;
+use crate::id::SeqId;
+
+/// How to read definition lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `-parse_deflines`: read identifiers from the first word.
+    pub parse_deflines: bool,
+}
+
+/// One sequence of a FASTA file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The definition line as it is, without `>` and line end; empty if there is none.
+    pub defline: Vec<u8>,
+    /// False for a sequence without definition line.
+    pub has_defline: bool,
+    /// The title as BLAST+ takes it from the definition line.
+    pub title: Vec<u8>,
+    /// With [`Options::parse_deflines`] the identifiers read. Empty if BLAST+ makes up one: without
+    /// that option, without a first word, or if the word ends with a range.
+    pub ids: Vec<SeqId>,
+    /// The residues in NCBIstdaa.
+    pub residues: Vec<u8>,
+    /// Runs of lower-case letters, ascending.
+    pub lower_case: Vec<Range<u32>>,
+    /// Number of the record's first line, from 1.
+    pub line: u64,
+    /// What BLAST+ warns of on standard error, in its order.
+    pub warnings: Vec<Warning>,
+}
+
+impl Record {
+    /// The first word of the title, empty if there is no title. Without
+    /// [`Options::parse_deflines`] it is printed as the identifier.
+    pub fn first_word(&self) -> &[u8] {
+        self.title.split(|&c| c == b' ').next().unwrap_or_default()
+    }
+}
+
+/// Reads records from FASTA text, one at a time; it holds no more than one record and one line.
+///
+/// ```
+/// use fleetblast_seq::fasta::{Options, Reader};
+/// let text = b">q1 my protein\nMKT1AY\nfhk*\n";
+/// let mut reader = Reader::new(&text[..], "example.fa", Options::default());
+/// let record = reader.next_record()?.unwrap();
+/// assert_eq!(record.first_word(), b"q1");
+/// assert_eq!(record.residues.len(), 9);
+/// assert_eq!(record.lower_case, [5..8]);
+/// assert_eq!(
+///     record.warnings[0].to_string(),
+///     "FASTA-Reader: Ignoring invalid residues at position(s): On line 2: 4"
+/// );
+/// assert!(reader.next_record()?.is_none());
+/// # Ok::<(), fleetblast_seq::fasta::FastaError>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    lines: Lines<R>,
+    options: Options,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// A reader of `input`. `name` is what errors call it: the path as the user gave it.
+    pub fn new(input: R, name: impl Into<PathBuf>, options: Options) -> Self {
+        Self { lines: Lines::new(input, name.into()), options }
+    }
+
+    /// The name given for the input.
+    pub fn name(&self) -> &Path {
+        self.lines.name()
+    }
+
+    /// The next record, `None` at the end of the input.
+    ///
+    /// # Errors
+    /// [`FastaError`]; the reader is of no use afterwards.
+    pub fn next_record(&mut self) -> Result<Option<Record>, FastaError> {
+        if !self.lines.advance()? {
+            return Ok(None);
+        }
+        self.refuse_identifier()?;
+        let mut draft: Option<Draft> = None;
+        loop {
+            let (line, number) = (self.lines.current(), self.lines.number());
+            if let Some(text) = defline::text(line) {
+                if draft.is_some() {
+                    self.lines.push_back();
+                    break;
+                }
+                let mut warnings = Vec::new();
+                let parsed = match defline::parse(text, number, self.options, &mut warnings) {
+                    Ok(parsed) => parsed,
+                    Err(problem) => return Err(self.error(problem, warnings)),
+                };
+                draft = Some(Draft::new(Some(text.to_vec()), parsed, warnings, number));
+            } else {
+                let line = data::trim(line);
+                if !matches!(line.first(), None | Some(b'!' | b'#' | b';')) {
+                    if draft.is_none() && self.options.parse_deflines {
+                        return Err(self.error(Problem::NoDefline, Vec::new()));
+                    }
+                    let draft = draft.get_or_insert_with(|| {
+                        Draft::new(None, Parsed::default(), Vec::new(), number)
+                    });
+                    if let Err(problem) = draft.add(line, number) {
+                        let warnings = std::mem::take(&mut draft.record.warnings);
+                        return Err(self.error(problem, warnings));
+                    }
+                }
+            }
+            if !self.lines.advance()? {
+                break;
+            }
+        }
+        Ok(draft.map(Draft::finish))
+    }
+
+    /// An error at the current line.
+    fn error(&self, problem: Problem, warnings: Vec<Warning>) -> FastaError {
+        let file = self.lines.name().to_path_buf();
+        FastaError::Invalid { file, line: self.lines.number(), problem, warnings }
+    }
+
+    /// BLAST+ tries the first line of a record as an identifier before it takes it for residues.
+    fn refuse_identifier(&self) -> Result<(), FastaError> {
+        let line = data::trim(self.lines.current());
+        if defline::is_identifier(line) {
+            let text = String::from_utf8_lossy(line).into_owned();
+            return Err(self.error(Problem::Identifier(text), Vec::new()));
+        }
+        Ok(())
+    }
+}
+
+/// A record while it is read.
+#[derive(Debug)]
+struct Draft {
+    record: Record,
+    suspicious_title: bool,
+    residues: Residues,
+}
+
+impl Draft {
+    fn new(defline: Option<Vec<u8>>, parsed: Parsed, warnings: Vec<Warning>, line: u64) -> Self {
+        let molecule = parsed.ids.iter().find_map(SeqId::molecule);
+        let record = Record {
+            has_defline: defline.is_some(),
+            defline: defline.unwrap_or_default(),
+            title: parsed.title,
+            ids: parsed.ids,
+            line,
+            warnings,
+            ..Record::default()
+        };
+        Self { record, suspicious_title: parsed.suspicious, residues: Residues::new(molecule) }
+    }
+
+    fn add(&mut self, line: &[u8], number: u64) -> Result<(), Problem> {
+        self.residues.add_line(line, number, &mut self.record.warnings)
+    }
+
+    fn finish(self) -> Record {
+        let Self { mut record, suspicious_title, residues } = self;
+        (record.residues, record.lower_case) = residues.finish();
+        if suspicious_title {
+            record.warnings.push(Warning::SequenceInTitle);
+        }
+        record
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Opening input files: plain, gzip, bzip2 or zstd, from a path or standard input.
+//!
+//! The format is told by the first bytes, never by the name. Files of several concatenated members
+//! are read through (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member, or that
+//! has anything after its last member that is no further member, is an error.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes read at a time.
+const BUFFER: usize = 256 * 1024;
+/// Bytes that tell the format.
+const MAGIC: usize = 6;
+
+/// An input that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot open: {source}; give the path of a readable file, or - for standard input", path.display())]
+pub struct OpenError {
+    /// The path as given.
+    pub path: PathBuf,
+    /// The cause.
+    pub source: io::Error,
+}
+
+/// How an input is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip.
+    Gzip,
+    /// bzip2.
+    Bzip2,
+    /// Zstandard.
+    Zstd,
+}
+
+impl Compression {
+    /// Tells the compression from the first bytes of a file, six if there are so many.
+    pub fn detect(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, 8, ..] => Self::Gzip,
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Self::Bzip2,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::None => "plain",
+            Self::Gzip => "gzip",
+            Self::Bzip2 => "bzip2",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// Opens a file, or standard input if `path` is `-`.
+///
+/// # Errors
+/// The file cannot be opened or its start not read. Errors of the returned reader name the file.
+pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, OpenError> {
+    let wrap = |source| OpenError { path: path.to_path_buf(), source };
+    if path == Path::new("-") {
+        return decompress(io::stdin(), path).map_err(wrap);
+    }
+    let file = File::open(path).map_err(wrap)?;
+    if file.metadata().map_err(wrap)?.is_dir() {
+        return Err(wrap(io::ErrorKind::IsADirectory.into()));
+    }
+    decompress(file, path).map_err(wrap)
+}
+
+/// Reads `input` through the decompression that its first bytes ask for. `name` is what errors
+/// call it.
+///
+/// # Errors
+/// The start of the input cannot be read.
+pub fn decompress(
+    mut input: impl Read + Send + 'static,
+    name: &Path,
+) -> io::Result<Box<dyn BufRead + Send>> {
+    let start = peek(&mut input)?;
+    let compression = Compression::detect(&start);
+    let input = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(input));
+    let name = Origin { path: name.to_path_buf(), compression };
+    Ok(match compression {
+        Compression::None => name.buffered(input),
+        Compression::Gzip => name.buffered(flate2::bufread::MultiGzDecoder::new(input)),
+        Compression::Bzip2 => name.buffered(bzip2::bufread::MultiBzDecoder::new(input)),
+        Compression::Zstd => name.buffered(zstd::stream::read::Decoder::with_buffer(input)?),
+    })
+}
+
+/// Reads up to [`MAGIC`] bytes.
+fn peek(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(MAGIC);
+    input.by_ref().take(MAGIC as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Where bytes come from.
+struct Origin {
+    path: PathBuf,
+    compression: Compression,
+}
+
+impl Origin {
+    fn buffered(self, inner: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+        Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
+    }
+}
+
+/// A reader whose errors say which file failed and how it was read.
+struct Named<R> {
+    inner: R,
+    origin: Origin,
+}
+
+impl<R: Read> Read for Named<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|error| {
+            let kind = error.kind();
+            if kind == io::ErrorKind::Interrupted {
+                return error;
+            }
+            let Origin { path, compression } = &self.origin;
+            let advice = match (compression, kind) {
+                (Compression::None, _) => "",
+                (_, io::ErrorKind::UnexpectedEof) => "; the file is cut short: get it again",
+                _ => "; the file may be damaged: get it again",
+            };
+            let (path, format) = (path.display(), compression.name());
+            io::Error::new(kind, format!("{path} ({format}): {error}{advice}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

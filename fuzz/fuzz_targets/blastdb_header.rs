@@ -1,0 +1,11 @@
+//! Definition lines from any bytes: an error or lines, never a panic; and a place within the bytes.
+#![no_main]
+
+use fleetblast_db::defline;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(error) = defline::parse(bytes) {
+        assert!(error.at <= bytes.len());
+    }
+});

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Builds FleetBLAST and searches real proteins with it: three queries against the 20,000 UniProt
+# proteins of Debian's mmseqs2-examples.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/setup.sh
+make --no-print-directory build
+fleetblast=${CARGO_TARGET_DIR:-target}/release/fleetblast
+
+data=/usr/share/doc/mmseqs2/example-data
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+gzip -dc "$data/DB.fasta.gz" >"$work/proteins.fa"
+# The first three queries of 200 to 400 residues.
+gzip -dc "$data/QUERY.fasta.gz" | awk '
+    /^>/ { header = $0; next }
+    length($0) >= 200 && length($0) <= 400 && n < 3 { print header; print; n++ }
+' >"$work/queries.fa"
+makeblastdb -dbtype prot -in "$work/proteins.fa" -out "$work/proteins" \
+    -title "UniProt proteins" >/dev/null
+
+echo
+echo "== three queries against 20,000 proteins: the best three hits of each"
+columns="7 qaccver saccver pident length evalue bitscore stitle"
+"$fleetblast" blastp -query "$work/queries.fa" -db "$work/proteins" -evalue 1e-5 \
+    -max_target_seqs 5 -outfmt "$columns" |
+    awk -F '\t' '/^#/ { n = 0; if (/Query|Fields|hits/) print; next } n++ < 3'
+
+echo
+echo "== the best alignment of the first query, as BLAST+ prints it"
+"$fleetblast" blastp -query "$work/queries.fa" -db "$work/proteins" -evalue 1e-5 \
+    -num_descriptions 5 -num_alignments 1 >"$work/pairwise.txt"
+sed -n '/^Query= /,/^Effective/p;/^Effective/q' "$work/pairwise.txt"
+
+echo
+"$fleetblast" blastp -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 >"$work/fleet.out"
+blastp -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 >"$work/blast.out"
+if cmp "$work/fleet.out" "$work/blast.out"; then
+    echo "== all $(wc -l <"$work/blast.out") hits are the same bytes as from $(blastp -version | head -n 1)"
+else
+    echo "== the hits differ from BLAST+'s: this is a bug, please report it" >&2
+    exit 1
+fi
