@@ -68,15 +68,17 @@ pub fn load_source(workspace: &Workspace, given: Option<&Path>) -> Result<Source
     let own =
         given.map(Path::to_path_buf).or_else(|| env::var_os("FLEETBLAST_DATA").map(Into::into));
     if let Some(dir) = &own {
-        return project_data(dir)?.ok_or_else(|| Error::NoData(dir.display().to_string()));
+        return load_dir(dir)?.ok_or_else(|| Error::NoData(dir.display().to_string()));
     }
     let beside = workspace.root.join("../shared/data");
-    if let Some(source) = project_data(&beside)? {
+    if let Some(source) = load_dir(&beside)? {
         return Ok(source);
     }
-    debian_data()?.ok_or_else(|| Error::NoData(format!("{} and {EXAMPLES}", beside.display())))
+    load_dir(Path::new(EXAMPLES))?
+        .ok_or_else(|| Error::NoData(format!("{} and {EXAMPLES}", beside.display())))
 }
 
+/// `queries_aa.fa`, `proteins_small.fa.gz` and `proteins.fa.gz`.
 fn project_data(dir: &Path) -> Result<Option<Source>> {
     let queries = dir.join("queries_aa.fa");
     let (small, big) = (dir.join("proteins_small.fa.gz"), dir.join("proteins.fa.gz"));
@@ -102,15 +104,23 @@ fn project_data(dir: &Path) -> Result<Option<Source>> {
     }))
 }
 
-fn debian_data() -> Result<Option<Source>> {
-    let dir = Path::new(EXAMPLES);
+/// The data of a directory in either layout; none if it has neither.
+fn load_dir(dir: &Path) -> Result<Option<Source>> {
+    Ok(match project_data(dir)? {
+        Some(source) => Some(source),
+        None => debian_data(dir)?,
+    })
+}
+
+/// `DB.fasta.gz` and `QUERY.fasta.gz`, as in mmseqs2-examples.
+fn debian_data(dir: &Path) -> Result<Option<Source>> {
     let big = dir.join("DB.fasta.gz");
     if !big.is_file() {
         return Ok(None);
     }
     let queries = fasta::read(&dir.join("QUERY.fasta.gz"), usize::MAX)?;
     Ok(Some(Source {
-        name: "Debian's mmseqs2-examples".to_string(),
+        name: format!("{} (mmseqs2-examples)", dir.display()),
         queries: queries.into_iter().filter(|q| !q.seq.is_empty()).step_by(5).take(100).collect(),
         proteins: fasta::read(&big, SMALL)?.into_iter().filter(|p| !p.seq.is_empty()).collect(),
         big,

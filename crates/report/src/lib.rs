@@ -1,6 +1,6 @@
 //! Alignments to bytes: one pure function per piece of an output format.
 //!
-//! A run's output is [`prologue`](report::prologue), then for each query
+//! A run's output is [`prologue`](report::prologue), [`opening`](report::opening), then for each query
 //! [`query_header`](report::query_header), [`subject_block`](report::subject_block) for each subject,
 //! [`query_footer`](report::query_footer), and at the end [`epilogue`](report::epilogue). Each
 //! function appends its piece to a vector; a piece depends on the arguments only, so that a

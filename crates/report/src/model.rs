@@ -153,6 +153,9 @@ pub struct QueryResult<'a> {
     pub hits: &'a [SubjectHit],
     /// How many subjects were found, wherever they are formatted.
     pub hit_count: usize,
+    /// False if BLAST+ could search none of the queries that it takes together with this one; it then reports that nothing was
+    /// searched in other words than that nothing was found.
+    pub batch_searched: bool,
     /// Warnings of the search, as the XML report prints them before `No hits found`; empty if none.
     pub messages: &'a [u8],
 }

@@ -1,7 +1,6 @@
 //! The pairwise report (format 0): prologue, query, alignments, footer, epilogue.
 
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
-use fleetblast_engine::query::Query;
 use fleetblast_seq::id::{self, SeqId};
 use fleetblast_stats::karlin::KarlinBlock;
 
@@ -138,7 +137,8 @@ fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Ve
         }
         if folded && i == SHOWN {
             let anchor =
-                String::from_utf8_lossy(&anchor(&subject.lines[i - 1].ids, true)).into_owned();
+                String::from_utf8_lossy(&anchor(&subject.lines[i - 1].ids, |id| label(id, true)))
+                    .into_owned();
             let more = subject.lines.len() - SHOWN;
             out.extend_from_slice(
                 format!(
@@ -164,7 +164,7 @@ fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Ve
 }
 
 /// An identifier, as far as it is shown, and a title. A blank separates them; without an identifier
-/// it is there if `blank` says so.
+/// it is there for subjects from FASTA and for all but the first definition line.
 fn name_line(
     search: &Search,
     ids: &[SeqId],
@@ -196,7 +196,10 @@ fn name_line(
             out.extend_from_slice(b"</a>");
         }
         out.extend_from_slice(b"<a name=");
-        out.extend(anchor(ids, false));
+        out.extend(anchor(
+            ids,
+            if search.database.is_subject { SeqId::accession } else { SeqId::accession_version },
+        ));
         out.extend_from_slice(b"></a>");
     }
     if blank || out.len() > before {
@@ -206,12 +209,11 @@ fn name_line(
     out.push(b'\n');
 }
 
-/// What an alignment is found by in HTML: the gi, else the identifier (or its label).
-fn anchor(ids: &[SeqId], labelled: bool) -> Vec<u8> {
-    match (id::gi(ids), id::report_choice(ids)) {
-        (gi @ 1.., _) => gi.to_string().into_bytes(),
-        (_, Some(shown)) if labelled => label(shown, true),
-        (_, shown) => shown.map_or_else(Vec::new, SeqId::accession_version),
+/// What an alignment is found by in HTML: the gi, else the identifier, as `name` writes it.
+fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
+    match id::gi(ids) {
+        gi @ 1.. => gi.to_string().into_bytes(),
+        _ => id::report_choice(ids).map_or_else(Vec::new, name),
     }
 }
 
@@ -239,34 +241,45 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
 }
 
 /// The statistics of a query's search.
-pub fn query_footer(search: &Search, query: &Query, out: &mut Vec<u8>) {
+pub fn query_footer(search: &Search, result: &QueryResult, out: &mut Vec<u8>) {
     let scoring = &search.params.scoring;
     let gapped = !search.params.ungapped;
+    let query = result.query;
     out.push(b'\n');
     if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
-        out.extend_from_slice(b"Lambda      K        H");
-        if gapped {
-            out.extend_from_slice(b"        a         alpha\n");
-            let row = &scoring.ungapped;
-            parameters(&[lambda, k, h, row.alpha, row.alpha_v], out);
-        } else {
-            out.push(b'\n');
-            parameters(&[lambda, k, h], out);
-        }
+        let row = &scoring.ungapped;
+        let all = [lambda, k, h, row.alpha, row.alpha_v];
+        parameters(if gapped { &all } else { &all[..3] }, out);
+    } else if !result.batch_searched {
+        parameters(&UNKNOWN, out);
     }
     out.push(b'\n');
-    if query.karlin.is_some() && gapped {
-        out.extend_from_slice(b"Gapped\nLambda      K        H        a         alpha    sigma\n");
-        let row = &scoring.gapped;
-        parameters(&[row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma], out);
+    if gapped && (query.karlin.is_some() || !result.batch_searched) {
+        out.extend_from_slice(b"Gapped\n");
+        if query.karlin.is_some() {
+            let row = &scoring.gapped;
+            parameters(&[row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma], out);
+        } else {
+            parameters(&UNKNOWN, out);
+        }
     }
     out.extend_from_slice(
         format!("\nEffective search space used: {}\n", query.search_space).as_bytes(),
     );
 }
 
-/// A line of parameters, `%#8.3g ` each.
+/// What BLAST+ prints for statistics that it did not compute.
+const UNKNOWN: [f64; 3] = [-1.0; 3];
+
+/// Headings of the parameters.
+const HEADINGS: [&str; 6] =
+    ["Lambda", "      K  ", "      H  ", "      a  ", "       alpha", "    sigma"];
+
+/// Parameters under their headings, `%#8.3g ` each.
 fn parameters(values: &[f64], out: &mut Vec<u8>) {
+    let heading = HEADINGS[..values.len()].concat();
+    out.extend_from_slice(heading.trim_end().as_bytes());
+    out.push(b'\n');
     for &value in values {
         out.extend_from_slice(format!("{:>8} ", number::general(value, 3, true)).as_bytes());
     }

@@ -8,21 +8,22 @@ use crate::order::{SubjectScores, subject_order};
 use crate::table::{DescriptionRow, description_table};
 use crate::{pairwise, tabular, xml};
 
-/// Appends what comes before the first query. XML names the first query in it.
+/// Appends what is printed before any query is read.
+pub fn prologue(search: &Search, out: &mut Vec<u8>) {
+    if search.output.format == Format::Pairwise {
+        pairwise::prologue(search, out);
+    }
+}
+
+/// Appends what comes before the first query and depends on it: the start of an XML report names it.
 ///
 /// # Errors
 /// [`ReportError::XmlText`] if the query's title cannot be written to XML.
-pub fn prologue(
-    search: &Search,
-    first: &QueryResult,
-    out: &mut Vec<u8>,
-) -> Result<(), ReportError> {
+pub fn opening(search: &Search, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     match search.output.format {
-        Format::Pairwise => pairwise::prologue(search, out),
-        Format::Xml => xml::prologue(search, first, out)?,
-        Format::Tabular(_) | Format::Commented(_) => {}
+        Format::Xml => xml::prologue(search, first, out),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// True if the format has a description table: then [`query_header`] needs the rows of all subjects.
@@ -114,7 +115,7 @@ pub fn query_footer(
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     match search.output.format {
-        Format::Pairwise => pairwise::query_footer(search, query.query, out),
+        Format::Pairwise => pairwise::query_footer(search, query, out),
         Format::Xml => xml::query_footer(search, query, out)?,
         Format::Tabular(_) | Format::Commented(_) => {}
     }

@@ -33,7 +33,9 @@ pub fn comments(
         let headings: Vec<_> = columns.list.iter().map(|column| column.heading()).collect();
         out.extend_from_slice(format!("# Fields: {}\n", headings.join(", ")).as_bytes());
     }
-    out.extend_from_slice(format!("# {rows} hits found\n").as_bytes());
+    if query.batch_searched {
+        out.extend_from_slice(format!("# {rows} hits found\n").as_bytes());
+    }
 }
 
 /// The last line of format 7.

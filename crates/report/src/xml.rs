@@ -1,5 +1,7 @@
 //! BLAST XML (format 5; blastxml_format.cpp).
 
+use std::ops::Range;
+
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_seq::seg::SegParams;
 
@@ -119,7 +121,7 @@ fn hsp(
     value(6, "Hsp_positive", pair.positives(positives), out);
     value(6, "Hsp_gaps", pair.gaps, out);
     value(6, "Hsp_align-len", pair.columns(), out);
-    element(6, "Hsp_qseq", &masked_query(query, pair), out)?;
+    element(6, "Hsp_qseq", &masked_query(query, alignment, pair), out)?;
     element(6, "Hsp_hseq", &pair.subject, out)?;
     element(6, "Hsp_midline", &pair.midline(positives), out)?;
     out.extend_from_slice(b"    </Hsp>\n");
@@ -127,10 +129,35 @@ fn hsp(
 }
 
 /// The query's letters, `X` where they are masked, be it for the look-up table only.
-fn masked_query(query: &QueryResult, pair: &Pair) -> Vec<u8> {
+///
+/// BLAST+ goes through the gapless pieces of the alignment and the masks side by side
+/// (`s_MaskQuerySeq`, blastfmtutil.cpp): a mask that begins before the alignment is ignored, and one
+/// that follows a mask ending next to the end of a piece only counts from the next piece on.
+fn masked_query(query: &QueryResult, alignment: &Alignment, pair: &Pair) -> Vec<u8> {
     let mut row = pair.query.clone();
-    for mask in pair.masked_columns(query) {
-        row[mask].iter_mut().filter(|c| c.is_ascii_alphabetic()).for_each(|c| *c = b'X');
+    let first = pair.query_range.start;
+    let begins_before = |mask: &&Range<u32>| {
+        let (start, end) = (mask.start + query.offset(), mask.end + query.offset());
+        (start as usize) < first && first < end as usize
+    };
+    let ignored = query.query.masks.iter().filter(begins_before).count();
+    let masks = pair.masked_columns(query).split_off(ignored);
+    let mut masks = masks.into_iter().peekable();
+    let mut piece_start = 0;
+    for edit in &alignment.edits {
+        let last = piece_start + edit.len as usize - 1;
+        while let Some(mask) = masks.peek().filter(|mask| mask.start.max(piece_start) <= last) {
+            let masked = mask.start.max(piece_start)..mask.end.min(last + 1);
+            let next = masked.start.max(masked.end);
+            if masked.start < masked.end {
+                row[masked].iter_mut().filter(|c| **c != b'-').for_each(|c| *c = b'X');
+            }
+            if next >= last {
+                break;
+            }
+            masks.next();
+        }
+        piece_start = last + 1;
     }
     row
 }

@@ -78,6 +78,8 @@ fn parsed_definition_lines() {
         let mut case = case(4, kind);
         case.parse_deflines = true;
         case.queries.truncate(4);
+        // BLAST+ takes another sequence for a trace in FASTA.
+        case.subjects.retain(|(title, _)| !title.starts_with("gnl|ti|"));
         case.queries[0].0 = "gi|55|gb|AAC99999.3| of genbank".into();
         check_formats(&Run::new(name, case));
     }
@@ -203,6 +205,30 @@ fn ungapped() {
     let run = Run::new("ungapped", case);
     run.check(&["-outfmt", "0"], output(Format::Pairwise));
     run.check(&["-outfmt", "6"], output(tabular("")));
+}
+
+#[test]
+fn many_definition_lines() {
+    if !common::oracle() {
+        return;
+    }
+    let letters = Random(12).protein(80);
+    let lines: Vec<_> = (0..10).map(|i| format!("lcl|line{i} title {i} <of> ten")).collect();
+    let subjects = vec![(lines.join("\u{1}"), letters.clone())];
+    let queries = vec![("&lt; (a query)  with,marks;".to_string(), letters)];
+    check_formats(&Run::new("ten", Case::new(queries, subjects, Subjects::Parsed)));
+}
+
+#[test]
+fn queries_without_statistics() {
+    if !common::oracle() {
+        return;
+    }
+    let mut case = case(11, Subjects::Plain);
+    let odd = [("xx all X", "XXXXXXXXXXXXXXXX"), ("none at all", ""), ("one", "M"), ("", "MKVLA")];
+    case.queries.truncate(1);
+    case.queries.extend(odd.map(|(title, letters)| (title.to_string(), letters.to_string())));
+    check_formats(&Run::new("odd", case));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! BLAST+ carries a C rendering of the error function of Boost.Math (boost_erf.c; © John Maddock 2006, Boost Software License
 //! 1.0), from which the coefficients here are taken. One coefficient is not used there, the last of the denominator for
-//! arguments from 0.5 to 1.5, which makes that `erfc` wrong by up to 1e-10, and an e-value by up to 1e-7: enough to show in
+//! arguments from 0.5 to 1.5, which makes that `erfc` wrong by up to 1e-10, and an e-value by up to 1e-6: enough to show in
 //! print now and then. An exact `erfc` therefore will not do.
 
 // The coefficients are kept as published, with more digits than a double holds.

@@ -9,6 +9,7 @@ mod report;
 mod search;
 mod subjects;
 
+use std::io::{self, Write};
 use std::time::Instant;
 
 use self::output::Output;
@@ -51,6 +52,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let mut output = Output::open(&plan.out)?;
     let mut search = Search::new(&target.searched, &plan.params, target.totals, plan.threads);
     let mut reporter = Reporter::new(plan, &target);
+    reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
     loop {
         let reading = Instant::now();
@@ -86,7 +88,6 @@ fn run_block(
     timing: &mut Timing,
     progress: &Progress,
 ) -> Result<(), CliError> {
-    block.warn();
     let hits =
         search.run(&block.prepared, &block.batches).map_err(|error| subjects::failure(&error))?;
     let writing = Instant::now();
@@ -103,5 +104,10 @@ fn run_block(
 
 /// A warning as BLAST+ prints it.
 fn warn(text: &str) {
-    eprintln!("Warning: [blastp] {text}");
+    say(format!("Warning: [blastp] {text}").as_bytes());
+}
+
+/// A line on standard error. Nobody can be told if that fails.
+fn say(line: &[u8]) {
+    let _ = io::stderr().write_all(&[line, b"\n"].concat());
 }

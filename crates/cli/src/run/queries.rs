@@ -7,7 +7,7 @@ use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
-use fleetblast_seq::input;
+use fleetblast_seq::{id, input};
 
 use super::subjects::{fasta_failure, open_reader};
 use crate::error::CliError;
@@ -24,8 +24,15 @@ const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters d
     query sequence or its translation. Please verify the query sequence(s) and/or filtering options";
 /// What BLAST+ says of a query without residues.
 const EMPTY: &str = "Sequence contains no data";
+/// What BLAST+ says of each query of the first batch if the IDENTITY matrix rules out composition-based statistics.
+const IDENTITY: &str = "Composition-based statistics cannot be used with the IDENTITY matrix, \
+    resetting the composition-based statistics option to 0";
 /// At most so many positions of `O` are told.
 const TOLD_POSITIONS: usize = 20;
+/// A query's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
+const LONG_NAME: usize = 35;
+/// See [`LONG_NAME`].
+const CUT_NAME: usize = 25;
 
 /// The stream of queries.
 pub struct Queries<'a> {
@@ -49,9 +56,35 @@ pub struct QueryRecord {
 }
 
 impl QueryRecord {
-    /// `Query_N` and the title, as BLAST+ names the query in messages.
-    pub fn name(&self) -> String {
-        format!("Query_{} {}", self.number, String::from_utf8_lossy(&self.record.title))
+    /// What BLAST+ calls the query in messages.
+    pub fn name(&self) -> Vec<u8> {
+        let mut name = match id::text_choice(&self.record.ids) {
+            Some(id) => id.accession(),
+            None => format!("Query_{}", self.number).into_bytes(),
+        };
+        if !self.record.title.is_empty() {
+            name.push(b' ');
+            name.extend_from_slice(&self.record.title);
+        }
+        if name.len() > LONG_NAME {
+            name.truncate(CUT_NAME);
+            name.extend_from_slice(b".. ");
+        }
+        name
+    }
+
+    /// The query's warnings in one text, if it has any.
+    pub fn warning(&self) -> Option<Vec<u8>> {
+        if self.messages.is_empty() {
+            return None;
+        }
+        let mut text = self.name();
+        text.extend_from_slice(b": ");
+        for message in &self.messages {
+            text.extend_from_slice(message.as_bytes());
+            text.push(b' ');
+        }
+        Some(text)
     }
 }
 
@@ -68,13 +101,15 @@ pub struct Block {
 }
 
 impl Block {
-    /// Prints what BLAST+ warns of when it searches these queries.
-    pub fn warn(&self) {
-        for record in &self.records {
-            for message in &record.messages {
-                super::warn(&format!("{}: {message} ", record.name()));
-            }
-        }
+    /// For each query whether some query of its batch can be searched.
+    pub fn batch_searched(&self) -> impl Iterator<Item = bool> {
+        let mut rest = &self.prepared[..];
+        self.batches.iter().flat_map(move |&len| {
+            let (batch, after) = rest.split_at(len);
+            rest = after;
+            let searched = batch.iter().any(|query| query.karlin.is_some());
+            std::iter::repeat_n(searched, len)
+        })
     }
 }
 
@@ -135,6 +170,7 @@ impl<'a> Queries<'a> {
     ) -> Result<(Vec<QueryRecord>, Vec<Query>), CliError> {
         let (mut records, mut prepared) = (Vec::new(), Vec::new());
         let mut residues = 0;
+        let first_batch = self.count == 0;
         while residues < self.plan.batch_size {
             let Some(record) = self.reader.next_record().map_err(|error| fasta_failure(&error))?
             else {
@@ -142,13 +178,16 @@ impl<'a> Queries<'a> {
                 break;
             };
             for warning in &record.warnings {
-                super::warn(&warning.to_string());
+                super::say(warning.to_string().as_bytes());
             }
             self.count += 1;
             let range = self.range(&record)?;
             let query = Query::new(&input(&record, range.as_ref()), params, totals);
             residues += query.residues.len();
-            let messages = messages(&record, &query);
+            let mut messages = messages(&record, range.as_ref(), &query);
+            if self.plan.identity_resets_composition && first_batch {
+                messages.push(IDENTITY.to_owned());
+            }
             records.push(QueryRecord { record, number: self.count, range, messages });
             prepared.push(query);
         }
@@ -171,41 +210,49 @@ impl<'a> Queries<'a> {
 
 /// What the engine searches of a record.
 fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
-    let range = range.cloned().unwrap_or(0..record.residues.len() as u32);
+    let range = range_of(record, range);
+    let (from, to) = (range.start as u32, range.end as u32);
     let lower_case = record.lower_case.iter().filter_map(|run| {
-        let (start, end) = (run.start.max(range.start), run.end.min(range.end));
-        (start < end).then(|| start - range.start..end - range.start)
+        let (start, end) = (run.start.max(from), run.end.min(to));
+        (start < end).then(|| start - from..end - from)
     });
-    QueryInput {
-        residues: record.residues[range.start as usize..range.end as usize].to_vec(),
-        lower_case: lower_case.collect(),
-    }
+    QueryInput { residues: record.residues[range].to_vec(), lower_case: lower_case.collect() }
+}
+
+fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
+    range.map_or(0..record.residues.len(), |range| range.start as usize..range.end as usize)
 }
 
 /// What BLAST+ warns of when it sets up a query.
-fn messages(record: &Record, query: &Query) -> Vec<String> {
+fn messages(record: &Record, range: Option<&Range<u32>>, query: &Query) -> Vec<String> {
     if query.residues.is_empty() {
         return vec![EMPTY.to_owned()];
     }
     let mut messages = Vec::new();
-    let positions: Vec<String> = record
-        .residues
-        .iter()
-        .enumerate()
-        .filter(|&(_, &code)| code == alphabet::O)
-        .map(|(position, _)| position.to_string())
-        .take(TOLD_POSITIONS)
-        .collect();
-    if !positions.is_empty() {
-        messages.push(format!(
-            "One or more O characters replaced by X for alignment score calculations at positions {}",
-            positions.join(", ")
-        ));
-    }
+    messages.extend(replaced(&record.residues[range_of(record, range)]));
     if query.karlin.is_none() {
         messages.push(INVALID.to_owned());
     }
     messages
+}
+
+/// The warning of letters that the search replaces, if there are any.
+fn replaced(residues: &[u8]) -> Option<String> {
+    let positions: Vec<usize> =
+        residues.iter().enumerate().filter(|&(_, &c)| c == alphabet::O).map(|(at, _)| at).collect();
+    let told: Vec<String> =
+        positions.iter().take(TOLD_POSITIONS).map(|position| position.to_string()).collect();
+    let rest = if positions.len() > TOLD_POSITIONS {
+        format!(",... (only first {TOLD_POSITIONS} shown)")
+    } else {
+        String::new()
+    };
+    (!told.is_empty()).then(|| {
+        format!(
+            "One or more O characters replaced by X for alignment score calculations at positions {}{rest}",
+            told.join(", ")
+        )
+    })
 }
 
 /// Number of definition lines; `None` if the input cannot be read.

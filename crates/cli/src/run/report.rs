@@ -8,7 +8,7 @@ use fleetblast_report::report;
 use rayon::prelude::*;
 
 use super::output::Output;
-use super::queries::Block;
+use super::queries::{Block, QueryRecord};
 use super::subjects::Target;
 use crate::error::CliError;
 use crate::plan::{Format, Plan, Report};
@@ -47,6 +47,13 @@ impl<'a> Reporter<'a> {
         Reporter { search, target, taxonomy_warning, queries: 0 }
     }
 
+    /// Writes what comes before all queries.
+    pub fn start(&self, output: &mut Output) -> Result<(), CliError> {
+        let mut bytes = Vec::new();
+        report::prologue(&self.search, &mut bytes);
+        output.write(&bytes)
+    }
+
     /// Writes the reports of a block.
     pub fn block(
         &mut self,
@@ -54,14 +61,16 @@ impl<'a> Reporter<'a> {
         hits: &[Vec<SubjectHit>],
         output: &mut Output,
     ) -> Result<(), CliError> {
-        let messages: Vec<Vec<u8>> = block.records.iter().map(messages).collect();
+        let messages: Vec<Vec<u8>> = block.records.iter().map(xml_messages).collect();
         let results: Vec<QueryResult> = block
             .records
             .iter()
             .zip(&block.prepared)
             .zip(hits)
             .zip(&messages)
-            .map(|(((record, query), hits), messages)| QueryResult {
+            .zip(block.batch_searched())
+            .map(|((((record, query), hits), messages), batch_searched)| QueryResult {
+                batch_searched,
                 number: record.number,
                 title: &record.record.title,
                 ids: &record.record.ids,
@@ -77,20 +86,32 @@ impl<'a> Reporter<'a> {
             && let Some(first) = results.first()
         {
             let mut bytes = Vec::new();
-            report::prologue(&self.search, first, &mut bytes).map_err(|e| failure(&e))?;
+            report::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
             output.write(&bytes)?;
         }
-        for part in results.chunks(QUERIES_PER_THREAD * rayon::current_num_threads()) {
+        let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
+        for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
-            for report in reports {
-                if let Some(warning) = self.taxonomy_warning {
-                    super::warn(warning);
-                }
+            for (report, record) in reports.into_iter().zip(records) {
+                self.warn(record);
                 output.write(&report.map_err(|error| failure(&error))?)?;
             }
         }
         self.queries += results.len();
         Ok(())
+    }
+
+    /// Prints the warnings that BLAST+ gives when it reports this query; XML holds them itself.
+    fn warn(&self, record: &QueryRecord) {
+        if self.search.output.format == model::Format::Xml {
+            return;
+        }
+        if let Some(text) = record.warning() {
+            super::say(&[b"Warning: [blastp] ", &text[..]].concat());
+        }
+        if let Some(warning) = self.taxonomy_warning {
+            super::warn(warning);
+        }
     }
 
     fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {
@@ -108,16 +129,11 @@ impl<'a> Reporter<'a> {
 }
 
 /// A query's warnings as the XML report prints them.
-fn messages(record: &super::queries::QueryRecord) -> Vec<u8> {
-    let name = record.name();
-    let mut text = String::new();
-    for message in &record.messages {
-        if text.is_empty() {
-            text = format!("{name}: ");
-        }
-        text += &format!(" {name}: {message} ");
-    }
-    text.into_bytes()
+fn xml_messages(record: &QueryRecord) -> Vec<u8> {
+    record
+        .warning()
+        .map(|warning| [&record.name()[..], b":  ", &warning[..]].concat())
+        .unwrap_or_default()
 }
 
 fn failure(error: &ReportError) -> CliError {

@@ -109,7 +109,7 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Record>, CliError> 
     let mut records = Vec::new();
     while let Some(record) = reader.next_record().map_err(|error| fasta_failure(&error))? {
         for warning in &record.warnings {
-            super::warn(&warning.to_string());
+            super::say(warning.to_string().as_bytes());
         }
         let number = records.len() as u32 + 1;
         records.push(if record.ids.is_empty() {
@@ -118,6 +118,9 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Record>, CliError> 
             Record::identified(record.ids, record.title, record.residues)
         });
     }
+    if records.is_empty() {
+        return Err(CliError::engine("Empty CBlastQueryVector"));
+    }
     Ok(records)
 }
 
@@ -125,7 +128,9 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Record>, CliError> 
 fn cut(mut record: Record, range: &Range<usize>) -> Result<Record, CliError> {
     let end = range.end.min(record.residues.len());
     if range.start >= end {
-        return Err(CliError::engine("Invalid subject range: it lies beyond the end of a subject"));
+        return Err(CliError::query_options(
+            "Invalid from coordinate (greater than sequence length)",
+        ));
     }
     record.residues = record.residues[range.start..end].to_vec();
     Ok(record)
@@ -148,7 +153,7 @@ pub fn open_reader(
 pub fn fasta_failure(error: &FastaError) -> CliError {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            super::warn(&warning.to_string());
+            super::say(warning.to_string().as_bytes());
         }
     }
     match error.blast_message() {

@@ -41,10 +41,10 @@ fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
 
 fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
     let count = match rng.below(100) {
-        0..=19 => rng.between(1, 10),
-        20..=54 => rng.between(10, 60),
-        55..=89 => rng.between(60, 300),
-        90..=97 => rng.between(300, 1_200),
+        0..=24 => rng.between(1, 10),
+        25..=69 => rng.between(10, 60),
+        70..=94 => rng.between(60, 200),
+        95..=98 => rng.between(300, 1_200),
         _ => rng.between(1_200, 3_000),
     };
     // Many subjects are kept short, and one family dominates: full preliminary lists.

@@ -129,7 +129,11 @@ impl Session<'_> {
         let kept = self.home.join(format!("seed{seed}-{}", name.replace(':', "-")));
         let found = bench.keep(&small, &kept)?;
         // One piece of text, so that two workers' reports do not mix.
-        let mut text = format!("DIFFERENCE  --seed {seed} --only {name}\n  {}\n", small.summary());
+        let mut text = format!(
+            "DIFFERENCE  --seed {seed} --only {name}\n  {}\n  was: {}\n",
+            small.summary(),
+            trial.summary()
+        );
         for difference in &found {
             text += &format!("  {}\n", describe(difference));
         }

@@ -1,1 +1,113 @@
+use super::*;
 
+fn hsp(score: i32, q: (u32, u32), s_start: u32, evalue: f64) -> PrelimHsp {
+    PrelimHsp {
+        score,
+        q_start: q.0,
+        q_end: q.1,
+        s_start,
+        s_end: s_start + q.1 - q.0,
+        q_seed: 0,
+        s_seed: 0,
+        evalue,
+    }
+}
+
+fn hit(oid: u32, hsps: Vec<PrelimHsp>) -> PrelimHit {
+    let evalue = hsps.iter().map(|h| h.evalue).fold(f64::INFINITY, f64::min);
+    PrelimHit { oid, evalue, hsps }
+}
+
+fn oids(hits: &[PrelimHit]) -> Vec<u32> {
+    hits.iter().map(|h| h.oid).collect()
+}
+
+#[test]
+fn culling_keeps_the_best_at_each_place() {
+    let hits = [
+        hit(0, vec![hsp(90, (10, 60), 0, 1e-6), hsp(40, (100, 140), 70, 1.0)]),
+        hit(1, vec![hsp(80, (12, 58), 0, 1e-5)]),
+        hit(2, vec![hsp(50, (100, 140), 0, 1e-2)]),
+    ];
+    let kept = preliminary_culling(&hits, 200, 1);
+    assert_eq!(oids(&kept), [0, 2]);
+    assert_eq!(kept[0].hsps, [hsp(90, (10, 60), 0, 1e-6)]);
+    assert_eq!(oids(&preliminary_culling(&hits, 200, 2)), [0, 1, 2], "2 allows for 3 more");
+}
+
+#[test]
+fn culling_twins_prefers_the_smaller_oid_and_the_earlier_place() {
+    let twins = [
+        hit(4, vec![hsp(50, (0, 30), 9, 1e-3), hsp(50, (0, 30), 40, 1e-3)]),
+        hit(5, vec![hsp(50, (0, 30), 0, 1e-3)]),
+    ];
+    let kept = preliminary_culling(&twins, 30, 1);
+    assert_eq!(oids(&kept), [4]);
+    assert_eq!(kept[0].hsps, [hsp(50, (0, 30), 9, 1e-3)]);
+}
+
+#[test]
+fn culling_judges_what_a_fork_moved_to_children() {
+    // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child at a time.
+    let mut hits: Vec<PrelimHit> =
+        (0..20).map(|i| hit(i, vec![hsp(30, (10 * i, 10 * i + 9), 0, 1.0)])).collect();
+    assert_eq!(preliminary_culling(&hits, 400, 1).len(), 20);
+    hits.push(hit(20, vec![hsp(900, (0, 120), 0, 1e-9)]));
+    let kept: Vec<u32> = {
+        let mut kept = oids(&preliminary_culling(&hits, 400, 1));
+        kept.sort_unstable();
+        kept
+    };
+    assert_eq!(kept, [12, 13, 14, 15, 16, 17, 18, 19, 20]);
+}
+
+#[test]
+fn best_hit_drops_what_lies_inside_a_denser_hsp() {
+    let hits = [
+        hit(0, vec![hsp(200, (10, 110), 0, 1e-20)]),
+        hit(1, vec![hsp(100, (20, 90), 0, 1e-8)]),
+        hit(2, vec![hsp(100, (80, 150), 0, 1e-8)]),
+        hit(3, vec![hsp(95, (20, 69), 0, 1e-7)]),
+    ];
+    assert_eq!(oids(&preliminary_best_hit(&hits, 0.1, 100)), [0, 2, 3]);
+    let late = [hits[1].clone(), hit(5, hits[0].hsps.clone())];
+    assert_eq!(oids(&preliminary_best_hit(&late, 0.1, 100)), [5], "an old HSP is dropped, too");
+    assert_eq!(oids(&preliminary_best_hit(&hits, 0.1, 2)), [0, 2]);
+}
+
+#[test]
+fn overhang_widens_what_counts_as_inside() {
+    let item = |begin, end, score, evalue, oid| Item { begin, end, s_start: 0, score, evalue, oid };
+    let items = [item(10, 60, 50, 1e-3, 0), item(15, 115, 300, 1e-9, 1)];
+    assert_eq!(besthit::survivors(&items, 0.0, 0.1, 100), [true, true]);
+    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [false, true]);
+}
+
+#[test]
+fn a_renewed_list_forgets_the_overhang() {
+    let item = |begin, end, score, evalue, oid| Item { begin, end, s_start: 0, score, evalue, oid };
+    // The third lies inside the first only by the first one's overhang.
+    let items =
+        [item(50, 150, 300, 1e-9, 0), item(300, 340, 100, 1e-4, 1), item(45, 95, 60, 1e-3, 2)];
+    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [true, true, false]);
+    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 1), [true, true, true]);
+}
+
+#[test]
+fn a_subject_keeps_its_best_hsp_of_each_query_range() {
+    let mut list = vec![
+        hsp(90, (10, 60), 0, 1.0),
+        hsp(80, (7, 63), 100, 1.0),
+        hsp(70, (6, 60), 200, 1.0),
+        hsp(60, (9, 62), 300, 1.0),
+    ];
+    subject_best_hit(&mut list);
+    assert_eq!(list.iter().map(|h| h.score).collect::<Vec<_>>(), [90, 70]);
+}
+
+#[test]
+fn coverage_gains_half_a_per_cent_below_99() {
+    assert_eq!(query_coverage(0, 50, 100), 50.5);
+    assert_eq!(query_coverage(0, 99, 100), 99.0);
+    assert_eq!(query_coverage(0, 0, 0), 0.0);
+}

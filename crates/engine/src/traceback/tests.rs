@@ -1,1 +1,276 @@
+//! The whole way from queries to final alignments, against BLAST+.
+//!
+//! `tests/golden.tsv` holds the lines of BLAST+ 2.12.0 under the command that made them, to be run in `tests/`. All sequences are
+//! synthetic: mutated copies, repeats, low complexity, odd letters.
 
+use fleetblast_seq::alphabet;
+use fleetblast_stats::scoring::{self, ScoringSystem};
+
+use super::*;
+use crate::hits::SubjectHit;
+use crate::params::HspFilter;
+use crate::prelim::{self, Searcher};
+use crate::query::QueryInput;
+use crate::subjects::Subjects;
+
+/// Name and letters.
+type Record = (String, Vec<u8>);
+
+struct Database(Vec<Vec<u8>>);
+
+impl Subjects for Database {
+    fn residues(&self, oid: u32) -> &[u8] {
+        &self.0[oid as usize]
+    }
+}
+
+fn records(fasta: &str) -> Vec<Record> {
+    let record = |text: &str| {
+        let (name, rest) = text.split_once('\n').expect("a defline and residues");
+        (name.to_owned(), rest.bytes().filter(|b| b.is_ascii_graphic()).collect())
+    };
+    fasta.split('>').skip(1).map(record).collect()
+}
+
+fn encode(records: &[Record]) -> Vec<Vec<u8>> {
+    let code = |&letter: &u8| alphabet::encode(letter).expect("a letter of a protein");
+    records.iter().map(|r| r.1.iter().map(code).collect()).collect()
+}
+
+fn defaults() -> Params {
+    Params {
+        scoring: ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix"),
+        word_size: 3,
+        threshold: 11.0,
+        window: 40,
+        xdrop_ungapped_bits: 7.0,
+        xdrop_gapped_bits: 15.0,
+        xdrop_final_bits: 25.0,
+        gap_trigger_bits: 22.0,
+        evalue: 10.0,
+        composition: CompositionMode::Conditional,
+        unified_p: false,
+        ungapped: false,
+        smith_waterman: false,
+        hitlist_size: 500,
+        max_hsps: None,
+        qcov_hsp_perc: 0.0,
+        subject_besthit: false,
+        filter: HspFilter::Collect,
+        seg: None,
+        soft_masking: false,
+        lcase_masking: false,
+        search_space: None,
+        finite_size: true,
+    }
+}
+
+/// The parameters of a command line that begins after `-outfmt '...'`.
+fn parse(options: &str) -> Params {
+    let mut params = defaults();
+    let mut words = options.split_whitespace();
+    while let Some(option) = words.next() {
+        match option {
+            "-use_sw_tback" => params.smith_waterman = true,
+            "-subject_besthit" => params.subject_besthit = true,
+            "-ungapped" => params.ungapped = true,
+            _ => set(&mut params, option, words.next().expect("a value")),
+        }
+    }
+    params
+}
+
+fn set(params: &mut Params, option: &str, value: &str) {
+    let number: f64 = value.parse().unwrap_or(f64::NAN);
+    match option {
+        "-comp_based_stats" => {
+            params.composition = match value {
+                "0" => CompositionMode::Off,
+                "1" => CompositionMode::Scale,
+                "2" => CompositionMode::Conditional,
+                _ => CompositionMode::Always,
+            }
+        }
+        "-evalue" => params.evalue = number,
+        "-max_target_seqs" => params.hitlist_size = number as usize,
+        "-max_hsps" => params.max_hsps = Some(number as usize),
+        "-qcov_hsp_perc" => params.qcov_hsp_perc = number,
+        "-culling_limit" => params.filter = HspFilter::Culling(number as u32),
+        "-best_hit_overhang" => {
+            params.filter = HspFilter::BestHit { overhang: number, edge: 0.1 };
+        }
+        "-best_hit_score_edge" => {
+            if let HspFilter::BestHit { edge, .. } = &mut params.filter {
+                *edge = number;
+            }
+        }
+        "-searchsp" => {
+            params.search_space = Some(number as i64);
+            params.finite_size = false;
+        }
+        "-matrix" => {
+            params.scoring = ScoringSystem::new(value, None, None).expect("a known matrix");
+            params.threshold = scoring::suggested_threshold(value);
+            params.window = scoring::suggested_window(value);
+        }
+        _ => panic!("unknown option {option}"),
+    }
+}
+
+fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<SubjectHit>> {
+    let database = Database(encode(subjects));
+    let residues: usize = database.0.iter().map(Vec::len).sum();
+    let shortest = database.0.iter().map(Vec::len).min().expect("subjects");
+    let totals = DatabaseTotals {
+        residues: residues as i64,
+        sequences: database.0.len() as i64,
+        min_length: shortest.max(10) as i32,
+    };
+    let queries: Vec<Query> = encode(queries)
+        .into_iter()
+        .map(|residues| QueryInput { residues, lower_case: Vec::new() })
+        .map(|input| Query::new(&input, params, &totals))
+        .collect();
+    let searcher = Searcher::new(&queries, &[queries.len()], params, &totals, None);
+    let found =
+        searcher.search(&database, 0..database.0.len() as u32, &mut prelim::Scratch::default());
+    let lengths: Vec<u32> = queries.iter().map(|q| q.residues.len() as u32).collect();
+    let traceback = Traceback::new(params, &totals);
+    let mut selector = Selector::new(params, &lengths);
+    let mut scratch = Scratch::new();
+    for (i, hits) in searcher.choose(found).iter().enumerate() {
+        let query = traceback.query(&queries[i]);
+        for hit in hits {
+            if selector.wants(hit.evalue) {
+                let subject = database.residues(hit.oid);
+                selector.offer(i, traceback.align(&query, subject, hit, &mut scratch));
+            }
+        }
+    }
+    selector.finish()
+}
+
+/// Columns of an alignment as BLAST+ writes them in `btop`.
+fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
+    let mut q = query[alignment.query.start as usize..].iter();
+    let mut s = subject[alignment.subject.start as usize..].iter();
+    let (mut text, mut same) = (String::new(), 0);
+    for edit in &alignment.edits {
+        for _ in 0..edit.len {
+            let a = if edit.op == EditOp::GapInQuery { b'-' } else { *q.next().expect("query") };
+            let b =
+                if edit.op == EditOp::GapInSubject { b'-' } else { *s.next().expect("subject") };
+            if a == b {
+                same += 1;
+                continue;
+            }
+            if same > 0 {
+                text += &std::mem::take(&mut same).to_string();
+            }
+            text.extend([char::from(a), char::from(b)]);
+        }
+    }
+    if same > 0 {
+        text += &same.to_string();
+    }
+    text
+}
+
+/// An e-value as tabular output prints it.
+fn evalue_text(evalue: f64) -> String {
+    match evalue {
+        e if e < 1e-180 => "0.0".to_owned(),
+        e if e < 0.0009 => {
+            let text = format!("{e:.2e}");
+            let (mantissa, exponent) = text.split_once("e-").expect("a negative exponent");
+            format!("{mantissa}e-{exponent:0>2}")
+        }
+        e if e < 0.1 => format!("{e:.3}"),
+        e if e < 1.0 => format!("{e:.2}"),
+        e if e < 10.0 => format!("{e:.1}"),
+        e => format!("{e:.0}"),
+    }
+}
+
+fn bits_text(bits: f64) -> String {
+    if bits > 99.9 { format!("{:3}", bits as i64) } else { format!("{bits:4.1}") }
+}
+
+fn lines(options: &str) -> Vec<String> {
+    let queries = records(include_str!("tests/query.fa"));
+    let subjects = records(include_str!("tests/subjects.fa"));
+    let mut lines = Vec::new();
+    for (query, hits) in queries.iter().zip(search(&parse(options), &queries, &subjects)) {
+        for hit in &hits {
+            let subject = &subjects[hit.oid as usize];
+            for a in &hit.alignments {
+                let columns = btop(&query.1, &subject.1, a);
+                lines.push(format!(
+                    "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{columns}",
+                    query.0,
+                    subject.0,
+                    a.score,
+                    a.query.start + 1,
+                    a.query.end,
+                    a.subject.start + 1,
+                    a.subject.end,
+                    evalue_text(a.evalue),
+                    bits_text(a.bit_score),
+                ));
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_mode_gives_the_lines_of_blast() {
+    let golden = include_str!("tests/golden.tsv");
+    let mut cases = 0;
+    for case in golden.split("# ").skip(1) {
+        let (command, expected) = case.split_once('\n').expect("a command line and its output");
+        let options = command.rsplit_once("btop'").expect("an output format").1;
+        let expected: Vec<&str> = expected.lines().collect();
+        let found = lines(options);
+        for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found, expected, "line {} of{options}", i + 1);
+        }
+        assert_eq!(found.len(), expected.len(), "number of lines of{options}");
+        cases += 1;
+    }
+    assert_eq!(cases, 14);
+}
+
+#[test]
+fn an_adjustment_is_reported_with_each_alignment() {
+    let queries = records(include_str!("tests/query.fa"));
+    let subjects = records(include_str!("tests/subjects.fa"));
+    let kinds = |options: &str| -> Vec<Adjustment> {
+        let hits = search(&parse(options), &queries, &subjects);
+        hits.iter().flatten().flat_map(|h| &h.alignments).map(|a| a.adjustment).collect()
+    };
+    assert!(kinds("-comp_based_stats 0").iter().all(|&k| k == Adjustment::None));
+    assert!(kinds("-comp_based_stats 1").iter().all(|&k| k == Adjustment::Scaled));
+    assert!(kinds("-comp_based_stats 3").iter().all(|&k| k == Adjustment::Matrix));
+}
+
+#[test]
+fn candidates_do_not_depend_on_what_was_aligned_before() {
+    let params = parse("-comp_based_stats 2 -evalue 1000");
+    let queries = encode(&records(include_str!("tests/query.fa")));
+    let subjects = encode(&records(include_str!("tests/subjects.fa")));
+    let totals = DatabaseTotals { residues: 4584, sequences: 25, min_length: 64 };
+    let traceback = Traceback::new(&params, &totals);
+    let input = QueryInput { residues: queries[0].clone(), lower_case: Vec::new() };
+    let query = Query::new(&input, &params, &totals);
+    let searcher = Searcher::new(std::slice::from_ref(&query), &[1], &params, &totals, None);
+    let database = Database(subjects);
+    let found = searcher.search(&database, 0..25, &mut prelim::Scratch::default());
+    let query = traceback.query(&query);
+    let mut used = Scratch::new();
+    for hit in &searcher.choose(found)[0] {
+        let subject = database.residues(hit.oid);
+        let fresh = traceback.align(&query, subject, hit, &mut Scratch::new());
+        assert_eq!(traceback.align(&query, subject, hit, &mut used), fresh, "oid {}", hit.oid);
+    }
+}

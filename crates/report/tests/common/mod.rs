@@ -155,9 +155,7 @@ pub struct Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        if std::env::var_os("KEEPX").is_none() {
-            std::fs::remove_dir_all(&self.directory).ok();
-        }
+        std::fs::remove_dir_all(&self.directory).ok();
     }
 }
 
@@ -253,11 +251,13 @@ impl Run {
                 query: &self.queries[i],
                 hits: &self.hits[i],
                 hit_count: self.hits[i].len(),
+                batch_searched: true,
                 messages: self.messages[i].as_bytes(),
             })
             .collect();
         let mut out = Vec::new();
-        report::prologue(&search, &results[0], &mut out).unwrap();
+        report::prologue(&search, &mut out);
+        report::opening(&search, &results[0], &mut out).unwrap();
         for result in &results {
             report::format_query(&search, result, &self.source, &mut out).unwrap();
         }
@@ -359,8 +359,10 @@ fn source(case: &Case) -> Source {
             let id = SeqId::Local(ObjectId::Text(format!("Subject_{}", i + 1).into_bytes()));
             vec![defline(id, line.split('\u{1}').next().unwrap())]
         }
-        _ => {
-            let lines = line.split('\u{1}').map(|line| parsed(line, i + 1, "Subject"));
+        kind => {
+            // A FASTA file's second definition line and those after it are not read.
+            let most = if kind == Subjects::Fasta { 1 } else { usize::MAX };
+            let lines = line.split('\u{1}').take(most).map(|line| parsed(line, i + 1, "Subject"));
             lines.map(|(ids, title)| Defline { title, ids, ..Defline::default() }).collect()
         }
     });
