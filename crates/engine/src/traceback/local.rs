@@ -124,3 +124,55 @@ impl LocalScratch {
         peak
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::dp::{GapCosts, PaddedScores};
+    use super::*;
+    use fleetblast_stats::scoring::ScoringSystem;
+
+    const W: u8 = 20;
+    const P: u8 = 14;
+
+    fn with_scheme(run: impl Fn(&Scheme<'_>)) {
+        let scoring = ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix");
+        let scores = PaddedScores::new(&scoring.scores);
+        run(&Scheme { scores: &scores, gaps: GapCosts { open: 4, extend: 1 }, x_drop: 0 });
+    }
+
+    #[test]
+    fn the_first_of_equal_peaks_wins_and_its_start_is_found() {
+        with_scheme(|scheme| {
+            let query = [P, W, W, P];
+            let subject = [W, W, P, P, P, W, W];
+            let mut scratch = LocalScratch::default();
+            let mut forbidden = Forbidden::default();
+            forbidden.clear(query.len());
+            let end = scratch.best_end(&query, &subject, scheme, &forbidden);
+            // P W W is complete one row before W W P, which scores the same.
+            assert_eq!(end, Peak { score: 29, query: 2, subject: 6 });
+            let start = scratch.start_of(&query, &subject, scheme, &forbidden, &end);
+            assert_eq!((start.query, start.subject, start.score), (0, 4, 29));
+            let twice = scratch.best_end(&query[1..3], &subject, scheme, &forbidden);
+            assert_eq!((twice.query, twice.subject), (1, 1));
+        });
+    }
+
+    #[test]
+    fn the_end_of_a_forbidden_subject_range_counts_and_clearing_frees_it() {
+        with_scheme(|scheme| {
+            let (query, subject) = ([W, W], [W, W, W, P]);
+            let mut scratch = LocalScratch::default();
+            let mut forbidden = Forbidden::default();
+            forbidden.clear(query.len());
+            forbidden.push(0..2, 0..2);
+            assert_eq!(scratch.best_end(&query, &subject, scheme, &forbidden).score, 0);
+            forbidden.clear(query.len());
+            forbidden.push(0..1, 0..3);
+            let end = scratch.best_end(&query, &subject, scheme, &forbidden);
+            assert_eq!((end.score, end.query), (11, 1), "the second row is free");
+            forbidden.clear(query.len());
+            assert_eq!(scratch.best_end(&query, &subject, scheme, &forbidden).score, 22);
+        });
+    }
+}

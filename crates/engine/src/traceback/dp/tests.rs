@@ -150,6 +150,17 @@ fn ties_prefer_pairs_and_extended_gaps() {
 }
 
 #[test]
+fn a_tie_between_an_open_gap_and_a_new_one_keeps_the_open_one() {
+    let scores = blosum62();
+    let gaps = GapCosts { open: 2, extend: 1 };
+    let scheme = Scheme { scores: &scores, gaps, x_drop: 100 };
+    // W N Q C W W W against W E W W W: E pairs with N (0) before a gap of two, or with Q (2) between two gaps.
+    let (q, s) = ([20, 13, 15, 3, 20, 20, 20], [20, 5, 20, 20, 20]);
+    let lengths: Vec<u32> = align(&q, &s, (0, 0), &scheme).edits.iter().map(|e| e.len).collect();
+    assert_eq!(lengths, [2, 2, 3]);
+}
+
+#[test]
 fn the_drop_off_stops_an_alignment_strictly_below_it() {
     let scores = blosum62();
     // W W then four pairs W-P of -4 each, then six W.
