@@ -45,7 +45,7 @@ pub enum Source {
 pub enum Target {
     /// Standard output.
     Stdout,
-    /// A file, which could be opened for writing; created if it was missing, not yet emptied.
+    /// A file, which could be opened for writing; it holds what it held, and is missing if it was.
     File(PathBuf),
 }
 
@@ -95,6 +95,8 @@ pub struct Plan {
     pub threads: usize,
     /// What threads share out among them.
     pub split: Split,
+    /// Ranges of subjects searched on their own (`-partitions`).
+    pub partitions: Option<usize>,
     /// File for the timing (`-timing`).
     pub timing: Option<PathBuf>,
     /// Whether to show progress.
@@ -161,6 +163,7 @@ impl Plan {
             out,
             threads,
             split,
+            partitions: options.partitions,
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),
         })

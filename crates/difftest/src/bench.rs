@@ -8,6 +8,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Instant;
 
 use wait4::Wait4;
@@ -158,7 +159,8 @@ fn measure(contender: &Contender, dir: &Path) -> Result<Sample> {
     let out = dir.join("bench.out");
     let file = File::create(&out).map_err(io_error("create", &out))?;
     let mut command = contender.tool.command(&contender.args, dir);
-    command.stdin(std::process::Stdio::null()).stdout(file);
+    // BLAST+ warns in each run that -mt_mode 1 suits larger sets; failures show by exit code.
+    command.stdin(Stdio::null()).stdout(file).stderr(Stdio::null());
     let started = Instant::now();
     let child = command.spawn().map_err(|e| failed(e.to_string()))?;
     let ended = child.wait4().map_err(|e| failed(e.to_string()))?;

@@ -22,7 +22,8 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
       one item of a seed again.
   difftest full
-      All queries against the largest database, formats 6, 7, 10, 5 and 0.
+      All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
+      oracle needs about ten minutes for 176,606 proteins; its results are kept.
   difftest bench [--full | --single]
       Interleaved timing of both programs with 1 and 2 threads; --full: all queries, 3 rounds
       (about a quarter of an hour); --single: one query; else 20 queries (below 5 minutes).

@@ -21,7 +21,10 @@ const LIMIT: Duration = MINUTE.saturating_mul(60);
 /// Makes the largest database and the file of all queries; returns the directory with
 /// `q/all.fa` and `db/big`.
 pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
-    let dir = workspace.target.join("difftest-big");
+    let recipe = Recipe::of_file("big", "big.fa", &source.big);
+    // One directory for each source, so that one's sequences are never taken for another's.
+    let name = format!("difftest-big/{:016x}", recipe.fingerprint());
+    let dir = workspace.target.join(name);
     for sub in ["q", "db"] {
         let sub = dir.join(sub);
         fs::create_dir_all(&sub).map_err(io_error("create", &sub))?;
@@ -35,7 +38,7 @@ pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
         fs::rename(&part, &text).map_err(io_error("rename", &part))?;
     }
     // The recipe names the file instead of holding its bytes: 80 MB need not be in memory.
-    make_database(&dir, &Recipe::of_file("big", "big.fa", &source.big))?;
+    make_database(&dir, &recipe)?;
     Ok(dir)
 }
 

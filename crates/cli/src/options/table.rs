@@ -20,6 +20,18 @@ const FLEETBLAST: &[OptionSpec] = &[
     )
     .label("output_file"),
     OptionSpec::new(
+        "partitions",
+        Kind::Integer,
+        Group::FleetBlast,
+        &[
+            "Number of ranges of subjects to search on their own before their hits are",
+            "merged",
+            "Default = by the size of the database and the number of threads",
+        ],
+    )
+    .label("int_value")
+    .within(Constraint::AtLeast(1)),
+    OptionSpec::new(
         "progress",
         Kind::Text,
         Group::FleetBlast,

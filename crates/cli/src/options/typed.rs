@@ -110,6 +110,8 @@ pub struct BlastpOptions {
     pub use_sw_tback: bool,
     /// `-timing`.
     pub timing: Option<OsString>,
+    /// `-partitions`.
+    pub partitions: Option<usize>,
     /// `-progress`.
     pub progress: OsString,
     /// The first option given, in the order of the usage text, that FleetBLAST does not support.
@@ -221,6 +223,7 @@ impl BlastpOptions {
             mt_mode: read.long("mt_mode").unwrap_or(0),
             use_sw_tback: read.flag("use_sw_tback"),
             timing: read.text("timing"),
+            partitions: read.integer("partitions"),
             progress: text("progress"),
             unsupported: table::all()
                 .find(|option| !option.supported && given.contains_key(option.name))

@@ -1,9 +1,10 @@
 //! Files and ranges.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 use super::{Source, Subjects, Target};
@@ -31,21 +32,29 @@ pub fn source(option: &str, path: &OsStr) -> Result<Source, CliError> {
     if path == "-" {
         return Ok(Source::Stdin);
     }
-    match File::open(path) {
-        Ok(_) => Ok(Source::File(PathBuf::from(path))),
-        Err(_) => Err(CliError::inaccessible(option, &lossy(path))),
+    if !is_fifo(path) && File::open(path).is_err() {
+        return Err(CliError::inaccessible(option, &lossy(path)));
     }
+    Ok(Source::File(PathBuf::from(path)))
 }
 
-/// An output file, opened once to see that it can be. What it holds is kept until the report is written.
+/// An output file, opened once to see that it can be. What it holds is kept until the report is written; one that was
+/// not there is removed again, lest it be taken for a report without hits should there never be one.
 pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
     if path == "-" {
         return Ok(Target::Stdout);
     }
-    match OpenOptions::new().write(true).create(true).truncate(false).open(path) {
-        Ok(_) => Ok(Target::File(PathBuf::from(path))),
-        Err(_) => Err(CliError::inaccessible(option, &lossy(path))),
+    let is_new = fs::symlink_metadata(path).is_err();
+    let open = || OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    if !is_fifo(path) && open().is_err() || is_new && fs::remove_file(path).is_err() {
+        return Err(CliError::inaccessible(option, &lossy(path)));
     }
+    Ok(Target::File(PathBuf::from(path)))
+}
+
+/// True for a named pipe: opening it to look would end what its other side reads or writes.
+fn is_fifo(path: &OsStr) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
 /// A `start-stop` range, typed 1-based with both ends included (`ParseSequenceRange`, blast_input_aux.cpp).

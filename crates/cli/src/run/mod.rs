@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time ([`queries`]), its hits, and
 //! the reports of a few queries.
 
+mod interrupt;
 mod output;
 mod queries;
 mod report;
@@ -50,13 +51,13 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         plan.out == plan::Target::Stdout,
     );
     let mut output = Output::open(&plan.out)?;
-    let mut search = Search::new(&target.searched, &plan.params, target.totals, plan.threads);
+    let mut search = Search::new(&target, plan);
     let mut reporter = Reporter::new(plan, &target);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
     loop {
         let reading = Instant::now();
-        let block = queries.next_block(&plan.params, search.totals())?;
+        let block = queries.next_block(&plan.params, &target.totals)?;
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
         run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, &progress)?;

@@ -1,48 +1,72 @@
 //! Where the report goes. A regular file appears under its name only when it is whole.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf, absolute};
 
+use super::interrupt::Watch;
 use crate::error::CliError;
 use crate::plan::Target;
-use crate::program::output_error;
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 1 << 20;
+/// Symbolic links followed to the file that a report replaces.
+const MOST_LINKS: usize = 40;
+/// Bytes of a report's name that its temporary name repeats: file systems allow 255 in all.
+const NAME_KEPT: usize = 200;
+/// Temporary names tried, should runs that were killed have left files.
+const NAMES_TRIED: usize = 100;
 
 /// The open output.
 pub struct Output {
-    writer: BufWriter<Box<dyn Write>>,
-    /// A file that gets its name in the end.
-    pending: Option<Pending>,
+    writer: BufWriter<Counted>,
+    /// What messages call it.
+    name: PathBuf,
+    /// The name that a file gets in the end.
+    wanted: Option<PathBuf>,
+    /// Knows the file until then.
+    watch: Watch,
 }
 
-struct Pending {
-    written: PathBuf,
-    wanted: PathBuf,
-    /// The report is whole and has its name.
-    committed: bool,
+/// A file and the number of bytes written to it.
+struct Counted {
+    file: File,
+    bytes: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl Output {
-    /// Opens the output: a regular file under a name of its own beside the wanted one; pipes and devices directly.
+    /// Opens the output: a regular file under a name of its own beside the wanted one; pipes and devices directly, and
+    /// so a file in a directory where none can be made.
     pub fn open(target: &Target) -> Result<Output, CliError> {
-        let (writer, pending): (Box<dyn Write>, _) = match target {
-            Target::Stdout => (Box::new(io::stdout().lock()), None),
-            Target::File(path) if is_regular(path) => {
-                let written = beside(path);
-                let file = File::create(&written).map_err(|error| failure(&written, &error))?;
-                let wanted = path.clone();
-                (Box::new(file), Some(Pending { written, wanted, committed: false }))
-            }
-            Target::File(path) => {
-                let file = File::options().write(true).open(path);
-                (Box::new(file.map_err(|error| failure(path, &error))?), None)
-            }
+        let name = match target {
+            Target::Stdout => Path::new("standard output"),
+            Target::File(path) => path,
         };
-        Ok(Output { writer: BufWriter::with_capacity(BUFFER, writer), pending })
+        let open = || {
+            let watch = Watch::start()?;
+            let (file, wanted) = match target {
+                Target::Stdout => (stdout()?, None),
+                Target::File(path) => open_file(path, &watch)?,
+            };
+            let writer = BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0 });
+            Ok(Output { writer, name: name.into(), wanted, watch })
+        };
+        open().map_err(|error| failure(name, None, &error))
     }
 
     /// Appends to the report.
@@ -53,49 +77,101 @@ impl Output {
     /// Ends the report: everything is written, and a regular file gets its name.
     pub fn commit(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|error| self.failure(&error))?;
-        if let Some(pending) = &mut self.pending {
-            fs::rename(&pending.written, &pending.wanted)
-                .map_err(|error| failure(&pending.wanted, &error))?;
-            pending.committed = true;
+        if let Some(wanted) = &self.wanted {
+            let mut unfinished = self.watch.unfinished();
+            if let Some(written) = &*unfinished {
+                fs::rename(written, wanted).map_err(|error| failure(&self.name, None, &error))?;
+            }
+            *unfinished = None;
         }
         Ok(())
     }
 
     fn failure(&self, error: &io::Error) -> CliError {
-        match &self.pending {
-            Some(pending) => failure(&pending.wanted, error),
-            None => output_error(error),
-        }
+        failure(&self.name, Some(self.writer.get_ref().bytes), error)
     }
 }
 
-impl Drop for Pending {
-    /// An unfinished report is removed, and so is the empty file that the check of the option made: nobody shall take either for
-    /// a report without hits.
+impl Drop for Output {
+    /// An unfinished report is removed: nobody shall take it for a whole one.
     fn drop(&mut self) {
-        if !self.committed {
+        let unfinished = self.watch.unfinished().take();
+        if let Some(written) = unfinished {
             // Best effort: the error that led here is what the user is told.
-            let _ = fs::remove_file(&self.written);
-            if fs::metadata(&self.wanted).is_ok_and(|meta| meta.len() == 0) {
-                let _ = fs::remove_file(&self.wanted);
-            }
+            let _ = fs::remove_file(written);
         }
     }
 }
 
-fn failure(path: &Path, error: &io::Error) -> CliError {
-    CliError::output(format_args!("{}: {error}", path.display()))
+/// Standard output itself: the library's would take a closed one for a willing one.
+fn stdout() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-fn is_regular(path: &Path) -> bool {
-    // A link is followed when it is written to, so its target must not be replaced by a file.
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
+/// Opens a file for a report, and tells what to call it in the end unless that is its name already.
+fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> {
+    let direct = || File::options().write(true).create(true).truncate(true).open(path);
+    let Some(wanted) = replaced(path) else { return Ok((direct()?, None)) };
+    let old = fs::metadata(&wanted);
+    let mut unfinished = watch.unfinished();
+    match create_beside(&wanted) {
+        Ok((file, written)) => {
+            *unfinished = Some(written);
+            if let Ok(old) = old {
+                // A courtesy to whoever set them; not every file system has them.
+                let _ = file.set_permissions(old.permissions());
+            }
+            Ok((file, Some(wanted)))
+        }
+        Err(_) if old.is_ok() => Ok((direct()?, None)),
+        Err(error) => Err(error),
+    }
 }
 
-/// The name under which a report is written until it is whole.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    path.with_file_name(name)
+/// The file that a report replaces, links followed. `None` for pipes and devices, and for what is open already and has
+/// a name only in `/proc`: others may be writing there, too.
+fn replaced(path: &Path) -> Option<PathBuf> {
+    let mut path = absolute(path).ok()?;
+    for _ in 0..MOST_LINKS {
+        if path.starts_with("/proc") || path.starts_with("/dev/fd") {
+            return None;
+        }
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent()?.join(to),
+            Err(_) => break,
+        }
+    }
+    fs::metadata(&path).map_or(true, |meta| meta.is_file()).then_some(path)
+}
+
+/// A new file beside `path`, under the name that a report has until it is whole.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let kept = OsStr::from_bytes(&name[..name.len().min(NAME_KEPT)]);
+    let mut tried = 0;
+    loop {
+        let mut name = OsString::from(".");
+        name.push(kept);
+        name.push(format!(".{}-{tried}.part", std::process::id()));
+        let written = path.with_file_name(name);
+        match File::create_new(&written) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && tried < NAMES_TRIED => {
+                tried += 1;
+            }
+            file => return file.map(|file| (file, written)),
+        }
+    }
+}
+
+/// A failure to write; a closed pipe is no news, that ends quietly.
+fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> CliError {
+    let advice = match error.kind() {
+        ErrorKind::BrokenPipe => return CliError::closed_output(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "; make room or name another place with -out"
+        }
+        _ => "",
+    };
+    let place = written.map_or_else(String::new, |bytes| format!(" after {bytes} bytes"));
+    CliError::output(format_args!("{}{place}: {error}{advice}", name.display()))
 }

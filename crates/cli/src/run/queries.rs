@@ -1,6 +1,6 @@
 //! Queries, read in blocks that are searched together.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Cursor, Read};
 use std::ops::Range;
 
 use fleetblast_engine::params::{DatabaseTotals, Params};
@@ -8,9 +8,10 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
 use fleetblast_seq::{id, input};
+use rustix::fs::SeekFrom;
 
-use super::subjects::{fasta_failure, open_reader};
-use crate::error::CliError;
+use super::subjects::{fasta_failure, open_input, reader};
+use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source};
 use crate::terminal::When;
 
@@ -58,19 +59,7 @@ pub struct QueryRecord {
 impl QueryRecord {
     /// What BLAST+ calls the query in messages.
     pub fn name(&self) -> Vec<u8> {
-        let mut name = match id::text_choice(&self.record.ids) {
-            Some(id) => id.accession(),
-            None => format!("Query_{}", self.number).into_bytes(),
-        };
-        if !self.record.title.is_empty() {
-            name.push(b' ');
-            name.extend_from_slice(&self.record.title);
-        }
-        if name.len() > LONG_NAME {
-            name.truncate(CUT_NAME);
-            name.extend_from_slice(b".. ");
-        }
-        name
+        message_name(&self.record, "Query", self.number)
     }
 
     /// The query's warnings in one text, if it has any.
@@ -86,6 +75,23 @@ impl QueryRecord {
         }
         Some(text)
     }
+}
+
+/// What BLAST+ calls a sequence in messages: its identifier, or `role` and `number`, and its title.
+pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
+    let mut name = match id::text_choice(&record.ids) {
+        Some(id) => id.accession(),
+        None => format!("{role}_{number}").into_bytes(),
+    };
+    if !record.title.is_empty() {
+        name.push(b' ');
+        name.extend_from_slice(&record.title);
+    }
+    if name.len() > LONG_NAME {
+        name.truncate(CUT_NAME);
+        name.extend_from_slice(b".. ");
+    }
+    name
 }
 
 /// Queries that are searched together.
@@ -114,10 +120,22 @@ impl Block {
 }
 
 impl<'a> Queries<'a> {
-    /// Opens the queries; `None` if the input is empty.
+    /// Opens the queries; `None` if BLAST+ calls the input empty: a file with nothing but white space.
     pub fn open(plan: &'a Plan) -> Result<Option<Queries<'a>>, CliError> {
-        let reader = open_reader(&plan.query, plan.parse_deflines)?;
-        Ok(Some(Queries { plan, reader, count: 0, done: false }))
+        if matches!(&plan.query, Source::File(path) if path.is_dir()) {
+            return Ok(None);
+        }
+        let mut input = open_input(&plan.query)?;
+        let start = leading_blanks(&mut input)
+            .map_err(|error| CliError::new(exit::INPUT, error.to_string()))?;
+        let blank = start.iter().all(u8::is_ascii_whitespace);
+        if blank && is_seekable(&plan.query) {
+            return Ok(None);
+        }
+        let done = start.is_empty();
+        let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
+        let reader = reader(input, &plan.query, plan.parse_deflines);
+        Ok(Some(Queries { plan, reader, count: 0, done }))
     }
 
     /// Number of queries, if somebody wants to know it and it can be counted beforehand.
@@ -162,7 +180,7 @@ impl<'a> Queries<'a> {
         Ok((!block.records.is_empty()).then_some(block))
     }
 
-    /// The next queries that BLAST+ would search together: until they have the residues of a batch.
+    /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
     fn next_batch(
         &mut self,
         params: &Params,
@@ -171,6 +189,7 @@ impl<'a> Queries<'a> {
         let (mut records, mut prepared) = (Vec::new(), Vec::new());
         let mut residues = 0;
         let first_batch = self.count == 0;
+        let first = self.count;
         while residues < self.plan.batch_size {
             let Some(record) = self.reader.next_record().map_err(|error| fasta_failure(&error))?
             else {
@@ -181,9 +200,9 @@ impl<'a> Queries<'a> {
                 super::say(warning.to_string().as_bytes());
             }
             self.count += 1;
-            let range = self.range(&record)?;
+            let Ok(range) = self.range(&record) else { continue };
             let query = Query::new(&input(&record, range.as_ref()), params, totals);
-            residues += query.residues.len();
+            residues += record.residues.len();
             let mut messages = messages(&record, range.as_ref(), &query);
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
@@ -191,20 +210,50 @@ impl<'a> Queries<'a> {
             records.push(QueryRecord { record, number: self.count, range, messages });
             prepared.push(query);
         }
+        if records.is_empty() && (first_batch || self.count > first) {
+            return Err(CliError::engine("Empty CBlastQueryVector"));
+        }
         if !records.is_empty() && prepared.iter().all(|query| query.residues.is_empty()) {
-            return Err(CliError::engine(format_args!("Warning: {EMPTY} ")));
+            let warnings = format!("Warning: {EMPTY} ").repeat(records.len());
+            return Err(CliError::engine(warnings));
         }
         Ok((records, prepared))
     }
 
-    /// The searched part of a query.
-    fn range(&self, record: &Record) -> Result<Option<Range<u32>>, CliError> {
+    /// The searched part of a query. BLAST+ passes over queries that end before it starts, without a word.
+    fn range(&self, record: &Record) -> Result<Option<Range<u32>>, BeyondEnd> {
         let Some(range) = &self.plan.query_range else { return Ok(None) };
-        let end = range.end.min(record.residues.len());
-        if range.start >= end {
-            return Err(CliError::engine("Empty CBlastQueryVector"));
+        let len = record.residues.len();
+        if range.start > len {
+            return Err(BeyondEnd);
         }
-        Ok(Some(range.start as u32..end as u32))
+        Ok(Some(range.start as u32..range.end.min(len).max(range.start) as u32))
+    }
+}
+
+/// `-query_loc` starts beyond the end of a query.
+struct BeyondEnd;
+
+/// Reads white space up to and with the first other bytes; what was read, empty for an empty input.
+fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    while start.iter().all(u8::is_ascii_whitespace) {
+        let bytes = input.fill_buf()?;
+        let len = bytes.len();
+        if len == 0 {
+            break;
+        }
+        start.extend_from_slice(bytes);
+        input.consume(len);
+    }
+    Ok(start)
+}
+
+/// BLAST+ looks whether an input is empty only where it can go back to its start.
+fn is_seekable(source: &Source) -> bool {
+    match source {
+        Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
+        Source::File(path) => path.is_file(),
     }
 }
 

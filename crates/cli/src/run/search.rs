@@ -5,14 +5,17 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use fleetblast_db::{Database, DbError};
+use fleetblast_db::DbError;
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::params::Params;
 use fleetblast_engine::prelim::{self, Kernel, Searcher};
 use fleetblast_engine::query::Query;
 use fleetblast_engine::subjects::Subjects;
 use fleetblast_engine::traceback::{self, Selector, Traceback};
 use rayon::prelude::*;
+
+use super::subjects::Target;
+use crate::plan::Plan;
 
 /// Residues in a range of OIDs that a thread takes at a time, at least.
 const RANGE_RESIDUES: u64 = 256 * 1024;
@@ -23,12 +26,13 @@ const MAX_RANGES: usize = 4096;
 /// Matches per thread that are aligned before the early stop is looked at again (spec 6.1).
 const MATCHES_PER_THREAD: usize = 32;
 
-/// The sequences of an opened database as the engine asks for them.
-pub struct DatabaseSubjects<'a>(pub &'a Database);
-
-impl Subjects for DatabaseSubjects<'_> {
+impl Subjects for Target {
     fn residues(&self, oid: u32) -> &[u8] {
-        self.0.residues_of(oid)
+        self.searched.residues_of(oid)
+    }
+
+    fn masks(&self, oid: u32) -> &[Range<u32>] {
+        self.masks.get(oid as usize).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -43,9 +47,8 @@ pub struct Phases {
 
 /// A database and all that stays the same from block to block of queries.
 pub struct Search<'a> {
-    database: &'a Database,
+    target: &'a Target,
     params: &'a Params,
-    totals: DatabaseTotals,
     traceback: Traceback,
     kernel: Kernel,
     ranges: Vec<Range<u32>>,
@@ -56,30 +59,22 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Prepares searches of `database` by `threads` threads.
-    pub fn new(
-        database: &'a Database,
-        params: &'a Params,
-        totals: DatabaseTotals,
-        threads: usize,
-    ) -> Self {
+    /// Prepares searches of `target`.
+    pub fn new(target: &'a Target, plan: &'a Plan) -> Self {
+        let (database, params) = (&target.searched, &plan.params);
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
-        let ranges = by_size.clamp(threads * RANGES_PER_THREAD, MAX_RANGES);
+        let least = plan.threads * RANGES_PER_THREAD;
+        let default = by_size.clamp(least, MAX_RANGES.max(least));
+        let ranges = plan.partitions.unwrap_or(default);
         Search {
-            database,
+            target,
             params,
-            totals,
-            traceback: Traceback::new(params, &totals),
+            traceback: Traceback::new(params, &target.totals),
             kernel: Kernel::detect(),
             ranges: database.partitions(ranges),
             validated: false,
             phases: Phases::default(),
         }
-    }
-
-    /// Totals of the database, for statistics.
-    pub fn totals(&self) -> &DatabaseTotals {
-        &self.totals
     }
 
     /// Searches a block of queries; `batches` says how many of them, one after the other, BLAST+ would search together. Returns the
@@ -108,15 +103,15 @@ impl<'a> Search<'a> {
         batches: &[usize],
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
         let searcher =
-            Searcher::new(queries, batches, self.params, &self.totals, Some(self.kernel));
-        let subjects = DatabaseSubjects(self.database);
+            Searcher::new(queries, batches, self.params, &self.target.totals, Some(self.kernel));
+        let database = &self.target.searched;
         let lists = Mutex::new(searcher.empty_lists());
         self.ranges.par_iter().try_for_each_init(prelim::Scratch::default, |scratch, range| {
             if !self.validated {
-                self.database.validate(range.clone())?;
+                database.validate(range.clone())?;
             }
-            for oids in self.database.oids_in(range.clone()) {
-                let part = searcher.search(&subjects, oids, scratch);
+            for oids in database.oids_in(range.clone()) {
+                let part = searcher.search(self.target, oids, scratch);
                 // A poisoned lock means that another thread panicked, which ends the run anyway.
                 searcher.absorb(&mut lists.lock().expect("no thread panicked"), part);
             }
@@ -161,7 +156,7 @@ impl<'a> Search<'a> {
                 let candidates: Vec<_> = wave
                     .par_iter()
                     .map_init(traceback::Scratch::new, |scratch, hit| {
-                        let subject = self.database.residues_of(hit.oid);
+                        let subject = Subjects::residues(self.target, hit.oid);
                         self.traceback.align(&query, subject, hit, scratch)
                     })
                     .collect();

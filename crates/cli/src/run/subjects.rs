@@ -1,5 +1,6 @@
 //! What is searched: databases, or the sequences of a FASTA file.
 
+use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,8 +10,9 @@ use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_report::error::Cause;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::fasta::{self, FastaError};
-use fleetblast_seq::input;
+use fleetblast_seq::{alphabet, input};
 
+use super::queries;
 use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source, Subjects};
 
@@ -23,6 +25,10 @@ pub struct Target {
     pub searched: Database,
     /// The whole subjects, for reports.
     whole: Database,
+    /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`; else empty.
+    lower_case: Vec<Vec<Range<u32>>>,
+    /// The same of what is searched: no words are looked for there.
+    pub masks: Vec<Vec<Range<u32>>>,
     /// Statistics.
     pub totals: DatabaseTotals,
     /// For reports.
@@ -65,6 +71,8 @@ fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
         },
         whole: database.clone(),
         searched: database,
+        lower_case: Vec::new(),
+        masks: Vec::new(),
     })
 }
 
@@ -75,15 +83,17 @@ fn open_fasta(
     plan: &Plan,
 ) -> Result<Target, CliError> {
     let title = format!("User specified sequence set (Input: {name}).");
-    let records = read_subjects(source, plan)?;
-    let whole = from_records(title.as_bytes(), records.clone())?;
-    let searched = match range {
-        None => whole.clone(),
-        Some(range) => {
-            let cut =
-                records.into_iter().map(|record| cut(record, range)).collect::<Result<_, _>>()?;
-            from_records(title.as_bytes(), cut)?
-        }
+    let subjects = read_subjects(source, plan)?;
+    let whole = subjects.iter().map(|subject| subject.record.clone());
+    let whole = Database::from_records(title.as_bytes(), whole).map_err(|error| failure(&error))?;
+    let parts: Vec<Record> =
+        subjects.iter().map(|subject| subject.searched(range)).collect::<Result<_, _>>()?;
+    let searched =
+        Database::from_records(title.as_bytes(), parts).map_err(|error| failure(&error))?;
+    let (lower_case, masks) = if plan.params.lcase_masking {
+        subjects.into_iter().map(|subject| subject.masks(range)).unzip()
+    } else {
+        Default::default()
     };
     let lengths = (0..searched.oid_count()).map(|oid| searched.length_of(oid) as i32);
     let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
@@ -97,56 +107,88 @@ fn open_fasta(
         },
         whole,
         searched,
+        lower_case,
+        masks,
     })
 }
 
-fn from_records(title: &[u8], records: Vec<Record>) -> Result<Database, CliError> {
-    Database::from_records(title, records).map_err(|error| failure(&error))
+/// A sequence of `-subject`.
+struct Subject {
+    record: Record,
+    lower_case: Vec<Range<u32>>,
 }
 
-fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Record>, CliError> {
-    let mut reader = open_reader(source, plan.parse_deflines)?;
-    let mut records = Vec::new();
+impl Subject {
+    /// The part to search, as BLAST+ loads it: like queries, with `X` for `O`.
+    fn searched(&self, range: Option<&Range<usize>>) -> Result<Record, CliError> {
+        let residues = &self.record.residues;
+        let part = match range {
+            None => 0..residues.len(),
+            Some(range) if range.start >= residues.len() => {
+                return Err(CliError::query_options(
+                    "Invalid from coordinate (greater than sequence length)",
+                ));
+            }
+            Some(range) => range.start..range.end.min(residues.len()),
+        };
+        let replace = |&code: &u8| if code == alphabet::O { alphabet::X } else { code };
+        let residues = residues[part].iter().map(replace).collect();
+        Ok(Record { deflines: self.record.deflines.clone(), residues })
+    }
+
+    /// The lower-case stretches of the whole sequence, and those of the part to search.
+    fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
+        let from = range.map_or(0, |range| range.start as u32);
+        let to = range.map_or(u32::MAX, |range| range.end as u32);
+        let part = |run: &Range<u32>| run.start.max(from)..run.end.min(to);
+        let inside = self.lower_case.iter().map(part).filter(|run| run.start < run.end);
+        let searched = inside.map(|run| run.start - from..run.end - from).collect();
+        (self.lower_case, searched)
+    }
+}
+
+fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError> {
+    let mut reader = reader(open_input(source)?, source, plan.parse_deflines);
+    let mut subjects = Vec::new();
     while let Some(record) = reader.next_record().map_err(|error| fasta_failure(&error))? {
         for warning in &record.warnings {
             super::say(warning.to_string().as_bytes());
         }
-        let number = records.len() as u32 + 1;
-        records.push(if record.ids.is_empty() {
+        let number = subjects.len() as u32 + 1;
+        if record.residues.is_empty() {
+            let name = queries::message_name(&record, "Subject", number as usize);
+            let text = [b"Warning: [blastp] ", &name[..], b": Subject sequence contains no data"];
+            super::say(&text.concat());
+        }
+        let lower_case = record.lower_case;
+        let record = if record.ids.is_empty() {
             Record::subject(number, &record.title, record.residues)
         } else {
             Record::identified(record.ids, record.title, record.residues)
-        });
+        };
+        subjects.push(Subject { record, lower_case });
     }
-    if records.is_empty() {
+    if subjects.is_empty() {
         return Err(CliError::engine("Empty CBlastQueryVector"));
     }
-    Ok(records)
+    Ok(subjects)
 }
 
-/// The part of a subject that `-subject_loc` asks for.
-fn cut(mut record: Record, range: &Range<usize>) -> Result<Record, CliError> {
-    let end = range.end.min(record.residues.len());
-    if range.start >= end {
-        return Err(CliError::query_options(
-            "Invalid from coordinate (greater than sequence length)",
-        ));
-    }
-    record.residues = record.residues[range.start..end].to_vec();
-    Ok(record)
+/// Opens a file or standard input.
+pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, CliError> {
+    input::open(path(source)).map_err(|error| CliError::new(exit::INPUT, error.to_string()))
 }
 
-/// A FASTA reader for a file or standard input.
-pub fn open_reader(
-    source: &Source,
-    parse_deflines: bool,
-) -> Result<fasta::Reader<Box<dyn std::io::BufRead + Send>>, CliError> {
-    let path = match source {
+/// A reader of FASTA from `input`, which came from `source`.
+pub fn reader<R: BufRead>(input: R, source: &Source, parse_deflines: bool) -> fasta::Reader<R> {
+    fasta::Reader::new(input, path(source), fasta::Options { parse_deflines })
+}
+
+fn path(source: &Source) -> &Path {
+    match source {
         Source::Stdin => Path::new("-"),
         Source::File(path) => path,
-    };
-    let input = input::open(path).map_err(|error| CliError::new(exit::INPUT, error.to_string()))?;
-    Ok(fasta::Reader::new(input, path, fasta::Options { parse_deflines }))
+    }
 }
 
 /// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line.

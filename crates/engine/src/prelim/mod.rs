@@ -13,6 +13,7 @@ mod pieces;
 mod profile;
 mod searcher;
 mod sparse;
+mod stretch;
 mod subject;
 #[cfg(test)]
 mod testing;

@@ -10,8 +10,9 @@ use super::hitlist::{self, HitLists};
 use super::pieces;
 use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};
+use super::stretch::{Block, Stretch};
 use super::subject::{GappedScratch, GappedStage};
-use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
+use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{Alphabet, MAX_STANDARD_WORD, Word, WordRule};
 use crate::filters;
 use crate::hits::PrelimHit;
@@ -165,16 +166,18 @@ impl Searcher {
         scratch: &mut Scratch,
     ) -> HitLists {
         let mut lists = HitLists::new(self.contexts.len());
-        let mut block: Vec<&[u8]> = Vec::new();
+        let mut block = Block::default();
         let mut first = oids.start;
         let mut residues = 0;
         for oid in oids.clone() {
             let subject = subjects.residues(oid);
             residues += subject.len();
-            block.push(subject);
+            block.residues.push(subject);
+            block.masks.push(subjects.masks(oid));
             if residues >= BLOCK_RESIDUES || oid + 1 == oids.end {
                 self.search_block(first, &block, scratch, &mut lists);
-                block.clear();
+                block.residues.clear();
+                block.masks.clear();
                 first = oid + 1;
                 residues = 0;
             }
@@ -183,108 +186,47 @@ impl Searcher {
     }
 
     /// Searches a few subjects, the first of which is `first`.
-    fn search_block(
-        &self,
-        first: u32,
-        block: &[&[u8]],
-        scratch: &mut Scratch,
-        lists: &mut HitLists,
-    ) {
-        scratch.found.clear();
+    fn search_block(&self, first: u32, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
+        let Scratch { candidates, pairs, found, diagonals, .. } = scratch;
+        found.clear();
         for group in &self.dense {
-            scratch.candidates.clear();
-            group.filter(block, &mut scratch.candidates);
-            for candidate in &scratch.candidates {
-                let subject = block[candidate.subject as usize];
-                group.stretches(candidate.lane, subject.len(), |context, q, s, len| {
-                    self.scan_stretch(
-                        &rule,
-                        context,
-                        subject,
-                        (q, s, len),
-                        &mut scratch.pairs,
-                        |hsp| {
-                            scratch.found.push(Found {
-                                subject: candidate.subject,
-                                context: context as u32,
-                                hsp,
-                            });
-                        },
-                    );
+            candidates.clear();
+            group.filter(&block.residues, candidates);
+            for candidate in candidates.iter() {
+                let subject = block.subject(candidate.subject as usize);
+                group.stretches(candidate.lane, subject.residues.len(), |index, q, s, len| {
+                    let stretch = Stretch { context: &self.contexts[index], q, s, len };
+                    let words = &self.words[index][q..];
+                    stretch.scan(&rule, &self.word, words, &subject, pairs, |hsp| {
+                        let context = index as u32;
+                        found.push(Found { subject: candidate.subject, context, hsp });
+                    });
                 });
             }
         }
         for group in &self.sparse {
-            for (index, subject) in block.iter().enumerate() {
-                group.scan(
-                    &self.contexts,
-                    &rule,
-                    subject,
-                    &mut scratch.diagonals,
-                    |context, hsp| {
-                        scratch.found.push(Found {
-                            subject: index as u32,
-                            context: context as u32,
-                            hsp,
-                        });
-                    },
-                );
+            for index in 0..block.residues.len() {
+                let subject = block.subject(index);
+                group.scan(&self.contexts, &rule, &subject, diagonals, |context, hsp| {
+                    let context = context as u32;
+                    found.push(Found { subject: index as u32, context, hsp });
+                });
             }
         }
         self.extend_found(first, block, scratch, lists);
     }
 
-    /// The exact rules on a stretch of one diagonal: `(q, s, len)`. `pairs` is scratch memory.
-    fn scan_stretch(
-        &self,
-        rule: &DiagonalRule,
-        index: usize,
-        subject: &[u8],
-        (q, s, len): (usize, usize, usize),
-        pairs: &mut Vec<i32>,
-        mut found: impl FnMut(UngappedHsp),
-    ) {
-        let context = &self.contexts[index];
-        let (query, part) = (&context.residues()[q..q + len], &subject[s..s + len]);
-        pairs.clear();
-        pairs.extend(
-            query
-                .iter()
-                .zip(part)
-                .map(|(&a, &b)| self.scores[(a & 31) as usize][(b & 31) as usize]),
-        );
-        if best_run(pairs) < context.cutoff_ungapped {
-            return;
-        }
-        let size = self.word.size;
-        let mut state = Diagonal::fresh(self.window);
-        for (i, (scores, &word)) in pairs.windows(size).zip(&self.words[index][q..]).enumerate() {
-            let equal = || query[i..i + size] == part[i..i + size];
-            if self.word.matches(word, scores.iter().sum(), equal)
-                && let Some(hsp) = rule.hit(&mut state, context, subject, q + i, s + i)
-            {
-                found(hsp);
-            }
-        }
-    }
-
     /// The gapped stage for all that was found in a block.
-    fn extend_found(
-        &self,
-        first: u32,
-        block: &[&[u8]],
-        scratch: &mut Scratch,
-        lists: &mut HitLists,
-    ) {
+    fn extend_found(&self, first: u32, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let mut found = std::mem::take(&mut scratch.found);
         found.sort_unstable_by_key(|f| (f.subject, f.context, f.hsp.order()));
         let mut loaded = None;
         for hits in found.chunk_by(|a, b| (a.subject, a.context) == (b.subject, b.context)) {
             let (subject, context) = (hits[0].subject, hits[0].context as usize);
             if loaded != Some(subject) {
-                scratch.gapped.subject.load(block[subject as usize]);
+                scratch.gapped.subject.load(block.residues[subject as usize]);
                 loaded = Some(subject);
             }
             scratch.ungapped.clear();
@@ -351,16 +293,6 @@ impl Searcher {
         hitlist::keep_best(&mut kept, capacity);
         kept
     }
-}
-
-/// The best sum of a run of pairs.
-fn best_run(pairs: &[i32]) -> i32 {
-    let (mut run, mut best) = (0, 0);
-    for &score in pairs {
-        run = (run + score).max(0);
-        best = best.max(run);
-    }
-    best
 }
 
 /// Expected number of lanes that chance brings over the cut-off between average sequences.

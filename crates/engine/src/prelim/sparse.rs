@@ -4,6 +4,7 @@
 //! compressed alphabet).
 
 use super::context::Context;
+use super::stretch::MaskedSubject;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet};
 
@@ -63,20 +64,24 @@ impl Group {
         &self,
         contexts: &[Context],
         rule: &DiagonalRule,
-        subject: &[u8],
+        subject: &MaskedSubject,
         diagonals: &mut Diagonals,
         mut found: impl FnMut(usize, UngappedHsp),
     ) {
         let window = rule.window.max(1);
-        diagonals.start_subject(self.slots.len() + window as usize, subject.len(), window);
+        let MaskedSubject { residues, .. } = *subject;
+        diagonals.start_subject(self.slots.len() + window as usize, residues.len(), window);
         let mask = diagonals.table.len() - 1;
-        self.word_hits(subject, |s, position| {
+        self.word_hits(residues, |s, position| {
+            if !subject.allows(s, self.word_size) {
+                return;
+            }
             let slot = self.slots[position as usize] as usize;
             let index = self.contexts[slot];
             let q = (position - self.starts[slot]) as usize;
             let entry = &mut diagonals.table[(position as usize).wrapping_sub(s) & mask];
             let mut state = Diagonal { last: entry.last - diagonals.base, ..*entry };
-            if let Some(hsp) = rule.hit(&mut state, &contexts[index], subject, q, s) {
+            if let Some(hsp) = rule.hit(&mut state, &contexts[index], residues, q, s) {
                 found(index, hsp);
             }
             *entry = Diagonal { last: state.last + diagonals.base, ..state };

@@ -1,0 +1,72 @@
+//! Signals that end a run: what is unfinished is removed first.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+/// Signals by which users and batch systems end a program.
+const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+
+/// Waits for signals until the process ends, and knows the file to remove then.
+pub struct Watch {
+    unfinished: Arc<Mutex<Option<PathBuf>>>,
+}
+
+impl Watch {
+    /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for SIGINT and 143 for
+    /// SIGTERM. A signal that the caller had the process ignore, as `nohup` does, stays ignored. A file that reaches
+    /// the largest size allowed becomes an error of writing instead of a signal.
+    pub fn start() -> io::Result<Watch> {
+        let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
+        let wanted = ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        let mut signals = Signals::new(wanted.chain([SIGXFSZ]))?;
+        let unfinished = Arc::new(Mutex::new(None));
+        let shared = unfinished.clone();
+        thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+                let path = lock(&shared);
+                if let Some(path) = &*path {
+                    // Best effort: nobody is there any more who could be told.
+                    let _ = fs::remove_file(path);
+                }
+                // Holding the lock: from here on nothing unfinished gets a name.
+                let _ = emulate_default_handler(signal);
+            }
+        })?;
+        Ok(Watch { unfinished })
+    }
+
+    /// The file to remove. As long as the lock is held, no signal ends the process.
+    pub fn unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        lock(&self.unfinished)
+    }
+}
+
+/// Nothing panics while it holds the lock, and a path is valid in any case.
+fn lock(path: &Mutex<Option<PathBuf>>) -> MutexGuard<'_, Option<PathBuf>> {
+    path.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The ignored signals as bits, from the text of `/proc/self/status`.
+fn ignored(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_bits() {
+        let bits = ignored("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0\n");
+        assert_eq!(bits, 1 << (SIGHUP - 1) | 1 << 12);
+        assert_eq!((ignored(""), ignored("SigIgn:\tx\n")), (0, 0));
+    }
+}

@@ -1,0 +1,98 @@
+//! The report does not depend on how the subjects are cut into partitions, nor on the number of threads.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// A generator of families of synthetic proteins (xorshift), so that a failure can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % end
+    }
+
+    fn residue(&mut self) -> char {
+        char::from(b"ARNDCQEGHILKMFPSTWYVLAGSEV"[self.below(26)])
+    }
+
+    /// A copy of `parent` with about one residue in `every` replaced, and sometimes a residue lost or gained.
+    fn mutate(&mut self, parent: &str, every: usize) -> String {
+        let mut copy = String::new();
+        for residue in parent.chars() {
+            match self.below(every * 10) {
+                0 => {}
+                1 => copy.extend([residue, self.residue()]),
+                n if n < 12 => copy.push(self.residue()),
+                _ => copy.push(residue),
+            }
+        }
+        copy
+    }
+}
+
+/// Writes queries and subjects: families of many sizes, more members than a short list holds, repeats, and strangers.
+fn write_data(dir: &Path) {
+    let mut random = Random(20_211);
+    let (mut queries, mut subjects) = (String::new(), String::new());
+    let mut number = 0;
+    for family in 0..6 {
+        let len = 60 + random.below(300);
+        let parent: String = (0..len).map(|_| random.residue()).collect();
+        writeln!(queries, ">query{family} family of {len}\n{parent}").unwrap();
+        for member in 0..25 * family {
+            let copy = random.mutate(&parent, 2 + member % 9);
+            let repeat = if member % 7 == 0 { random.mutate(&copy, 4) } else { String::new() };
+            number += 1;
+            writeln!(subjects, ">s{number}\n{copy}{repeat}").unwrap();
+        }
+        for _ in 0..20 {
+            let stranger: String = (0..random.below(400) + 5).map(|_| random.residue()).collect();
+            number += 1;
+            writeln!(subjects, ">s{number} stranger\n{stranger}").unwrap();
+        }
+    }
+    std::fs::write(dir.join("q.fa"), queries).unwrap();
+    std::fs::write(dir.join("s.fa"), subjects).unwrap();
+}
+
+fn report(dir: &Path, options: &[&str], partitions: &str) -> Vec<u8> {
+    let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
+        .current_dir(dir)
+        .args(["blastp", "-query", "q.fa", "-subject", "s.fa", "-partitions", partitions])
+        .args(options)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{options:?}: {}", String::from_utf8_lossy(&run.stderr));
+    run.stdout
+}
+
+#[test]
+fn any_number_of_partitions_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    write_data(dir.path());
+    let lines: [&[&str]; 9] = [
+        &["-outfmt", "0"],
+        &["-outfmt", "5"],
+        &["-outfmt", "6", "-evalue", "1000"],
+        &["-outfmt", "6", "-max_target_seqs", "5"],
+        &["-outfmt", "6", "-max_target_seqs", "3", "-comp_based_stats", "0"],
+        &["-outfmt", "7", "-ungapped", "-comp_based_stats", "F", "-max_target_seqs", "20"],
+        &["-outfmt", "6", "-culling_limit", "2"],
+        &["-outfmt", "6", "-best_hit_overhang", "0.1", "-best_hit_score_edge", "0.1"],
+        &["-outfmt", "6", "-use_sw_tback", "-max_target_seqs", "10"],
+    ];
+    for line in lines {
+        let whole = report(dir.path(), line, "1");
+        assert!(whole.len() > 500, "{line:?} finds something");
+        for partitions in ["2", "7", "64"] {
+            assert!(
+                whole == report(dir.path(), line, partitions),
+                "{line:?} in {partitions} parts"
+            );
+        }
+    }
+}
