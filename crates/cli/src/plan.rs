@@ -138,7 +138,8 @@ impl Plan {
         let out = input::target("out", &options.out)?;
         if let Some(timing) = &options.timing {
             // Better now than after the search.
-            input::target("timing", timing)?;
+            let timing = input::target("timing", timing)?;
+            input::refuse_same_file(&out, &timing)?;
         }
         let seg = search::seg(&options.seg)?;
         let query_range = input::range(options.query_loc.as_deref(), "query")?;

@@ -226,6 +226,30 @@ impl DbError {
         }
     }
 
+    /// File, place and advice where the message is BLAST+'s and tells none of them.
+    pub fn detail(&self) -> Option<String> {
+        const AGAIN: &str = "copy or make the database again";
+        match self {
+            Self::Version { path, found } => {
+                let path = path.display();
+                Some(format!("index file ({path}) byte 0: {found} is no version; {AGAIN}"))
+            }
+            Self::WrongKind { path } => Some(format!(
+                "index file ({}) byte 4: the sequences are not proteins; use a database made with \
+                 -dbtype prot",
+                path.display()
+            )),
+            Self::MissingLmdb { path } => {
+                Some(format!("file ({}) is missing; {AGAIN}", path.display()))
+            }
+            Self::AliasCycle { path } => Some(format!(
+                "alias file ({}) is reached from itself; correct its DBLIST",
+                path.display()
+            )),
+            _ => None,
+        }
+    }
+
     /// The line for standard error, without the line feed.
     pub fn report(&self) -> String {
         match self.exit_code() {

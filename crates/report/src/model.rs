@@ -22,6 +22,12 @@ pub trait SubjectSource {
     /// # Errors
     /// If the database's header of the subject cannot be read.
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
+
+    /// The masked stretches of the whole subject, ascending: its lower case if that counts as a mask.
+    fn masks(&self, oid: u32) -> &[Range<u32>] {
+        let _ = oid;
+        &[]
+    }
 }
 
 /// One database of `-db`, or all subjects of `-subject`.

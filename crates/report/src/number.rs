@@ -111,7 +111,12 @@ fn without_zeros(number: &str) -> &str {
 }
 
 /// Below this an e-value is 0 in every format (`SMALLEST_EVALUE`, blast_seqalign.cpp).
-pub const SMALLEST_EVALUE: f64 = 1.0e-180;
+const SMALLEST_EVALUE: f64 = 1.0e-180;
+
+/// An e-value as BLAST+ hands it to its reports.
+pub fn stored_evalue(value: f64) -> f64 {
+    if value < SMALLEST_EVALUE { 0.0 } else { value }
+}
 
 /// An e-value in the pairwise report and the description table (`GetScoreString`, align_format_util.cpp).
 pub fn evalue(value: f64) -> String {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Alignment, EditOp, SubjectHit};
 
 use crate::model::{HitOrder, HspOrder, QueryResult, Search, SubjectSource};
+use crate::number;
 
 /// What the description table says of a subject, and what subjects are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct SubjectScores {
     pub total_bits: f64,
     /// E-value of the best alignment.
     pub evalue: f64,
-    /// E-value of the alignment printed first.
+    /// E-value of the alignment printed first, as it is sorted by.
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
     pub identity: f64,
@@ -37,7 +38,7 @@ impl SubjectScores {
             bits: 0.0,
             total_bits: 0.0,
             evalue: 0.0,
-            first_evalue: alignments.first().map_or(0.0, |first| first.evalue),
+            first_evalue: alignments.first().map_or(0.0, |first| sorted_evalue(first)),
             identity: 100.0,
             covered: covered(hit),
         };
@@ -85,12 +86,19 @@ pub fn printed_order<'h>(
     alignments
 }
 
+/// The e-value that sorts an alignment: the smallest ones are 0 and so equal.
+fn sorted_evalue(alignment: &Alignment) -> f64 {
+    number::stored_evalue(alignment.evalue)
+}
+
 fn by_score(alignments: &mut [&Alignment]) {
     alignments.sort_by(|a, b| b.bit_score.total_cmp(&a.bit_score));
 }
 
 fn by_start(alignments: &mut [&Alignment], start: fn(&Alignment) -> u32) {
-    alignments.sort_by(|a, b| start(a).cmp(&start(b)).then(a.evalue.total_cmp(&b.evalue)));
+    alignments.sort_by(|a, b| {
+        start(a).cmp(&start(b)).then(sorted_evalue(a).total_cmp(&sorted_evalue(b)))
+    });
 }
 
 fn by_identity(
@@ -105,7 +113,11 @@ fn by_identity(
         .map(|a| (identities(search, query, source, oid, a) as f64 / columns(a) as f64, *a))
         .collect();
     list_sort(&mut shares, |a, b| {
-        if a.0 > 0.0 && b.0 > 0.0 && a.0 != b.0 { a.0 > b.0 } else { a.1.evalue < b.1.evalue }
+        if a.0 > 0.0 && b.0 > 0.0 && a.0 != b.0 {
+            a.0 > b.0
+        } else {
+            sorted_evalue(a.1) < sorted_evalue(b.1)
+        }
     });
     *alignments = shares.into_iter().map(|(_, alignment)| alignment).collect();
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fleetblast_engine::hits::{Alignment, EditOp};
+use fleetblast_engine::hits::{Alignment, Edit, EditOp};
 use fleetblast_seq::alphabet;
 
 use crate::error::ReportError;
@@ -13,9 +13,9 @@ use crate::model::{QueryResult, Search, SubjectSource};
 /// the whole sequences.
 #[derive(Debug)]
 pub struct Pair {
-    /// The query's letters, `-` in gaps.
+    /// The query's letters, `-` in gaps, blanks in those at the ends of the alignment.
     pub query: Vec<u8>,
-    /// The subject's letters, `-` in gaps.
+    /// The subject's letters, likewise.
     pub subject: Vec<u8>,
     /// Query residues covered.
     pub query_range: Range<usize>,
@@ -25,7 +25,11 @@ pub struct Pair {
     pub identities: usize,
     /// Columns with a gap.
     pub gaps: usize,
-    /// Runs of columns with a gap in the same sequence.
+    /// Columns before the first or after the last residue of the query. A Smith–Waterman alignment may begin with a gap;
+    /// but for the XML report BLAST+ counts gaps only from the query's first residue to its last (`GetAlignLengths`,
+    /// align_format_util.cpp).
+    pub overhang: usize,
+    /// Runs of columns with a gap in the same sequence, those of the overhang left out.
     pub gap_opens: usize,
 }
 
@@ -58,6 +62,7 @@ impl Pair {
             subject_range,
             identities: 0,
             gaps: 0,
+            overhang: 0,
             gap_opens: 0,
         };
         for edit in &alignment.edits {
@@ -82,7 +87,26 @@ impl Pair {
             return Err(misfit());
         }
         pair.identities = pair.query.iter().zip(&pair.subject).filter(|(q, s)| q == s).count();
+        pair.mark_ends(&alignment.edits);
         Ok(pair)
+    }
+
+    /// Blanks the gaps at the ends of the rows.
+    fn mark_ends(&mut self, edits: &[Edit]) {
+        for (op, row) in
+            [(EditOp::GapInQuery, &mut self.query), (EditOp::GapInSubject, &mut self.subject)]
+        {
+            let before: Vec<_> = edits.iter().take_while(|edit| edit.op == op).collect();
+            let after: Vec<_> = edits.iter().rev().take_while(|edit| edit.op == op).collect();
+            let length = |runs: &[&Edit]| runs.iter().map(|edit| edit.len as usize).sum();
+            let (left, right): (usize, usize) = (length(&before), length(&after));
+            row.iter_mut().take(left).for_each(|c| *c = b' ');
+            row.iter_mut().rev().take(right).for_each(|c| *c = b' ');
+            if op == EditOp::GapInQuery {
+                self.overhang = left + right;
+                self.gap_opens -= before.len() + after.len();
+            }
+        }
     }
 
     /// Number of columns.
@@ -109,25 +133,41 @@ impl Pair {
     }
 
     /// The masked stretches of the query that the alignment touches, as ranges of columns.
-    pub fn masked_columns(&self, query: &QueryResult) -> Vec<Range<usize>> {
-        let covered = &self.query_range;
-        let mut masked = Vec::new();
-        for mask in &query.query.masks {
-            let mask = shifted(mask, query.offset());
-            let (start, end) = (mask.start.max(covered.start), mask.end.min(covered.end));
-            if start < end {
-                let first = self.column_of(start - covered.start);
-                masked.push(first..self.column_of(end - 1 - covered.start) + 1);
-            }
-        }
-        masked
+    pub fn masked_query(&self, query: &QueryResult) -> Vec<Range<usize>> {
+        let masks = query.query.masks.iter().map(|mask| shifted(mask, query.offset()));
+        masked_columns(&self.query, &self.query_range, masks)
     }
 
-    /// The column of the n-th query residue of the alignment, from 0.
-    fn column_of(&self, n: usize) -> usize {
-        let letters = self.query.iter().enumerate().filter(|&(_, &c)| c != b'-');
-        letters.map(|(column, _)| column).nth(n).unwrap_or(self.query.len())
+    /// The columns of those of `masks`, stretches of the whole subject, that the alignment touches.
+    pub fn masked_subject(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
+        let masks = masks.iter().map(|mask| shifted(mask, 0));
+        masked_columns(&self.subject, &self.subject_range, masks)
     }
+}
+
+/// Masks as ranges of columns of a row, which covers `covered` of its sequence.
+fn masked_columns(
+    row: &[u8],
+    covered: &Range<usize>,
+    masks: impl Iterator<Item = Range<usize>>,
+) -> Vec<Range<usize>> {
+    // The column of the n-th residue of the alignment, from 0.
+    let column_of = |n: usize| {
+        let letters = row.iter().enumerate().filter(|&(_, &c)| is_residue(c));
+        letters.map(|(column, _)| column).nth(n).unwrap_or(row.len())
+    };
+    masks
+        .map(|mask| mask.start.max(covered.start)..mask.end.min(covered.end))
+        .filter(|mask| mask.start < mask.end)
+        .map(|mask| {
+            column_of(mask.start - covered.start)..column_of(mask.end - 1 - covered.start) + 1
+        })
+        .collect()
+}
+
+/// False for the columns of a row where it has a gap.
+pub fn is_residue(letter: u8) -> bool {
+    !matches!(letter, b'-' | b' ')
 }
 
 /// Appends `len` columns: the letters of `residues`, or gaps if there are none.

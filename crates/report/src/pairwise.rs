@@ -1,5 +1,7 @@
 //! The pairwise report (format 0): prologue, query, alignments, footer, epilogue.
 
+use std::ops::Range;
+
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
 use fleetblast_seq::id::{self, SeqId};
 use fleetblast_stats::karlin::KarlinBlock;
@@ -117,13 +119,26 @@ pub fn subject_block(
     }
     out.extend_from_slice(format!("Length={}\n\n", source.residues(hit.oid).len()).as_bytes());
     let positives = Positives::plain(&search.params.scoring.scores);
+    let masks = subject_masks(source, hit);
     for alignment in printed_order(search, query, source, hit) {
         let pair = Pair::new(search, query, source, hit.oid, alignment)?;
         score_lines(alignment, &pair, &positives, out);
-        rows::rows(search, query, &pair, &positives, out);
+        let masked = [&pair.masked_query(query)[..], &pair.masked_subject(&masks)];
+        rows::rows(search, &pair, masked, &positives, out);
         out.push(b'\n');
     }
     Ok(())
+}
+
+/// The masks of a subject that are shown. BLAST+ looks for them with the positions in the searched part of the subject,
+/// which `-subject_loc` makes others than those in the subject, and finds what touches any alignment
+/// (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
+fn subject_masks(source: &dyn SubjectSource, hit: &SubjectHit) -> Vec<Range<u32>> {
+    let touches = |mask: &&Range<u32>| {
+        let mut ranges = hit.alignments.iter().map(|alignment| &alignment.subject);
+        ranges.any(|range| range.start < mask.end && mask.start <= range.end)
+    };
+    source.masks(hit.oid).iter().filter(touches).cloned().collect()
 }
 
 /// A line for each definition line. In HTML those after the third are folded if there are more than eight.
@@ -234,7 +249,7 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
             number::evalue(alignment.evalue),
             share(pair.identities),
             share(pair.positives(positives)),
-            share(pair.gaps),
+            share(pair.gaps - pair.overhang),
         )
         .as_bytes(),
     );
@@ -244,12 +259,14 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
 pub fn query_footer(search: &Search, result: &QueryResult, out: &mut Vec<u8>) {
     let scoring = &search.params.scoring;
     let gapped = !search.params.ungapped;
+    // Lambda, K and H; the others only if e-values are corrected for finite size.
+    let shown = if search.params.finite_size { 6 } else { 3 };
     let query = result.query;
     out.push(b'\n');
     if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
         let row = &scoring.ungapped;
         let all = [lambda, k, h, row.alpha, row.alpha_v];
-        parameters(if gapped { &all } else { &all[..3] }, out);
+        parameters(if gapped { &all[..shown.min(5)] } else { &all[..3] }, out);
     } else if !result.batch_searched {
         parameters(&UNKNOWN, out);
     }
@@ -258,7 +275,8 @@ pub fn query_footer(search: &Search, result: &QueryResult, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Gapped\n");
         if query.karlin.is_some() {
             let row = &scoring.gapped;
-            parameters(&[row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma], out);
+            let all = [row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma];
+            parameters(&all[..shown], out);
         } else {
             parameters(&UNKNOWN, out);
         }

@@ -3,43 +3,40 @@
 use std::ops::Range;
 
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search};
-use crate::pair::Pair;
+use crate::model::Search;
+use crate::pair::{Pair, is_residue};
 
-/// Appends the rows, each set of three followed by an empty line. Masked query letters are lower case.
+/// Appends the rows, each set of three followed by an empty line. Masked letters, whose columns `masks` holds for query and
+/// subject, are lower case. A line of a sequence that lies in a gap at the end of the alignment is left out, and with the
+/// query's the middle line.
 pub fn rows(
     search: &Search,
-    query: &QueryResult,
     pair: &Pair,
+    masks: [&[Range<usize>]; 2],
     positives: &Positives,
     out: &mut Vec<u8>,
 ) {
-    let masks = pair.masked_columns(query);
-    let mut query_row = pair.query.clone();
-    for mask in &masks {
-        query_row[mask.clone()].make_ascii_lowercase();
-    }
     let midline = pair.midline(positives);
     // Wide enough for the last positions counted from 0, not from 1.
     let largest = (pair.query_range.end - 1).max(pair.subject_range.end - 1);
     let width = largest.to_string().len();
-    let mut query_row = Row::new("Query", &query_row, pair.query_range.start);
-    let mut subject_row = Row::new("Sbjct", &pair.subject, pair.subject_range.start);
+    let [query_masks, subject_masks] = masks;
+    let html = search.output.html;
+    let mut query_row = Row::new("Query", &pair.query, query_masks, pair.query_range.start, html);
+    let mut subject_row =
+        Row::new("Sbjct", &pair.subject, subject_masks, pair.subject_range.start, html);
     let line = search.output.line_length.max(1);
     for start in (0..pair.columns()).step_by(line) {
         let columns = start..(start + line).min(pair.columns());
-        let style = |row: &[u8], out: &mut Vec<u8>| {
-            if search.output.html {
-                coloured(row, &columns, &masks, out);
-            } else {
-                out.extend_from_slice(row);
-            }
-        };
-        query_row.line(&columns, width, style, out);
-        out.resize(out.len() + 9 + width, b' ');
-        out.extend_from_slice(&midline[columns.clone()]);
-        out.push(b'\n');
-        subject_row.line(&columns, width, |row, out| out.extend_from_slice(row), out);
+        if query_row.reaches(&columns) {
+            query_row.line(&columns, width, out);
+            out.resize(out.len() + 9 + width, b' ');
+            out.extend_from_slice(&midline[columns.clone()]);
+            out.push(b'\n');
+        }
+        if subject_row.reaches(&columns) {
+            subject_row.line(&columns, width, out);
+        }
         out.push(b'\n');
     }
 }
@@ -47,27 +44,39 @@ pub fn rows(
 /// One of the two sequences.
 struct Row<'a> {
     label: &'static str,
-    letters: &'a [u8],
+    letters: Vec<u8>,
+    /// Masked columns.
+    masks: &'a [Range<usize>],
     /// Residues up to the current line, counted from the start of the sequence.
     position: usize,
+    html: bool,
 }
 
 impl<'a> Row<'a> {
-    fn new(label: &'static str, letters: &'a [u8], position: usize) -> Self {
-        Self { label, letters, position }
+    fn new(
+        label: &'static str,
+        letters: &[u8],
+        masks: &'a [Range<usize>],
+        position: usize,
+        html: bool,
+    ) -> Self {
+        let mut letters = letters.to_vec();
+        for mask in masks {
+            letters[mask.clone()].make_ascii_lowercase();
+        }
+        Self { label, letters, masks, position, html }
+    }
+
+    /// True if any of the columns lies between the first and the last residue.
+    fn reaches(&self, columns: &Range<usize>) -> bool {
+        self.letters[columns.clone()].iter().any(|&c| c != b' ')
     }
 
     /// Appends a line. Positions are left out where the line has no residue, and where it is the
     /// first line and holds only the first residue of the sequence.
-    fn line(
-        &mut self,
-        columns: &Range<usize>,
-        width: usize,
-        style: impl Fn(&[u8], &mut Vec<u8>),
-        out: &mut Vec<u8>,
-    ) {
+    fn line(&mut self, columns: &Range<usize>, width: usize, out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
-        let residues = letters.iter().filter(|&&c| c != b'-').count();
+        let residues = letters.iter().filter(|&&c| is_residue(c)).count();
         let (first, last) = (self.position + 1, self.position + residues);
         self.position = last;
         let shown = residues > 0 && !(columns.start == 0 && last == 1);
@@ -76,7 +85,11 @@ impl<'a> Row<'a> {
         // The blanks after a number wider than the column are fewer.
         let gap = (width + 2).saturating_sub(start.len());
         out.extend_from_slice(format!("  {start}{:gap$}", "").as_bytes());
-        style(letters, out);
+        if self.html {
+            coloured(letters, columns, self.masks, out);
+        } else {
+            out.extend_from_slice(letters);
+        }
         out.extend_from_slice(b"  ");
         if shown {
             out.extend_from_slice(last.to_string().as_bytes());
@@ -85,7 +98,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Appends a query row with font tags about its masked stretches, as BLAST+ places them: a stretch
+/// Appends a row with font tags about its masked stretches, as BLAST+ places them: a stretch
 /// that goes on in the next line is closed at the end of this one; one that starts in the first
 /// column of the alignment and goes on, or is one letter long there, has no tag.
 fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mut Vec<u8>) {

@@ -132,7 +132,9 @@ impl Row<'_> {
     /// The columns with numbers.
     fn value(&self, column: Column, alignment: &Alignment, pair: &Pair) -> String {
         use Column as C;
-        let share = |part: usize| part as f64 / pair.columns() as f64 * 100.0;
+        let columns = pair.columns() - pair.overhang;
+        let gaps = pair.gaps - pair.overhang;
+        let share = |part: usize| part as f64 / columns as f64 * 100.0;
         let (query, subject) = (&pair.query_range, &pair.subject_range);
         let whole = self.query.searched_length();
         match column {
@@ -145,14 +147,14 @@ impl Row<'_> {
             C::Evalue => number::tabular_evalue(alignment.evalue),
             C::BitScore => number::bits(alignment.bit_score),
             C::Score => alignment.score.to_string(),
-            C::Length => pair.columns().to_string(),
+            C::Length => columns.to_string(),
             C::PercentIdentity => format!("{:.3}", share(pair.identities)),
             C::Identities => pair.identities.to_string(),
-            C::Mismatches => (pair.columns() - pair.identities - pair.gaps).to_string(),
+            C::Mismatches => (columns - pair.identities - gaps).to_string(),
             C::Positives => pair.positives(&self.positives).to_string(),
             C::PercentPositives => format!("{:.2}", share(pair.positives(&self.positives))),
             C::GapOpens => pair.gap_opens.to_string(),
-            C::Gaps => pair.gaps.to_string(),
+            C::Gaps => gaps.to_string(),
             C::Frames => "1/1".to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, whole).to_string(),
             C::CoveragePerHsp => number::coverage(query.len(), whole).to_string(),

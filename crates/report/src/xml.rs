@@ -109,8 +109,7 @@ fn hsp(
     value(6, "Hsp_num", rank, out);
     value(6, "Hsp_bit-score", six_digits(alignment.bit_score), out);
     value(6, "Hsp_score", alignment.score, out);
-    let evalue = if alignment.evalue < number::SMALLEST_EVALUE { 0.0 } else { alignment.evalue };
-    value(6, "Hsp_evalue", six_digits(evalue), out);
+    value(6, "Hsp_evalue", six_digits(number::stored_evalue(alignment.evalue)), out);
     value(6, "Hsp_query-from", pair.query_range.start + 1, out);
     value(6, "Hsp_query-to", pair.query_range.end, out);
     value(6, "Hsp_hit-from", pair.subject_range.start + 1, out);
@@ -141,7 +140,7 @@ fn masked_query(query: &QueryResult, alignment: &Alignment, pair: &Pair) -> Vec<
         (start as usize) < first && first < end as usize
     };
     let ignored = query.query.masks.iter().filter(begins_before).count();
-    let masks = pair.masked_columns(query).split_off(ignored);
+    let masks = pair.masked_query(query).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
     for edit in &alignment.edits {

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 
 use super::{Source, Subjects, Target};
 use crate::error::CliError;
@@ -50,6 +50,19 @@ pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
         return Err(CliError::inaccessible(option, &lossy(path)));
     }
     Ok(Target::File(PathBuf::from(path)))
+}
+
+/// The report and the timing cannot be the same file.
+pub fn refuse_same_file(out: &Target, timing: &Target) -> Result<(), CliError> {
+    let (Target::File(out), Target::File(timing)) = (out, timing) else { return Ok(()) };
+    let is_device = fs::metadata(out).is_ok_and(|meta| !meta.is_file());
+    if is_device || !matches!((absolute(out), absolute(timing)), (Ok(a), Ok(b)) if a == b) {
+        return Ok(());
+    }
+    Err(CliError::query_options(format_args!(
+        "-out and -timing both name {}, where one would replace the other; give another name to one of them",
+        out.display()
+    )))
 }
 
 /// True for a named pipe: opening it to look would end what its other side reads or writes.

@@ -4,18 +4,20 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 
-/// Waits for signals until the process ends, and knows the file to remove then.
+/// Waits for signals in a thread of its own, and knows the file to remove when one comes.
 pub struct Watch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
+    signals: Handle,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
@@ -28,7 +30,8 @@ impl Watch {
         let mut signals = Signals::new(wanted.chain([SIGXFSZ]))?;
         let unfinished = Arc::new(Mutex::new(None));
         let shared = unfinished.clone();
-        thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let handle = signals.handle();
+        let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
                 let path = lock(&shared);
                 if let Some(path) = &*path {
@@ -39,12 +42,23 @@ impl Watch {
                 let _ = emulate_default_handler(signal);
             }
         })?;
-        Ok(Watch { unfinished })
+        Ok(Watch { unfinished, signals: handle, thread: Some(thread) })
     }
 
     /// The file to remove. As long as the lock is held, no signal ends the process.
     pub fn unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
         lock(&self.unfinished)
+    }
+}
+
+impl Drop for Watch {
+    /// Ends the thread, after which the signals have no effect: a run stops watching when it is about to end.
+    fn drop(&mut self) {
+        self.signals.close();
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to tell, not even a panic.
+            let _ = thread.join();
+        }
     }
 }
 

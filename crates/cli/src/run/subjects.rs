@@ -55,6 +55,10 @@ impl SubjectSource for Target {
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
         self.whole.deflines(oid).map_err(Into::into)
     }
+
+    fn masks(&self, oid: u32) -> &[Range<u32>] {
+        self.lower_case.get(oid as usize).map_or(&[], Vec::as_slice)
+    }
 }
 
 fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
@@ -204,9 +208,13 @@ pub fn fasta_failure(error: &FastaError) -> CliError {
     }
 }
 
-/// A database that cannot be used.
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place.
 pub fn failure(error: &DbError) -> CliError {
-    CliError::new(error.exit_code(), error.report())
+    let mut message = error.report();
+    if let Some(detail) = error.detail() {
+        message.push_str(&format!("\n({detail})"));
+    }
+    CliError::new(error.exit_code(), message)
 }
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {

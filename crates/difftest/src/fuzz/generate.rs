@@ -130,7 +130,7 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
         let run = synth::low_complexity(rng, length);
         *seq = synth::insert(rng, seq, &run);
     }
-    if rng.chance(0.05) {
+    if rng.chance(0.08) {
         let rate = rng.unit() * 0.1;
         *seq = synth::odd_letters(rng, seq, rate);
     }
@@ -145,13 +145,35 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
 fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
     let count = if rng.chance(0.04) { rng.between(10, 40) } else { rng.between(1, 4) };
     let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, source, parents)).collect();
-    if rng.chance(0.02) {
-        // Beyond 20,000 residues BLAST+ searches a query in pieces.
-        let length = rng.between(5_000, 24_000);
-        let long = synth::chimera(rng, &source.proteins, length);
-        seqs.push(synth::insert(rng, &long, &parents[0]));
+    if rng.chance(0.05) {
+        for _ in 0..rng.between(1, 3) {
+            seqs.push(long_query(rng, source, parents));
+            for _ in 0..rng.below(3) {
+                seqs.push(query(rng, source, parents));
+            }
+        }
     }
     name("q", seqs)
+}
+
+/// A long query with relatives of the parents all over it. BLAST+ ends a batch of queries with the
+/// one that reaches 10,000 residues, and searches batches from 19,800 on in pieces.
+fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
+    let lengths = [5_000, 9_000, 9_890, 9_990, 15_000, 19_700, 19_790, 25_000, 29_600, 31_000];
+    let length = *rng.pick(&lengths) + rng.below(220);
+    let mut seq = Vec::new();
+    while seq.len() < length {
+        if rng.chance(0.3) {
+            let parent = rng.pick(parents);
+            let rate = rng.unit() * 0.5;
+            seq.extend(synth::mutate(rng, parent, rate));
+        } else {
+            seq.extend_from_slice(&rng.pick(&source.proteins).seq);
+        }
+    }
+    seq.truncate(length);
+    decorate(rng, &mut seq);
+    seq
 }
 
 fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {

@@ -20,11 +20,14 @@ fn kinds(found: &[Difference]) -> Vec<Discriminant<Difference>> {
 }
 
 /// The smallest disagreeing trial found with `effort` searches; `trial` itself if nothing smaller
-/// disagrees.
+/// disagrees, or if the programs agree when asked again.
 pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     let deadline = Instant::now() + TIME;
     let left = Cell::new(effort);
     let original = kinds(&bench.search(trial)?);
+    if original.is_empty() {
+        return Ok(trial.clone());
+    }
     let disagrees = |candidate: &Trial| -> Result<bool> {
         left.set(left.get().saturating_sub(1));
         bench.write(candidate)?;

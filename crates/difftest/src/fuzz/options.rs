@@ -4,139 +4,242 @@ use super::trial::{Target, Trial};
 use crate::cases::COLUMNS;
 use crate::rng::Rng;
 
-/// Matrices with some of their allowed gap costs; the first pair is the default.
-const MATRICES: &[(&str, &[(&str, &str)])] = &[
-    ("BLOSUM62", &[("11", "1"), ("9", "2"), ("8", "2"), ("13", "1"), ("6", "2")]),
-    ("BLOSUM45", &[("14", "2"), ("13", "3"), ("10", "3"), ("16", "1")]),
-    ("BLOSUM50", &[("13", "2"), ("9", "3"), ("15", "1")]),
-    ("BLOSUM80", &[("10", "1"), ("8", "2"), ("6", "2"), ("11", "1")]),
-    ("BLOSUM90", &[("10", "1"), ("7", "2"), ("9", "1")]),
-    ("PAM30", &[("9", "1"), ("7", "2"), ("5", "2"), ("10", "1")]),
-    ("PAM70", &[("10", "1"), ("8", "2"), ("6", "2"), ("11", "1")]),
-    ("PAM250", &[("14", "2"), ("13", "3"), ("17", "1")]),
+/// Matrices with all gap costs that have statistics; the first pair is the default.
+const MATRICES: &[(&str, &str)] = &[
+    ("BLOSUM62", "11/1 9/2 8/2 13/1 6/2 11/2 10/2 7/2 12/1 10/1 9/1"),
+    ("BLOSUM45", "14/2 13/3 10/3 16/1 12/3 11/3 16/2 15/2 13/2 12/2 19/1 18/1 17/1"),
+    ("BLOSUM50", "13/2 9/3 15/1 13/3 12/3 11/3 10/3 16/2 15/2 14/2 12/2 19/1 18/1 17/1 16/1"),
+    ("BLOSUM80", "10/1 8/2 6/2 11/1 25/2 13/2 9/2 7/2 9/1"),
+    ("BLOSUM90", "10/1 7/2 9/1 9/2 8/2 6/2 11/1"),
+    ("PAM30", "9/1 7/2 5/2 10/1 6/2 8/1 15/3 14/2 14/1 13/3"),
+    ("PAM70", "10/1 8/2 6/2 11/1 7/2 9/1 11/2 12/3"),
+    ("PAM250", "14/2 13/3 17/1 15/3 14/3 12/3 11/3 17/2 16/2 15/2 13/2 21/1 20/1 19/1 18/1"),
+    ("IDENTITY", "15/2"),
 ];
 
 /// Options for a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
-    let mut groups = Vec::new();
-    let ungapped = rng.chance(0.06);
-    task(rng, &mut groups);
+    // Some searches combine many options, whose rules meet.
+    let boost = if rng.chance(0.2) { 3.0 } else { 1.0 };
+    let mut choice = Choice { rng, groups: Vec::new(), boost };
+    let ungapped = choice.rng.chance(0.06);
+    choice.words();
     if ungapped {
-        groups.push(group(&["-ungapped", "-comp_based_stats", "F"]));
+        choice.add(&["-ungapped", "-comp_based_stats", "F"]);
     } else {
-        alignment(rng, &mut groups);
+        choice.alignment();
     }
-    if rng.chance(0.2) {
-        scoring(rng, &mut groups);
-    }
-    words(rng, &mut groups);
-    filters(rng, &mut groups);
-    limits(rng, &mut groups);
-    statistics(rng, &mut groups, trial);
-    if rng.chance(0.15) && trial.target != Target::Subject {
-        groups.push(group(&["-num_threads", "2"]));
-    }
-    groups.push(format(rng));
-    groups
+    choice.scoring();
+    choice.filters(trial);
+    choice.limits();
+    choice.statistics(trial);
+    choice.threads(trial);
+    choice.format();
+    choice.groups
 }
 
-fn group(words: &[&str]) -> Vec<String> {
-    words.iter().map(|w| w.to_string()).collect()
+/// The options chosen so far.
+struct Choice<'a> {
+    rng: &'a mut Rng,
+    groups: Vec<Vec<String>>,
+    /// Factor of all probabilities.
+    boost: f64,
 }
 
-fn word<'a>(rng: &mut Rng, words: &[&'a str]) -> &'a str {
-    words[rng.below(words.len())]
-}
+impl Choice<'_> {
+    fn add(&mut self, words: &[&str]) {
+        self.groups.push(words.iter().map(|w| w.to_string()).collect());
+    }
 
-/// With probability `p`, adds `name` with one of `values`.
-fn maybe(rng: &mut Rng, groups: &mut Vec<Vec<String>>, p: f64, name: &str, values: &[&str]) {
-    if rng.chance(p) {
-        groups.push(group(&[name, word(rng, values)]));
+    /// True with probability `p`, or more if many options are wanted.
+    fn wants(&mut self, p: f64) -> bool {
+        self.rng.chance(p * self.boost)
+    }
+
+    /// With probability `p`, adds `name` with one of `values`.
+    fn maybe(&mut self, p: f64, name: &str, values: &[&str]) {
+        if self.wants(p) {
+            let value = *self.rng.pick(values);
+            self.add(&[name, value]);
+        }
+    }
+
+    /// With probability `p`, adds `name` without a value.
+    fn flag(&mut self, p: f64, name: &str) {
+        if self.wants(p) {
+            self.add(&[name]);
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.groups.iter().any(|group| group[0] == name)
+    }
+
+    /// Task, word size and threshold, which have to agree: the compressed table with a low
+    /// threshold has too many words to be quick.
+    fn words(&mut self) {
+        match self.rng.below(32) {
+            0..=4 => self.add(&["-task", "blastp-fast"]),
+            5..=6 => {
+                let size = *self.rng.pick(&["6", "7"]);
+                let threshold = *self.rng.pick(&["19", "20.5", "21", "25", "30", "0"]);
+                self.add(&["-word_size", size]);
+                self.add(&["-threshold", threshold]);
+            }
+            other => {
+                match other {
+                    7..=9 => self.add(&["-task", "blastp-short"]),
+                    10 => self.add(&["-task", "blastp"]),
+                    _ => {}
+                }
+                self.maybe(0.08, "-word_size", &["2", "3", "4", "5"]);
+                self.maybe(0.08, "-threshold", &["0", "9", "10", "12", "13.5", "16", "20", "30"]);
+            }
+        }
+        self.maybe(0.12, "-window_size", &["0", "1", "5", "15", "20", "60", "100", "1000"]);
+        self.maybe(0.06, "-xdrop_ungap", &["0", "0.5", "2", "5", "12", "40"]);
+    }
+
+    fn alignment(&mut self) {
+        self.maybe(0.4, "-comp_based_stats", &["0", "0", "1", "3", "2"]);
+        self.flag(0.12, "-use_sw_tback");
+        self.maybe(0.08, "-xdrop_gap", &["0", "3", "8", "30", "60"]);
+        self.maybe(0.08, "-xdrop_gap_final", &["0", "10", "15", "40", "90"]);
+    }
+
+    fn scoring(&mut self) {
+        if !self.wants(0.2) {
+            return;
+        }
+        let (matrix, costs) = *self.rng.pick(MATRICES);
+        self.add(&["-matrix", matrix]);
+        if self.rng.chance(0.6) {
+            let costs: Vec<&str> = costs.split(' ').collect();
+            let (open, extend) = self.rng.pick(&costs).split_once('/').unwrap_or(("11", "1"));
+            self.add(&["-gapopen", open, "-gapextend", extend]);
+        }
+    }
+
+    fn filters(&mut self, trial: &Trial) {
+        self.maybe(0.2, "-seg", &["yes", "yes", "10 1.8 2.1", "12 2.2 2.5", "25 3.0 3.3", "no"]);
+        self.maybe(0.08, "-soft_masking", &["true", "false"]);
+        if trial.target != Target::Subject {
+            self.flag(0.08, "-lcase_masking");
+        }
+    }
+
+    fn limits(&mut self) {
+        self.maybe(0.3, "-max_target_seqs", &["1", "2", "5", "10", "50", "600", "5000"]);
+        self.maybe(0.1, "-max_hsps", &["1", "2", "4"]);
+        self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80", "99.5", "100"]);
+        self.flag(0.05, "-subject_besthit");
+        match self.rng.below(20) {
+            0 => self.maybe(1.0, "-culling_limit", &["1", "2", "3", "5", "20"]),
+            1 => {
+                let overhang = *self.rng.pick(&["0.1", "0.25", "0.4"]);
+                let edge = *self.rng.pick(&["0.05", "0.1", "0.3"]);
+                self.add(&["-best_hit_overhang", overhang, "-best_hit_score_edge", edge]);
+            }
+            _ => {}
+        }
+    }
+
+    fn statistics(&mut self, trial: &Trial) {
+        let usual = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
+        let extreme = ["0", "1e-300", "1e-180", "1e-100", "10.0", "1e4", "1e6", "1e12"];
+        match self.rng.below(20) {
+            0..=6 => self.maybe(1.0, "-evalue", &usual),
+            7 => self.maybe(1.0, "-evalue", &extreme),
+            _ => {}
+        }
+        let sizes = ["1", "5000", "100000000", "100000000000", "1000000000000000"];
+        let spaces = ["0", "1", "1000", "1000000", "10000000000", "1000000000000000"];
+        match self.rng.below(20) {
+            0 => self.maybe(1.0, "-dbsize", &sizes),
+            1 => self.maybe(1.0, "-searchsp", &spaces),
+            2 => {
+                self.maybe(1.0, "-dbsize", &sizes);
+                self.maybe(1.0, "-searchsp", &spaces);
+            }
+            _ => {}
+        }
+        if self.wants(0.06) {
+            let range = self.range(&trial.queries);
+            self.add(&["-query_loc", &range]);
+        }
+        if trial.target == Target::Subject && self.wants(0.1) {
+            let range = self.range(&trial.subjects);
+            self.add(&["-subject_loc", &range]);
+        }
+    }
+
+    /// A range that all `records` have.
+    fn range(&mut self, records: &[crate::fasta::Record]) -> String {
+        let shortest = records.iter().map(|r| r.seq.len()).min().unwrap_or(1);
+        let (a, b) = (self.rng.between(1, shortest), self.rng.between(1, shortest));
+        format!("{}-{}", a.min(b), a.max(b))
+    }
+
+    /// Two threads, unless BLAST+ itself does not always give the same answer with them.
+    fn threads(&mut self, trial: &Trial) {
+        let unstable = ["-use_sw_tback", "-culling_limit", "-best_hit_overhang"];
+        if trial.target == Target::Subject || unstable.iter().any(|name| self.has(name)) {
+            return;
+        }
+        if self.rng.chance(0.15) {
+            self.add(&["-num_threads", "2"]);
+            self.maybe(0.3, "-mt_mode", &["0", "1"]);
+        }
+    }
+
+    fn format(&mut self) {
+        self.flag(0.05, "-parse_deflines");
+        match self.rng.below(20) {
+            0..=1 => {
+                self.maybe(0.1, "-line_length", &["1", "7", "59", "100"]);
+                self.maybe(0.1, "-sorthsps", &["0", "1", "2", "3", "4"]);
+                if !self.has("-max_target_seqs") {
+                    self.maybe(0.1, "-num_descriptions", &["0", "1", "4", "600"]);
+                    self.maybe(0.1, "-num_alignments", &["0", "1", "4", "600"]);
+                }
+                self.flag(0.05, "-html");
+                self.add(&["-outfmt", "0"]);
+            }
+            2 => self.add(&["-outfmt", "5"]),
+            3 => self.add(&["-outfmt", "7"]),
+            4 => self.add(&["-outfmt", "10"]),
+            _ => self.add(&["-outfmt", COLUMNS]),
+        }
     }
 }
 
-fn task(rng: &mut Rng, groups: &mut Vec<Vec<String>>) {
-    maybe(rng, groups, 0.25, "-task", &["blastp-fast", "blastp-fast", "blastp-short", "blastp"]);
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fasta::Record;
 
-fn alignment(rng: &mut Rng, groups: &mut Vec<Vec<String>>) {
-    maybe(rng, groups, 0.4, "-comp_based_stats", &["0", "0", "1", "3", "2"]);
-    if rng.chance(0.12) {
-        groups.push(group(&["-use_sw_tback"]));
+    #[test]
+    fn no_option_is_given_twice_and_conflicting_ones_are_apart() {
+        let record = || vec![Record::new("a", &b"MKVL"[..])];
+        for seed in 0..2_000 {
+            let mut rng = Rng::new(seed);
+            let target = *rng.pick(&[Target::Plain, Target::Subject]);
+            let trial = Trial { queries: record(), subjects: record(), target, options: vec![] };
+            let options = choose(&mut rng, &trial);
+            let mut names: Vec<&str> =
+                options.iter().flatten().map(String::as_str).filter(|w| is_name(w)).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{options:?}");
+            let both = |a, b| names.contains(&a) && names.contains(&b);
+            assert!(!both("-max_target_seqs", "-num_alignments"), "{options:?}");
+            assert!(!both("-use_sw_tback", "-num_threads"), "{options:?}");
+            assert_eq!(options.last().unwrap()[0], "-outfmt");
+        }
     }
-    maybe(rng, groups, 0.08, "-xdrop_gap", &["0", "3", "8", "30", "60"]);
-    maybe(rng, groups, 0.08, "-xdrop_gap_final", &["0", "10", "15", "40", "90"]);
-}
 
-fn scoring(rng: &mut Rng, groups: &mut Vec<Vec<String>>) {
-    let (matrix, costs) = rng.pick(MATRICES);
-    groups.push(group(&["-matrix", matrix]));
-    if rng.chance(0.6) {
-        let (open, extend) = rng.pick(costs);
-        groups.push(group(&["-gapopen", open, "-gapextend", extend]));
-    }
-}
-
-fn words(rng: &mut Rng, groups: &mut Vec<Vec<String>>) {
-    // The compressed table with a low threshold has too many words to be quick.
-    if rng.chance(0.06) {
-        groups.push(group(&["-word_size", word(rng, &["6", "7"]), "-threshold", "21"]));
-    } else {
-        maybe(rng, groups, 0.08, "-word_size", &["2", "3", "4", "5"]);
-        maybe(rng, groups, 0.08, "-threshold", &["9", "10", "12", "13", "16", "20"]);
-    }
-    maybe(rng, groups, 0.12, "-window_size", &["0", "1", "5", "15", "20", "60", "100"]);
-    maybe(rng, groups, 0.06, "-xdrop_ungap", &["0", "2", "5", "12"]);
-}
-
-fn filters(rng: &mut Rng, groups: &mut Vec<Vec<String>>) {
-    maybe(rng, groups, 0.2, "-seg", &["yes", "yes", "10 1.8 2.1", "12 2.2 2.5", "no"]);
-    maybe(rng, groups, 0.08, "-soft_masking", &["true", "false"]);
-    if rng.chance(0.08) {
-        groups.push(group(&["-lcase_masking"]));
-    }
-}
-
-fn limits(rng: &mut Rng, groups: &mut Vec<Vec<String>>) {
-    maybe(rng, groups, 0.3, "-max_target_seqs", &["1", "2", "5", "10", "50", "600", "5000"]);
-    maybe(rng, groups, 0.1, "-max_hsps", &["1", "2", "4"]);
-    maybe(rng, groups, 0.06, "-qcov_hsp_perc", &["10", "50", "80", "100"]);
-    if rng.chance(0.05) {
-        groups.push(group(&["-subject_besthit"]));
-    }
-    match rng.below(20) {
-        0 => groups.push(group(&["-culling_limit", word(rng, &["1", "2", "5"])])),
-        1 => groups.push(group(&[
-            "-best_hit_overhang",
-            word(rng, &["0.1", "0.25", "0.4"]),
-            "-best_hit_score_edge",
-            word(rng, &["0.05", "0.1", "0.3"]),
-        ])),
-        _ => {}
-    }
-}
-
-fn statistics(rng: &mut Rng, groups: &mut Vec<Vec<String>>, trial: &Trial) {
-    let values = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
-    maybe(rng, groups, 0.35, "-evalue", &values);
-    match rng.below(20) {
-        0 => groups.push(group(&["-dbsize", word(rng, &["5000", "100000000", "100000000000"])])),
-        1 => groups.push(group(&["-searchsp", word(rng, &["1000", "1000000", "10000000000"])])),
-        _ => {}
-    }
-    if rng.chance(0.06) {
-        let shortest = trial.queries.iter().map(|q| q.seq.len()).min().unwrap_or(1);
-        let (a, b) = (rng.between(1, shortest), rng.between(1, shortest));
-        groups.push(group(&["-query_loc", &format!("{}-{}", a.min(b), a.max(b))]));
-    }
-}
-
-fn format(rng: &mut Rng) -> Vec<String> {
-    match rng.below(20) {
-        0..=1 => group(&["-outfmt", "0"]),
-        2 => group(&["-outfmt", "5"]),
-        3 => group(&["-outfmt", "7"]),
-        4 => group(&["-outfmt", "10"]),
-        _ => group(&["-outfmt", COLUMNS]),
+    fn is_name(word: &str) -> bool {
+        word.starts_with('-') && word.as_bytes()[1..].first().is_some_and(u8::is_ascii_alphabetic)
     }
 }

@@ -151,7 +151,7 @@ impl<'a> Bench<'a> {
 
 /// A trial that the oracle could not finish counts as no difference.
 fn differences(expected: &Outcome, actual: &Outcome) -> Vec<Difference> {
-    if expected.timed_out { Vec::new() } else { compare(expected, actual, false) }
+    if expected.timed_out { Vec::new() } else { compare(expected, actual, true) }
 }
 
 fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {

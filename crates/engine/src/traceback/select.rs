@@ -200,8 +200,11 @@ impl Rules {
         hits.retain(|hit| !hit.alignments.is_empty());
         hits.truncate(self.hitlist_size);
         for hit in &mut hits {
+            // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`, `blast_seqalign.cpp`).
+            hit.alignments.retain(|alignment| alignment.score != 0);
             hit.alignments.sort_by(by_evalue);
         }
+        hits.retain(|hit| !hit.alignments.is_empty());
         hits
     }
 
