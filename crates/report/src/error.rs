@@ -34,6 +34,9 @@ pub enum ReportError {
         /// First subject position, 0-based.
         subject: u32,
     },
+    /// The name of the matrix is not in capitals, which BLAST+ accepts in all formats but XML.
+    #[error("unsupported score matrix")]
+    MatrixName,
     /// Text that the XML report cannot hold.
     #[error(
         "the title {text:?} cannot be written to XML, which holds Latin-1 characters in UTF-8 only; change the title or the format"

@@ -18,7 +18,8 @@ pub fn prologue(search: &Search, out: &mut Vec<u8>) {
 /// Appends what comes before the first query and depends on it: the start of an XML report names it.
 ///
 /// # Errors
-/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML, [`ReportError::MatrixName`] if the matrix is
+/// not spelled as XML wants it.
 pub fn opening(search: &Search, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     match search.output.format {
         Format::Xml => xml::prologue(search, first, out),

@@ -20,6 +20,9 @@ pub fn prologue(
     first: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
+    if search.matrix_name != search.params.scoring.name {
+        return Err(ReportError::MatrixName);
+    }
     out.extend_from_slice(
         b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",

@@ -7,7 +7,7 @@ use crate::options::typed::BlastpOptions;
 pub enum Split {
     /// The database, or whatever is best.
     Database,
-    /// The queries.
+    /// The queries: so many threads were asked for.
     Queries,
 }
 
@@ -16,7 +16,7 @@ pub enum Split {
 /// Unlike BLAST+, which defaults to one thread, all cores are used when nothing was typed, `-subject` or not.
 pub fn share(options: &BlastpOptions, cores: usize, warnings: &mut Vec<String>) -> (usize, Split) {
     let split = if options.mt_mode == 1 { Split::Queries } else { Split::Database };
-    let Some(typed) = options.num_threads else { return (cores, split) };
+    let Some(typed) = options.num_threads else { return (cores, Split::Database) };
     if typed > cores {
         warnings.push(format!(
             "Warning: [blastp] Number of threads was reduced to {cores} to match the number of available CPUs"

@@ -19,7 +19,7 @@ use self::report::Reporter;
 use self::search::Search;
 use self::subjects::Target;
 use crate::error::{CliError, exit};
-use crate::plan::{self, Plan};
+use crate::plan::{self, Plan, Split};
 use crate::terminal::Progress;
 use crate::timing::{Timing, Usage};
 
@@ -55,16 +55,19 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let mut reporter = Reporter::new(plan, &target);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
+    let mut batches = 0;
     loop {
         let reading = Instant::now();
         let block = queries.next_block(&plan.params, &target.totals)?;
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
+        batches += block.batches.len();
         run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, &progress)?;
     }
     let writing = Instant::now();
     reporter.finish(&mut output)?;
     output.commit()?;
+    warn_of_few_queries(plan, batches);
     timing.output_seconds += writing.elapsed().as_secs_f64();
     progress.finish();
     if let Some(path) = &plan.timing {
@@ -100,6 +103,18 @@ fn run_block(
     match &block.failure {
         Some(error) => Err(error.clone()),
         None => Ok(()),
+    }
+}
+
+/// BLAST+'s word on threads that share out the queries but are more than the batches (`CheckMTByQueries_QuerySize`,
+/// blast_app_util.cpp).
+fn warn_of_few_queries(plan: &Plan, batches: usize) {
+    if plan.split == Split::Queries && batches < plan.threads {
+        warn(&format!(
+            "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
+             letters should be at least {} residues per thread.",
+            plan.batch_size
+        ));
     }
 }
 

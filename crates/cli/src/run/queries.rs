@@ -207,6 +207,8 @@ impl<'a> Queries<'a> {
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
             }
+            // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
+            messages.sort_unstable();
             records.push(QueryRecord { record, number: self.count, range, messages });
             prepared.push(query);
         }

@@ -135,9 +135,9 @@ impl<const N: usize> Bytes<N> {
 
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(u8, u8) -> u8) -> Self {
-        let mut out = [0; N];
-        for i in 0..N {
-            out[i] = f(self.0[i], other.0[i]);
+        let mut out = self.0;
+        for (byte, other) in out.iter_mut().zip(other.0) {
+            *byte = f(*byte, other);
         }
         Bytes(out)
     }

@@ -87,6 +87,29 @@ impl Context {
         })
     }
 
+    /// A context of these residues, with cut-offs to be set.
+    #[cfg(test)]
+    pub fn for_test(residues: &[u8]) -> Context {
+        let karlin = KarlinBlock { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
+        let mut buffer = vec![alphabet::SENTINEL];
+        buffer.extend_from_slice(residues);
+        buffer.push(alphabet::SENTINEL);
+        Context {
+            query: 0,
+            offset: 0,
+            continues: false,
+            buffer,
+            reversed: residues.iter().rev().copied().collect(),
+            regions: mask::complement(&[], residues.len() as u32),
+            x_drop: 16,
+            cutoff_ungapped: 1,
+            cutoff_gapped: 1,
+            bound: None,
+            karlin,
+            search_space: 1,
+        }
+    }
+
     /// Number of residues.
     pub fn len(&self) -> usize {
         self.buffer.len() - 2

@@ -17,6 +17,8 @@ mod stretch;
 mod subject;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod ungapped;
 mod words;
 

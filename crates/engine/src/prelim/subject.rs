@@ -103,7 +103,7 @@ impl GappedStage {
             evalue_limit: context::evalue_limit(params),
             qcov_hsp_perc: params.qcov_hsp_perc,
             db_residues: totals.residues,
-            gumbel: gumbel.clone(),
+            gumbel: *gumbel,
             gapped_karlin: scoring.gapped.block(),
         }
     }
@@ -135,7 +135,7 @@ impl GappedStage {
         }
         if self.ungapped {
             scratch.hsps.clear();
-            scratch.hsps.extend(ungapped.iter().map(|hsp| ungapped_hit(hsp)));
+            scratch.hsps.extend(ungapped.iter().map(ungapped_hit));
         } else {
             self.extend_all(context, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);

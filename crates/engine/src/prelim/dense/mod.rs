@@ -106,12 +106,12 @@ impl Group {
         letters.resize(circle, None);
         let stride = circle + MAX_STRIP;
         let mut profile = Vec::with_capacity(stride * alphabet::SIZE);
+        let pad = [i32::from(i8::MIN); 32];
         for code in 0..alphabet::SIZE {
+            let column =
+                |letter: Option<u8>| letter.map_or(&pad, |a| &scores[(a & 31) as usize])[code];
             for position in 0..stride {
-                let score = match letters[position % circle] {
-                    Some(letter) => scores[(letter & 31) as usize][code],
-                    None => i32::from(i8::MIN),
-                };
+                let score = column(letters[position % circle]);
                 if score > i32::from(i8::MAX) {
                     return None;
                 }
@@ -130,6 +130,18 @@ impl Group {
             Kernel::Avx2 => avx2::filter(self, subjects, candidates),
             _ => portable::filter(self, subjects, candidates),
         }
+    }
+
+    /// Number of positions on the circle.
+    #[cfg(test)]
+    pub fn circle(&self) -> usize {
+        self.circle
+    }
+
+    /// Least score that makes a candidate.
+    #[cfg(test)]
+    pub fn cutoff(&self) -> i32 {
+        self.cutoff
     }
 
     /// The byte at and above which a lane is a candidate.

@@ -134,3 +134,16 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
     let ranges: Vec<_> = kept[0].alignments.iter().map(|a| a.query.clone()).collect();
     assert_eq!(ranges, [40..99, 0..60]);
 }
+
+#[test]
+fn scores_that_round_to_zero_are_not_reported() {
+    let rules = selector(5, 1).rules;
+    let of = |oid, alignments| SubjectHit { oid, alignments };
+    let hits = vec![
+        of(1, vec![alignment(1, 1e-2, 0..9), alignment(0, 2e-2, 20..29)]),
+        of(2, vec![alignment(0, 1e-2, 0..9)]),
+    ];
+    let kept = rules.finish(hits, 100);
+    assert_eq!(oids(&kept), [1]);
+    assert_eq!(kept[0].alignments.len(), 1);
+}

@@ -1,0 +1,139 @@
+//! A directory of its own for runs of the program on input that it cannot use.
+#![allow(dead_code, reason = "each test program uses a part of this module")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use fleetblast_db::VolumeBytes;
+use tempfile::TempDir;
+
+use crate::volumes::{FOUR, entries, volume};
+
+/// Sequences in the database of a sandbox.
+pub const SEQUENCES: usize = 5;
+/// What every run asks for, unless a test says otherwise.
+const USUAL: [&str; 6] = ["-query", "q.fa", "-db", "db", "-outfmt", "6"];
+
+/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in it.
+pub struct Sandbox {
+    dir: TempDir,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        let sandbox = Self { dir: tempfile::tempdir().expect("a temporary directory") };
+        sandbox.database("db", &sound());
+        sandbox.write("q.fa", query());
+        sandbox
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        fs::write(self.path(name), contents).expect("a file");
+    }
+
+    /// Writes the files of a volume.
+    pub fn database(&self, name: &str, bytes: &VolumeBytes) {
+        self.write(&format!("{name}.pin"), &bytes.index);
+        self.write(&format!("{name}.psq"), &bytes.residues);
+        self.write(&format!("{name}.phr"), &bytes.headers);
+    }
+
+    /// All file names, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.path()).expect("the directory");
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<_> = entries.map(|entry| name(entry.expect("an entry"))).collect();
+        names.sort();
+        names
+    }
+
+    /// The program in this directory with these arguments and nothing to read. Arguments that are not given are the
+    /// usual ones.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+        self.prepare(&mut command);
+        command.arg("blastp").args(with_usual(arguments));
+        command
+    }
+
+    /// A shell that runs `script`, in which `"$@"` is the program with its arguments.
+    pub fn shell(&self, script: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        self.prepare(&mut command);
+        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_fleetblast"), "blastp"]);
+        command.args(with_usual(arguments));
+        command
+    }
+
+    fn prepare(&self, command: &mut Command) {
+        command.current_dir(self.dir.path()).env_remove("BLASTDB").stdin(Stdio::null());
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program runs")
+    }
+
+    /// Runs what must be refused with this exit code and a message with all of `parts`. With `-out` as without it,
+    /// nothing is left that could be taken for a report. Returns the message.
+    pub fn refused(&self, arguments: &[&str], code: i32, parts: &[&str]) -> String {
+        let before = self.names();
+        let output = self.run(arguments);
+        let text = message(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+        assert!(output.stdout.is_empty(), "{arguments:?} wrote a report: {text}");
+        assert!(!text.is_empty() && text.lines().count() <= 2, "{arguments:?}: {text}");
+        for part in parts {
+            assert!(text.contains(part), "{arguments:?}: no '{part}' in: {text}");
+        }
+        if !arguments.contains(&"-out") {
+            let again = self.run(&[arguments, &["-out", "report"]].concat());
+            assert_eq!((again.status.code(), message(&again)), (Some(code), text.clone()));
+        }
+        assert_eq!(self.names(), before, "{arguments:?} left something");
+        text
+    }
+}
+
+/// The volume of a sandbox's database.
+pub fn sound() -> VolumeBytes {
+    volume(&FOUR, &entries(11, SEQUENCES))
+}
+
+/// A query of some of the database's sequences in one.
+pub fn query() -> Vec<u8> {
+    let letters: Vec<Vec<u8>> = entries(11, SEQUENCES).into_iter().map(|entry| entry.1).collect();
+    [&b">q1 some of each\n"[..], &letters.concat(), b"\n"].concat()
+}
+
+/// Standard error as text. A panic is never a message.
+pub fn message(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+fn with_usual<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let given = |name: &str| arguments.contains(&name);
+    let mut all = Vec::new();
+    for pair in USUAL.chunks(2) {
+        if !given(pair[0]) && !(pair[0] == "-db" && given("-subject")) {
+            all.extend(pair);
+        }
+    }
+    all.extend(arguments);
+    all
+}
+
+/// True where permissions do not bind this process.
+pub fn is_above_permissions(unreadable: &Path) -> bool {
+    let above = fs::File::open(unreadable).is_ok();
+    if above {
+        eprintln!("SKIPPED: this user may read every file, permissions were not tested");
+    }
+    above
+}
