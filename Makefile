@@ -66,7 +66,7 @@ lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
-## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs nightly Rust and cargo-fuzz)
+## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs cargo-fuzz)
 FUZZ_SECONDS ?= 60
 fuzz:
 	scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -47,7 +47,7 @@ fn what_cannot_be_opened_is_named() {
             sandbox.refused(&[option, name], 1, &[&name_of_option, "not accessible", file]);
         }
     }
-    sandbox.refused(&["-subject", "."], 1, &[".: ", "is a directory"]);
+    sandbox.refused(&["-subject", "."], 3, &["Empty CBlastQueryVector", ".: ", "is a directory"]);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn an_unreadable_query_is_named() {
     let sandbox = Sandbox::new();
     let path = sandbox.path("secret.fa");
     sandbox.write("secret.fa", query());
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).expect("permissions");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("permissions");
     if !is_above_permissions(&path) {
         sandbox.refused(&["-query", "secret.fa"], 1, &["`secret.fa'"]);
     }
@@ -168,6 +168,7 @@ const LIKE_THE_ORACLE: &[&str] = &[
     "-query|zero.fa|-subject|s.fa",
     "-query|one.fa|-subject|zero.fa|-outfmt|6",
     "-query|one.fa|-subject|empty.fa",
+    "-query|one.fa|-subject|.",
     "-query|one.fa|-subject|junk.fa",
     "-query|one.fa|-db|nosuch",
     "-query|one.fa|-db|s.fa",

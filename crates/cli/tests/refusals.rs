@@ -217,6 +217,17 @@ fn batch_size_is_judged_as_by_the_oracle() {
     }
 }
 
+#[test]
+fn xml_wants_the_matrix_in_capitals() {
+    compare(
+        &[
+            "-query|q.fa|-subject|s.fa|-outfmt|5|-matrix|blosum62",
+            "-query|q.fa|-db|db|-outfmt|5|-matrix|Pam30",
+        ],
+        &[],
+    );
+}
+
 /// The help text is the oracle's, but for the default of `-num_threads` and the section of own options at the end.
 #[test]
 fn help_is_the_oracles() {

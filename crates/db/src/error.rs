@@ -154,6 +154,20 @@ pub enum DbError {
         /// OID in the whole database.
         oid: u32,
     },
+    /// An index that states another number of residues than its offsets span.
+    #[error(
+        "index file ({}) states {stated} residues, but its sequence offsets span {found}; \
+         copy or make the database again",
+        path.display()
+    )]
+    Residues {
+        /// The index file.
+        path: PathBuf,
+        /// The number stated.
+        stated: u64,
+        /// The number by the offsets.
+        found: u64,
+    },
     /// A byte in the sequence file that is no residue, or a missing sentinel.
     #[error(
         "sequence file ({}) byte {offset}: {code} is not {expected} (sequence {oid}); \

@@ -110,7 +110,8 @@ impl Volume {
         (!self.index.lmdb.is_empty()).then(|| self.name.with_file_name(name))
     }
 
-    /// Checks that the first and the last entry of both tables lie in their files.
+    /// Checks that the first and the last entry of both tables lie in their files, and that so many residues are stated
+    /// as lie between them.
     fn check_ends(&self) -> Result<(), DbError> {
         let count = self.index.sequences;
         if count == 0 {
@@ -125,6 +126,10 @@ impl Volume {
         // The byte before the first residue is a sentinel.
         if first < 1 || last < first {
             return Err(self.bad_offset(Table::Sequences, 0, 0));
+        }
+        let (stated, found) = (self.index.residues, self.residues_before(count));
+        if stated != found {
+            return Err(DbError::Residues { path: self.file("pin"), stated, found });
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ pub fn exponential(value: f64, decimals: usize) -> String {
     }
 }
 
-/// `%.{digits}g`; with `keep_zeros` it is `%#.{digits}g`, which keeps trailing zeros.
+/// `%.{digits}g`; with `keep_zeros` it is `%#.{digits}g`, which keeps trailing zeros and the point before none.
 pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     let decimals = digits.max(1) - 1;
     let text = format!("{value:.decimals$e}");
@@ -23,7 +23,11 @@ pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     }
     let decimals = (decimals as i32 - exponent) as usize;
     let fixed = format!("{value:.decimals$}");
-    if keep_zeros { fixed } else { without_zeros(&fixed).to_string() }
+    match (keep_zeros, decimals) {
+        (true, 0) => fixed + ".",
+        (true, _) => fixed,
+        (false, _) => without_zeros(&fixed).to_string(),
+    }
 }
 
 /// A double as NCBI's XML writer prints it: `%.15g`, except that the digits are cut after the
@@ -206,6 +210,7 @@ mod tests {
         assert_eq!(general(0.00001, 6, false), "1e-05");
         assert_eq!(general(0.0, 3, true), "0.00");
         assert_eq!(general(42.6028, 3, true), "42.6");
+        assert_eq!(general(135.9, 3, true), "136.");
         assert_eq!(general(0.041, 3, true), "0.0410");
         assert_eq!(general(999_999.5, 6, false), "1e+06");
     }

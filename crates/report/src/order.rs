@@ -13,11 +13,11 @@ use crate::number;
 pub struct SubjectScores {
     /// Bit score of the best alignment.
     pub bits: f64,
-    /// Sum of the bit scores.
+    /// Sum of the bit scores, in the order found.
     pub total_bits: f64,
     /// E-value of the best alignment.
     pub evalue: f64,
-    /// E-value of the alignment printed first, as it is sorted by.
+    /// E-value of the alignment found best, as it is sorted by.
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
     pub identity: f64,
@@ -36,14 +36,14 @@ impl SubjectScores {
         let alignments = printed_order(search, query, source, hit);
         let mut scores = Self {
             bits: 0.0,
-            total_bits: 0.0,
+            total_bits: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
             evalue: 0.0,
-            first_evalue: alignments.first().map_or(0.0, |first| sorted_evalue(first)),
+            // Subjects are sorted before their alignments are.
+            first_evalue: hit.alignments.first().map_or(0.0, sorted_evalue),
             identity: 100.0,
             covered: covered(hit),
         };
         for &alignment in &alignments {
-            scores.total_bits += alignment.bit_score;
             if alignment.bit_score > scores.bits {
                 scores.bits = alignment.bit_score;
                 scores.evalue = alignment.evalue;
@@ -218,6 +218,8 @@ pub fn covered(hit: &SubjectHit) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_engine::hits::{Adjustment, Edit};
+
     use super::*;
 
     fn scores(total_bits: f64, covered: usize) -> SubjectScores {
@@ -229,6 +231,24 @@ mod tests {
             identity: 50.0,
             covered,
         }
+    }
+
+    #[test]
+    fn alignments_too_good_to_tell_apart_keep_their_order() {
+        let of = |evalue, start| Alignment {
+            score: 1000,
+            bit_score: 900.0,
+            evalue,
+            query: start..start + 9,
+            subject: 0..9,
+            edits: vec![Edit { op: EditOp::Substitution, len: 9 }],
+            adjustment: Adjustment::None,
+        };
+        let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];
+        let mut alignments: Vec<_> = found.iter().collect();
+        by_start(&mut alignments, |a| a.query.start);
+        let evalues: Vec<_> = alignments.iter().map(|a| a.evalue).collect();
+        assert_eq!(evalues, [1.0, 1e-181, 1e-200, 1e-160, 1e-150]);
     }
 
     /// What libstdc++'s `std::list<int>::sort(greater_equal)` makes of equal elements.

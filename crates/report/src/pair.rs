@@ -182,3 +182,47 @@ fn place(row: &mut Vec<u8>, residues: &[u8], len: usize) {
 fn shifted(range: &Range<u32>, by: u32) -> Range<usize> {
     (range.start + by) as usize..(range.end + by) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(query: &str, subject: &str, edits: &[(EditOp, u32)]) -> Pair {
+        let mut pair = Pair {
+            query: query.as_bytes().to_vec(),
+            subject: subject.as_bytes().to_vec(),
+            query_range: 0..query.bytes().filter(|&c| c != b'-').count(),
+            subject_range: 0..subject.bytes().filter(|&c| c != b'-').count(),
+            identities: 0,
+            gaps: edits.iter().filter(|e| e.0 != EditOp::Substitution).map(|e| e.1 as usize).sum(),
+            overhang: 0,
+            gap_opens: edits.iter().filter(|e| e.0 != EditOp::Substitution).count(),
+        };
+        let edits: Vec<_> = edits.iter().map(|&(op, len)| Edit { op, len }).collect();
+        pair.mark_ends(&edits);
+        pair
+    }
+
+    #[test]
+    fn gaps_at_the_ends_are_blank_and_the_querys_overhang() {
+        use EditOp::{GapInQuery, GapInSubject, Substitution};
+        let inner = [(Substitution, 1), (GapInQuery, 1), (Substitution, 1)];
+        let found = pair("A-C", "ADC", &inner);
+        assert_eq!((found.query, found.overhang, found.gap_opens), (b"A-C".to_vec(), 0, 1));
+        let before = [(GapInQuery, 2), (Substitution, 1), (GapInQuery, 1), (Substitution, 1)];
+        let found = pair("--A-C", "KLADC", &before);
+        assert_eq!(found.query, b"  A-C");
+        assert_eq!((found.gaps, found.overhang, found.gap_opens), (3, 2, 1));
+        let both = [(GapInSubject, 1), (Substitution, 1), (GapInQuery, 2)];
+        let found = pair("KA--", "-ALM", &both);
+        assert_eq!((&found.query[..], &found.subject[..]), (&b"KA  "[..], &b" ALM"[..]));
+        assert_eq!((found.gaps, found.overhang, found.gap_opens), (3, 2, 1));
+    }
+
+    #[test]
+    fn masks_go_to_the_columns_of_their_residues() {
+        let masks = [0..4, 5..6, 8..20];
+        let columns = masked_columns(b"  AC-DEF ", &(3..8), masks.into_iter());
+        assert_eq!(columns, [2..3, 5..6]);
+    }
+}

@@ -143,3 +143,24 @@ fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_without_residues_go_on_inside_and_are_left_out_at_the_ends() {
+        let mask = 4..6;
+        let masks = std::slice::from_ref(&mask);
+        let mut row = Row::new("Query", b"    AC----DE", masks, 9, false);
+        let mut out = Vec::new();
+        let lines = [0..4, 4..6, 6..8, 8..12];
+        for columns in lines.iter().filter(|columns| row.reaches(columns)).collect::<Vec<_>>() {
+            row.line(columns, 2, &mut out);
+        }
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "Query  10  ac  11\nQuery      --  \nQuery  12  --DE  13\n"
+        );
+    }
+}

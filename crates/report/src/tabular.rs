@@ -150,7 +150,8 @@ impl Row<'_> {
             C::Length => columns.to_string(),
             C::PercentIdentity => format!("{:.3}", share(pair.identities)),
             C::Identities => pair.identities.to_string(),
-            C::Mismatches => (columns - pair.identities - gaps).to_string(),
+            // A residue that a database stores as a gap counts twice opposite a gap; BLAST+ then prints a negative number.
+            C::Mismatches => (columns as i64 - pair.identities as i64 - gaps as i64).to_string(),
             C::Positives => pair.positives(&self.positives).to_string(),
             C::PercentPositives => format!("{:.2}", share(pair.positives(&self.positives))),
             C::GapOpens => pair.gap_opens.to_string(),

@@ -116,6 +116,47 @@ fn masked_queries() {
 }
 
 #[test]
+fn masked_subjects() {
+    if !common::oracle() {
+        return;
+    }
+    for (name, masking) in [("lower", true), ("lower-unmasked", false)] {
+        let mut case = case(13, Subjects::Fasta);
+        for (_, letters) in &mut case.subjects {
+            let (from, to) = (letters.len() / 2, letters.len() * 3 / 5);
+            letters[from..to].make_ascii_lowercase();
+        }
+        if masking {
+            case.options = vec!["-lcase_masking"];
+            case.params.lcase_masking = true;
+        }
+        let run = Run::new(name, case);
+        let shown = String::from_utf8_lossy(&run.blastp(&["-outfmt", "0"]))
+            .lines()
+            .any(|line| line.starts_with("Sbjct") && line[5..].contains(char::is_lowercase));
+        assert_eq!(shown, masking);
+        check_formats(&run);
+        let options = ["-outfmt", "0", "-html", "-line_length", "7"];
+        let narrow = OutputOptions { html: true, line_length: 7, ..output(Format::Pairwise) };
+        run.check(&options, narrow);
+    }
+}
+
+#[test]
+fn given_search_space() {
+    if !common::oracle() {
+        return;
+    }
+    let mut case = case(14, Subjects::Plain);
+    case.options = vec!["-searchsp", "1000000"];
+    case.params.search_space = Some(1_000_000);
+    case.params.finite_size = false;
+    let run = Run::new("space", case);
+    run.check(&["-outfmt", "0"], output(Format::Pairwise));
+    run.check(&["-outfmt", "5"], output(Format::Xml));
+}
+
+#[test]
 fn line_lengths() {
     if !common::oracle() {
         return;
@@ -147,6 +188,17 @@ fn orders() {
         run.check(
             &["-outfmt", "0", "-sorthits", &i.to_string()],
             OutputOptions { hit_order: Some(hit_order), ..output(Format::Pairwise) },
+        );
+    }
+    // Subjects are sorted before their alignments.
+    for (i, hsp_order) in [(1, HspOrder::Score), (2, HspOrder::QueryStart)] {
+        run.check(
+            &["-outfmt", "0", "-sorthits", "4", "-sorthsps", &i.to_string()],
+            OutputOptions {
+                hit_order: Some(HitOrder::Coverage),
+                hsp_order,
+                ..output(Format::Pairwise)
+            },
         );
     }
     let hsps = [

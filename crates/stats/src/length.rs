@@ -62,14 +62,15 @@ fn largest_length(m: f64, n: f64, count: f64, k: f64) -> Option<f64> {
 }
 
 /// Product of the adjusted lengths of query and database, the database at least 1 (`BLAST_CalcEffLengths`, blast_setup.c).
+/// With the database length that a user gives it may leave the range of 64 bits; BLAST+ goes on with what is left of it.
 pub fn effective_search_space(
     query_length: i32,
     db_length: i64,
     db_num: i64,
     adjustment: i32,
 ) -> i64 {
-    let database = (db_length - db_num * i64::from(adjustment)).max(1);
-    database * i64::from(query_length - adjustment)
+    let database = db_length.wrapping_sub(db_num * i64::from(adjustment)).max(1);
+    database.wrapping_mul(i64::from(query_length - adjustment))
 }
 
 #[cfg(test)]
@@ -108,5 +109,12 @@ mod tests {
     fn an_impossible_adjustment_is_none_and_the_database_stays_positive() {
         assert_eq!(blosum62(3, 3, 1), (0, 9));
         assert_eq!(effective_search_space(100, 50, 5, 20), 80);
+    }
+
+    // "Effective search space used" of a query of 30 residues with `-dbsize 600000000000000000`.
+    #[test]
+    fn too_large_a_product_wraps() {
+        let space = effective_search_space(30, 600_000_000_000_000_000, 2, 5);
+        assert_eq!(space, -3_446_744_073_709_551_866);
     }
 }

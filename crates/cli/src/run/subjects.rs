@@ -18,6 +18,8 @@ use crate::plan::{Plan, Source, Subjects};
 
 /// Shortest subject that BLAST+ assumes in a database (spec 5.1).
 const MIN_SUBJECT_LENGTH: i32 = 10;
+/// What BLAST+ says of an input without sequences.
+const NO_SUBJECTS: &str = "Empty CBlastQueryVector";
 
 /// An opened database, or subjects held in memory.
 pub struct Target {
@@ -140,19 +142,26 @@ impl Subject {
         Ok(Record { deflines: self.record.deflines.clone(), residues })
     }
 
-    /// The lower-case stretches of the whole sequence, and those of the part to search.
+    /// The lower-case stretches of the whole sequence, and those of the part to search. The latter end before their last
+    /// residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`, `blast_setup_cxx.cpp`); so one of a single residue
+    /// only keeps words from reaching across its start.
     fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
         let from = range.map_or(0, |range| range.start as u32);
         let to = range.map_or(u32::MAX, |range| range.end as u32);
         let part = |run: &Range<u32>| run.start.max(from)..run.end.min(to);
         let inside = self.lower_case.iter().map(part).filter(|run| run.start < run.end);
-        let searched = inside.map(|run| run.start - from..run.end - from).collect();
+        let searched = inside.map(|run| run.start - from..run.end - 1 - from).collect();
         (self.lower_case, searched)
     }
 }
 
 fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError> {
-    let mut reader = reader(open_input(source)?, source, plan.parse_deflines);
+    let input = open_input(source).map_err(|error| match path(source).is_dir() {
+        // For BLAST+ a directory is an empty file.
+        true => CliError::engine(format_args!("{NO_SUBJECTS}\n({error})")),
+        false => error,
+    })?;
+    let mut reader = reader(input, source, plan.parse_deflines);
     let mut subjects = Vec::new();
     while let Some(record) = reader.next_record().map_err(|error| fasta_failure(&error))? {
         for warning in &record.warnings {
@@ -173,7 +182,7 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError>
         subjects.push(Subject { record, lower_case });
     }
     if subjects.is_empty() {
-        return Err(CliError::engine("Empty CBlastQueryVector"));
+        return Err(CliError::engine(NO_SUBJECTS));
     }
     Ok(subjects)
 }

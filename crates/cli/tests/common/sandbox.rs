@@ -121,7 +121,7 @@ fn with_usual<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let given = |name: &str| arguments.contains(&name);
     let mut all = Vec::new();
     for pair in USUAL.chunks(2) {
-        if !given(pair[0]) && !(pair[0] == "-db" && given("-subject")) {
+        if !(given(pair[0]) || pair[0] == "-db" && given("-subject")) {
             all.extend(pair);
         }
     }

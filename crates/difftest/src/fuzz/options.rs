@@ -149,20 +149,27 @@ impl Choice<'_> {
 
     fn statistics(&mut self, trial: &Trial) {
         let usual = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
-        let extreme = ["0", "1e-300", "1e-180", "1e-100", "10.0", "1e4", "1e6", "1e12"];
+        let low = ["0", "1e-300", "1e-180", "1e-100", "10.0"];
+        let high = ["1e4", "1e6", "1e12"];
+        // Smith-Waterman alignments that score nothing are significant in too small a space:
+        // BLAST+ fails, or repeats them for ever.
+        let tiny = !self.has("-use_sw_tback");
         match self.rng.below(20) {
             0..=6 => self.maybe(1.0, "-evalue", &usual),
-            7 => self.maybe(1.0, "-evalue", &extreme),
+            7 if tiny => self.maybe(1.0, "-evalue", &high),
+            8 => self.maybe(1.0, "-evalue", &low),
             _ => {}
         }
         let sizes = ["1", "5000", "100000000", "100000000000", "1000000000000000"];
         let spaces = ["0", "1", "1000", "1000000", "10000000000", "1000000000000000"];
+        let (sizes, spaces) =
+            if tiny { (&sizes[..], &spaces[..]) } else { (&sizes[2..], &spaces[3..]) };
         match self.rng.below(20) {
-            0 => self.maybe(1.0, "-dbsize", &sizes),
-            1 => self.maybe(1.0, "-searchsp", &spaces),
+            0 => self.maybe(1.0, "-dbsize", sizes),
+            1 => self.maybe(1.0, "-searchsp", spaces),
             2 => {
-                self.maybe(1.0, "-dbsize", &sizes);
-                self.maybe(1.0, "-searchsp", &spaces);
+                self.maybe(1.0, "-dbsize", sizes);
+                self.maybe(1.0, "-searchsp", spaces);
             }
             _ => {}
         }

@@ -3,14 +3,17 @@
 //! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is part of the rule (`hspfilter_culling.c`).
 //! The order of the HSPs within a node is not: every pass over a node looks at each of its HSPs independently.
 
+use std::ops::Range;
+
 use super::Item;
 
 /// A leaf with this many HSPs is forked.
 const FORK: usize = 20;
 
-/// Which of the items survive culling with the given limit when they arrive in this order.
-pub(super) fn survivors(items: &[Item], query_len: u32, limit: u32) -> Vec<bool> {
-    let mut tree = Tree::new(items, query_len as i32);
+/// Which of the items survive culling with the given limit when they arrive in this order. `query` is the part of the
+/// query that was searched.
+pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<bool> {
+    let mut tree = Tree::new(items, query.start as i32, query.end as i32);
     for (i, _) in items.iter().enumerate() {
         tree.offer(i, limit);
     }
@@ -90,8 +93,8 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn new(all: &'a [Item], query_len: i32) -> Self {
-        Tree { all, merit: vec![0; all.len()], nodes: vec![Node::new(0, query_len)] }
+    fn new(all: &'a [Item], begin: i32, end: i32) -> Self {
+        Tree { all, merit: vec![0; all.len()], nodes: vec![Node::new(begin, end)] }
     }
 
     /// Puts item `a` into the tree, unless it is dominated too often by what it meets on its way down.

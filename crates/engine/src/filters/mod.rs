@@ -7,6 +7,7 @@ mod besthit;
 mod culling;
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
 use crate::order::{HitKey, Hsp, order_evalue, order_h, order_s};
@@ -50,11 +51,12 @@ impl Item {
 /// Culling of the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every HSP that `limit`
 /// others dominate, with some allowance for what the traceback may change.
 ///
-/// `hits` in ascending OID order, `query_len` in residues. Returns what is left, in ORDER-H.
-pub fn preliminary_culling(hits: &[PrelimHit], query_len: u32, limit: u32) -> Vec<PrelimHit> {
+/// `hits` in ascending OID order; `query` is the part of the query that was searched, all of it unless a long query is
+/// searched in pieces. Returns what is left, in ORDER-H.
+pub fn preliminary_culling(hits: &[PrelimHit], query: Range<u32>, limit: u32) -> Vec<PrelimHit> {
     let limit = if limit > 1 { limit.saturating_add(3) } else { limit };
     let items: Vec<Item> = prelim_items(hits).collect();
-    let mut kept = keep_prelim(hits, &culling::survivors(&items, query_len, limit));
+    let mut kept = keep_prelim(hits, &culling::survivors(&items, query, limit));
     kept.sort_by(by_order_h);
     kept
 }
@@ -88,7 +90,7 @@ pub(crate) fn final_filter(
                 hit.alignments.sort_by(by_evalue);
             }
             hits.sort_by(final_order_h);
-            culling::survivors(&final_items(&hits), query_len, limit)
+            culling::survivors(&final_items(&hits), 0..query_len, limit)
         }
         HspFilter::BestHit { overhang, edge } => {
             hits.sort_by(final_order_h);

@@ -29,10 +29,10 @@ fn culling_keeps_the_best_at_each_place() {
         hit(1, vec![hsp(80, (12, 58), 0, 1e-5)]),
         hit(2, vec![hsp(50, (100, 140), 0, 1e-2)]),
     ];
-    let kept = preliminary_culling(&hits, 200, 1);
+    let kept = preliminary_culling(&hits, 0..200, 1);
     assert_eq!(oids(&kept), [0, 2]);
     assert_eq!(kept[0].hsps, [hsp(90, (10, 60), 0, 1e-6)]);
-    assert_eq!(oids(&preliminary_culling(&hits, 200, 2)), [0, 1, 2], "2 allows for 3 more");
+    assert_eq!(oids(&preliminary_culling(&hits, 0..200, 2)), [0, 1, 2], "2 allows for 3 more");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn culling_twins_prefers_the_smaller_oid_and_the_earlier_place() {
         hit(4, vec![hsp(50, (0, 30), 9, 1e-3), hsp(50, (0, 30), 40, 1e-3)]),
         hit(5, vec![hsp(50, (0, 30), 0, 1e-3)]),
     ];
-    let kept = preliminary_culling(&twins, 30, 1);
+    let kept = preliminary_culling(&twins, 0..30, 1);
     assert_eq!(oids(&kept), [4]);
     assert_eq!(kept[0].hsps, [hsp(50, (0, 30), 9, 1e-3)]);
 }
@@ -51,14 +51,31 @@ fn culling_judges_what_a_fork_moved_to_children() {
     // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child at a time.
     let mut hits: Vec<PrelimHit> =
         (0..20).map(|i| hit(i, vec![hsp(30, (10 * i, 10 * i + 9), 0, 1.0)])).collect();
-    assert_eq!(preliminary_culling(&hits, 400, 1).len(), 20);
+    assert_eq!(preliminary_culling(&hits, 0..400, 1).len(), 20);
     hits.push(hit(20, vec![hsp(900, (0, 120), 0, 1e-9)]));
     let kept: Vec<u32> = {
-        let mut kept = oids(&preliminary_culling(&hits, 400, 1));
+        let mut kept = oids(&preliminary_culling(&hits, 0..400, 1));
         kept.sort_unstable();
         kept
     };
     assert_eq!(kept, [12, 13, 14, 15, 16, 17, 18, 19, 20]);
+}
+
+#[test]
+fn culling_is_the_same_wherever_a_piece_of_a_query_starts() {
+    // The last HSP dominates none of the others, but covers the node with the first half of them.
+    let survivors = |start: u32| {
+        let at = |from, to| (start + from, start + to);
+        let mut hits: Vec<PrelimHit> =
+            (0..20).map(|i| hit(i, vec![hsp(60, at(20 * i, 20 * i + 19), 0, 1.0)])).collect();
+        hits.push(hit(20, vec![hsp(61, at(0, 201), 0, 1.0)]));
+        let mut kept = oids(&preliminary_culling(&hits, start..start + 400, 1));
+        kept.sort_unstable();
+        kept
+    };
+    let whole = survivors(0);
+    assert_eq!(whole, (10..=20).collect::<Vec<u32>>());
+    assert_eq!(survivors(9_951), whole);
 }
 
 #[test]

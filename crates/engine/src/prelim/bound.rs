@@ -85,7 +85,7 @@ impl BoundProfile {
             Kernel::Avx512 => x86::avx512(self, subject, scratch),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => x86::avx2(self, subject, scratch),
-            _ => run::<16>(self, subject, scratch),
+            _ => run::<16>(self, subject, scratch, shift),
         }
     }
 }
@@ -99,9 +99,20 @@ fn lanes(kernel: Kernel) -> usize {
     }
 }
 
+/// Each lane's byte moves to the next lane; zero enters the first.
+fn shift<const N: usize>(bytes: [u8; N]) -> [u8; N] {
+    let mut out = [0; N];
+    out[1..].copy_from_slice(&bytes[..N - 1]);
+    out
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    //! The bound with instructions that not every CPU has. Only the move of bytes between lanes is spelled out: the compiler
+    //! would do it byte by byte.
     #![allow(unsafe_code)]
+
+    use std::arch::x86_64::*;
 
     use super::{BoundProfile, BoundScratch, run};
 
@@ -109,7 +120,18 @@ mod x86 {
     pub(super) fn avx512(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScratch) -> bool {
         #[target_feature(enable = "avx512bw")]
         fn inner(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScratch) -> bool {
-            run::<64>(p, subject, scratch)
+            run::<64>(p, subject, scratch, |bytes| {
+                let mut out = [0; 64];
+                // SAFETY: both arrays hold 64 bytes; loads and stores need no alignment.
+                unsafe {
+                    let v = _mm512_loadu_si512(bytes.as_ptr().cast());
+                    // Each quarter of 16 bytes takes the last byte of the one before.
+                    let before = _mm512_alignr_epi64::<6>(v, _mm512_setzero_si512());
+                    let shifted = _mm512_alignr_epi8::<15>(v, before);
+                    _mm512_storeu_si512(out.as_mut_ptr().cast(), shifted);
+                }
+                out
+            })
         }
         // SAFETY: this kernel is chosen only after the CPU feature was detected.
         unsafe { inner(p, subject, scratch) }
@@ -119,7 +141,18 @@ mod x86 {
     pub(super) fn avx2(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScratch) -> bool {
         #[target_feature(enable = "avx2")]
         fn inner(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScratch) -> bool {
-            run::<32>(p, subject, scratch)
+            run::<32>(p, subject, scratch, |bytes| {
+                let mut out = [0; 32];
+                // SAFETY: both arrays hold 32 bytes; loads and stores need no alignment.
+                unsafe {
+                    let v = _mm256_loadu_si256(bytes.as_ptr().cast());
+                    // Each half takes the last byte of the one before.
+                    let before = _mm256_permute2x128_si256::<0x08>(v, v);
+                    let shifted = _mm256_alignr_epi8::<15>(v, before);
+                    _mm256_storeu_si256(out.as_mut_ptr().cast(), shifted);
+                }
+                out
+            })
         }
         // SAFETY: this kernel is chosen only after the CPU feature was detected.
         unsafe { inner(p, subject, scratch) }
@@ -157,14 +190,6 @@ impl<const N: usize> Bytes<N> {
         self.zip(other, u8::max)
     }
 
-    /// Each lane's byte moves to the next lane; zero enters the first.
-    #[inline(always)]
-    fn shift(self) -> Self {
-        let mut out = [0; N];
-        out[1..].copy_from_slice(&self.0[..N - 1]);
-        Bytes(out)
-    }
-
     /// True if some byte is greater than its counterpart.
     #[inline(always)]
     fn any_above(self, other: Self) -> bool {
@@ -172,9 +197,15 @@ impl<const N: usize> Bytes<N> {
     }
 }
 
-/// The striped local alignment; true as soon as the cut-off is reached.
+/// The striped local alignment; true as soon as the cut-off is reached. `shift` moves each byte to the next lane, zero entering the
+/// first.
 #[inline(always)]
-fn run<const N: usize>(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScratch) -> bool {
+fn run<const N: usize>(
+    p: &BoundProfile,
+    subject: &[u8],
+    scratch: &mut BoundScratch,
+    shift: impl Fn([u8; N]) -> [u8; N],
+) -> bool {
     let elements = p.elements;
     scratch.bytes.clear();
     scratch.bytes.resize(2 * elements * N, 0);
@@ -186,7 +217,7 @@ fn run<const N: usize>(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScra
         for &code in part {
             let row = &rows[code as usize * elements..][..elements];
             let mut gap_row = Bytes::<N>::ZERO;
-            let mut score = Bytes(best[elements - 1]).shift();
+            let mut score = Bytes(shift(best[elements - 1]));
             for ((cell, gap), scores) in best.iter_mut().zip(gaps.iter_mut()).zip(row) {
                 score = score.add(Bytes(*scores)).sub(p.bias).max(Bytes(*gap)).max(gap_row);
                 top = top.max(score);
@@ -195,7 +226,7 @@ fn run<const N: usize>(p: &BoundProfile, subject: &[u8], scratch: &mut BoundScra
                 gap_row = gap_row.sub(p.extend).max(opened);
                 score = Bytes(std::mem::replace(cell, score.0));
             }
-            finish_gaps(best, gaps, gap_row, p);
+            finish_gaps(best, gaps, gap_row, p, &shift);
         }
         if top.0.iter().any(|&score| score >= p.cutoff) {
             return true;
@@ -211,9 +242,10 @@ fn finish_gaps<const N: usize>(
     gaps: &mut [[u8; N]],
     mut gap_row: Bytes<N>,
     p: &BoundProfile,
+    shift: impl Fn([u8; N]) -> [u8; N],
 ) {
     for _ in 0..N {
-        gap_row = gap_row.shift();
+        gap_row = Bytes(shift(gap_row.0));
         for (cell, gap) in best.iter_mut().zip(gaps.iter_mut()) {
             let score = Bytes(*cell);
             if !gap_row.any_above(score.sub(p.open_extend)) {

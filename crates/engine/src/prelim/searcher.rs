@@ -267,8 +267,10 @@ impl Searcher {
             let hits = self.select(context, hits);
             let query = &mut queries[context.query];
             let split_at = if context.continues { context.offset } else { 0 };
+            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`, blast_hits.c).
+            let both = !query.is_empty() && !hits.is_empty();
             *query = pieces::merge(std::mem::take(query), hits, split_at);
-            if self.prune_to().is_some() {
+            if both {
                 hitlist::keep_best(query, self.capacity);
             }
         }
@@ -280,11 +282,11 @@ impl Searcher {
 
     /// What is kept of a context's hits in the whole database, in ascending OID order.
     fn select(&self, context: &Context, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
-        let len = context.len() as u32;
+        let searched = context.offset..context.offset + context.len() as u32;
         hits.sort_unstable_by_key(|hit| hit.oid);
         let mut kept = match self.filter {
             HspFilter::Collect => hits,
-            HspFilter::Culling(limit) => filters::preliminary_culling(&hits, len, limit),
+            HspFilter::Culling(limit) => filters::preliminary_culling(&hits, searched, limit),
             HspFilter::BestHit { edge, .. } => {
                 filters::preliminary_best_hit(&hits, edge, self.capacity)
             }

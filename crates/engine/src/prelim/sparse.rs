@@ -73,7 +73,7 @@ impl Group {
         diagonals.start_subject(self.slots.len() + window as usize, residues.len(), window);
         let mask = diagonals.table.len() - 1;
         self.word_hits(residues, |s, position| {
-            if !subject.allows(s, self.word_size) {
+            if !subject.allows(s, rule) {
                 return;
             }
             let slot = self.slots[position as usize] as usize;

@@ -30,10 +30,19 @@ pub(super) struct MaskedSubject<'a> {
 }
 
 impl MaskedSubject<'_> {
-    /// True if no mask touches the word of `size` residues at `start`.
+    /// True if the word at `start` is looked up.
+    ///
+    /// No mask may touch it. But where the residues before the first mask are too few for a word, BLAST+ looks up the one at
+    /// the start all the same, or, in one-hit mode, none in the whole subject (`s_BlastAaWordFinder_TwoHit` and `_OneHit`,
+    /// `aa_ungapped.c`).
     #[inline]
-    pub fn allows(&self, start: usize, size: usize) -> bool {
-        let (start, end) = (start as u32, (start + size) as u32);
+    pub fn allows(&self, start: usize, rule: &DiagonalRule) -> bool {
+        let Some(first) = self.masks.first() else { return true };
+        let one_hit = rule.window == 0;
+        if (first.start as usize) < rule.word_size && (start == 0 || one_hit) {
+            return !one_hit;
+        }
+        let (start, end) = (start as u32, (start + rule.word_size) as u32);
         self.masks.iter().all(|mask| mask.end <= start || end <= mask.start)
     }
 }
@@ -72,7 +81,7 @@ impl Stretch<'_> {
         for (i, (scores, &word)) in pairs.windows(size).zip(words).enumerate() {
             let equal = || query[i..i + size] == part[i..i + size];
             if word_rule.matches(word, scores.iter().sum(), equal)
-                && subject.allows(s + i, size)
+                && subject.allows(s + i, rule)
                 && let Some(hsp) = rule.hit(&mut state, context, subject.residues, q + i, s + i)
             {
                 found(hsp);
@@ -89,4 +98,35 @@ fn best_run(pairs: &[i32]) -> i32 {
         best = best.max(run);
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::profile::PaddedScores;
+    use super::*;
+
+    /// The starts of the words that are looked up in 12 residues.
+    fn allowed(masks: &[Range<u32>], word_size: usize, window: i32) -> Vec<usize> {
+        let scores: PaddedScores = [[0; 32]; 32];
+        let rule = DiagonalRule { scores: &scores, word_size, window };
+        let subject = MaskedSubject { residues: &[0; 12], masks };
+        (0..=12 - word_size).filter(|&start| subject.allows(start, &rule)).collect()
+    }
+
+    #[test]
+    fn words_do_not_touch_masks() {
+        assert_eq!(allowed(&[], 3, 40), (0..10).collect::<Vec<_>>());
+        for window in [40, 0] {
+            assert_eq!(allowed(&[4..6, 9..10], 3, window), [0, 1, 6]);
+            assert_eq!(allowed(&[5..5, 9..10], 3, window), [0, 1, 2, 5, 6]);
+        }
+    }
+
+    #[test]
+    fn a_mask_near_the_start_spares_the_first_word_or_hides_all() {
+        for start in 0..3 {
+            assert_eq!(allowed(&[start..5, 7..9], 3, 40), [0, 9]);
+            assert!(allowed(&[start..5, 7..9], 3, 0).is_empty());
+        }
+    }
 }

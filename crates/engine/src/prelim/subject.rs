@@ -15,7 +15,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_stats::gumbel::Gumbel;
 
 /// Cells of the bound that cost as much as one gapped extension.
-const BOUND_CELLS_PER_EXTENSION: usize = 1_000_000;
+const BOUND_CELLS_PER_EXTENSION: usize = 400_000;
 /// Residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
 /// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.

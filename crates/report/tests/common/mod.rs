@@ -131,6 +131,8 @@ pub fn oracle() -> bool {
 pub struct Source {
     residues: Vec<Vec<u8>>,
     lines: Vec<Vec<Defline>>,
+    /// Lower-case stretches, if they are masked.
+    masks: Vec<Vec<Range<u32>>>,
 }
 
 impl SubjectSource for Source {
@@ -140,6 +142,10 @@ impl SubjectSource for Source {
 
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
         Ok(self.lines[oid as usize].clone())
+    }
+
+    fn masks(&self, oid: u32) -> &[Range<u32>] {
+        self.masks.get(oid as usize).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -338,15 +344,21 @@ fn query(letters: &str, case: &Case, totals: &DatabaseTotals) -> Query {
     let range =
         case.query_range.as_ref().map_or(0..letters.len(), |r| r.start as usize..r.end as usize);
     let letters = &letters[range];
-    let mut lower_case: Vec<Range<u32>> = Vec::new();
+    let input = QueryInput { residues: codes(letters), lower_case: lower_case(letters) };
+    Query::new(&input, &case.params, totals)
+}
+
+/// The stretches of lower-case letters.
+fn lower_case(letters: &str) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
     for (i, _) in letters.bytes().enumerate().filter(|(_, c)| c.is_ascii_lowercase()) {
         let i = i as u32;
-        match lower_case.last_mut() {
+        match runs.last_mut() {
             Some(last) if last.end == i => last.end += 1,
-            _ => lower_case.push(i..i + 1),
+            _ => runs.push(i..i + 1),
         }
     }
-    Query::new(&QueryInput { residues: codes(letters), lower_case }, &case.params, totals)
+    runs
 }
 
 fn source(case: &Case) -> Source {
@@ -366,7 +378,13 @@ fn source(case: &Case) -> Source {
             lines.map(|(ids, title)| Defline { title, ids, ..Defline::default() }).collect()
         }
     });
-    Source { lines: lines.collect(), residues: case.subjects.iter().map(|s| codes(&s.1)).collect() }
+    let masked = case.kind == Subjects::Fasta && case.params.lcase_masking;
+    let masks = case.subjects.iter().filter(|_| masked).map(|s| lower_case(&s.1));
+    Source {
+        lines: lines.collect(),
+        residues: case.subjects.iter().map(|s| codes(&s.1)).collect(),
+        masks: masks.collect(),
+    }
 }
 
 fn defline(id: SeqId, title: &str) -> Defline {
