@@ -1,6 +1,6 @@
 //! Carrying out a plan: queries in, blocks through the two phases of the search, reports out in query order.
 //!
-//! Memory is bounded whatever the number of queries: one block of queries is held at a time ([`queries`]), its hits, and
+//! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
 mod interrupt;

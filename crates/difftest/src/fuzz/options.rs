@@ -204,6 +204,10 @@ impl Choice<'_> {
 
     fn format(&mut self) {
         self.flag(0.05, "-parse_deflines");
+        if self.has("-mt_mode") {
+            // BLAST+ repeats the head and the foot of the other formats for each batch.
+            return self.add(&["-outfmt", COLUMNS]);
+        }
         match self.rng.below(20) {
             0..=1 => {
                 self.maybe(0.1, "-line_length", &["1", "7", "59", "100"]);
