@@ -228,6 +228,23 @@ fn xml_wants_the_matrix_in_capitals() {
     );
 }
 
+#[test]
+fn warnings_are_the_oracles() {
+    let fixture = Fixture::new();
+    if !fixture.oracle {
+        return;
+    }
+    let odd = ">o\nOOOO\n>x\nMKVOLAADTGHIWQERTYPAS\n";
+    std::fs::write(fixture.path().join("odd.fa"), odd).expect("queries");
+    let lines = [
+        "-query|odd.fa|-db|db|-outfmt|6",
+        "-query|odd.fa|-db|db|-outfmt|6|-matrix|IDENTITY",
+        "-query|q.fa|-db|db|-outfmt|6|-mt_mode|1|-num_threads|2",
+    ];
+    let differences = differences(&fixture, &lines, &[]);
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
 /// The help text is the oracle's, but for the default of `-num_threads` and the section of own options at the end.
 #[test]
 fn help_is_the_oracles() {
