@@ -116,3 +116,11 @@ impl fmt::Display for CliError {
 }
 
 impl std::error::Error for CliError {}
+
+/// A report that cannot be written, in the words of BLAST+. A closed pipe is no news: that ends quietly.
+pub fn output_error(error: &std::io::Error) -> CliError {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe => CliError::closed_output(),
+        _ => CliError::new(exit::OUTPUT, "BLAST failed to write output"),
+    }
+}

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::error::{CliError, exit};
+use crate::error::{CliError, exit, output_error};
 use crate::options::parse::{self, Request};
 use crate::options::typed::BlastpOptions;
 use crate::options::usage::Name;
@@ -81,12 +81,4 @@ fn blastp(name: Name, arguments: &[OsString]) -> Result<(), CliError> {
 
 fn print(text: &str) -> Result<(), CliError> {
     io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
-}
-
-/// A report that cannot be written, in the words of BLAST+. A closed pipe is no news: that ends quietly.
-pub fn output_error(error: &io::Error) -> CliError {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => CliError::closed_output(),
-        _ => CliError::new(exit::OUTPUT, "BLAST failed to write output"),
-    }
 }

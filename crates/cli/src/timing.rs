@@ -8,8 +8,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::error::CliError;
-use crate::program::output_error;
+use crate::error::{CliError, output_error};
 
 /// What this process used so far.
 #[derive(Clone, Copy, Debug, PartialEq)]

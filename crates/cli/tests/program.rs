@@ -41,7 +41,10 @@ fn usage_names_the_command_and_own_options() {
     let output = run(&["blastp", "-h"]);
     let usage = text(&output.stdout);
     assert!(usage.starts_with("USAGE\n  fleetblast blastp [-h] [-help] "), "{usage}");
-    assert!(usage.contains(" [-timing output_file]\n    [-progress when]\n"), "{usage}");
+    assert!(
+        usage.contains(" [-timing output_file]\n    [-partitions int_value] [-progress when]\n"),
+        "{usage}"
+    );
     assert!(usage.lines().all(|line| line.len() <= 78), "{usage}");
 }
 

@@ -239,16 +239,15 @@ struct BeyondEnd;
 /// Reads white space up to and with the first other bytes; what was read, empty for an empty input.
 fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    while start.iter().all(u8::is_ascii_whitespace) {
+    loop {
         let bytes = input.fill_buf()?;
-        let len = bytes.len();
-        if len == 0 {
-            break;
-        }
+        let (len, blank) = (bytes.len(), bytes.iter().all(u8::is_ascii_whitespace));
         start.extend_from_slice(bytes);
         input.consume(len);
+        if len == 0 || !blank {
+            return Ok(start);
+        }
     }
-    Ok(start)
 }
 
 /// BLAST+ looks whether an input is empty only where it can go back to its start.

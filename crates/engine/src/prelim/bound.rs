@@ -10,7 +10,7 @@
 
 use fleetblast_seq::alphabet::SIZE;
 
-use super::dense::Kernel;
+use super::kernel::Kernel;
 use super::profile::PaddedScores;
 
 /// Largest cut-off plus bias that bytes can tell from saturation.

@@ -9,6 +9,7 @@ mod context;
 mod dense;
 mod gapped;
 mod hitlist;
+mod kernel;
 mod pieces;
 mod profile;
 mod searcher;
@@ -22,6 +23,6 @@ mod tests;
 mod ungapped;
 mod words;
 
-pub use dense::Kernel;
 pub use hitlist::HitLists;
+pub use kernel::Kernel;
 pub use searcher::{Scratch, Searcher};

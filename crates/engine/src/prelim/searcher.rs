@@ -5,8 +5,9 @@ use std::ops::Range;
 use fleetblast_stats::gumbel::Gumbel;
 
 use super::context::Context;
-use super::dense::{self, Candidate, Kernel};
+use super::dense::{self, Candidate};
 use super::hitlist::{self, HitLists};
+use super::kernel::Kernel;
 use super::pieces;
 use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};

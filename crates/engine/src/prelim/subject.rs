@@ -3,8 +3,8 @@
 
 use super::bound::{BoundProfile, BoundScratch};
 use super::context::{self, Context};
-use super::dense::Kernel;
 use super::gapped::{self, Cell, Extent, GapCosts};
+use super::kernel::Kernel;
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;

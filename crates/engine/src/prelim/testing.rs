@@ -1,6 +1,6 @@
 //! Sequences for tests, from a seeded generator.
 
-use super::dense::Kernel;
+use super::kernel::Kernel;
 
 /// A small generator (xorshift*), so that a failing test can be repeated.
 pub(super) struct Random(u64);

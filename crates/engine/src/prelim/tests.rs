@@ -3,7 +3,8 @@
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::dense::{Candidate, Group, Kernel};
+use super::dense::{Candidate, Group};
+use super::kernel::Kernel;
 use super::testing::{Random, kernels, related};
 use super::*;
 use crate::hits::PrelimHit;

@@ -15,7 +15,7 @@ pub(super) fn filter(group: &Group, subjects: &[&[u8]], candidates: &mut Vec<Can
     let mut lane = 0;
     while lane < group.circle {
         let registers = ((group.circle - lane) / WIDTH).min(MAX_REGISTERS);
-        // SAFETY: the caller chose this kernel after detecting the CPU feature ([`super::Kernel::detect`]).
+        // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::prelim::Kernel::detect`]).
         unsafe {
             match registers {
                 6 => block::<6>(group, subjects, lane, candidates),

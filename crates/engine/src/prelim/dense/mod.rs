@@ -19,6 +19,7 @@ mod portable;
 use fleetblast_seq::alphabet;
 
 use super::context::Context;
+use super::kernel::Kernel;
 use super::profile::PaddedScores;
 
 /// Resetting positions between contexts: two of −128 bring any byte to its floor.
@@ -35,33 +36,6 @@ pub(in crate::prelim) struct Candidate {
     pub subject: u32,
     /// Position on the circle at which the lane meets the subject's first residue.
     pub lane: u32,
-}
-
-/// Which instructions the filter uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// 64 lanes.
-    Avx512,
-    /// 32 lanes.
-    Avx2,
-    /// Whatever the compiler makes of plain Rust.
-    Portable,
-}
-
-impl Kernel {
-    /// The best kernel for this CPU.
-    pub fn detect() -> Kernel {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512bw") {
-                return Kernel::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") {
-                return Kernel::Avx2;
-            }
-        }
-        Kernel::Portable
-    }
 }
 
 /// Contexts that are filtered together.
