@@ -52,11 +52,10 @@ impl Context {
         gumbel: &Gumbel,
     ) -> Option<Context> {
         let range = piece.range.start as usize..piece.range.end as usize;
-        let whole = range.len() == query.residues.len();
-        let (residues, masks, karlin) = if whole {
-            (query.residues.clone(), query.masks.clone(), query.karlin?)
-        } else {
+        let (residues, masks, karlin) = if piece.chunked {
             piece_masks(query, range, params)?
+        } else {
+            (query.residues.clone(), query.masks.clone(), query.karlin?)
         };
         let len = residues.len() as u32;
         let cutoff_max = cutoff_score(len, &karlin, query.search_space, params, totals, gumbel);
@@ -140,13 +139,15 @@ fn piece_masks(
     Some((residues, masks, karlin))
 }
 
-/// The parts of `ranges` inside `window`, relative to its start.
+/// The lower-case stretches of a query that mask a piece of it, relative to its start. BLAST+ makes each one residue longer,
+/// but for those that end with the piece, and drops one that starts with its last residue
+/// (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the last residue for last residues, and the other way round).
 fn within(ranges: &[Range<u32>], window: Range<u32>) -> Vec<Range<u32>> {
     ranges
         .iter()
-        .map(|r| r.start.max(window.start)..r.end.min(window.end))
+        .map(|r| r.start.max(window.start)..r.end.min(window.end - 1))
         .filter(|r| r.start < r.end)
-        .map(|r| r.start - window.start..r.end - window.start)
+        .map(|r| r.start - window.start..r.end + 1 - window.start)
         .collect()
 }
 
@@ -176,5 +177,21 @@ pub(super) fn evalue_limit(params: &Params) -> f64 {
         5.0 * params.evalue
     } else {
         params.evalue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_case_grows_by_a_residue_in_pieces() {
+        let cut = |range: Range<u32>| within(&[range], 100..200);
+        assert_eq!(cut(110..120), [10..21]);
+        assert_eq!(cut(90..101), [0..2]);
+        assert_eq!(cut(190..199), [90..100]);
+        assert_eq!(cut(190..250), [90..100]);
+        assert!(cut(199..210).is_empty(), "starts with the last residue");
+        assert!(cut(50..100).is_empty() && cut(200..220).is_empty());
     }
 }

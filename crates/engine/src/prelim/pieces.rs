@@ -22,6 +22,8 @@ pub(super) struct Piece {
     pub range: Range<u32>,
     /// The piece does not start where the query starts.
     pub continues: bool,
+    /// The batch is searched in chunks, whether or not this query is cut.
+    pub chunked: bool,
 }
 
 /// The pieces of one batch of queries of the given lengths, chunk by chunk. `first` numbers the first query.
@@ -32,7 +34,12 @@ pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
         return lengths
             .iter()
             .enumerate()
-            .map(|(i, &len)| Piece { query: first + i, range: 0..len, continues: false })
+            .map(|(i, &len)| Piece {
+                query: first + i,
+                range: 0..len,
+                continues: false,
+                chunked: false,
+            })
             .collect();
     }
     let mut pieces = Vec::new();
@@ -46,6 +53,7 @@ pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
                     query: first + i,
                     range: (from - start) as u32..(to - start) as u32,
                     continues: from > start,
+                    chunked: true,
                 });
             }
             start = end;
@@ -182,8 +190,9 @@ mod tests {
     #[test]
     fn boundaries_fall_on_the_concatenation() {
         let pieces = split(&[5_000, 15_000], 0, true);
-        assert_eq!(pieces[0], Piece { query: 0, range: 0..5_000, continues: false });
-        assert_eq!(pieces[1], Piece { query: 1, range: 0..5_051, continues: false });
-        assert_eq!(pieces[2], Piece { query: 1, range: 4_951..15_000, continues: true });
+        let piece = |query, range, continues| Piece { query, range, continues, chunked: true };
+        assert_eq!(pieces[0], piece(0, 0..5_000, false));
+        assert_eq!(pieces[1], piece(1, 0..5_051, false));
+        assert_eq!(pieces[2], piece(1, 4_951..15_000, true));
     }
 }
