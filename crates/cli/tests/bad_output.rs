@@ -145,7 +145,9 @@ fn an_interrupted_run_leaves_nothing_and_dies_by_the_signal() {
     sandbox.write("old", "an older report\n");
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         for out in ["new", "old"] {
-            let command = sandbox.command(&["-query", "-", "-out", out]);
+            // The tests themselves may run with signals ignored, as jobs in the background of a script do.
+            let script = "exec env --default-signal=INT,TERM,HUP \"$@\"";
+            let command = sandbox.shell(script, &["-query", "-", "-out", out]);
             let waiting = Waiting::start(&sandbox, command);
             waiting.signal(name);
             let output = waiting.child.wait_with_output().expect("the program ends");

@@ -172,6 +172,12 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
         }
     }
     seq.truncate(length);
+    if rng.chance(0.3) {
+        // Pieces treat masks in their own way.
+        for _ in 0..rng.between(1, 20) {
+            seq = synth::lower_case_runs(rng, &seq);
+        }
+    }
     decorate(rng, &mut seq);
     seq
 }

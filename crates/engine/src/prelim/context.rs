@@ -186,12 +186,13 @@ mod tests {
 
     #[test]
     fn lower_case_grows_by_a_residue_in_pieces() {
-        let cut = |range: Range<u32>| within(&[range], 100..200);
-        assert_eq!(cut(110..120), [10..21]);
-        assert_eq!(cut(90..101), [0..2]);
-        assert_eq!(cut(190..199), [90..100]);
-        assert_eq!(cut(190..250), [90..100]);
-        assert!(cut(199..210).is_empty(), "starts with the last residue");
-        assert!(cut(50..100).is_empty() && cut(200..220).is_empty());
+        let cut = |start: u32, end: u32| within(&[Range { start, end }, 300..310], 100..200);
+        let is = |start: u32, end: u32| vec![Range { start, end }];
+        assert_eq!(cut(110, 120), is(10, 21));
+        assert_eq!(cut(90, 101), is(0, 2));
+        assert_eq!(cut(190, 199), is(90, 100));
+        assert_eq!(cut(190, 250), is(90, 100));
+        assert_eq!(cut(199, 210), [], "starts with the last residue");
+        assert_eq!((cut(50, 100), cut(200, 220)), (vec![], vec![]));
     }
 }
