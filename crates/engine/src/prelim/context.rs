@@ -38,19 +38,21 @@ pub(super) struct Context {
     pub bound: Option<BoundProfile>,
     /// Ungapped statistics.
     pub karlin: KarlinBlock,
-    /// Effective search space of the whole query.
+    /// Effective search space of a whole query: this one, unless its batch is searched in chunks.
     pub search_space: i64,
 }
 
 impl Context {
-    /// The context of `piece` of `query`; `None` if the query cannot be searched (spec 1.4).
+    /// The context of a piece of one of the `queries`; `None` if it cannot be searched (spec 1.4).
     pub fn new(
-        query: &Query,
+        queries: &[Query],
         piece: &Piece,
         params: &Params,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> Option<Context> {
+        let query = &queries[piece.query];
+        let search_space = queries[piece.space_of].search_space;
         let range = piece.range.start as usize..piece.range.end as usize;
         let (residues, masks, karlin) = if piece.chunked {
             piece_masks(query, range, params)?
@@ -58,7 +60,7 @@ impl Context {
             (query.residues.clone(), query.masks.clone(), query.karlin?)
         };
         let len = residues.len() as u32;
-        let cutoff_max = cutoff_score(len, &karlin, query.search_space, params, totals, gumbel);
+        let cutoff_max = cutoff_score(len, &karlin, search_space, params, totals, gumbel);
         let trigger = ((params.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
         let cutoff_ungapped = trigger.min(cutoff_max);
         let x_drop = if params.xdrop_ungapped_bits == 0.0 {
@@ -82,7 +84,7 @@ impl Context {
             cutoff_gapped: cutoff_max,
             bound: None,
             karlin,
-            search_space: query.search_space,
+            search_space,
         })
     }
 

@@ -24,6 +24,9 @@ pub(super) struct Piece {
     pub continues: bool,
     /// The batch is searched in chunks, whether or not this query is cut.
     pub chunked: bool,
+    /// Number of the query whose effective search space holds. BLAST+ counts the queries of a chunk afresh, but not the spaces
+    /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
+    pub space_of: usize,
 }
 
 /// The pieces of one batch of queries of the given lengths, chunk by chunk. `first` numbers the first query.
@@ -39,12 +42,14 @@ pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
                 range: 0..len,
                 continues: false,
                 chunked: false,
+                space_of: first + i,
             })
             .collect();
     }
     let mut pieces = Vec::new();
     for chunk in chunk_ranges(total, chunks) {
         let mut start = 0u64;
+        let mut count = 0;
         for (i, &len) in lengths.iter().enumerate() {
             let end = start + u64::from(len);
             let (from, to) = (chunk.start.max(start), chunk.end.min(end));
@@ -54,7 +59,9 @@ pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
                     range: (from - start) as u32..(to - start) as u32,
                     continues: from > start,
                     chunked: true,
+                    space_of: first + count,
                 });
+                count += 1;
             }
             start = end;
         }
@@ -190,9 +197,15 @@ mod tests {
     #[test]
     fn boundaries_fall_on_the_concatenation() {
         let pieces = split(&[5_000, 15_000], 0, true);
-        let piece = |query, range, continues| Piece { query, range, continues, chunked: true };
-        assert_eq!(pieces[0], piece(0, 0..5_000, false));
-        assert_eq!(pieces[1], piece(1, 0..5_051, false));
-        assert_eq!(pieces[2], piece(1, 4_951..15_000, true));
+        let piece = |query, range, continues, space_of| Piece {
+            query,
+            range,
+            continues,
+            chunked: true,
+            space_of,
+        };
+        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0));
+        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1));
+        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0));
     }
 }

@@ -90,13 +90,7 @@ impl Searcher {
             let lengths: Vec<u32> =
                 queries[first..first + len].iter().map(|q| q.residues.len() as u32).collect();
             for piece in pieces::split(&lengths, first, !params.ungapped) {
-                contexts.extend(Context::new(
-                    &queries[piece.query],
-                    &piece,
-                    params,
-                    totals,
-                    &gumbel,
-                ));
+                contexts.extend(Context::new(queries, &piece, params, totals, &gumbel));
             }
             first += len;
         }
