@@ -8,6 +8,7 @@ use super::kernel::Kernel;
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
+use crate::filters;
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, Params};
@@ -26,8 +27,6 @@ const RESTRICTED_MAX_EVALUE: f64 = 10.0;
 const LONG_SUBJECT: usize = 90_000;
 /// How far beyond the query's own length.
 const LONG_SUBJECT_GAPS: usize = 3_000;
-/// HSPs within a better one's query range widened by this are dropped by `-subject_besthit`.
-const BEST_HIT_MARGIN: u32 = 3;
 
 /// The subject at hand, ready for extensions in both directions.
 #[derive(Debug, Default)]
@@ -144,7 +143,7 @@ impl GappedStage {
         let hsps = &mut scratch.hsps;
         hsps.sort_by(order::order_s);
         if self.subject_besthit {
-            best_hit_per_range(hsps);
+            filters::subject_best_hit(hsps);
         }
         for hsp in hsps.iter_mut() {
             hsp.evalue = self.evalue(context, hsp.score, subject_len);
@@ -152,7 +151,9 @@ impl GappedStage {
         hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
         if self.ungapped {
             let len = context.len() as u32;
-            hsps.retain(|hsp| coverage(hsp.q_end - hsp.q_start, len) >= self.qcov_hsp_perc);
+            hsps.retain(|hsp| {
+                filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
+            });
         }
         if hsps.is_empty() {
             return None;
@@ -293,12 +294,6 @@ fn hopeless(context: &Context, ungapped: &[UngappedHsp], scratch: &mut GappedScr
         && !bound.may_reach(scratch.subject.residues(), &mut scratch.bound)
 }
 
-/// Share of the query that an HSP covers, in percent, as BLAST+ rounds it (spec 6.9).
-fn coverage(covered: u32, query_len: u32) -> f64 {
-    let percent = 100.0 * f64::from(covered) / f64::from(query_len);
-    if percent < 99.0 { percent + 0.5 } else { percent }
-}
-
 /// An ungapped HSP as a preliminary one.
 fn ungapped_hit(hsp: &UngappedHsp) -> PrelimHsp {
     PrelimHsp {
@@ -342,19 +337,4 @@ fn start_point(
     }
     let shift = if best > 0 { best_end - START_WINDOW / 2 } else { 0 };
     (q + shift, s + shift)
-}
-
-/// `-subject_besthit`: drops HSPs whose query range lies within that of a better one, slightly widened.
-fn best_hit_per_range(hsps: &mut Vec<PrelimHsp>) {
-    let mut kept: Vec<PrelimHsp> = Vec::with_capacity(hsps.len());
-    for hsp in hsps.drain(..) {
-        let covered = kept.iter().any(|better| {
-            hsp.q_start >= better.q_start.saturating_sub(BEST_HIT_MARGIN)
-                && hsp.q_end <= better.q_end + BEST_HIT_MARGIN
-        });
-        if !covered {
-            kept.push(hsp);
-        }
-    }
-    *hsps = kept;
 }
