@@ -6,7 +6,6 @@ use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::{self, KarlinBlock};
 
-use super::bound::BoundProfile;
 use super::pieces::Piece;
 use crate::params::{CompositionMode, DatabaseTotals, Params};
 use crate::query::{self, Query};
@@ -34,8 +33,6 @@ pub(super) struct Context {
     pub cutoff_ungapped: i32,
     /// Least score of a gapped HSP that is kept.
     pub cutoff_gapped: i32,
-    /// Tells which subjects can have a gapped HSP at all; `None` where that does not help.
-    pub bound: Option<BoundProfile>,
     /// Ungapped statistics.
     pub karlin: KarlinBlock,
     /// Effective search space of a whole query: this one, unless its batch is searched in chunks.
@@ -82,7 +79,6 @@ impl Context {
             x_drop,
             cutoff_ungapped,
             cutoff_gapped: cutoff_max,
-            bound: None,
             karlin,
             search_space,
         })
@@ -105,7 +101,6 @@ impl Context {
             x_drop: 16,
             cutoff_ungapped: 1,
             cutoff_gapped: 1,
-            bound: None,
             karlin,
             search_space: 1,
         }

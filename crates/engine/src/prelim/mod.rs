@@ -4,7 +4,7 @@
 //! OIDs; the lists of several ranges are put together by [`Searcher::absorb`], and what [`Searcher::choose`] makes of those
 //! of a whole database does not depend on how it was cut.
 
-mod bound;
+mod band;
 mod context;
 mod dense;
 mod gapped;

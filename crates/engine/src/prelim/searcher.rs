@@ -5,7 +5,7 @@ use std::ops::Range;
 use fleetblast_stats::gumbel::Gumbel;
 
 use super::context::Context;
-use super::dense::{self, Candidate};
+use super::dense::{self, Candidate, FilterScratch};
 use super::hitlist::{self, HitLists};
 use super::kernel::Kernel;
 use super::pieces;
@@ -55,6 +55,7 @@ pub struct Searcher {
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    filter: FilterScratch,
     candidates: Vec<Candidate>,
     pairs: Vec<i32>,
     found: Vec<Found>,
@@ -96,6 +97,7 @@ impl Searcher {
         }
         let scores = profile::pad(&params.scoring.scores);
         let word = WordRule { size: params.word_size, threshold: params.threshold as i32 };
+        let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
         let mut searcher = Searcher {
             words: contexts.iter().map(|c| word.words(c, &scores)).collect(),
             contexts,
@@ -104,15 +106,12 @@ impl Searcher {
             scores,
             word,
             window: params.window,
-            gapped: GappedStage::new(params, totals, &gumbel),
+            gapped,
             filter: params.filter,
             capacity: preliminary_capacity(params),
             queries: queries.len(),
         };
         searcher.group(params, kernel);
-        if let Some(kernel) = kernel {
-            searcher.gapped.add_bounds(&mut searcher.contexts, &searcher.scores, kernel);
-        }
         searcher
     }
 
@@ -184,20 +183,19 @@ impl Searcher {
     fn search_block(&self, first: u32, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
-        let Scratch { candidates, pairs, found, diagonals, .. } = scratch;
+        let Scratch { filter, candidates, pairs, found, diagonals, .. } = scratch;
         found.clear();
         for group in &self.dense {
             candidates.clear();
-            group.filter(&block.residues, candidates);
+            group.filter(&block.residues, filter, candidates);
             for candidate in candidates.iter() {
                 let subject = block.subject(candidate.subject as usize);
-                group.stretches(candidate.lane, subject.residues.len(), |index, q, s, len| {
-                    let stretch = Stretch { context: &self.contexts[index], q, s, len };
-                    let words = &self.words[index][q..];
-                    stretch.scan(&rule, &self.word, words, &subject, pairs, |hsp| {
-                        let context = index as u32;
-                        found.push(Found { subject: candidate.subject, context, hsp });
-                    });
+                let index = candidate.context as usize;
+                let stretch = Stretch::whole(&self.contexts[index], candidate.diagonal, &subject);
+                let words = &self.words[index][stretch.q..];
+                stretch.scan(&rule, &self.word, words, &subject, pairs, |hsp| {
+                    let (subject, context) = (candidate.subject, candidate.context);
+                    found.push(Found { subject, context, hsp });
                 });
             }
         }

@@ -56,7 +56,15 @@ pub(super) struct Stretch<'a> {
     pub len: usize,
 }
 
-impl Stretch<'_> {
+impl<'a> Stretch<'a> {
+    /// A diagonal, query offset less subject offset, from end to end.
+    pub fn whole(context: &'a Context, diagonal: i32, subject: &MaskedSubject) -> Stretch<'a> {
+        let q = usize::try_from(diagonal).unwrap_or(0);
+        let s = usize::try_from(diagonal.saturating_neg()).unwrap_or(0);
+        let len = (context.len() - q).min(subject.residues.len() - s);
+        Stretch { context, q, s, len }
+    }
+
     /// Calls `found` with each ungapped HSP. `words` are those of the context from `q` on, `pairs` is scratch memory.
     pub fn scan(
         &self,

@@ -1,7 +1,7 @@
 //! From the ungapped HSPs of one query in one subject to its preliminary hit (spec 5.3–5.7; facts from
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
-use super::bound::{BoundProfile, BoundScratch};
+use super::band::{Band, Direction, MARGIN};
 use super::context::{self, Context};
 use super::gapped::{self, Cell, Extent, GapCosts};
 use super::kernel::Kernel;
@@ -15,8 +15,6 @@ use crate::params::{DatabaseTotals, Params};
 use fleetblast_seq::alphabet;
 use fleetblast_stats::gumbel::Gumbel;
 
-/// Cells of the bound that cost as much as one gapped extension.
-const BOUND_CELLS_PER_EXTENSION: usize = 400_000;
 /// Residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
 /// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.
@@ -31,29 +29,28 @@ const LONG_SUBJECT_GAPS: usize = 3_000;
 /// The subject at hand, ready for extensions in both directions.
 #[derive(Debug, Default)]
 pub(super) struct SubjectBuffer {
-    /// Residues and a sentinel.
+    /// Residues between margins of sentinels.
     forward: Vec<u8>,
-    /// Residues backwards and a sentinel.
+    /// The same backwards.
     backward: Vec<u8>,
 }
 
 impl SubjectBuffer {
     /// Takes another subject.
     pub fn load(&mut self, residues: &[u8]) {
+        let margin = [alphabet::SENTINEL; MARGIN];
         self.forward.clear();
-        self.forward.extend_from_slice(residues);
-        self.forward.push(alphabet::SENTINEL);
+        self.forward.extend(margin.iter().chain(residues).chain(&margin));
         self.backward.clear();
-        self.backward.extend(residues.iter().rev());
-        self.backward.push(alphabet::SENTINEL);
+        self.backward.extend(self.forward.iter().rev());
     }
 
     fn len(&self) -> usize {
-        self.forward.len() - 1
+        self.forward.len() - 2 * MARGIN
     }
 
     fn residues(&self) -> &[u8] {
-        &self.forward[..self.len()]
+        &self.forward[MARGIN..][..self.len()]
     }
 }
 
@@ -61,7 +58,6 @@ impl SubjectBuffer {
 #[derive(Debug, Default)]
 pub(super) struct GappedScratch {
     pub subject: SubjectBuffer,
-    bound: BoundScratch,
     cells: Vec<Cell>,
     tree: ContainmentTree,
     hsps: Vec<PrelimHsp>,
@@ -70,6 +66,8 @@ pub(super) struct GappedScratch {
 /// What the gapped stage needs to know of a search.
 #[derive(Debug)]
 pub(super) struct GappedStage {
+    /// Tells which extensions are hopeless; `None` where that is switched off or impossible.
+    band: Option<Band>,
     costs: GapCosts,
     restricted: bool,
     ungapped: bool,
@@ -84,17 +82,23 @@ pub(super) struct GappedStage {
 }
 
 impl GappedStage {
-    pub fn new(params: &Params, totals: &DatabaseTotals, gumbel: &Gumbel) -> GappedStage {
+    /// `kernel` chooses the instructions of the bound; `None` switches it off.
+    pub fn new(
+        params: &Params,
+        totals: &DatabaseTotals,
+        gumbel: &Gumbel,
+        scores: &PaddedScores,
+        kernel: Option<Kernel>,
+    ) -> GappedStage {
         let scoring = &params.scoring;
         let open_extend = scoring.gap_open + scoring.gap_extend;
         let x_drop =
             (params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
+        let costs =
+            GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
         GappedStage {
-            costs: GapCosts {
-                open_extend,
-                extend: scoring.gap_extend,
-                x_drop: x_drop.max(open_extend),
-            },
+            band: kernel.and_then(|kernel| Band::new(scores, costs, kernel)),
+            costs,
             restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
             ungapped: params.ungapped,
             subject_besthit: params.subject_besthit,
@@ -104,18 +108,6 @@ impl GappedStage {
             db_residues: totals.residues,
             gumbel: *gumbel,
             gapped_karlin: scoring.gapped.block(),
-        }
-    }
-
-    /// Gives each context the bound that spares hopeless extensions.
-    pub fn add_bounds(&self, contexts: &mut [Context], scores: &PaddedScores, kernel: Kernel) {
-        if self.ungapped {
-            return;
-        }
-        for context in contexts {
-            let cutoff = context.cutoff_gapped;
-            context.bound =
-                BoundProfile::new(context.residues(), scores, &self.costs, cutoff, kernel);
         }
     }
 
@@ -129,12 +121,11 @@ impl GappedStage {
         scores: &PaddedScores,
         scratch: &mut GappedScratch,
     ) -> Option<PrelimHit> {
-        if hopeless(context, ungapped, scratch) {
-            return None;
-        }
         if self.ungapped {
             scratch.hsps.clear();
             scratch.hsps.extend(ungapped.iter().map(ungapped_hit));
+        } else if self.hopeless(context, ungapped, scores, &scratch.subject) {
+            return None;
         } else {
             self.extend_all(context, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);
@@ -180,6 +171,36 @@ impl GappedStage {
                 self.db_residues,
             )
         }
+    }
+
+    /// True if no extension of these HSPs can reach the cut-off.
+    fn hopeless(
+        &self,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        subject: &SubjectBuffer,
+    ) -> bool {
+        let Some(band) = &self.band else { return false };
+        let cutoff = context.cutoff_gapped;
+        let (m, n) = (context.len(), subject.len());
+        ungapped.iter().all(|hsp| {
+            if hsp.score >= cutoff {
+                return false;
+            }
+            let (q, s) = start_point(hsp, context, subject, scores);
+            let right = Direction {
+                query: &context.residues()[q + 1..],
+                subject: &subject.forward,
+                at: MARGIN + s + 1,
+            };
+            let left = Direction {
+                query: &context.reversed[m - 1 - q..],
+                subject: &subject.backward,
+                at: MARGIN + n - 1 - s,
+            };
+            band.most(right, cutoff).and_then(|score| band.most(left, cutoff - score)).is_some()
+        })
     }
 
     /// Gapped extensions of all ungapped HSPs that no earlier extension encloses.
@@ -253,7 +274,7 @@ impl GappedStage {
         let SubjectBuffer { forward, backward } = &scratch.subject;
         let left = extend(
             &context.reversed[m - 1 - q..],
-            &backward[n - 1 - s..n - s + left_len],
+            &backward[MARGIN + n - 1 - s..MARGIN + n - s + left_len],
             scores,
             self.costs,
             &mut scratch.cells,
@@ -264,7 +285,7 @@ impl GappedStage {
         } else {
             extend(
                 &context.residues()[q + 1..],
-                &forward[s + 1..s + right_len + 2],
+                &forward[MARGIN + s + 1..MARGIN + s + right_len + 2],
                 scores,
                 self.costs,
                 &mut scratch.cells,
@@ -283,15 +304,6 @@ impl GappedStage {
             evalue: 0.0,
         }
     }
-}
-
-/// True if no extension of these HSPs can reach the cut-off, where that is cheaper to find out than to try.
-fn hopeless(context: &Context, ungapped: &[UngappedHsp], scratch: &mut GappedScratch) -> bool {
-    let Some(bound) = &context.bound else { return false };
-    let cells = context.len() * scratch.subject.len();
-    ungapped[0].score < context.cutoff_gapped
-        && cells <= BOUND_CELLS_PER_EXTENSION * ungapped.len()
-        && !bound.may_reach(scratch.subject.residues(), &mut scratch.bound)
 }
 
 /// An ungapped HSP as a preliminary one.
@@ -319,9 +331,10 @@ fn start_point(
     if len <= START_WINDOW {
         return (q + len / 2, s + len / 2);
     }
-    let pairs = context.residues()[q..q + len].iter().zip(&subject.forward[s..s + len]);
+    let (query, subject) = (context.residues(), subject.residues());
+    let pairs = query[q..q + len].iter().zip(&subject[s..s + len]);
     let score = |i: usize| {
-        let (a, b) = (context.residues()[q + i], subject.forward[s + i]);
+        let (a, b) = (query[q + i], subject[s + i]);
         scores[(a & 31) as usize][(b & 31) as usize]
     };
     let (mut sum, mut best, mut best_end) = (0, i32::MIN, 0);

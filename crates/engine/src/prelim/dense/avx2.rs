@@ -3,76 +3,78 @@
 
 use std::arch::x86_64::*;
 
-use super::{Candidate, Group};
+use super::{SLACK, Steps};
 
+/// Registers of scores; the other of the sixteen hold maxima and what is on its way.
+pub(super) const MAX_ELEMENTS: usize = 12;
 /// Lanes per register.
-const WIDTH: usize = 32;
-/// Registers of scores per pass; as many again hold the maxima.
-const MAX_REGISTERS: usize = 6;
+const LANES: usize = 32;
 
-/// See [`Group::filter`].
-pub(super) fn filter(group: &Group, subjects: &[&[u8]], candidates: &mut Vec<Candidate>) {
-    let mut lane = 0;
-    while lane < group.circle {
-        let registers = ((group.circle - lane) / WIDTH).min(MAX_REGISTERS);
-        // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::prelim::Kernel::detect`]).
-        unsafe {
-            match registers {
-                6 => block::<6>(group, subjects, lane, candidates),
-                5 => block::<5>(group, subjects, lane, candidates),
-                4 => block::<4>(group, subjects, lane, candidates),
-                3 => block::<3>(group, subjects, lane, candidates),
-                2 => block::<2>(group, subjects, lane, candidates),
-                _ => block::<1>(group, subjects, lane, candidates),
+/// See [`super::Group::advance`].
+pub(super) fn advance(
+    elements: usize,
+    steps: &Steps,
+    before: &[i8],
+    after: &mut [i8],
+    leaving: &mut [i8],
+) -> bool {
+    macro_rules! pick {
+        ($($n:literal)*) => {
+            match elements {
+                // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::prelim::Kernel::detect`]).
+                $($n => unsafe { run::<$n>(steps, before, after, leaving) },)*
+                _ => unreachable!("a piece has 1 to {MAX_ELEMENTS} elements"),
             }
-        }
-        lane += registers * WIDTH;
+        };
     }
+    pick!(1 2 3 4 5 6 7 8 9 10 11 12)
 }
 
-/// All subjects against the lanes of `R` registers.
+/// [`advance`] with the scores in `E` registers.
 #[target_feature(enable = "avx2")]
-fn block<const R: usize>(
-    group: &Group,
-    subjects: &[&[u8]],
-    lane: usize,
-    candidates: &mut Vec<Candidate>,
-) {
-    let threshold = _mm256_set1_epi8(group.threshold());
-    for (index, subject) in subjects.iter().enumerate() {
-        let best = strip::<R>(group, subject, lane);
-        for (r, &best) in best.iter().enumerate() {
-            let below = _mm256_cmpgt_epi8(threshold, best);
-            let mask = u64::from(!_mm256_movemask_epi8(below) as u32);
-            if mask != 0 {
-                group.note(index, lane + r * WIDTH, mask, candidates);
-            }
+fn run<const E: usize>(steps: &Steps, before: &[i8], after: &mut [i8], leaving: &mut [i8]) -> bool {
+    let (before, _) = before.as_chunks::<LANES>();
+    let (profile, _) = steps.profile.as_chunks::<LANES>();
+    let mut scores: [__m256i; E] = std::array::from_fn(|e| load(&before[e]));
+    let mut best = [_mm256_set1_epi8(i8::MIN); 2];
+    let first_lane = _mm256_setr_epi8(
+        -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0,
+    );
+    let count = steps.codes.len();
+    let (entering, leaving) = (&steps.entering[..count], &mut leaving[..count + SLACK]);
+    for (t, &code) in steps.codes.iter().enumerate() {
+        let row: &[[i8; LANES]; E] =
+            profile[code as usize * E..][..E].try_into().expect("E vectors");
+        // Each lane's byte moves to the next lane, the last to the first: halves of 16 bytes change places, then bytes move.
+        let last = scores[E - 1];
+        let halves = _mm256_permute2x128_si256::<0x01>(last, last);
+        let moved = _mm256_alignr_epi8::<15>(last, halves);
+        let out: &mut [i8; SLACK] = (&mut leaving[t..t + SLACK]).try_into().expect("SLACK bytes");
+        // SAFETY: `out` holds 16 bytes; the store needs no alignment.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_castsi256_si128(moved)) };
+        let moved = _mm256_blendv_epi8(moved, _mm256_set1_epi8(entering[t]), first_lane);
+        for e in (1..E).rev() {
+            scores[e] = _mm256_adds_epi8(scores[e - 1], load(&row[e]));
+        }
+        scores[0] = _mm256_adds_epi8(moved, load(&row[0]));
+        for (e, &score) in scores.iter().enumerate() {
+            best[e % 2] = _mm256_max_epi8(best[e % 2], score);
         }
     }
+    let (after, _) = after.as_chunks_mut::<LANES>();
+    for (after, score) in after.iter_mut().zip(scores) {
+        // SAFETY: `after` holds 32 bytes; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(after.as_mut_ptr().cast(), score) };
+    }
+    let below =
+        _mm256_cmpgt_epi8(_mm256_set1_epi8(steps.threshold), _mm256_max_epi8(best[0], best[1]));
+    _mm256_movemask_epi8(below) != -1
 }
 
-/// Best biased score of each lane of `R` registers from `lane` on.
 #[target_feature(enable = "avx2")]
-fn strip<const R: usize>(group: &Group, subject: &[u8], lane: usize) -> [__m256i; R] {
-    let floor = _mm256_set1_epi8(i8::MIN);
-    let (mut score, mut best) = ([floor; R], [floor; R]);
-    let mut rest = subject;
-    let mut position = lane;
-    while !rest.is_empty() {
-        // As far as the circle goes without a wrap.
-        let (run, after) = rest.split_at(rest.len().min(group.circle - position));
-        for (i, &code) in run.iter().enumerate() {
-            let start = code as usize * group.stride + position + i;
-            let row = &group.profile[start..start + R * WIDTH];
-            for r in 0..R {
-                // SAFETY: `row` holds R * WIDTH bytes; the load needs no alignment.
-                let scores = unsafe { _mm256_loadu_si256(row.as_ptr().add(r * WIDTH).cast()) };
-                score[r] = _mm256_adds_epi8(score[r], scores);
-                best[r] = _mm256_max_epi8(best[r], score[r]);
-            }
-        }
-        rest = after;
-        position = 0;
-    }
-    best
+#[inline]
+fn load(bytes: &[i8; LANES]) -> __m256i {
+    // SAFETY: `bytes` holds 32 bytes; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }

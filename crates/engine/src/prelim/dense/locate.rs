@@ -1,0 +1,107 @@
+//! Where diagonals rise to the threshold: the steps once more, with a look at every score.
+
+use super::Steps;
+use super::portable::{add, next_lanes};
+
+/// Repeats `steps` from the scores in `before`, which it changes, and calls `found` with the position in the piece and the step
+/// of each rise.
+pub(super) fn portable<const N: usize>(
+    steps: &Steps,
+    before: &mut [i8],
+    found: impl FnMut(usize, usize),
+) {
+    let threshold = steps.threshold;
+    run::<N>(steps, before, found, |from, to| {
+        let rises = |(&a, &b): (&i8, &i8)| (a < threshold) & (b >= threshold);
+        from.iter().zip(to).map(rises).rev().fold(0, |mask, rise| mask << 1 | u64::from(rise))
+    });
+}
+
+/// [`portable`], generic over the lanes and compiled once for each instruction set. `rises` tells which lanes go from below the
+/// threshold to it, the first in the lowest bit.
+#[inline(always)]
+fn run<const N: usize>(
+    steps: &Steps,
+    before: &mut [i8],
+    mut found: impl FnMut(usize, usize),
+    rises: impl Fn(&[i8; N], &[i8; N]) -> u64,
+) {
+    let (scores, _) = before.as_chunks_mut::<N>();
+    let (profile, _) = steps.profile.as_chunks::<N>();
+    let elements = scores.len();
+    for (t, &code) in steps.codes.iter().enumerate() {
+        let row = &profile[code as usize * elements..][..elements];
+        let mut moving = next_lanes(scores[elements - 1], steps.entering[t]);
+        for (element, (cell, row)) in scores.iter_mut().zip(row).enumerate() {
+            let score = add(moving, row);
+            let mut rising = rises(&moving, &score);
+            while rising != 0 {
+                found(element + rising.trailing_zeros() as usize * elements, t);
+                rising &= rising - 1;
+            }
+            moving = std::mem::replace(cell, score);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{avx2, avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    //! The same with instructions that not every CPU has. Only the comparisons are spelled out: the compiler would do
+    //! them byte by byte.
+    #![allow(unsafe_code)]
+
+    use std::arch::x86_64::*;
+
+    use super::{Steps, run};
+
+    /// [`super::portable`] with AVX-512BW.
+    pub(in super::super) fn avx512(
+        steps: &Steps,
+        before: &mut [i8],
+        found: impl FnMut(usize, usize),
+    ) {
+        #[target_feature(enable = "avx512bw")]
+        fn inner(steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
+            let threshold = _mm512_set1_epi8(steps.threshold);
+            run::<64>(steps, before, found, |from, to| {
+                // SAFETY: both arrays hold 64 bytes; the loads need no alignment.
+                let (from, to) =
+                    unsafe { (_mm512_loadu_epi8(from.as_ptr()), _mm512_loadu_epi8(to.as_ptr())) };
+                let below = _mm512_cmplt_epi8_mask(from, threshold);
+                _mm512_mask_cmpge_epi8_mask(below, to, threshold)
+            });
+        }
+        // SAFETY: this kernel is chosen only after the CPU feature was detected.
+        unsafe { inner(steps, before, found) }
+    }
+
+    /// [`super::portable`] with AVX2.
+    pub(in super::super) fn avx2(
+        steps: &Steps,
+        before: &mut [i8],
+        found: impl FnMut(usize, usize),
+    ) {
+        #[target_feature(enable = "avx2")]
+        fn inner(steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
+            let threshold = _mm256_set1_epi8(steps.threshold);
+            run::<32>(steps, before, found, |from, to| {
+                // SAFETY: both arrays hold 32 bytes; the loads need no alignment.
+                let (from, to) = unsafe {
+                    (
+                        _mm256_loadu_si256(from.as_ptr().cast()),
+                        _mm256_loadu_si256(to.as_ptr().cast()),
+                    )
+                };
+                let below = _mm256_cmpgt_epi8(threshold, from);
+                let still_below = _mm256_cmpgt_epi8(threshold, to);
+                let rises = _mm256_andnot_si256(still_below, below);
+                u64::from(_mm256_movemask_epi8(rises) as u32)
+            });
+        }
+        // SAFETY: this kernel is chosen only after the CPU feature was detected.
+        unsafe { inner(steps, before, found) }
+    }
+}
