@@ -36,6 +36,10 @@ const FLOOR: i8 = i8::MIN;
 const LOOK_EVERY: usize = 32;
 /// Bytes beyond the end of the leaving scores that a kernel may write.
 const SLACK: usize = 16;
+/// Positions in a piece at most, for any kernel.
+const MOST_POSITIONS: usize = 1024;
+/// Residue codes in a profile, those included that do not exist.
+const CODES: usize = 32;
 /// Alignment of the profile: a cache line.
 const ALIGNMENT: usize = 64;
 
@@ -78,8 +82,18 @@ pub(in crate::prelim) struct FilterScratch {
     entering: Vec<i8>,
     leaving: Vec<i8>,
     /// Scores of a piece before and after some steps.
-    before: Vec<i8>,
-    after: Vec<i8>,
+    states: Box<[Scores; 2]>,
+}
+
+/// Scores of a piece, aligned so that no vector lies in two cache lines: what was stored there could not be loaded again at once.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Scores([i8; MOST_POSITIONS]);
+
+impl Default for Scores {
+    fn default() -> Self {
+        Scores([FLOOR; MOST_POSITIONS])
+    }
 }
 
 /// Some residues of a subject against a piece.
@@ -157,12 +171,11 @@ impl Group {
         scratch: &mut FilterScratch,
         candidates: &mut Vec<Candidate>,
     ) {
-        let FilterScratch { entering, leaving, before, after } = scratch;
+        let FilterScratch { entering, leaving, states } = scratch;
         let (lanes, _) = shape(self.kernel);
-        for scores in [&mut *before, &mut *after] {
-            scores.clear();
-            scores.resize(lanes * self.elements, FLOOR);
-        }
+        let [mut before, mut after] =
+            states.each_mut().map(|scores| &mut scores.0[..lanes * self.elements]);
+        before.fill(FLOOR);
         let piece = &self.pieces[number];
         for (k, codes) in subject.chunks(LOOK_EVERY).enumerate() {
             let at = start + k * LOOK_EVERY;
@@ -179,7 +192,7 @@ impl Group {
                     candidates.extend(self.candidate(index, position, k * LOOK_EVERY + step));
                 });
             }
-            std::mem::swap(before, after);
+            std::mem::swap(&mut before, &mut after);
         }
     }
 
@@ -228,7 +241,7 @@ impl Piece {
     /// The profile of `letters`, of which `None` resets.
     fn new(letters: &[Option<u8>], elements: usize, lanes: usize, scores: &PaddedScores) -> Piece {
         let row = elements * lanes;
-        let mut profile = vec![i8::MIN; alphabet::SIZE * row + ALIGNMENT];
+        let mut profile = vec![i8::MIN; CODES * row + ALIGNMENT];
         let aligned = profile.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         for (code, row) in profile[aligned..].chunks_exact_mut(row).take(alphabet::SIZE).enumerate()
         {
