@@ -11,10 +11,10 @@ use super::kernel::Kernel;
 use super::pieces;
 use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};
-use super::stretch::{Block, Stretch};
+use super::stretch::{Block, Stretch, StretchScratch};
 use super::subject::{GappedScratch, GappedStage};
 use super::ungapped::{DiagonalRule, UngappedHsp};
-use super::words::{Alphabet, MAX_STANDARD_WORD, Word, WordRule};
+use super::words::{Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
 use crate::filters;
 use crate::hits::PrelimHit;
 use crate::params::{DatabaseTotals, HspFilter, Params};
@@ -38,7 +38,7 @@ const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 pub struct Searcher {
     contexts: Vec<Context>,
     /// The words of each context.
-    words: Vec<Vec<Word>>,
+    words: Vec<Vec<Limit>>,
     dense: Vec<dense::Group>,
     sparse: Vec<sparse::Group>,
     scores: Box<PaddedScores>,
@@ -57,7 +57,7 @@ pub struct Searcher {
 pub struct Scratch {
     filter: FilterScratch,
     candidates: Vec<Candidate>,
-    pairs: Vec<i32>,
+    stretch: StretchScratch,
     found: Vec<Found>,
     ungapped: Vec<UngappedHsp>,
     diagonals: Diagonals,
@@ -99,7 +99,7 @@ impl Searcher {
         let word = WordRule { size: params.word_size, threshold: params.threshold as i32 };
         let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
         let mut searcher = Searcher {
-            words: contexts.iter().map(|c| word.words(c, &scores)).collect(),
+            words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
             contexts,
             dense: Vec::new(),
             sparse: Vec::new(),
@@ -183,7 +183,7 @@ impl Searcher {
     fn search_block(&self, first: u32, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
-        let Scratch { filter, candidates, pairs, found, diagonals, .. } = scratch;
+        let Scratch { filter, candidates, stretch, found, diagonals, .. } = scratch;
         found.clear();
         for group in &self.dense {
             candidates.clear();
@@ -191,9 +191,9 @@ impl Searcher {
             for candidate in candidates.iter() {
                 let subject = block.subject(candidate.subject as usize);
                 let index = candidate.context as usize;
-                let stretch = Stretch::whole(&self.contexts[index], candidate.diagonal, &subject);
-                let words = &self.words[index][stretch.q..];
-                stretch.scan(&rule, &self.word, words, &subject, pairs, |hsp| {
+                let diagonal = Stretch::whole(&self.contexts[index], candidate.diagonal, &subject);
+                let words = &self.words[index][diagonal.q..];
+                diagonal.scan(&rule, &self.word, words, &subject, stretch, |hsp| {
                     let (subject, context) = (candidate.subject, candidate.context);
                     found.push(Found { subject, context, hsp });
                 });

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::context::Context;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
-use super::words::{Word, WordRule};
+use super::words::{Limit, WordRule};
 
 /// Subjects that are scanned together.
 #[derive(Debug, Default)]
@@ -65,47 +65,69 @@ impl<'a> Stretch<'a> {
         Stretch { context, q, s, len }
     }
 
-    /// Calls `found` with each ungapped HSP. `words` are those of the context from `q` on, `pairs` is scratch memory.
+    /// Calls `found` with each ungapped HSP. `limits` are those of the context's words from `q` on.
     pub fn scan(
         &self,
         rule: &DiagonalRule,
         word_rule: &WordRule,
-        words: &[Word],
+        limits: &[Limit],
         subject: &MaskedSubject,
-        pairs: &mut Vec<i32>,
+        scratch: &mut StretchScratch,
         mut found: impl FnMut(UngappedHsp),
     ) {
         let Stretch { context, q, s, len } = *self;
+        let size = rule.word_size;
         let query = &context.residues()[q..q + len];
         let part = &subject.residues[s..s + len];
-        let score = |(&a, &b): (&u8, &u8)| rule.scores[(a & 31) as usize][(b & 31) as usize];
-        pairs.clear();
-        pairs.extend(query.iter().zip(part).map(score));
-        if best_run(pairs) < context.cutoff_ungapped {
-            return;
-        }
-        let size = rule.word_size;
+        let sums = scratch.word_scores(query, part, rule);
         let mut state = Diagonal::fresh(rule.window);
-        for (i, (scores, &word)) in pairs.windows(size).zip(words).enumerate() {
-            let equal = || query[i..i + size] == part[i..i + size];
-            if word_rule.matches(word, scores.iter().sum(), equal)
-                && subject.allows(s + i, rule)
-                && let Some(hsp) = rule.hit(&mut state, context, subject.residues, q + i, s + i)
-            {
-                found(hsp);
+        for (chunk, (sums, limits)) in sums.chunks(CHUNK).zip(limits.chunks(CHUNK)).enumerate() {
+            let both = || sums.iter().zip(limits);
+            if !both().fold(false, |any, (sum, limit)| any | (sum >= limit)) {
+                continue;
+            }
+            for (i, (&sum, &limit)) in (chunk * CHUNK..).zip(both()) {
+                let equal = || query[i..i + size] == part[i..i + size];
+                if sum >= limit
+                    && word_rule.matches(limit, sum, equal)
+                    && subject.allows(s + i, rule)
+                    && let Some(hsp) = rule.hit(&mut state, context, subject.residues, q + i, s + i)
+                {
+                    found(hsp);
+                }
             }
         }
     }
 }
 
-/// The best sum of a run of pairs.
-fn best_run(pairs: &[i32]) -> i32 {
-    let (mut run, mut best) = (0, 0);
-    for &score in pairs {
-        run = (run + score).max(0);
-        best = best.max(run);
+/// Words that are looked at together: mostly none of them matches.
+const CHUNK: usize = 32;
+
+/// Scratch memory of [`Stretch::scan`].
+#[derive(Debug, Default)]
+pub(super) struct StretchScratch {
+    pairs: Vec<i16>,
+    words: Vec<i16>,
+}
+
+impl StretchScratch {
+    /// The score of the word at each offset, as far as whole words go.
+    fn word_scores(&mut self, query: &[u8], subject: &[u8], rule: &DiagonalRule) -> &[i16] {
+        let StretchScratch { pairs, words } = self;
+        pairs.clear();
+        pairs.extend(query.iter().zip(subject).map(|(&a, &b)| {
+            // The lowest score of a matrix is that of the sentinel, which has 16 bits.
+            rule.scores[(a & 31) as usize][(b & 31) as usize] as i16
+        }));
+        words.clear();
+        words.extend_from_slice(&pairs[..(pairs.len() + 1).saturating_sub(rule.word_size)]);
+        for k in 1..rule.word_size {
+            for (word, &pair) in words.iter_mut().zip(&pairs[k.min(pairs.len())..]) {
+                *word = word.saturating_add(pair);
+            }
+        }
+        words
     }
-    best
 }
 
 #[cfg(test)]

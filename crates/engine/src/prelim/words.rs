@@ -19,41 +19,35 @@ pub(super) struct WordRule {
     pub threshold: i32,
 }
 
-/// Whether a word may start at an offset of a context, and what matches it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// No word starts here: the end of the context, or a mask.
-    None,
-    /// Subject words that score the threshold or more match.
-    Scored,
-    /// As `Scored`, and so does the word itself, whose own score is below the threshold.
-    OrEqual,
-}
+/// What a subject word must score to match the word at an offset of a context, or one of the two limits below.
+pub(super) type Limit = i16;
+/// The limit where no word starts: the end of the context, or a mask.
+const NEVER_MATCHES: Limit = Limit::MAX;
+/// The limit of a word whose own score is below the threshold, so that the same word matches as well.
+const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
     /// The words of a context, one entry for each offset.
-    pub fn words(&self, context: &Context, scores: &PaddedScores) -> Vec<Word> {
-        let mut words = vec![Word::None; context.len()];
+    pub fn limits(&self, context: &Context, scores: &PaddedScores) -> Vec<Limit> {
+        let mut limits = vec![NEVER_MATCHES; context.len()];
+        let threshold = Limit::try_from(self.threshold).unwrap_or(NEVER_MATCHES);
         for start in word_starts(context, self.size) {
             let letters = &context.residues()[start..start + self.size];
             let own: i32 =
                 letters.iter().map(|&a| scores[(a & 31) as usize][(a & 31) as usize]).sum();
             let equal = self.threshold == 0 || own < self.threshold;
             let usable = !letters.contains(&alphabet::SENTINEL);
-            words[start] = if equal && usable { Word::OrEqual } else { Word::Scored };
+            // Without a threshold only equal words match.
+            let scored = if self.threshold > 0 { threshold } else { NEVER_MATCHES };
+            limits[start] = if equal && usable { OR_EQUAL } else { scored };
         }
-        words
+        limits
     }
 
-    /// True if a subject word that scores `sum` against the query word `word` matches; `equal` tells whether both are equal.
+    /// True if a subject word that scores `sum`, and at least `limit`, matches; `equal` tells whether both words are equal.
     #[inline]
-    pub fn matches(&self, word: Word, sum: i32, equal: impl FnOnce() -> bool) -> bool {
-        match word {
-            Word::None => false,
-            _ if self.threshold > 0 && sum >= self.threshold => true,
-            Word::Scored => false,
-            Word::OrEqual => equal(),
-        }
+    pub fn matches(&self, limit: Limit, sum: Limit, equal: impl FnOnce() -> bool) -> bool {
+        limit > OR_EQUAL || self.threshold > 0 && i32::from(sum) >= self.threshold || equal()
     }
 }
 

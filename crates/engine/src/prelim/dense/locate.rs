@@ -11,19 +11,20 @@ pub(super) fn portable<const N: usize>(
     found: impl FnMut(usize, usize),
 ) {
     let threshold = steps.threshold;
-    run::<N>(steps, before, found, |from, to| {
+    run::<N>(steps, before, found, next_lanes, |from, to| {
         let rises = |(&a, &b): (&i8, &i8)| (a < threshold) & (b >= threshold);
         from.iter().zip(to).map(rises).rev().fold(0, |mask, rise| mask << 1 | u64::from(rise))
     });
 }
 
-/// [`portable`], generic over the lanes and compiled once for each instruction set. `rises` tells which lanes go from below the
-/// threshold to it, the first in the lowest bit.
+/// [`portable`], generic over the lanes and compiled once for each instruction set. `next` moves bytes to the next lane, the
+/// given one entering the first; `rises` tells which lanes go from below the threshold to it, the first in the lowest bit.
 #[inline(always)]
 fn run<const N: usize>(
     steps: &Steps,
     before: &mut [i8],
     mut found: impl FnMut(usize, usize),
+    next: impl Fn([i8; N], i8) -> [i8; N],
     rises: impl Fn(&[i8; N], &[i8; N]) -> u64,
 ) {
     let (scores, _) = before.as_chunks_mut::<N>();
@@ -31,7 +32,7 @@ fn run<const N: usize>(
     let elements = scores.len();
     for (t, &code) in steps.codes.iter().enumerate() {
         let row = &profile[code as usize * elements..][..elements];
-        let mut moving = next_lanes(scores[elements - 1], steps.entering[t]);
+        let mut moving = next(scores[elements - 1], steps.entering[t]);
         for (element, (cell, row)) in scores.iter_mut().zip(row).enumerate() {
             let score = add(moving, row);
             let mut rising = rises(&moving, &score);
@@ -55,7 +56,7 @@ mod x86 {
 
     use std::arch::x86_64::*;
 
-    use super::{Steps, run};
+    use super::{Steps, next_lanes, run};
 
     /// [`super::portable`] with AVX-512BW.
     pub(in super::super) fn avx512(
@@ -66,7 +67,19 @@ mod x86 {
         #[target_feature(enable = "avx512bw")]
         fn inner(steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
             let threshold = _mm512_set1_epi8(steps.threshold);
-            run::<64>(steps, before, found, |from, to| {
+            let next = |last: [i8; 64], entering| {
+                let mut out = [0; 64];
+                // SAFETY: both arrays hold 64 bytes; load and store need no alignment.
+                unsafe {
+                    let last = _mm512_loadu_epi8(last.as_ptr());
+                    let quarters = _mm512_alignr_epi64::<6>(last, last);
+                    let moved = _mm512_alignr_epi8::<15>(last, quarters);
+                    let moved = _mm512_mask_set1_epi8(moved, 1, entering);
+                    _mm512_storeu_epi8(out.as_mut_ptr(), moved);
+                }
+                out
+            };
+            run::<64>(steps, before, found, next, |from, to| {
                 // SAFETY: both arrays hold 64 bytes; the loads need no alignment.
                 let (from, to) =
                     unsafe { (_mm512_loadu_epi8(from.as_ptr()), _mm512_loadu_epi8(to.as_ptr())) };
@@ -87,7 +100,7 @@ mod x86 {
         #[target_feature(enable = "avx2")]
         fn inner(steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
             let threshold = _mm256_set1_epi8(steps.threshold);
-            run::<32>(steps, before, found, |from, to| {
+            run::<32>(steps, before, found, next_lanes, |from, to| {
                 // SAFETY: both arrays hold 32 bytes; the loads need no alignment.
                 let (from, to) = unsafe {
                     (
