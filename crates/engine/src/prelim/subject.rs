@@ -199,7 +199,7 @@ impl GappedStage {
                 subject: &subject.backward,
                 at: MARGIN + n - 1 - s,
             };
-            band.most(right, cutoff).and_then(|score| band.most(left, cutoff - score)).is_some()
+            band.excludes([left, right], cutoff)
         })
     }
 
