@@ -75,6 +75,8 @@ pub(super) struct Alphabet {
     radix: usize,
     /// Score of each query residue code against each digit.
     scores: [[i32; SIZE]; SIZE],
+    /// For each query residue code the scores and digits that words may contain, the best first.
+    ranked: Vec<Vec<(i32, usize)>>,
     /// Scaled and truncated T.
     threshold: i32,
 }
@@ -94,7 +96,7 @@ impl Alphabet {
         for (code, digit) in digits.iter_mut().enumerate().skip(1) {
             *digit = Some(code as u8);
         }
-        Alphabet { digits, radix: SIZE, scores: scoring.scores, threshold: threshold as i32 }
+        Alphabet::ranked(digits, SIZE, scoring.scores, threshold as i32)
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
@@ -121,7 +123,25 @@ impl Alphabet {
             radix = digit + 1;
         }
         let threshold = (COMPRESSED_SCALE * threshold) as i32;
-        Some(Alphabet { digits, radix, scores, threshold })
+        Some(Alphabet::ranked(digits, radix, scores, threshold))
+    }
+
+    fn ranked(
+        digits: [Option<u8>; SIZE],
+        radix: usize,
+        scores: [[i32; SIZE]; SIZE],
+        threshold: i32,
+    ) -> Alphabet {
+        // No word contains the sentinel, which is a digit of the standard alphabet.
+        let usable = |&digit: &usize| radix != SIZE || digit != alphabet::SENTINEL as usize;
+        let rank = |row: &[i32; SIZE]| {
+            let mut ranked: Vec<(i32, usize)> =
+                (0..radix).filter(usable).map(|digit| (row[digit], digit)).collect();
+            ranked.sort_unstable_by_key(|&(score, digit)| (-score, digit));
+            ranked
+        };
+        let ranked = scores.iter().map(rank).collect();
+        Alphabet { digits, radix, scores, ranked, threshold }
     }
 
     /// Number of different digits.
@@ -141,39 +161,35 @@ impl Alphabet {
         else {
             return;
         };
-        let rows: Vec<&[i32]> =
-            query.iter().map(|&code| &self.scores[code as usize][..self.radix]).collect();
-        let own_score: i32 = rows.iter().zip(&own).map(|(row, &digit)| row[digit]).sum();
+        let own_score: i32 =
+            query.iter().zip(&own).map(|(&code, &d)| self.scores[code as usize][d]).sum();
         if self.threshold == 0 || own_score < self.threshold {
             emit(own.iter().fold(0, |word, digit| word * self.radix + digit));
         }
         if self.threshold > 0 {
-            self.neighbours(&rows, 0, self.threshold, &mut emit);
+            let best = query.iter().map(|&code| self.ranked[code as usize][0].0).sum();
+            self.neighbours(query, 0, self.threshold, best, &mut emit);
         }
     }
 
-    /// Extends the word `prefix` by digits that can still bring the score `needed`.
+    /// Extends the word `prefix` by digits that can still bring the score `needed`; `best` is the most that the letters of
+    /// `query` can bring.
     fn neighbours(
         &self,
-        rows: &[&[i32]],
+        query: &[u8],
         prefix: usize,
         needed: i32,
+        best: i32,
         emit: &mut impl FnMut(usize),
     ) {
-        let Some((row, rest)) = rows.split_first() else {
+        let Some((&code, rest)) = query.split_first() else {
             emit(prefix);
             return;
         };
-        let best_rest: i32 = rest.iter().map(|row| row.iter().max().expect("not empty")).sum();
-        for (digit, &score) in row.iter().enumerate() {
-            if score + best_rest >= needed && self.usable(digit) {
-                self.neighbours(rest, prefix * self.radix + digit, needed - score, emit);
-            }
+        let ranked = &self.ranked[code as usize];
+        let best_rest = best - ranked[0].0;
+        for &(score, digit) in ranked.iter().take_while(|(score, _)| score + best_rest >= needed) {
+            self.neighbours(rest, prefix * self.radix + digit, needed - score, best_rest, emit);
         }
-    }
-
-    /// False for the digit of the sentinel in the standard alphabet, which no word contains.
-    fn usable(&self, digit: usize) -> bool {
-        self.radix != SIZE || digit != alphabet::SENTINEL as usize
     }
 }

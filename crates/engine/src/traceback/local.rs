@@ -15,6 +15,9 @@ struct Column {
 #[derive(Debug, Default)]
 pub(super) struct LocalScratch {
     columns: Vec<Column>,
+    /// Subject residues in the order of the columns, and those of a row in which some are forbidden.
+    letters: Vec<u8>,
+    barred: Vec<u8>,
 }
 
 /// A local score and the cell that first reached it.
@@ -62,8 +65,10 @@ impl LocalScratch {
         scheme: &Scheme<'_>,
         forbidden: &Forbidden,
     ) -> Peak {
-        let rows = query.iter().enumerate().map(|(i, &residue)| (i, residue));
-        self.pass(rows, subject.len(), |i| i, subject, scheme, forbidden, i32::MAX)
+        let rows = query.iter().copied().enumerate();
+        self.letters.clear();
+        self.letters.extend_from_slice(subject);
+        self.pass(rows, |i| i, scheme, forbidden, i32::MAX)
     }
 
     /// The start of the alignment that ends at `end`.
@@ -75,54 +80,90 @@ impl LocalScratch {
         forbidden: &Forbidden,
         end: &Peak,
     ) -> Peak {
-        let rows = query[..=end.query].iter().enumerate().rev().map(|(i, &residue)| (i, residue));
-        let columns = end.subject + 1;
-        self.pass(rows, columns, |i| end.subject - i, subject, scheme, forbidden, end.score)
+        let rows = query[..=end.query].iter().copied().enumerate().rev();
+        self.letters.clear();
+        self.letters.extend(subject[..=end.subject].iter().rev());
+        self.pass(rows, |i| end.subject - i, scheme, forbidden, end.score)
     }
 
-    /// One sweep over rows and columns, in the order given by `rows` and `place`, until `enough` is reached.
-    #[expect(clippy::too_many_arguments, reason = "one loop serves both directions")]
+    /// One sweep over rows and columns, in the order of `rows` and of the letters, until `enough` is reached. `place` turns
+    /// columns into subject offsets and back.
     fn pass(
         &mut self,
         rows: impl Iterator<Item = (usize, u8)>,
-        columns: usize,
         place: impl Fn(usize) -> usize,
-        subject: &[u8],
         scheme: &Scheme<'_>,
         forbidden: &Forbidden,
         enough: i32,
     ) -> Peak {
-        let (open, extend) = (scheme.gaps.open, scheme.gaps.extend);
+        let LocalScratch { columns, letters, barred } = self;
         let mut peak = Peak { score: 0, query: 0, subject: 0 };
-        self.columns.clear();
-        self.columns.resize(columns, Column { best: 0, gap: -open });
+        columns.clear();
+        columns.resize(letters.len(), Column { best: 0, gap: -scheme.gaps.open });
         for (query, residue) in rows {
-            let scores = scheme.scores.row(residue);
-            let barred = forbidden.row(query);
-            let (mut score, mut diagonal, mut gap_row) = (0, 0, -open);
-            for (i, column) in self.columns.iter_mut().enumerate() {
-                let at = place(i);
-                gap_row = (score - open - extend).max(gap_row - extend);
-                let gap = (column.best - open - extend).max(column.gap - extend);
-                let free = barred.is_empty() || !barred.iter().any(|r| (r.0..=r.1).contains(&at));
-                score = if free {
-                    (diagonal + scores[usize::from(subject[at] & 31)]).max(0)
-                } else {
-                    0
-                };
-                score = score.max(gap_row).max(gap);
-                diagonal = column.best;
-                *column = Column { best: score, gap };
-                if score > peak.score {
-                    peak = Peak { score, query, subject: at };
-                    if score >= enough {
-                        return peak;
-                    }
+            let letters = match forbidden.row(query) {
+                [] => &*letters,
+                ranges => {
+                    bar(letters, ranges, &place, barred);
+                    &*barred
+                }
+            };
+            let best = advance(columns, letters, scheme.scores.row(residue), scheme);
+            if best > peak.score {
+                let column = columns.iter().position(|column| column.best == best).unwrap_or(0);
+                peak = Peak { score: best, query, subject: place(column) };
+                if best >= enough {
+                    break;
                 }
             }
         }
         peak
     }
+}
+
+/// A residue code that scores as nothing does, so that no alignment goes through it.
+const BARRED: u8 = 31;
+
+/// The letters of a row in which the columns of the closed `ranges` of subject offsets are forbidden.
+fn bar(
+    letters: &[u8],
+    ranges: &[(usize, usize)],
+    place: impl Fn(usize) -> usize,
+    barred: &mut Vec<u8>,
+) {
+    barred.clear();
+    barred.extend_from_slice(letters);
+    let Some(last) = letters.len().checked_sub(1) else { return };
+    for &(start, end) in ranges {
+        // In either direction, the offsets of the columns make up one range.
+        let (low, high) = (place(0).min(place(last)), place(0).max(place(last)));
+        if start > high || end < low {
+            continue;
+        }
+        let (one, other) = (place(start.max(low)), place(end.min(high)));
+        barred[one.min(other)..=one.max(other)].fill(BARRED);
+    }
+}
+
+/// Updates the columns by one row and returns its best score.
+#[inline(always)]
+fn advance(columns: &mut [Column], letters: &[u8], scores: &[i32; 32], scheme: &Scheme<'_>) -> i32 {
+    let (opened, extend) = (scheme.gaps.open + scheme.gaps.extend, scheme.gaps.extend);
+    let (mut diagonal, mut gap_row, mut best) = (0, -opened, 0);
+    for (column, &letter) in columns.iter_mut().zip(letters) {
+        let gap = (column.best - opened).max(column.gap - extend);
+        let pair = diagonal + scores[usize::from(letter & 31)];
+        // At least zero, by its bits: a branch here is taken at random.
+        let without = (pair & !(pair >> 31)).max(gap);
+        let score = without.max(gap_row);
+        // As opening costs no less than extending, a gap opened from a gap is never better: the next column waits for two
+        // operations only.
+        gap_row = (without - opened).max(gap_row - extend);
+        diagonal = column.best;
+        *column = Column { best: score, gap };
+        best = best.max(score);
+    }
+    best
 }
 
 #[cfg(test)]
