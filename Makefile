@@ -14,7 +14,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test difftest difftest-full fuzzdiff bench bench-full bench-single lint \
+.PHONY: build tools demo test difftest difftest-full fuzzdiff bench bench-full bench-single bench-load lint \
         fuzz clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -59,6 +59,10 @@ bench-full: tools
 ## bench-single: the same with one query
 bench-single: tools
 	$(DIFFTEST) bench --single
+
+## bench-load: loading and searching from a cold disk (sets the read-ahead: on an idle machine only)
+bench-load: tools
+	$(DIFFTEST) load
 
 ## lint: format, clippy and documentation, warnings are errors
 lint:

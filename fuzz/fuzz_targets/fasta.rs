@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Some((flags, text)) = data.split_first() else { return };
-    let options = Options { parse_deflines: flags & 1 != 0 };
+    let options = Options { parse_deflines: flags & 1 != 0, ..Options::default() };
     // Keep `>?999999999` from filling the memory: that is allowed input.
     if text.windows(2).any(|pair| pair == b">?") {
         return;

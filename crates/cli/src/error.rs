@@ -99,12 +99,11 @@ impl CliError {
         Self::new(exit::UNKNOWN, message)
     }
 
-    /// Something of BLAST+ that FleetBLAST cannot do, named as it was typed.
-    pub fn unsupported(what: impl fmt::Display) -> Self {
+    /// Something of a program of BLAST+ that FleetBLAST cannot do, named as it was typed.
+    pub fn unsupported(program: &str, what: impl fmt::Display) -> Self {
         let version = env!("CARGO_PKG_VERSION");
-        let message = format!(
-            "FleetBLAST {version} does not support {what} yet; run NCBI blastp for this search"
-        );
+        let message =
+            format!("FleetBLAST {version} does not support {what} yet; run NCBI {program} instead");
         Self::new(exit::INPUT, message)
     }
 }

@@ -4,7 +4,11 @@
 //! `-h` and `-help` under the name `blastp` are BLAST+'s texts, but for a last section with FleetBLAST's own options in
 //! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
 
+pub mod blastdbcmd;
+pub mod dbcheck;
+pub mod doctor;
 pub mod error;
+pub mod makeblastdb;
 pub mod options;
 pub mod plan;
 pub mod program;

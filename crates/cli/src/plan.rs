@@ -7,7 +7,9 @@
 //! `-matrix` are built in, in BLAST+ as here.
 
 mod format;
-mod input;
+pub(crate) mod input;
+mod load;
+mod restrict;
 mod search;
 mod threads;
 
@@ -15,9 +17,13 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use fleetblast_db::load::Wish;
+use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::params::Params;
 
 pub use self::format::{Format, Report};
+pub(crate) use self::load::{size, wish};
+pub use self::restrict::DatabaseMask;
 pub use self::threads::Split;
 use crate::error::CliError;
 use crate::options::number;
@@ -74,6 +80,10 @@ pub struct Plan {
     pub matrix_name: String,
     /// What is searched.
     pub subjects: Subjects,
+    /// The part of the database that is searched.
+    pub restriction: Option<Restriction>,
+    /// Masks stored with the database, and what they do.
+    pub database_mask: Option<DatabaseMask>,
     /// Database length for statistics instead of the real one (`-dbsize`), when given and not 0; may be negative.
     pub dbsize: Option<i64>,
     /// The queries.
@@ -97,6 +107,8 @@ pub struct Plan {
     pub split: Split,
     /// Ranges of subjects searched on their own (`-partitions`).
     pub partitions: Option<usize>,
+    /// How to bring the database into memory (`-loader`, `-memory`).
+    pub load: Wish,
     /// File for the timing (`-timing`).
     pub timing: Option<PathBuf>,
     /// Whether to show progress.
@@ -134,8 +146,12 @@ impl Plan {
         refuse_unsupported(options, host)?;
         let choice = format::Choice::parse(&options.outfmt)?;
         let subjects = input::subjects(options)?;
+        let restriction = restrict::restriction(options)?;
         let query = input::source("query", &options.query)?;
         let out = input::target("out", &options.out)?;
+        if options.db_hard_mask.is_some() {
+            return Err(CliError::unsupported("blastp", "-db_hard_mask"));
+        }
         if let Some(timing) = &options.timing {
             // Better now than after the search.
             let timing = input::target("timing", timing)?;
@@ -154,6 +170,8 @@ impl Plan {
             params: search.params,
             matrix_name: search.matrix_name,
             subjects,
+            restriction,
+            database_mask: restrict::mask(options),
             dbsize: options.dbsize.filter(|&size| size != 0),
             query,
             query_range,
@@ -165,6 +183,7 @@ impl Plan {
             threads,
             split,
             partitions: options.partitions,
+            load: load::wish(&options.loader, options.memory.as_deref())?,
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),
         })
@@ -173,10 +192,12 @@ impl Plan {
 
 fn refuse_unsupported(options: &BlastpOptions, host: &Host<'_>) -> Result<(), CliError> {
     if let Some(name) = options.unsupported {
-        return Err(CliError::unsupported(format_args!("-{name}")));
+        return Err(CliError::unsupported("blastp", format_args!("-{name}")));
     }
     match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
-        Some(name) => Err(CliError::unsupported(format_args!("the environment variable {name}"))),
+        Some(name) => {
+            Err(CliError::unsupported("blastp", format_args!("the environment variable {name}")))
+        }
         None => Ok(()),
     }
 }

@@ -5,8 +5,18 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::blastdbcmd;
+use crate::dbcheck;
+use crate::doctor;
 use crate::error::{CliError, exit, output_error};
-use crate::options::parse::{self, Request};
+use crate::makeblastdb;
+use crate::options::blastdbcmd::BLASTDBCMD;
+use crate::options::blastp::BLASTP;
+use crate::options::dbcheck::DBCHECK;
+use crate::options::doctor::DOCTOR;
+use crate::options::makeblastdb::MAKEBLASTDB;
+use crate::options::parse::{self, Given, Request};
+use crate::options::spec::Program;
 use crate::options::typed::BlastpOptions;
 use crate::options::usage::Name;
 use crate::plan::{Host, Plan};
@@ -18,12 +28,40 @@ FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
 USAGE
   fleetblast COMMAND OPTIONS...
 
-COMMANDS
-  blastp    Protein-Protein BLAST; the options are those of BLAST+
-            ('fleetblast blastp -help' prints them)
-
-Run through a link named 'blastp', the program is that command.
+COMMANDS, with the options of BLAST+ ('fleetblast blastp -help' prints them)
 ";
+
+/// One command.
+struct Command {
+    program: Program,
+    /// What it does, in a few words.
+    about: &'static str,
+    run: fn(&Given) -> Result<(), CliError>,
+}
+
+const COMMANDS: [Command; 5] = [
+    Command { program: BLASTP, about: "Protein-Protein BLAST", run: blastp },
+    Command {
+        program: BLASTDBCMD,
+        about: "Looks into databases: sequences, what databases there are",
+        run: blastdbcmd::run,
+    },
+    Command {
+        program: MAKEBLASTDB,
+        about: "Makes databases of FASTA files",
+        run: makeblastdb::run,
+    },
+    Command {
+        program: DBCHECK,
+        about: "Checks whether a database is sound (FleetBLAST's own)",
+        run: dbcheck::run,
+    },
+    Command {
+        program: DOCTOR,
+        about: "Tells what bounds a search of a database here (FleetBLAST's own)",
+        run: doctor::run,
+    },
+];
 
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -47,32 +85,47 @@ fn complain(message: &str) {
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), CliError> {
+    let named = |name: &OsStr| COMMANDS.iter().find(|command| name == command.program.name);
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
-    if called == Some(OsStr::new("blastp")) {
-        return blastp(Name::Blast, &arguments[1..]);
+    if let Some(command) = called.and_then(named) {
+        return run(command, Name::Blast, &arguments[1..]);
     }
-    let command = arguments.get(1).map(|argument| argument.to_string_lossy());
-    match command.as_deref() {
-        Some("blastp") => blastp(Name::FleetBlast, &arguments[2..]),
-        None | Some("-h" | "-help") => print(ABOUT),
-        Some("-version") => print(&format!(
+    let Some(word) = arguments.get(1) else { return print(&about()) };
+    if let Some(command) = named(word) {
+        return run(command, Name::FleetBlast, &arguments[2..]);
+    }
+    match word.to_string_lossy().as_ref() {
+        "-h" | "-help" => print(&about()),
+        "-version" => print(&format!(
             "fleetblast: {}\n Package: FleetBLAST, reports equal blast 2.12.0\n",
             env!("CARGO_PKG_VERSION")
         )),
-        Some(other) => Err(CliError::new(
+        other => Err(CliError::new(
             exit::INPUT,
             format!("fleetblast: there is no command '{other}'; 'fleetblast -help' lists them"),
         )),
     }
 }
 
-fn blastp(name: Name, arguments: &[OsString]) -> Result<(), CliError> {
-    let given = match parse::parse(name, arguments)? {
-        Request::Print(text) => return print(&text),
-        Request::Search(given) => given,
-    };
+/// The text of `fleetblast -help`.
+fn about() -> String {
+    let mut text = ABOUT.to_owned();
+    for Command { program, about, .. } in &COMMANDS {
+        text.push_str(&format!("  {:<18}{about}\n", program.name));
+    }
+    text + "\nRun through a link named like one of them, the program is that command.\n"
+}
+
+fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliError> {
+    match parse::parse(&command.program, name, arguments)? {
+        Request::Print(text) => print(&text),
+        Request::Run(given) => (command.run)(&given),
+    }
+}
+
+fn blastp(given: &Given) -> Result<(), CliError> {
     let mut warnings = Vec::new();
-    let plan = Plan::new(&BlastpOptions::new(&given), &Host::current(), &mut warnings);
+    let plan = Plan::new(&BlastpOptions::new(given), &Host::current(), &mut warnings);
     for warning in &warnings {
         complain(warning);
     }

@@ -64,6 +64,27 @@ pub struct Timing {
     pub subjects: u64,
     /// Residues of these.
     pub subject_residues: u64,
+    /// How the database came into memory.
+    pub loading: Option<Loading>,
+}
+
+/// How a database came into memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loading {
+    /// `map`, `read` or `direct`.
+    pub method: &'static str,
+    /// Why.
+    pub reason: String,
+    /// Bytes of the buffers, if it does not fit in memory.
+    pub streamed_through_bytes: Option<u64>,
+    /// Bytes read from files.
+    pub bytes_read: u64,
+    /// The pages they are on.
+    pub pages: &'static str,
+    /// Wall time of reading them, beside the search.
+    pub read_seconds: f64,
+    /// Time that searching threads waited for it, in sum.
+    pub wait_seconds: f64,
 }
 
 impl Timing {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use common::{Fixture, complaint};
 use fleetblast_cli::error::CliError;
+use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::typed::BlastpOptions;
 use fleetblast_cli::options::usage::Name;
@@ -73,8 +74,8 @@ fn plan_on(
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let host = Host { cores, variable: &variable };
     let mut warnings = Vec::new();
-    let plan = match parse::parse(Name::Blast, arguments) {
-        Ok(Request::Search(given)) => Plan::new(&BlastpOptions::new(&given), &host, &mut warnings),
+    let plan = match parse::parse(&BLASTP, Name::Blast, arguments) {
+        Ok(Request::Run(given)) => Plan::new(&BlastpOptions::new(&given), &host, &mut warnings),
         Ok(Request::Print(text)) => Err(CliError::new(0, text)),
         Err(error) => Err(error),
     };

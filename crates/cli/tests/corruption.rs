@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use fleetblast_cli::error::CliError;
+use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::typed::BlastpOptions;
 use fleetblast_cli::options::usage::Name;
@@ -91,8 +92,8 @@ fn search(sandbox: &Sandbox, options: &[&str]) -> Result<(), CliError> {
     let named = files.map(|(option, file)| [option.into(), sandbox.path(file).into_os_string()]);
     let mut arguments: Vec<OsString> = named.into_iter().flatten().collect();
     arguments.extend(options.iter().map(OsString::from));
-    let request = parse::parse(Name::Blast, &arguments)?;
-    let Request::Search(given) = request else { panic!("{arguments:?} is no search") };
+    let request = parse::parse(&BLASTP, Name::Blast, &arguments)?;
+    let Request::Run(given) = request else { panic!("{arguments:?} is no search") };
     let host = Host { cores: 2, variable: &|_| None };
     let mut options = BlastpOptions::new(&given);
     // One thread, unless asked for more: making threads takes longer than these searches.

@@ -75,9 +75,8 @@ fn what_is_not_supported_is_refused_by_name() {
         let output = run(&[&["blastp", "-db", "x"], line].concat());
         let version = env!("CARGO_PKG_VERSION");
         let name = line[0];
-        let expected = format!(
-            "FleetBLAST {version} does not support {name} yet; run NCBI blastp for this search\n"
-        );
+        let expected =
+            format!("FleetBLAST {version} does not support {name} yet; run NCBI blastp instead\n");
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), &*expected));
     }
     let output = run(&["blastp", "-db", "x", "-outfmt", "11"]);

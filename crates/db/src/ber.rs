@@ -42,11 +42,13 @@ enum End {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Where the first element was that nobody knew.
+    skipped: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, skipped: None }
     }
 
     /// An error at the current position.
@@ -191,6 +193,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over one element of any kind.
     pub(crate) fn skip(&mut self) -> Result<()> {
+        self.skipped.get_or_insert(self.at);
         self.skip_nested(0)
     }
 
@@ -203,6 +206,14 @@ impl<'a> Reader<'a> {
                 self.constructed(tag, |reader, _| reader.skip_nested(depth + 1))
             }
             Some(_) => self.primitive().map(|_| ()),
+        }
+    }
+
+    /// Errors if an element was passed over.
+    pub(crate) fn all_known(&self) -> Result<()> {
+        match self.skipped {
+            None => Ok(()),
+            Some(at) => Err(Malformed { at, problem: "an unknown element" }),
         }
     }
 

@@ -1,34 +1,54 @@
-//! Where the bytes of a file are: the one place to change for another way of loading.
+//! Where the bytes of a file are: mapped, or in memory that anybody filled.
 
+use std::fmt;
 use std::fs::File;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::DbError;
 
-/// The bytes of one file of a volume, mapped or held.
-#[derive(Debug)]
-pub(crate) enum Bytes {
-    /// Mapped, read-only.
-    Mapped(memmap2::Mmap),
-    /// In memory.
-    Held(Vec<u8>),
+/// Memory that holds a stretch of a file, whoever allocated and filled it: a `Vec<u8>`, a mapping, a window that
+/// several processes share. It must give the same bytes whenever asked; what it gives is checked on every access.
+pub type Memory = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// A stretch of a file in memory. Positions are those in the file, so that a part of a database is read, checked and
+/// complained about exactly as the whole.
+#[derive(Clone)]
+pub(crate) struct Bytes {
+    memory: Memory,
+    /// Which bytes of the memory.
+    held: Range<usize>,
+    /// Position in the file of the first of them.
+    origin: usize,
 }
 
 impl Bytes {
+    /// A whole file in memory.
+    pub(crate) fn held(bytes: Vec<u8>) -> Self {
+        let held = 0..bytes.len();
+        Self { memory: Arc::new(bytes), held, origin: 0 }
+    }
+
+    /// A stretch of a file that begins at position `origin` of the file and at byte `start` of `memory`. Shorter than
+    /// `length` if the memory is.
+    pub(crate) fn stretch(memory: Memory, start: usize, length: usize, origin: usize) -> Self {
+        let size = (*memory).as_ref().len();
+        let start = start.min(size);
+        let held = start..start.saturating_add(length).min(size);
+        Self { memory, held, origin }
+    }
+
     /// Maps the file at `path`.
     ///
     /// # Errors
     /// [`DbError::MissingFile`] if there is no such file, [`DbError::Io`] if it cannot be read.
     pub(crate) fn map(path: &Path) -> Result<Self, DbError> {
-        let failed = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::NotFound => DbError::MissingFile { path: path.into() },
-            _ => DbError::Io { path: path.into(), source },
-        };
+        let failed = |source: std::io::Error| DbError::file(path, source);
         let file = File::open(path).map_err(failed)?;
         // An empty file cannot be mapped on every system.
         if file.metadata().map_err(failed)?.len() == 0 {
-            return Ok(Self::Held(Vec::new()));
+            return Ok(Self::held(Vec::new()));
         }
         // SAFETY: the mapping is private to this value, read-only and never handed out as anything
         // but `&[u8]`. The remaining obligation, that nobody changes the file meanwhile, cannot be
@@ -36,17 +56,64 @@ impl Bytes {
         // checks each offset and code it uses, and none relies on two reads agreeing for memory
         // safety.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
-        Ok(Self::Mapped(map))
+        let held = 0..map.len();
+        Ok(Self { memory: Arc::new(map), held, origin: 0 })
+    }
+
+    /// The bytes at these positions of the file, `None` if they are not all here.
+    #[inline]
+    pub(crate) fn at(&self, range: Range<usize>) -> Option<&[u8]> {
+        let start = range.start.checked_sub(self.origin)?;
+        let end = range.end.checked_sub(self.origin)?;
+        self.get(start..end)
+    }
+
+    /// The same memory, as far as it holds these positions of the file.
+    pub(crate) fn window(&self, range: Range<usize>) -> Self {
+        let start = range.start.clamp(self.origin, self.end());
+        let length = range.end.clamp(start, self.end()) - start;
+        let from = self.held.start + (start - self.origin);
+        Self { memory: self.memory.clone(), held: from..from + length, origin: start }
+    }
+
+    /// Position in the file after the last byte here; the length of the file, if it is here as a whole.
+    pub(crate) fn end(&self) -> usize {
+        self.origin + self.held.len()
     }
 }
 
 impl Deref for Bytes {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
-        match self {
-            Self::Mapped(map) => map,
-            Self::Held(bytes) => bytes,
-        }
+        // A memory that gives fewer bytes than before has none for us.
+        (*self.memory).as_ref().get(self.held.clone()).unwrap_or(&[])
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({}..{})", self.origin, self.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_of_the_file() {
+        let file = Bytes::held((0..100).collect());
+        let window = file.window(10..20);
+        assert_eq!(window.at(12..14), Some(&[12, 13][..]));
+        assert_eq!((window.at(9..12), window.at(18..21), window.end()), (None, None, 20));
+        assert_eq!(window.window(0..12).at(10..12), Some(&[10, 11][..]));
+        assert_eq!(window.window(15..500).at(15..20), Some(&[15, 16, 17, 18, 19][..]));
+        assert!(window.window(40..60).is_empty());
+        let (later, earlier) = (12, 11);
+        assert!(window.at(later..earlier).is_none());
+        let own = Bytes::stretch(Arc::new(vec![7u8, 8, 9]), 1, 9, 50);
+        assert_eq!((own.at(50..52), own.end()), (Some(&[8, 9][..]), 52));
     }
 }

@@ -1,12 +1,13 @@
 //! The database as the other layers see it.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::defline::Defline;
 use crate::partition::{self, Balance};
 use crate::volume::Volume;
-use crate::{DbError, range, totals};
+use crate::{Bases, DbError, range, totals};
 
 /// What the sequences of a database are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,39 @@ use crate::{DbError, range, totals};
 pub enum SequenceKind {
     /// Proteins, in NCBIstdaa.
     Protein,
+    /// DNA or RNA: two bits for a base, and runs of ambiguous bases beside.
+    Nucleotide,
+}
+
+impl SequenceKind {
+    /// How messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Protein => "protein",
+            Self::Nucleotide => "nucleotide",
+        }
+    }
+
+    /// The word for it in `-dbtype`.
+    pub fn database_type(self) -> &'static str {
+        match self {
+            Self::Protein => "prot",
+            Self::Nucleotide => "nucl",
+        }
+    }
+
+    /// The letter with which the extensions of its files begin.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Protein => 'p',
+            Self::Nucleotide => 'n',
+        }
+    }
+
+    /// An extension of its files: `extension("in")` is `pin` or `nin`.
+    pub fn extension(self, rest: &str) -> String {
+        format!("{}{rest}", self.letter())
+    }
 }
 
 /// What a report prints about one of the databases named by `-db`.
@@ -29,6 +63,20 @@ pub struct DatabaseInfo {
     pub sequences: u64,
     /// Number of residues, likewise.
     pub residues: u64,
+}
+
+/// All databases named by `-db` as one, in which what is named twice counts once: what `blastdbcmd -info` prints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// The titles, joined by `; `; empty if there are none.
+    pub title: Vec<u8>,
+    /// Number of sequences, as the aliases state it if they do.
+    pub sequences: u64,
+    /// Number of residues, likewise.
+    pub residues: u64,
+    /// Paths of the volumes named and of those in the aliases named, and of the alias *files* below these
+    /// (`CSeqDBAliasNode::FindVolumePaths`, seqdbalias.cpp). Empty for a database in memory.
+    pub volumes: Vec<Vec<u8>>,
 }
 
 /// An opened database: immutable, shared by cloning.
@@ -59,12 +107,16 @@ pub(crate) struct Parts {
     pub(crate) included: Vec<Range<u32>>,
     /// One for each name given; at least one.
     pub(crate) infos: Vec<DatabaseInfo>,
+    /// What [`Database::whole`] gives.
+    pub(crate) whole: Whole,
     /// The latest date of all volumes.
     pub(crate) date: String,
     /// Sequences for statistics.
     pub(crate) stats_sequences: u64,
     /// Residues for statistics.
     pub(crate) stats_residues: u64,
+    /// Lengths of the shortest and the longest included sequence, where all of them were counted.
+    pub(crate) lengths: Option<(u32, u32)>,
 }
 
 /// The first OID of each volume, then the number of all sequences.
@@ -125,6 +177,28 @@ impl Database {
         self.inner.parts.stats_residues
     }
 
+    /// Paths without extension of the volumes, in OID order; labels for volumes in memory.
+    pub fn volume_paths(&self) -> impl Iterator<Item = &Path> {
+        self.volumes().map(|(volume, _)| volume.name())
+    }
+
+    /// Number of residues of the included sequences, counted one by one where what [`Database::whole`] states of
+    /// nucleotides is an estimate.
+    pub fn exact_residues(&self) -> u64 {
+        match self.counted_lengths() {
+            None => self.whole().residues,
+            Some(_) => {
+                let oids = self.oids().iter().cloned().flatten();
+                oids.map(|oid| u64::from(self.length_of(oid))).sum()
+            }
+        }
+    }
+
+    /// All databases named, as one.
+    pub fn whole(&self) -> &Whole {
+        &self.inner.parts.whole
+    }
+
     /// All titles, joined by `; `.
     pub fn title(&self) -> &[u8] {
         &self.inner.title
@@ -141,13 +215,40 @@ impl Database {
         self.volumes().map(|(volume, _)| volume.index().longest).max().unwrap_or(0)
     }
 
+    /// Lengths of the shortest and the longest included sequence, where BLAST+ looks at them: with a list of the user, or
+    /// of an alias that does not state what it includes. `None` elsewhere, and if nothing is included.
+    pub fn counted_lengths(&self) -> Option<(u32, u32)> {
+        self.inner.parts.lengths
+    }
+
+    /// Residues of all volumes, whether included or not, as these state them.
+    pub fn volume_residues(&self) -> u64 {
+        self.volumes().fold(0, |sum, (volume, _)| sum.saturating_add(volume.index().residues))
+    }
+
     /// 4 or 5. All volumes have the same; a database without volumes has 5.
     pub fn version(&self) -> u32 {
         self.volumes().next().map_or(5, |(volume, _)| volume.index().version)
     }
 
+    /// What the sequences are. A database without volumes is one of proteins.
+    pub fn kind(&self) -> SequenceKind {
+        self.volumes().next().map_or(SequenceKind::Protein, |(volume, _)| volume.index().kind)
+    }
+
+    /// The bases of a sequence of a nucleotide database.
+    ///
+    /// # Errors
+    /// [`DbError::NoSuchOid`]; [`DbError::Offset`] for a damaged database, and for one of proteins.
+    pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
+        match self.locate(oid) {
+            Some((volume, first)) => volume.bases(oid - first, first),
+            None => Err(self.no_such_oid(oid)),
+        }
+    }
+
     /// The residues of a sequence in NCBIstdaa, without sentinels, in constant time and without
-    /// copying.
+    /// copying. (Of a nucleotide database, meaningless bytes: see [`Database::bases_of`].)
     ///
     /// Codes are below 28, and the slice is what the makers of the database wrote, only where
     /// [`Database::validate`] has succeeded. Empty for an OID that does not exist and for one whose
@@ -164,14 +265,26 @@ impl Database {
         self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
     }
 
-    /// The definition lines of a sequence.
+    /// Whether any definition line of a sequence is shown. BLAST+ drops the hits to sequences that a list includes, but none
+    /// of whose lines it shows.
+    ///
+    /// # Errors
+    /// As [`Database::deflines`]; none for a database without restrictions.
+    pub fn is_shown(&self, oid: u32) -> Result<bool, DbError> {
+        match self.locate(oid) {
+            Some((volume, _)) if volume.is_filtered() => Ok(!self.deflines(oid)?.is_empty()),
+            _ => Ok(true),
+        }
+    }
+
+    /// The definition lines of a sequence; with a restriction, those that it includes.
     ///
     /// # Errors
     /// [`DbError::NoSuchOid`]; [`DbError::Offset`] or [`DbError::Header`] for a damaged database.
     pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         match self.locate(oid) {
             Some((volume, first)) => volume.deflines(oid - first, first),
-            None => Err(DbError::NoSuchOid { oid, count: self.oid_count() }),
+            None => Err(self.no_such_oid(oid)),
         }
     }
 
@@ -183,7 +296,7 @@ impl Database {
     /// [`DbError::NoSuchOid`] if the range exceeds the database.
     pub fn validate(&self, range: Range<u32>) -> Result<(), DbError> {
         if range.end > self.oid_count() {
-            return Err(DbError::NoSuchOid { oid: range.end - 1, count: self.oid_count() });
+            return Err(self.no_such_oid(range.end - 1));
         }
         for (volume, oids) in self.volumes() {
             let (from, to) = (range.start.max(oids.start), range.end.min(oids.end));
@@ -194,7 +307,7 @@ impl Database {
         Ok(())
     }
 
-    /// The included OIDs: everything, unless an alias gives FIRST_OID or LAST_OID. Sorted; the
+    /// The included OIDs: everything, unless an alias or a list of the user restricts them. Sorted; the
     /// ranges neither touch nor overlap.
     pub fn oids(&self) -> &[Range<u32>] {
         &self.inner.parts.included
@@ -213,8 +326,18 @@ impl Database {
         partition::cut(self, self.oids(), n)
     }
 
+    /// The same for all OIDs, whether included or not.
+    pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
+        let all = 0..self.oid_count();
+        partition::cut(self, if all.is_empty() { &[] } else { std::slice::from_ref(&all) }, n)
+    }
+
+    pub(crate) fn no_such_oid(&self, oid: u32) -> DbError {
+        DbError::NoSuchOid { oid, count: self.oid_count() }
+    }
+
     /// The volumes and the OIDs in each.
-    fn volumes(&self) -> impl Iterator<Item = (&Volume, Range<u32>)> {
+    pub(crate) fn volumes(&self) -> impl Iterator<Item = (&Volume, Range<u32>)> {
         let starts = self.inner.starts.windows(2).map(|pair| pair[0]..pair[1]);
         self.inner.parts.volumes.iter().map(Arc::as_ref).zip(starts)
     }

@@ -16,8 +16,10 @@ pub struct Defline {
     pub taxid: i64,
     /// Membership bits, 32 to a number (field 3); empty in databases made by makeblastdb.
     pub memberships: Vec<i64>,
-    /// Link bits, 32 to a number (field 4).
+    /// Link bits, 32 to a number, or further taxids (field 4).
     pub links: Vec<i64>,
+    /// Other numbers (field 5); the first that is not −1 is the sequence's PIG.
+    pub other_info: Vec<i64>,
 }
 
 /// Where and why a header could not be read.
@@ -49,6 +51,18 @@ pub(crate) const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
 /// [`HeaderError`] if the bytes are not the BER encoding of one.
 pub fn parse(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
     let mut reader = Reader::new(header);
+    Ok(defline_set(&mut reader)?)
+}
+
+/// The same, but fields that nobody knows are errors.
+pub(crate) fn parse_strictly(header: &[u8]) -> std::result::Result<Vec<Defline>, HeaderError> {
+    let mut reader = Reader::new(header);
+    let lines = defline_set(&mut reader)?;
+    reader.all_known()?;
+    Ok(lines)
+}
+
+fn defline_set(reader: &mut Reader<'_>) -> Result<Vec<Defline>> {
     let mut lines = Vec::new();
     reader.constructed(SEQUENCE, |r, _| {
         lines.push(defline(r)?);
@@ -67,6 +81,7 @@ fn defline(reader: &mut Reader<'_>) -> Result<Defline> {
             0xa2 => line.taxid = r.wrapped(tag, Reader::integer)?,
             0xa3 => line.memberships = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
             0xa4 => line.links = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
+            0xa5 => line.other_info = r.wrapped(tag, |r| sequence_of(r, Reader::integer))?,
             _ => r.skip()?,
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! What can go wrong with a database, in the oracle's words where it has words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::SequenceKind;
 
 /// An error in a BLAST database.
 ///
@@ -111,11 +113,13 @@ pub enum DbError {
         /// The version found.
         found: u32,
     },
-    /// A nucleotide index where a protein one was asked for (byte offset 4).
+    /// An index of another kind of sequence than its name and place say (byte offset 4).
     #[error("Error: requested sequence type does not match DB.")]
     WrongKind {
         /// The index file.
         path: PathBuf,
+        /// What was asked for; `None` if the index states no known kind.
+        wanted: Option<SequenceKind>,
     },
     /// Volumes of both versions in one database.
     #[error("DB list contains both Version 4 and Version 5 dbs")]
@@ -220,6 +224,145 @@ pub enum DbError {
         /// How many there may be.
         maximum: u64,
     },
+    /// A file of the look-up tables that is damaged.
+    #[error(
+        "look-up file ({}) byte {offset}: {problem}; copy or make the database again",
+        path.display()
+    )]
+    LookupFile {
+        /// The file.
+        path: PathBuf,
+        /// Where the problem is.
+        offset: u64,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// An LMDB file that was made for other volumes than those that name it.
+    #[error("{problem}")]
+    LmdbVolumes {
+        /// The LMDB file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// An identifier is looked for in a version-5 database made without identifiers.
+    #[error("DB contains no accession info.")]
+    NoAccessions,
+    /// Nothing is looked for in a version-5 database; LMDB refuses empty keys.
+    #[error(
+        "Accessions to Oids lookup error in {}",
+        path.file_name().unwrap_or_default().display()
+    )]
+    EmptyKey {
+        /// The LMDB file.
+        path: PathBuf,
+    },
+    /// A version-5 database without its table of taxids.
+    #[error("DB contains no tax id info")]
+    NoTaxids,
+    /// Taxids are looked for in a version-4 database.
+    #[error("Taxonomy list is not supported in v4 BLAST db")]
+    TaxonomyVersion,
+    /// What only a check of the whole database notices.
+    #[error("file ({}){place}: {problem}; copy or make the database again", path.display())]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// Where in it: empty, or a byte and a sequence, after a blank.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Files of a database that was never files.
+    #[error("the sequences are in memory only, there are no files to read")]
+    NotOnDisk,
+    /// A database to be mapped that is larger than the memory allowed for it.
+    #[error(
+        "-loader map cannot keep within -memory: {size} bytes of the database are needed, {limit} \
+         are allowed; use -loader direct, read or auto"
+    )]
+    MapTooLarge {
+        /// Bytes of the database.
+        size: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// No memory to load a part of the database into.
+    #[error(
+        "cannot get {size} bytes of memory for a part of the database: {source}; \
+         allow less with -memory"
+    )]
+    Memory {
+        /// Bytes asked for.
+        size: u64,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A list of GIs or identifiers for a volume without an index of them.
+    #[error("{what} list specified but no ISAM file found for {what} in {}", path.display())]
+    NoIndex {
+        /// `GI` or `SI`.
+        what: &'static str,
+        /// Path of the volume without extension.
+        path: PathBuf,
+    },
+    /// None of the taxids is in the database.
+    #[error(
+        "{}Taxonomy ID(s) not found. This could be because the ID(s) provided are not at or below the species level. \
+         Please use get_species_taxids.sh to get taxids for nodes higher than species \
+         (see https://www.ncbi.nlm.nih.gov/books/NBK546209/).",
+        match sign { TaxidSign::Positive => "", TaxidSign::Negative => "Taxonomy ID(s) not found." }
+    )]
+    NoSuchTaxids {
+        /// Of which list.
+        sign: TaxidSign,
+    },
+    /// A restriction to taxids in a version-4 database.
+    #[error("Taxonomy filtering is not supported in v4 BLAST dbs")]
+    TaxidsVersion,
+    /// A binary list of identifiers for a version-4 database.
+    #[error("Seqidlist is not in BLAST db v4 format")]
+    SeqIdListVersion,
+    /// An alias that names several lists where one is allowed.
+    #[error(
+        "Alias file ({}) has multiple {what} lists ({names}).",
+        path.parent().unwrap_or(Path::new("")).display()
+    )]
+    SeveralLists {
+        /// The alias file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// `GI`, `SEQID` or `Tax ids`.
+        what: &'static str,
+        /// The value.
+        names: String,
+    },
+    /// A list that is not there; BLAST+ does not expect that.
+    #[error(
+        "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line 5694: Error: \
+         (CFileException::eMemoryMap) ncbi::CMemoryFileMap::CMemoryFileMap() - To be memory mapped the file must \
+         exist: '{}'\n",
+        path.display()
+    )]
+    MissingList {
+        /// The file as named.
+        path: PathBuf,
+    },
+    /// An alias's list of GIs that is not there.
+    #[error("Cannot memory map {}.", path.display())]
+    MissingGiList {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A list that cannot be read.
+    #[error("{problem}")]
+    List {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: crate::restrict::ListError,
+    },
     /// The operating system refused.
     #[error("cannot read ({}): {source}", path.display())]
     Io {
@@ -230,12 +373,32 @@ pub enum DbError {
     },
 }
 
+/// Whether taxids are asked for or excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaxidSign {
+    /// Only these.
+    Positive,
+    /// All but these.
+    Negative,
+}
+
 impl DbError {
+    /// What the operating system says of a file that is needed.
+    pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
+        match source.kind() {
+            std::io::ErrorKind::NotFound => Self::MissingFile { path: path.into() },
+            _ => Self::Io { path: path.into(), source },
+        }
+    }
+
     /// The exit status of the command: 2 as for every `BLAST Database error`, and 255 where BLAST+
     /// ends with an exception that it does not translate.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::MissingLmdb { .. } | Self::AliasNumber { .. } | Self::Header { .. } => 255,
+            Self::MissingLmdb { .. }
+            | Self::MissingList { .. }
+            | Self::AliasNumber { .. }
+            | Self::Header { .. } => 255,
             _ => 2,
         }
     }
@@ -248,13 +411,29 @@ impl DbError {
                 let path = path.display();
                 Some(format!("index file ({path}) byte 0: {found} is no version; {AGAIN}"))
             }
-            Self::WrongKind { path } => Some(format!(
-                "index file ({}) byte 4: the sequences are not proteins; use a database made with \
-                 -dbtype prot",
+            Self::WrongKind { path, wanted: None } => Some(format!(
+                "index file ({}) byte 4: neither proteins nor nucleotides; {AGAIN}",
                 path.display()
+            )),
+            Self::WrongKind { path, wanted: Some(kind) } => Some(format!(
+                "index file ({}) byte 4: the sequences are not {}s; use a database made with \
+                 -dbtype {}",
+                path.display(),
+                kind.name(),
+                kind.database_type()
             )),
             Self::MissingLmdb { path } => {
                 Some(format!("file ({}) is missing; {AGAIN}", path.display()))
+            }
+            Self::LmdbVolumes { path, .. } => {
+                Some(format!("file ({}) belongs to other volumes; {AGAIN}", path.display()))
+            }
+            Self::MissingList { path } => {
+                Some(format!("list ({}) does not exist; check the name", path.display()))
+            }
+            Self::List { path, .. } => Some(format!("list ({})", path.display())),
+            Self::SeveralLists { path, line, .. } => {
+                Some(format!("alias file ({}) line {line}; name one list", path.display()))
             }
             Self::AliasCycle { path } => Some(format!(
                 "alias file ({}) is reached from itself; correct its DBLIST",

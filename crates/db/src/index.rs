@@ -1,4 +1,4 @@
-//! The index file of a volume (`.pin`): what the volume is, and where each sequence and header is.
+//! The index file of a volume (`.pin`, `.nin`): what the volume is, and where each sequence and header is.
 //!
 //! Integers are 32 bits, big-endian, unless noted:
 //!
@@ -10,18 +10,21 @@
 //! | name of the LMDB file: length and bytes | | text |
 //! | date: length and bytes, padded with NUL so that the tables begin at a multiple of 8 | text | text |
 //! | number of sequences N, residues (64 bits, *little*-endian), longest sequence | | |
-//! | header offsets, then sequence offsets: N + 1 each | | |
+//! | header offsets, then sequence offsets, then for nucleotides where the ambiguities begin: N + 1 each | | |
 
 use std::ops::Range;
 use std::path::Path;
 
-use crate::DbError;
+use crate::bytes::Bytes;
+use crate::{DbError, SequenceKind};
 
 /// The fields of an index file before its offset tables, and where those are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// 4 or 5.
     pub version: u32,
+    /// What the sequences are.
+    pub kind: SequenceKind,
     /// Title, up to the first NUL byte.
     pub title: Vec<u8>,
     /// Name of the LMDB file in the same directory; empty in version 4.
@@ -38,22 +41,30 @@ pub struct Index {
     headers_at: usize,
     /// Byte offset of the sequence offsets in the file.
     sequences_at: usize,
+    /// Byte offset of the ambiguity offsets in the file; those of the sequences for proteins.
+    ambiguities_at: usize,
 }
 
-/// Which of the two offset tables.
+/// Which of the offset tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     /// Offsets into the header file.
     Headers,
     /// Offsets into the sequence file.
     Sequences,
+    /// Offsets into the sequence file, of the ambiguities after the bases of each nucleotide sequence.
+    Ambiguities,
 }
 
 impl Table {
+    /// How many tables there are.
+    pub(crate) const COUNT: usize = 3;
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Headers => "header",
             Self::Sequences => "sequence",
+            Self::Ambiguities => "ambiguity",
         }
     }
 }
@@ -81,16 +92,24 @@ impl Index {
         let residues = fields.take(8, "the number of residues")?;
         let residues = u64::from_le_bytes(std::array::from_fn(|i| residues[i]));
         let longest = fields.number("the length of the longest sequence")?;
-        if kind != 1 {
-            return Err(DbError::WrongKind { path: path.into() });
-        }
+        let kind = match kind {
+            0 => SequenceKind::Nucleotide,
+            1 => SequenceKind::Protein,
+            _ => return Err(DbError::WrongKind { path: path.into(), wanted: None }),
+        };
         let table = (u64::from(sequences) + 1) * 4;
         let headers_at = fields.at;
         fields.take(table, "the table of header offsets")?;
         let sequences_at = fields.at;
         fields.take(table, "the table of sequence offsets")?;
+        let mut ambiguities_at = sequences_at;
+        if kind == SequenceKind::Nucleotide {
+            ambiguities_at = fields.at;
+            fields.take(table, "the table of ambiguity offsets")?;
+        }
         Ok(Self {
             version,
+            kind,
             title: title.to_vec(),
             lmdb: lmdb.to_vec(),
             date: String::from_utf8_lossy(date).into_owned(),
@@ -99,6 +118,7 @@ impl Index {
             longest,
             headers_at,
             sequences_at,
+            ambiguities_at,
         })
     }
 
@@ -107,26 +127,27 @@ impl Index {
         let start = match table {
             Table::Headers => self.headers_at,
             Table::Sequences => self.sequences_at,
+            Table::Ambiguities => self.ambiguities_at,
         };
         start + 4 * i as usize
     }
 
     /// Entry `i` of a table, `None` if `i` is greater than the number of sequences.
     ///
-    /// `bytes` are those the index was parsed from.
+    /// `bytes` are the index file, or the part of it with this entry.
     #[inline]
-    pub(crate) fn offset(&self, bytes: &[u8], table: Table, i: u32) -> Option<u32> {
+    pub(crate) fn offset(&self, bytes: &Bytes, table: Table, i: u32) -> Option<u32> {
         if i > self.sequences {
             return None;
         }
         let at = self.position(table, i);
-        let word = bytes.get(at..at + 4)?;
+        let word = bytes.at(at..at + 4)?;
         Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
     }
 
     /// The bytes between two neighbouring entries, `None` if out of order or there is no such entry.
     #[inline]
-    pub(crate) fn span(&self, bytes: &[u8], table: Table, i: u32) -> Option<Range<usize>> {
+    pub(crate) fn span(&self, bytes: &Bytes, table: Table, i: u32) -> Option<Range<usize>> {
         let start = self.offset(bytes, table, i)?;
         let end = self.offset(bytes, table, i.checked_add(1)?)?;
         (start <= end).then_some(start as usize..end as usize)

@@ -17,26 +17,38 @@
 //! with a bus error, as it does NCBI BLAST+.
 
 pub mod alias;
+mod bases;
 mod ber;
 mod bytes;
+pub mod check;
 mod database;
 mod date;
 pub mod defline;
 mod error;
 pub mod index;
+pub mod load;
+pub mod lookup;
+pub mod masks;
 pub mod memory;
 mod ncbirc;
 mod open;
-mod partition;
+pub mod partition;
 mod path;
 mod range;
+pub mod restrict;
 mod search_path;
+mod taxdb;
 mod totals;
 mod tree;
 mod volume;
 
-pub use database::{Database, DatabaseInfo, SequenceKind};
+pub use bases::{Ambiguity, Bases};
+pub use bytes::Memory;
+pub use database::{Database, DatabaseInfo, SequenceKind, Whole};
 pub use defline::Defline;
-pub use error::DbError;
+pub use error::{DbError, TaxidSign};
+pub use lookup::Lookup;
+pub use partition::{Contents, LoadedPartition, Partition};
 pub use search_path::SearchPath;
+pub use taxdb::{TaxonNames, TaxonomyNames};
 pub use volume::VolumeBytes;

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::database::{Parts, first_oids};
+use crate::database::{Parts, Whole, first_oids};
 use crate::path::{self, BasePath};
+use crate::restrict::filter::DeflineFilter;
+use crate::restrict::{self, Restriction};
 use crate::totals::{self, Volumes};
 use crate::tree::Node;
 use crate::volume::Volume;
@@ -28,24 +30,44 @@ impl Database {
     /// # Errors
     /// As the oracle for names, aliases and versions; [`DbError::Truncated`] for files cut short.
     pub fn open(names: &str, kind: SequenceKind, search: &SearchPath) -> Result<Self, DbError> {
-        let SequenceKind::Protein = kind;
+        Self::open_restricted(names, kind, search, None, &mut Vec::new())
+    }
+
+    /// Opens the databases and includes only what the user's list allows. Adds what BLAST+ warns of to `warnings`.
+    ///
+    /// # Errors
+    /// As [`Database::open`], and those of lists that do not fit the database.
+    pub fn open_restricted(
+        names: &str,
+        kind: SequenceKind,
+        search: &SearchPath,
+        user: Option<&Restriction>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, DbError> {
         let list = names.as_bytes();
-        let tree = Node::resolve(list, search)?;
-        let mut pool = Pool::default();
+        let tree = Node::resolve(list, kind, search)?;
+        let mut pool = Pool { kind, volumes: HashMap::new() };
         let opened = pool.open(&tree)?;
-        let stated = (tree.sequences(&opened)?, tree.residues(&opened)?);
         let infos = path::split_names(list, true)
             .into_iter()
             .map(|name| info(name, search, &mut pool))
             .collect::<Result<Vec<_>, _>>()?;
+        let part = Part::of(&tree, &opened, user, warnings)?;
         let or_stated = |stats: u64, stated: u64| if stats > 0 { stats } else { stated };
         Self::assemble(Parts {
-            included: tree.included(&opened, opened.count)?,
             infos,
+            whole: Whole {
+                title: tree.title(&opened),
+                sequences: part.sequences,
+                residues: part.residues,
+                volumes: tree.listed_volumes(),
+            },
             date: opened.date().to_owned(),
-            stats_sequences: or_stated(tree.stats_sequences(&opened)?, stated.0),
-            stats_residues: or_stated(tree.stats_residues(&opened)?, stated.1),
-            volumes: opened.volumes.into_iter().map(|(_, volume, _)| volume).collect(),
+            stats_sequences: or_stated(tree.stats_sequences(&opened)?, part.sequences),
+            stats_residues: or_stated(tree.stats_residues(&opened)?, part.residues),
+            lengths: part.lengths,
+            volumes: opened.filtered(part.filter.as_ref()),
+            included: part.included,
         })
     }
 
@@ -83,7 +105,14 @@ impl Database {
             included: if count == 0 { Vec::new() } else { vec![all] },
             date: info.date.clone(),
             stats_sequences: info.sequences,
+            lengths: None,
             stats_residues: totals::limited("residues", info.residues, i64::MAX as u64)?,
+            whole: Whole {
+                title: info.title.clone(),
+                sequences: info.sequences,
+                residues: info.residues,
+                volumes: Vec::new(),
+            },
             infos: vec![info],
         })
     }
@@ -92,24 +121,89 @@ impl Database {
 /// What the report says about one of the names, which BLAST+ opens by itself for this
 /// (`CAlignFormatUtil::GetBlastDbInfo`, align_format_util.cpp).
 fn info(name: Vec<u8>, search: &SearchPath, pool: &mut Pool) -> Result<DatabaseInfo, DbError> {
-    let tree = Node::resolve(&name, search)?;
+    let tree = Node::resolve(&name, pool.kind, search)?;
     let opened = pool.open(&tree)?;
     let title = match tree.title(&opened) {
         none if none.is_empty() => name.clone(),
         title => title,
     };
+    let part = Part::of(&tree, &opened, None, &mut Vec::new())?;
     Ok(DatabaseInfo {
         title: title.split(|&b| b == 0).next().unwrap_or_default().to_vec(),
         date: opened.date().to_owned(),
-        sequences: tree.sequences(&opened)?,
-        residues: tree.residues(&opened)?,
+        sequences: part.sequences,
+        residues: part.residues,
         name,
     })
 }
 
+/// What of a tree's volumes is included, and what that amounts to.
+struct Part {
+    included: Vec<Range<u32>>,
+    filter: Option<Arc<DeflineFilter>>,
+    sequences: u64,
+    residues: u64,
+    lengths: Option<(u32, u32)>,
+}
+
+impl Part {
+    fn of(
+        tree: &Node,
+        opened: &Opened,
+        user: Option<&Restriction>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, DbError> {
+        let all = 0..opened.count;
+        let mut part = Self {
+            included: if all.is_empty() { Vec::new() } else { vec![all] },
+            filter: None,
+            sequences: 0,
+            residues: 0,
+            lengths: None,
+        };
+        let mut counted = false;
+        if restrict::restricts(tree, user)? {
+            let whole = Database::assemble(Parts {
+                volumes: opened.filtered(None),
+                included: part.included.clone(),
+                infos: Vec::new(),
+                whole: Whole::default(),
+                date: String::new(),
+                stats_sequences: 0,
+                stats_residues: 0,
+                lengths: None,
+            })?;
+            let members: Vec<_> =
+                opened.volumes.iter().map(|(base, _, span)| (base, span.clone())).collect();
+            let inclusion = restrict::included(tree, &members, &whole, user, warnings)?;
+            part.included = inclusion.oids;
+            part.filter = inclusion.filter;
+            counted = inclusion.counted;
+            if counted {
+                part.count(&whole);
+            }
+        }
+        if !counted {
+            part.sequences = tree.sequences(opened)?;
+            part.residues = tree.residues(opened)?;
+        }
+        Ok(part)
+    }
+
+    fn count(&mut self, whole: &Database) {
+        for oid in self.included.iter().cloned().flatten() {
+            let length = whole.length_of(oid);
+            let (shortest, longest) = self.lengths.unwrap_or((length, length));
+            self.lengths = Some((shortest.min(length), longest.max(length)));
+            self.sequences += 1;
+            self.residues += u64::from(length);
+        }
+    }
+}
+
 /// Volumes opened so far, so that none is opened twice.
-#[derive(Default)]
 struct Pool {
+    kind: SequenceKind,
     volumes: HashMap<BasePath, Arc<Volume>>,
 }
 
@@ -126,7 +220,7 @@ impl Pool {
         for base in tree.all_volumes() {
             let volume = match self.volumes.get(&base) {
                 Some(volume) => volume.clone(),
-                None => Arc::new(Volume::open(&base)?),
+                None => Arc::new(Volume::open(&base, self.kind)?),
             };
             self.volumes.insert(base.clone(), volume.clone());
             volumes.push((base, volume));
@@ -147,6 +241,15 @@ impl Pool {
 }
 
 impl Opened {
+    /// The volumes, which show what the filter keeps.
+    fn filtered(&self, filter: Option<&Arc<DeflineFilter>>) -> Vec<Arc<Volume>> {
+        let volumes = self.volumes.iter().enumerate().map(|(i, (_, volume, _))| match filter {
+            Some(filter) => Arc::new(volume.filtered(filter.clone(), i)),
+            None => volume.clone(),
+        });
+        volumes.collect()
+    }
+
     fn date(&self) -> &str {
         date::latest(self.volumes.iter().map(|(_, volume, _)| volume.index().date.as_str()))
     }

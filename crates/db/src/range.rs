@@ -16,10 +16,64 @@ pub(crate) fn union(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
     merged
 }
 
+/// The ranges of single OIDs in any order.
+pub(crate) fn of_oids(mut oids: Vec<u32>) -> Vec<Range<u32>> {
+    oids.sort_unstable();
+    of_sorted(oids)
+}
+
+/// The ranges of single OIDs in ascending order.
+pub(crate) fn of_sorted(oids: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    for oid in oids {
+        match ranges.last_mut() {
+            Some(last) if oid < last.end => {}
+            Some(last) if oid == last.end => last.end = oid.saturating_add(1),
+            _ => ranges.push(oid..oid.saturating_add(1)),
+        }
+    }
+    ranges
+}
+
+/// What two sorted lists have in common.
+pub(crate) fn intersection(one: &[Range<u32>], other: &[Range<u32>]) -> Vec<Range<u32>> {
+    let (mut i, mut j) = (0, 0);
+    let mut common = Vec::new();
+    while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
+        let range = a.start.max(b.start)..a.end.min(b.end);
+        if !range.is_empty() {
+            common.push(range);
+        }
+        if a.end < b.end { i += 1 } else { j += 1 }
+    }
+    common
+}
+
+/// What of the first sorted list is not in the second.
+pub(crate) fn difference(from: &[Range<u32>], excluded: &[Range<u32>]) -> Vec<Range<u32>> {
+    let mut gaps = Vec::new();
+    let mut start = 0;
+    for range in excluded {
+        gaps.push(start..range.start);
+        start = range.end;
+    }
+    gaps.push(start..u32::MAX);
+    gaps.retain(|gap| !gap.is_empty());
+    intersection(from, &gaps)
+}
+
+/// Whether one of the ranges contains `oid`.
+pub(crate) fn contains(ranges: &[Range<u32>], oid: u32) -> bool {
+    let after = ranges.partition_point(|range| range.start <= oid);
+    after > 0 && oid < ranges[after - 1].end
+}
+
 /// What of the ranges lies in `window`.
 pub(crate) fn clip(ranges: &[Range<u32>], window: &Range<u32>) -> Vec<Range<u32>> {
-    ranges
+    let first = ranges.partition_point(|range| range.end <= window.start);
+    ranges[first..]
         .iter()
+        .take_while(|range| range.start < window.end)
         .map(|range| range.start.max(window.start)..range.end.min(window.end))
         .filter(|range| !range.is_empty())
         .collect()
@@ -35,5 +89,11 @@ mod tests {
         assert_eq!(joined, [0..4, 5..8]);
         assert_eq!(clip(&joined, &(3..6)), [3..4, 5..6]);
         assert!(clip(&joined, &(4..5)).is_empty());
+        assert_eq!(of_oids(vec![7, 1, 2, 2, 0, 9]), [0..3, 7..8, 9..10]);
+        assert_eq!(intersection(&joined, &[1..2, 3..6, 7..9]), [1..2, 3..4, 5..6, 7..8]);
+        assert_eq!(difference(&joined, &[0..1, 3..6]), [1..3, 6..8]);
+        assert_eq!(difference(&joined, &[]), joined);
+        let inside = |oid| contains(&joined, oid);
+        assert_eq!((0..9).filter(|&oid| inside(oid)).collect::<Vec<_>>(), [0, 1, 2, 3, 5, 6, 7]);
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::path::{self, BasePath};
-use crate::{DbError, ncbirc};
+use crate::{DbError, SequenceKind, ncbirc};
 
 /// The directories in which a database name is tried, in this order: the working directory, those
 /// of the environment variable `BLASTDB`, those of `[BLAST] BLASTDB` in NCBI's configuration file.
@@ -71,13 +71,25 @@ impl SearchPath {
         &self.directory
     }
 
+    fn directories(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.split(|&b| b == b':').filter(|directory| !directory.is_empty())
+    }
+
     /// The first `directory/name` for which an alias or an index file exists.
-    pub(crate) fn find(&self, name: &[u8]) -> Option<BasePath> {
-        self.text
-            .split(|&b| b == b':')
-            .filter(|directory| !directory.is_empty())
+    pub(crate) fn find(&self, name: &[u8], kind: SequenceKind) -> Option<BasePath> {
+        let (alias, index) = (kind.extension("al"), kind.extension("in"));
+        self.directories()
             .map(|directory| path::join(directory, name))
-            .find(|base| path::exists(base, "pal") || path::exists(base, "pin"))
+            .find(|base| path::exists(base, &alias) || path::exists(base, &index))
+    }
+}
+
+impl SearchPath {
+    /// The first `directory/name` that exists; `name` itself if it is absolute.
+    pub(crate) fn find_file(&self, name: &[u8]) -> Option<BasePath> {
+        self.directories()
+            .map(|directory| path::join(directory, name))
+            .find(|file| Path::new(path::os(file)).is_file())
     }
 }
 

@@ -1,10 +1,9 @@
-//! What a tree of aliases says about the whole: title, totals, included OIDs.
+//! What a tree of aliases says about the whole: title, totals, ranges.
 
 use std::ops::Range;
 
 use crate::DbError;
 use crate::path::BasePath;
-use crate::range;
 use crate::tree::Node;
 use crate::volume::Volume;
 
@@ -79,44 +78,8 @@ impl Node {
         Ok(total)
     }
 
-    /// The included OIDs of the whole tree.
-    ///
-    /// FIRST_OID and LAST_OID count in the *whole* database, from 1. Each alias includes what its
-    /// members include, within its range. If the user's list has exactly one alias and that alias
-    /// has a range, then the range also restricts the volumes listed beside it
-    /// (`CSeqDBImpl::x_GetOidList`, seqdbimpl.cpp).
-    pub(crate) fn included(
-        &self,
-        volumes: &impl Volumes,
-        count: u32,
-    ) -> Result<Vec<Range<u32>>, DbError> {
-        let included = self.included_within(volumes)?;
-        let [only] = self.nodes.as_slice() else { return Ok(included) };
-        let Some(window) = only.oid_range()? else { return Ok(included) };
-        // An end of 0 means no end, for iteration but not for the alias's own members.
-        let end = if window.end == 0 { count } else { window.end.min(count) };
-        Ok(range::clip(&included, &(window.start.min(end)..end)))
-    }
-
-    fn included_within(&self, volumes: &impl Volumes) -> Result<Vec<Range<u32>>, DbError> {
-        let mut ranges: Vec<_> = self
-            .volumes
-            .iter()
-            .filter_map(|base| volumes.get(base))
-            .map(|(_, oids)| oids)
-            .collect();
-        for node in &self.nodes {
-            ranges.extend(node.included_within(volumes)?);
-        }
-        let ranges = range::union(ranges);
-        Ok(match self.oid_range()? {
-            Some(window) => range::clip(&ranges, &window),
-            None => ranges,
-        })
-    }
-
     /// FIRST_OID and LAST_OID as a range from 0, `None` if neither is given.
-    fn oid_range(&self) -> Result<Option<Range<u32>>, DbError> {
+    pub(crate) fn oid_range(&self) -> Result<Option<Range<u32>>, DbError> {
         let number = |key| self.alias.number(key, MOST_SEQUENCES, &self.file);
         let (first, last) = (number("FIRST_OID")?, number("LAST_OID")?);
         if first.is_none() && last.is_none() {

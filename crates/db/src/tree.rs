@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::alias::AliasFile;
 use crate::path::{self, BasePath};
-use crate::{DbError, SearchPath};
+use crate::{DbError, SearchPath, SequenceKind};
 
 /// Alias files in one tree, beyond which it cannot be meant; also bounds the nesting.
 const MOST_ALIASES: usize = 4096;
@@ -30,7 +30,11 @@ impl Node {
     ///
     /// # Errors
     /// Those of names and alias files; no volume is opened.
-    pub(crate) fn resolve(list: &[u8], search: &SearchPath) -> Result<Self, DbError> {
+    pub(crate) fn resolve(
+        list: &[u8],
+        kind: SequenceKind,
+        search: &SearchPath,
+    ) -> Result<Self, DbError> {
         if list.is_empty() {
             return Err(DbError::NameRequired);
         }
@@ -39,8 +43,8 @@ impl Node {
             return Err(DbError::NoNames);
         }
         let found = names.iter().map(|name| {
-            let base = search.find(name).ok_or_else(|| DbError::NotFound {
-                kind: "protein",
+            let base = search.find(name, kind).ok_or_else(|| DbError::NotFound {
+                kind: kind.name(),
                 name: path::text(name),
                 searched: search.text(),
             })?;
@@ -48,10 +52,10 @@ impl Node {
         });
         // All names are looked up before any alias is read.
         let found = found.collect::<Result<Vec<_>, DbError>>()?;
-        let mut resolver = Resolver { search, open: Vec::new(), count: 0 };
+        let mut resolver = Resolver { search, kind, open: Vec::new(), count: 0 };
         let mut top = Self::default();
         for base in found {
-            if path::exists(&base, "pal") {
+            if path::exists(&base, &kind.extension("al")) {
                 top.nodes.push(resolver.node(base)?);
             } else {
                 top.add_volume(&base);
@@ -75,6 +79,20 @@ impl Node {
         }
     }
 
+    /// The volumes of [`Whole`](crate::Whole), asked of the user's list.
+    pub(crate) fn listed_volumes(&self) -> Vec<BasePath> {
+        use std::os::unix::ffi::OsStrExt;
+        let mut listed: BTreeSet<_> = self.volumes.iter().cloned().collect();
+        for alias in &self.nodes {
+            listed.extend(alias.volumes.iter().cloned());
+            let files = alias.nodes.iter().map(|node| node.file.as_os_str().as_bytes().to_vec());
+            listed.extend(files);
+        }
+        let mut listed: Vec<_> = listed.into_iter().collect();
+        listed.sort_by(|a, b| (path::file_name(a), a).cmp(&(path::file_name(b), b)));
+        listed
+    }
+
     fn add_volume(&mut self, base: &[u8]) {
         let base = path::with_normal_directory(base);
         if !self.volumes.contains(&base) {
@@ -86,6 +104,7 @@ impl Node {
 /// What is needed while aliases are entered.
 struct Resolver<'a> {
     search: &'a SearchPath,
+    kind: SequenceKind,
     /// The aliases being read, outermost first, normalised.
     open: Vec<BasePath>,
     /// Aliases read so far.
@@ -95,7 +114,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     /// Reads the alias `base` and all below it.
     fn node(&mut self, base: BasePath) -> Result<Node, DbError> {
-        let file = path::with_extension(&base, "pal");
+        let file = path::with_extension(&base, &self.kind.extension("al"));
         let normal = path::with_normal_directory(&base);
         if self.open.contains(&normal) {
             return Err(DbError::AliasCycle { path: file });
@@ -134,19 +153,20 @@ impl Resolver<'_> {
             node.add_volume(base);
             return Ok(());
         }
+        let (alias, index) = (self.kind.extension("al"), self.kind.extension("in"));
         let beside = path::join(path::directory(base), name);
-        if path::exists(&beside, "pal") {
+        if path::exists(&beside, &alias) {
             node.nodes.push(self.node(beside)?);
             return Ok(());
         }
         let local = path::join(self.search.directory(), path::file_name(name));
-        if path::exists(&local, "pin") {
+        if path::exists(&local, &index) {
             node.add_volume(&local);
-        } else if path::exists(&beside, "pin") {
+        } else if path::exists(&beside, &index) {
             node.add_volume(&beside);
         } else {
-            match self.search.find(name) {
-                Some(found) if path::exists(&found, "pal") => node.nodes.push(self.node(found)?),
+            match self.search.find(name, self.kind) {
+                Some(found) if path::exists(&found, &alias) => node.nodes.push(self.node(found)?),
                 Some(found) => node.add_volume(&found),
                 None => {
                     return Err(DbError::MissingMember {

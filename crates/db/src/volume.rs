@@ -1,7 +1,12 @@
 //! One volume: an index, the residues, the headers.
 
+mod check;
+mod nucleotide;
+mod piece;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -9,54 +14,64 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use crate::bytes::Bytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::{Index, Table};
-use crate::{DbError, path};
+use crate::restrict::filter::DeflineFilter;
+use crate::{DbError, SequenceKind, path};
 
 /// The three files of a volume, already in memory.
 #[derive(Clone, Debug, Default)]
 pub struct VolumeBytes {
-    /// Contents of the `.pin` file.
+    /// Contents of the `.pin` or `.nin` file.
     pub index: Vec<u8>,
-    /// Contents of the `.psq` file.
+    /// Contents of the `.psq` or `.nsq` file.
     pub residues: Vec<u8>,
-    /// Contents of the `.phr` file.
+    /// Contents of the `.phr` or `.nhr` file.
     pub headers: Vec<u8>,
 }
 
 /// Where definition lines come from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Headers {
     /// A header file.
     File(Bytes),
     /// Records that were never written.
-    Parsed(Vec<Vec<Defline>>),
+    Parsed(Arc<[Vec<Defline>]>),
 }
 
 /// An opened volume. OIDs count from 0 here; `first` arguments give the OID of the volume's first
 /// sequence in the whole database, for messages and for stored ordinals.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Volume {
     /// Path without extension; a label for volumes in memory.
     name: PathBuf,
+    /// The name is a path, and the files can be read again.
+    on_disk: bool,
     index: Index,
-    index_bytes: Bytes,
+    /// The index file, for each of its tables: what is held of it, or only the part with that table.
+    tables: [Bytes; Table::COUNT],
     residues: Bytes,
     headers: Headers,
+    /// Which definition lines are shown, and the number of the volume there.
+    filter: Option<(Arc<DeflineFilter>, usize)>,
 }
 
 impl Volume {
-    /// Opens the files `base.pin`, `base.psq`, `base.phr`. A volume without sequences needs only
-    /// the first.
-    pub(crate) fn open(base: &[u8]) -> Result<Self, DbError> {
-        let index_path = path::with_extension(base, "pin");
+    /// Opens the files `base.pin`, `base.psq`, `base.phr`, or those of nucleotides. A volume without
+    /// sequences needs only the first.
+    pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
+        let index_path = path::with_extension(base, &kind.extension("in"));
         let index_bytes = Bytes::map(&index_path)?;
         let index = Index::parse(&index_bytes, &index_path)?;
+        if index.kind != kind {
+            return Err(DbError::WrongKind { path: index_path, wanted: Some(kind) });
+        }
         let file = |extension| match index.sequences {
-            0 => Ok(Bytes::Held(Vec::new())),
-            _ => Bytes::map(&path::with_extension(base, extension)),
+            0 => Ok(Bytes::held(Vec::new())),
+            _ => Bytes::map(&path::with_extension(base, &kind.extension(extension))),
         };
-        let (residues, headers) = (file("psq")?, Headers::File(file("phr")?));
+        let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
         let name = PathBuf::from(path::os(base));
-        let volume = Self { name, index, index_bytes, residues, headers };
+        let tables = std::array::from_fn(|_| index_bytes.clone());
+        let volume = Self { name, on_disk: true, index, tables, residues, headers, filter: None };
         volume.check_ends()?;
         Ok(volume)
     }
@@ -64,12 +79,15 @@ impl Volume {
     /// A volume of bytes in memory; `name` stands for its path in messages.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
         let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")))?;
+        let index_bytes = Bytes::held(bytes.index);
         let volume = Self {
             name: name.into(),
+            on_disk: false,
             index,
-            index_bytes: Bytes::Held(bytes.index),
-            residues: Bytes::Held(bytes.residues),
-            headers: Headers::File(Bytes::Held(bytes.headers)),
+            tables: std::array::from_fn(|_| index_bytes.clone()),
+            residues: Bytes::held(bytes.residues),
+            headers: Headers::File(Bytes::held(bytes.headers)),
+            filter: None,
         };
         volume.check_ends()?;
         Ok(volume)
@@ -83,13 +101,26 @@ impl Volume {
         deflines: Vec<Vec<Defline>>,
     ) -> Result<Self, DbError> {
         let parsed = Index::parse(&index, &PathBuf::from(format!("{name}.pin")))?;
+        let index = Bytes::held(index);
         Ok(Self {
             name: name.into(),
+            on_disk: false,
             index: parsed,
-            index_bytes: Bytes::Held(index),
-            residues: Bytes::Held(residues),
-            headers: Headers::Parsed(deflines),
+            tables: std::array::from_fn(|_| index.clone()),
+            residues: Bytes::held(residues),
+            headers: Headers::Parsed(deflines.into()),
+            filter: None,
         })
+    }
+
+    /// The same volume, which shows only the definition lines that `filter` keeps of volume `number`.
+    pub(crate) fn filtered(&self, filter: Arc<DeflineFilter>, number: usize) -> Self {
+        Self { filter: Some((filter, number)), ..self.clone() }
+    }
+
+    /// Whether some definition lines may not be shown.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.filter.is_some()
     }
 
     pub(crate) fn index(&self) -> &Index {
@@ -97,11 +128,27 @@ impl Volume {
     }
 
     /// Path of one of the volume's files, for messages.
-    fn file(&self, extension: &str) -> PathBuf {
+    fn file(&self, letters: &str) -> PathBuf {
         let mut name = self.name.clone().into_os_string();
         name.push(".");
-        name.push(extension);
+        name.push(self.index.kind.extension(letters));
         name.into()
+    }
+
+    /// Path without extension.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// A file beside those of the volume, whose extension begins with the same letter.
+    pub(crate) fn side_file(&self, letters: &str) -> PathBuf {
+        self.file(letters)
+    }
+
+    /// The name of the volume's files without directory and extension.
+    pub(crate) fn base_name(&self) -> Vec<u8> {
+        let name = self.name.file_name().unwrap_or_default();
+        std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec()
     }
 
     /// The LMDB file that a version-5 volume names, beside the volume.
@@ -117,9 +164,9 @@ impl Volume {
         if count == 0 {
             return Ok(());
         }
-        self.check_end(Table::Sequences, "psq", &self.residues)?;
+        self.check_end(Table::Sequences, "sq", &self.residues)?;
         if let Headers::File(headers) = &self.headers {
-            self.check_end(Table::Headers, "phr", headers)?;
+            self.check_end(Table::Headers, "hr", headers)?;
         }
         let (first, last) =
             (self.offset(Table::Sequences, 0), self.offset(Table::Sequences, count));
@@ -127,65 +174,85 @@ impl Volume {
         if first < 1 || last < first {
             return Err(self.bad_offset(Table::Sequences, 0, 0));
         }
+        if self.index.kind == SequenceKind::Nucleotide {
+            return self.check_nucleotide_end();
+        }
         let (stated, found) = (self.index.residues, self.residues_before(count));
         if stated != found {
-            return Err(DbError::Residues { path: self.file("pin"), stated, found });
+            return Err(DbError::Residues { path: self.file("in"), stated, found });
         }
         Ok(())
     }
 
-    fn check_end(&self, table: Table, extension: &str, file: &[u8]) -> Result<(), DbError> {
+    fn check_end(&self, table: Table, extension: &str, file: &Bytes) -> Result<(), DbError> {
         let end = u64::from(self.offset(table, self.index.sequences));
-        if end > file.len() as u64 {
+        if end > file.end() as u64 {
             return Err(DbError::Truncated {
                 path: self.file(extension),
                 what: match table {
                     Table::Headers => "the headers",
-                    Table::Sequences => "the sequences",
+                    Table::Sequences | Table::Ambiguities => "the sequences",
                 },
                 offset: u64::from(self.offset(table, 0)),
                 needed: end,
-                length: file.len() as u64,
+                length: file.end() as u64,
             });
         }
         Ok(())
     }
 
     fn offset(&self, table: Table, i: u32) -> u32 {
-        self.index.offset(&self.index_bytes, table, i).unwrap_or(0)
+        self.index.offset(&self.tables[table as usize], table, i).unwrap_or(0)
     }
 
-    fn bad_offset(&self, table: Table, i: u32, first: u32) -> DbError {
+    /// The bytes of item `i` in the file that a table points into.
+    #[inline]
+    fn span(&self, table: Table, i: u32) -> Option<Range<usize>> {
+        self.index.span(&self.tables[table as usize], table, i)
+    }
+
+    pub(crate) fn bad_offset(&self, table: Table, i: u32, first: u32) -> DbError {
         DbError::Offset {
-            path: self.file("pin"),
+            path: self.file("in"),
             offset: self.index.position(table, i) as u64,
             what: table.name(),
             oid: first + i,
         }
     }
 
-    /// Residues before sequence `i` in this volume, from the index; 0 for a table out of order.
+    /// Residues before sequence `i` in this volume, from the index; for nucleotides, at most so many. 0 for a table out
+    /// of order.
     #[inline]
     pub(crate) fn residues_before(&self, i: u32) -> u64 {
         let start = self.offset(Table::Sequences, 0);
         let here = self.offset(Table::Sequences, i);
-        u64::from(here.saturating_sub(start).saturating_sub(i))
+        let bytes = u64::from(here.saturating_sub(start));
+        match self.index.kind {
+            // A sentinel follows each sequence.
+            SequenceKind::Protein => bytes.saturating_sub(i.into()),
+            // The last byte of a sequence holds three bases at most.
+            SequenceKind::Nucleotide => {
+                (nucleotide::BASES_IN_BYTE * bytes).saturating_sub(i.into())
+            }
+        }
     }
 
     /// The residues of sequence `i`, without sentinel; empty if there is no such sequence or its
     /// offsets are wrong.
     #[inline]
     pub(crate) fn residues(&self, i: u32) -> &[u8] {
-        self.index
-            .span(&self.index_bytes, Table::Sequences, i)
-            .and_then(|span| self.residues.get(span.start..span.end.checked_sub(1)?))
+        self.span(Table::Sequences, i)
+            .and_then(|span| self.residues.at(span.start..span.end.checked_sub(1)?))
             .unwrap_or(&[])
     }
 
-    /// Length of sequence `i` from the index alone; 0 if there is none.
+    /// Length of sequence `i`, of a protein from the index alone; 0 if there is none.
     #[inline]
     pub(crate) fn length(&self, i: u32) -> u32 {
-        let span = self.index.span(&self.index_bytes, Table::Sequences, i).unwrap_or(0..0);
+        if self.index.kind == SequenceKind::Nucleotide {
+            return self.bases(i, 0).map_or(0, |bases| bases.length());
+        }
+        let span = self.span(Table::Sequences, i).unwrap_or(0..0);
         // Both offsets have 32 bits, and so has their difference.
         u32::try_from(span.len()).unwrap_or(u32::MAX).saturating_sub(1)
     }
@@ -201,12 +268,12 @@ impl Volume {
             }
             Headers::File(file) => file,
         };
-        let span = self.index.span(&self.index_bytes, Table::Headers, i);
-        let Some((start, header)) = span.and_then(|s| Some((s.start, file.get(s)?))) else {
+        let span = self.span(Table::Headers, i);
+        let Some((start, header)) = span.and_then(|s| Some((s.start, file.at(s)?))) else {
             return Err(self.bad_offset(Table::Headers, i, first));
         };
         let mut lines = defline::parse(header).map_err(|error| DbError::Header {
-            path: self.file("phr"),
+            path: self.file("hr"),
             offset: (start + error.at) as u64,
             oid: first + i,
             problem: error.problem,
@@ -218,6 +285,9 @@ impl Volume {
                 *ordinal = ordinal.saturating_add(i64::from(first));
             }
         }
+        if let Some((filter, volume)) = &self.filter {
+            lines.retain(|line| filter.keeps(*volume, line));
+        }
         Ok(lines)
     }
 
@@ -226,29 +296,37 @@ impl Volume {
         if range.is_empty() {
             return Ok(());
         }
-        let mut start = self.offset(Table::Sequences, range.start);
-        let begin = start as usize;
+        if self.index.kind == SequenceKind::Nucleotide {
+            return self.validate_bases(range, first);
+        }
+        let begin = self.offset(Table::Sequences, range.start);
+        let mut start = begin;
         for i in range.clone() {
             let end = self.offset(Table::Sequences, i + 1);
-            if start == 0 || end <= start || end as usize > self.residues.len() {
+            if start == 0 || end <= start || end as usize > self.residues.end() {
                 return Err(self.bad_offset(Table::Sequences, i + 1, first));
-            }
-            if self.residues[end as usize - 1] != alphabet::SENTINEL {
-                return Err(self.bad_byte(end as usize - 1, first + i, "a sentinel"));
             }
             start = end;
         }
-        if self.residues[begin - 1] != alphabet::SENTINEL {
-            return Err(self.bad_byte(begin - 1, first + range.start, "a sentinel"));
+        let (begin, end) = (begin as usize, start as usize);
+        // The sentinel before the first sequence is part of it.
+        let Some(block) = self.residues.at(begin - 1..end) else {
+            return Err(self.bad_offset(Table::Sequences, range.start, first));
+        };
+        for i in range.start..=range.end {
+            let at = (self.offset(Table::Sequences, i) as usize).saturating_sub(1);
+            if self.residues.at(at..at + 1) != Some(&[alphabet::SENTINEL]) {
+                let oid = first + i.saturating_sub(1).max(range.start);
+                return Err(self.bad_byte(at, oid, "a sentinel"));
+            }
         }
-        let block = &self.residues[begin..start as usize];
         // One pass without branches, so that the compiler can use vectors.
         if block.iter().fold(0, |most, &code| most.max(code)) < alphabet::SIZE as u8 {
             return Ok(());
         }
         let bad = block.iter().position(|&code| usize::from(code) >= alphabet::SIZE).unwrap_or(0);
-        let oid = self.sequence_at(begin + bad, &range);
-        Err(self.bad_byte(begin + bad, first + oid, "a residue"))
+        let at = begin - 1 + bad;
+        Err(self.bad_byte(at, first + self.sequence_at(at, &range), "a residue"))
     }
 
     /// The sequence in `range` whose bytes include position `at`; the offsets are in order.
@@ -266,7 +344,7 @@ impl Volume {
     }
 
     fn bad_byte(&self, at: usize, oid: u32, expected: &'static str) -> DbError {
-        let code = self.residues[at];
-        DbError::Residue { path: self.file("psq"), offset: at as u64, oid, code, expected }
+        let code = self.residues.at(at..at + 1).map_or(0, |byte| byte[0]);
+        DbError::Residue { path: self.file("sq"), offset: at as u64, oid, code, expected }
     }
 }

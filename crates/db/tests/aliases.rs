@@ -243,9 +243,13 @@ fn a_link_to_a_directory_is_the_directory() {
 #[test]
 fn lists_and_bad_numbers_are_refused_with_their_line() {
     let world = World::new();
-    world.alias("l", "DBLIST a\nSEQIDLIST ids.txt\n").alias("n", "DBLIST a\n\nNSEQ 1x\n");
+    world.alias("l", "DBLIST a\nTILIST ids.txt\n").alias("n", "DBLIST a\n\nNSEQ 1x\n");
     let text = world.message("l");
-    assert!(text.contains("(DIR/l.pal) line 2 uses SEQIDLIST"), "{text}");
+    assert!(text.contains("(DIR/l.pal) line 2 uses TILIST"), "{text}");
+    world.alias("two", "DBLIST a\n\nSEQIDLIST one two\n");
+    let error = world.open("two").unwrap_err();
+    assert!(error.to_string().ends_with("has multiple SEQID lists (one two)."), "{error}");
+    assert!(error.detail().unwrap().contains("line 3"));
     let error = world.open("n").unwrap_err();
     assert_eq!(error.exit_code(), 255);
     assert!(error.to_string().contains("line 3: NSEQ needs a whole number"), "{error}");

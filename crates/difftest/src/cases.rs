@@ -24,6 +24,7 @@ const TABLES: &[(&str, &str)] = &[
     ("limits.tsv", include_str!("../cases/limits.tsv")),
     ("inputs.tsv", include_str!("../cases/inputs.tsv")),
     ("formats.tsv", include_str!("../cases/formats.tsv")),
+    ("restrict.tsv", include_str!("../cases/restrict.tsv")),
     ("errors.tsv", include_str!("../cases/errors.tsv")),
 ];
 
@@ -119,7 +120,7 @@ fn one_of(column: &str, value: &str, words: [&str; 2]) -> std::result::Result<bo
 }
 
 /// All choices of the `{a|b}` groups: what was chosen, and the options with it filled in.
-fn alternatives(options: &str) -> std::result::Result<Vec<(String, String)>, String> {
+pub(crate) fn alternatives(options: &str) -> std::result::Result<Vec<(String, String)>, String> {
     let Some(open) = options.find('{') else {
         return Ok(vec![(String::new(), options.to_string())]);
     };
@@ -137,7 +138,7 @@ fn alternatives(options: &str) -> std::result::Result<Vec<(String, String)>, Str
 }
 
 /// Splits like a shell: blanks separate, `'...'` and `"..."` hold together, `%cols` is filled in.
-fn words(text: &str) -> std::result::Result<Vec<String>, String> {
+pub(crate) fn words(text: &str) -> std::result::Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

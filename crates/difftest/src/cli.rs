@@ -8,7 +8,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use crate::error::{Error, Result};
 use crate::process::Tool;
 use crate::workspace::Workspace;
-use crate::{bench, fuzz, table};
+use crate::{bench, dbcmd, fuzz, load, makedb, table};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -17,6 +17,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest table [--quick] [--filter TEXT] [--jobs N]
       Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases.
+  difftest dbcmd [--filter TEXT]
+      blastdbcmd on databases of real proteins, genomes and transcripts: every case of
+      crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
+      --oracle is BLAST+'s blastdbcmd here.
   difftest fuzz [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
       Random queries, databases and options until the time is over. A difference is made
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
@@ -27,6 +31,14 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest bench [--full | --single]
       Interleaved timing of both programs with 1 and 2 threads; --full: all queries, 3 rounds
       (about a quarter of an hour); --single: one query; else 20 queries (below 5 minutes).
+  difftest load [--copies N] [--rounds N]
+      Loading and searching from a cold disk, at several settings of the read-ahead, against dd
+      and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
+      of the whole machine where it may: run it only when that is idle.
+
+  difftest makedb [--quick]
+      Databases of the real sequences with many options, file by file, and whether BLAST+ reads
+      ours as its own. --quick: the small protein set only.
 
 Options of all:
   --program PATH  FleetBLAST (default: target/release/fleetblast; called as PATH blastp ...)
@@ -44,12 +56,18 @@ pub enum Command {
     Help,
     /// `table`.
     Table(table::Options),
+    /// `dbcmd`.
+    Dbcmd(dbcmd::Options),
     /// `fuzz`.
     Fuzz(fuzz::Options),
     /// `full`.
     Full(Tools),
     /// `bench`.
     Bench(bench::Options),
+    /// `load`.
+    Load(load::Options),
+    /// `makedb`.
+    Makedb(makedb::Options),
 }
 
 /// The two programs.
@@ -82,8 +100,10 @@ struct Raw {
     seed: u64,
     only: Option<(u64, Option<usize>)>,
     effort: usize,
+    copies: usize,
+    rounds: usize,
     program: Option<PathBuf>,
-    oracle: PathBuf,
+    oracle: Option<PathBuf>,
     data: Option<PathBuf>,
 }
 
@@ -97,8 +117,11 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let whole =
         |p: PathBuf| if p.components().count() > 1 { p.canonicalize().unwrap_or(p) } else { p };
     let program = whole(raw.program.unwrap_or_else(|| workspace.fleetblast()));
-    let tools =
-        Tools { tested: Tool::fleetblast(program), oracle: Tool::oracle(whole(raw.oracle)) };
+    let oracle = |name: &str| {
+        let given = raw.oracle.clone().unwrap_or_else(|| PathBuf::from(name));
+        Tool::oracle(whole(given))
+    };
+    let tools = Tools { tested: Tool::fleetblast(program.clone()), oracle: oracle("blastp") };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let jobs = raw.jobs.unwrap_or(cores).max(1);
     let command = match raw.subcommand.as_deref() {
@@ -108,6 +131,11 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             let (quick, filter) = (raw.quick, raw.filter);
             Command::Table(table::Options { quick, filter, jobs, tested, oracle })
         }
+        Some("dbcmd") => Command::Dbcmd(dbcmd::Options {
+            filter: raw.filter,
+            tested: Tool::fleetblast_as(program, "blastdbcmd"),
+            oracle: oracle("blastdbcmd"),
+        }),
         Some("fuzz") => Command::Fuzz(fuzz::Options {
             time: Duration::from_secs(raw.seconds),
             seed: raw.seed,
@@ -117,6 +145,14 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             tools,
         }),
         Some("full") => Command::Full(tools),
+        Some("load") => {
+            let (copies, rounds) = (raw.copies.max(1), raw.rounds.max(1));
+            Command::Load(load::Options { copies, rounds, tools })
+        }
+        Some("makedb") => {
+            let (quick, tested) = (raw.quick, tools.tested.program);
+            Command::Makedb(makedb::Options { quick, tested })
+        }
         Some("bench") => {
             let size = match (raw.full, raw.single) {
                 (true, _) => bench::Size::Full,
@@ -143,8 +179,10 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         seed: 1,
         only: None,
         effort: 300,
+        copies: 16,
+        rounds: 3,
         program: None,
-        oracle: PathBuf::from("blastp"),
+        oracle: None,
         data: None,
     };
     while let Some(arg) = parser.next()? {
@@ -159,8 +197,10 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
             Arg::Long("only") => raw.only = Some(parser.value()?.parse_with(item)?),
             Arg::Long("effort") => raw.effort = parser.value()?.parse()?,
+            Arg::Long("copies") => raw.copies = parser.value()?.parse()?,
+            Arg::Long("rounds") => raw.rounds = parser.value()?.parse()?,
             Arg::Long("program") => raw.program = Some(parser.value()?.into()),
-            Arg::Long("oracle") => raw.oracle = parser.value()?.into(),
+            Arg::Long("oracle") => raw.oracle = Some(parser.value()?.into()),
             Arg::Long("data") => raw.data = Some(parser.value()?.into()),
             Arg::Value(word) if raw.subcommand.is_none() => raw.subcommand = Some(word.string()?),
             other => return Err(other.unexpected()),

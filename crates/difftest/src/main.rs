@@ -7,11 +7,14 @@ mod cache;
 mod cases;
 mod cli;
 mod compare;
+mod dbcmd;
 mod error;
 mod fasta;
 mod fixtures;
 mod full;
 mod fuzz;
+mod load;
+mod makedb;
 mod process;
 mod rng;
 mod synth;
@@ -46,8 +49,11 @@ fn run() -> Result<bool> {
             Ok(true)
         }
         Command::Table(options) => table::run(&workspace, &source()?, options),
+        Command::Dbcmd(options) => dbcmd::run(&workspace, &source()?, options),
         Command::Fuzz(options) => fuzz::run(&workspace, &source()?, options),
         Command::Full(tools) => full::run(&workspace, &source()?, tools),
         Command::Bench(options) => bench::run(&workspace, &source()?, options),
+        Command::Load(options) => load::run(&workspace, &source()?, options),
+        Command::Makedb(options) => makedb::run(&workspace, &source()?, options),
     }
 }

@@ -29,7 +29,12 @@ impl Tool {
 
     /// FleetBLAST, whose subcommand is named like the program it stands for.
     pub fn fleetblast(program: PathBuf) -> Self {
-        Tool { program, prefix: vec!["blastp".into()] }
+        Self::fleetblast_as(program, "blastp")
+    }
+
+    /// FleetBLAST as another program.
+    pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
+        Tool { program, prefix: vec![command.into()] }
     }
 
     /// A command with the settings both programs run under: no user configuration, no search

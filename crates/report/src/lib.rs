@@ -28,4 +28,6 @@ mod title;
 mod xml;
 
 pub use error::ReportError;
+pub use number::with_commas;
 pub use order::SubjectScores;
+pub use title::generated as generated_title;

@@ -23,6 +23,11 @@ pub trait SubjectSource {
     /// If the database's header of the subject cannot be read.
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause>;
 
+    /// Whether the user listed what to search. Not all definition lines of a listed subject are then shown (`Subject::shown`).
+    fn is_listed(&self) -> bool {
+        false
+    }
+
     /// The masked stretches of the whole subject, ascending: its lower case if that counts as a mask.
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let _ = oid;
@@ -37,6 +42,8 @@ pub struct DatabaseParagraph {
     pub title: Vec<u8>,
     /// Its date as stored; `Unknown` for `-subject`.
     pub date: Vec<u8>,
+    /// Name and options of the algorithm whose stored masks are used, `'seg', options: 'window=12'`; empty for none.
+    pub masked_using: Vec<u8>,
     /// Number of sequences it states.
     pub sequences: i64,
     /// Number of residues it states.

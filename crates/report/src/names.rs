@@ -60,6 +60,8 @@ pub struct Subject {
     pub lines: Vec<Defline>,
     /// The first with a gi, or the first.
     chosen: usize,
+    /// Which of them the pairwise report shows.
+    shown: Vec<bool>,
     /// Read from FASTA, not from a database.
     pub from_fasta: bool,
     parse_deflines: bool,
@@ -87,9 +89,11 @@ impl Subject {
             }
         }
         let chosen = lines.iter().position(|line| id::gi(&line.ids) > 0).unwrap_or(0);
+        let shown = shown(&lines, source.is_listed());
         Ok(Self {
             lines,
             chosen,
+            shown,
             from_fasta: search.database.is_subject,
             parse_deflines: search.output.parse_deflines,
         })
@@ -98,6 +102,18 @@ impl Subject {
     /// The definition line by which BLAST+ knows the subject.
     pub fn line(&self) -> &Defline {
         &self.lines[self.chosen]
+    }
+
+    /// Whether alignments name the subject by its first identifier. Stored masks do, and are not found for a subject that is
+    /// aligned by the gi of another line (`CSeqDbSeqInfoSrc::GetMasks`, seqinfosrc_seqdb.cpp).
+    pub fn is_known_by_first(&self) -> bool {
+        let gi = self.lines.iter().flat_map(|line| &line.ids).find(|id| matches!(id, SeqId::Gi(_)));
+        self.from_fasta || gi.is_none() || self.lines[0].ids.first() == gi
+    }
+
+    /// The definition lines in the pairwise report.
+    pub fn shown(&self) -> impl Iterator<Item = &Defline> {
+        self.lines.iter().zip(&self.shown).filter(|(_, shown)| **shown).map(|(line, _)| line)
     }
 
     /// Its title, tidied or made up.
@@ -167,6 +183,23 @@ impl Subject {
     pub fn hit_accession(&self) -> Vec<u8> {
         id::text_choice(&self.line().ids).map_or_else(Vec::new, |id| label(id, false))
     }
+}
+
+/// Which definition lines are shown when the user listed what to search: of a subject with a gi those with one, otherwise
+/// those known by an accession or a PDB chain, if there is any such line (`GetFilteredRedundantSeqids`,
+/// blast_seqinfosrc_aux.cpp).
+fn shown(lines: &[Defline], is_listed: bool) -> Vec<bool> {
+    let has_gi = |line: &Defline| id::gi(&line.ids) > 0;
+    let is_known = |line: &Defline| match id::report_choice(&line.ids) {
+        Some(SeqId::Text { accession, .. }) => !accession.is_empty(),
+        Some(SeqId::Pdb { .. }) => true,
+        _ => false,
+    };
+    let shown: Vec<bool> = match lines.iter().any(has_gi) {
+        true => lines.iter().map(has_gi).collect(),
+        false => lines.iter().map(is_known).collect(),
+    };
+    if is_listed && shown.contains(&true) { shown } else { vec![true; lines.len()] }
 }
 
 /// True for identifiers that only number the sequence; they are not shown.

@@ -8,7 +8,7 @@ use fleetblast_stats::karlin::KarlinBlock;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{DatabaseParagraph, QueryResult, Search, SubjectSource};
 use crate::names::{self, Subject, is_number, label, link};
 use crate::number;
 use crate::order::printed_order;
@@ -65,6 +65,9 @@ pub fn prologue(search: &Search, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\nDatabase: ");
     let titles: Vec<_> = databases.iter().map(|database| &database.title[..]).collect();
     text::wrap(&titles.join(&b"; "[..]), LINE, false, out);
+    if let Some(first) = databases.first() {
+        masked_using(b"", first, out);
+    }
     let sequences = databases.iter().map(|database| database.sequences).sum();
     let residues = databases.iter().map(|database| database.residues).sum();
     out.extend_from_slice(
@@ -75,6 +78,13 @@ pub fn prologue(search: &Search, out: &mut Vec<u8>) {
         )
         .as_bytes(),
     );
+}
+
+/// The algorithm of stored masks, if there is one.
+fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) {
+    if !database.masked_using.is_empty() {
+        out.extend_from_slice(&[indent, b"Masked using: ", &database.masked_using, b"\n"].concat());
+    }
 }
 
 fn cite(reference: &Reference, html: bool, out: &mut Vec<u8>) {
@@ -119,7 +129,10 @@ pub fn subject_block(
     }
     out.extend_from_slice(format!("Length={}\n\n", source.residues(hit.oid).len()).as_bytes());
     let positives = Positives::plain(&search.params.scoring.scores);
-    let masks = subject_masks(source, hit);
+    let masks = match subject.is_known_by_first() {
+        true => subject_masks(source, hit),
+        false => Vec::new(),
+    };
     for alignment in printed_order(search, query, source, hit) {
         let pair = Pair::new(search, query, source, hit.oid, alignment)?;
         score_lines(alignment, &pair, &positives, out);
@@ -145,16 +158,16 @@ fn subject_masks(source: &dyn SubjectSource, hit: &SubjectHit) -> Vec<Range<u32>
 fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
     const MOST: usize = 8;
     const SHOWN: usize = 3;
-    let folded = search.output.html && subject.lines.len() > MOST;
-    for (i, line) in subject.lines.iter().enumerate() {
+    let lines: Vec<_> = subject.shown().collect();
+    let folded = search.output.html && lines.len() > MOST;
+    for (i, line) in lines.iter().enumerate() {
         if i > 0 {
             out.push(b' ');
         }
         if folded && i == SHOWN {
-            let anchor =
-                String::from_utf8_lossy(&anchor(&subject.lines[i - 1].ids, |id| label(id, true)))
-                    .into_owned();
-            let more = subject.lines.len() - SHOWN;
+            let anchor = String::from_utf8_lossy(&anchor(&lines[i - 1].ids, |id| label(id, true)))
+                .into_owned();
+            let more = lines.len() - SHOWN;
             out.extend_from_slice(
                 format!(
                     "<a href=\"#\" title=\"Other sequence titles\"  onmouseover=\"showInfo(this)\" \
@@ -310,6 +323,7 @@ pub fn epilogue(search: &Search, out: &mut Vec<u8>) {
     for database in &search.database.paragraphs {
         out.extend_from_slice(b"  Database: ");
         text::wrap(&database.title, LINE, false, out);
+        masked_using(b"  ", database, out);
         out.extend_from_slice(b"    Posted date:  ");
         out.extend_from_slice(&database.date);
         out.extend_from_slice(

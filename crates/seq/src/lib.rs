@@ -7,4 +7,5 @@ pub mod fasta;
 pub mod id;
 pub mod input;
 pub mod mask;
+pub mod nucleotide;
 pub mod seg;

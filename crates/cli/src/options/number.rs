@@ -34,6 +34,11 @@ impl ConvertError {
         let message = format!("Cannot convert string '{text}' to {type_name}{overflow}");
         Self { fault, message, position }
     }
+
+    /// What is wrong, without the position.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
 }
 
 impl fmt::Display for ConvertError {

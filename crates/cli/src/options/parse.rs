@@ -5,8 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use super::number::{self, ConvertError};
-use super::spec::{Constraint, Kind, OptionSpec};
-use super::table;
+use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
 use crate::error::{CliError, exit};
 
@@ -33,11 +32,11 @@ pub type Given = BTreeMap<&'static str, Value>;
 pub enum Request {
     /// Print this text and end.
     Print(String),
-    /// Search with these options.
-    Search(Given),
+    /// Run with these options.
+    Run(Given),
 }
 
-/// Options BLAST+ knows but does not tell of, and FleetBLAST refuses.
+/// Options every program of BLAST+ knows but, unless they are in its table, does not tell of, and FleetBLAST refuses.
 const HIDDEN: [&str; 7] = [
     "logfile",
     "conffile",
@@ -61,11 +60,11 @@ impl Failure {
     }
 
     /// With the usage text before it, as BLAST+ prints it.
-    fn report(self, name: Name) -> CliError {
+    fn report(self, program: &Program, name: Name) -> CliError {
         let Failure { code, message, cause } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
         let rule = "=".repeat(72);
-        let usage = usage::brief(name);
+        let usage = usage::brief(program, name);
         let message = format!(
             "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}"
         );
@@ -81,9 +80,9 @@ fn about(name: &str, what: &str, value: &OsStr) -> String {
 }
 
 /// The text of `-version`. Its first line is that of BLAST+, for programs that look at it.
-pub fn version_text() -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    format!("blastp: 2.12.0+\n Package: FleetBLAST {version}, reports equal blast 2.12.0\n")
+pub fn version_text(program: &Program) -> String {
+    let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
+    format!("{name}: 2.12.0+\n Package: FleetBLAST {version}, reports equal blast 2.12.0\n")
 }
 
 /// Reads the arguments that follow the name of the program.
@@ -91,9 +90,10 @@ pub fn version_text() -> String {
 /// # Errors
 /// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or ill-matched options;
 /// a refusal by name for options that BLAST+ hides from its help.
-pub fn parse(name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
+pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
+    let report = |failure: Failure| failure.report(program, name);
     if arguments.iter().any(|argument| argument == "-version") {
-        return Ok(Request::Print(version_text()));
+        return Ok(Request::Print(version_text(program)));
     }
     let mut given = Given::new();
     let mut positional = false;
@@ -109,19 +109,19 @@ pub fn parse(name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
                 "Too many positional arguments (1), the offending value: {}",
                 argument.to_string_lossy()
             );
-            return Err(Failure::new("eSynopsis", message).report(name));
+            return Err(report(Failure::new("eSynopsis", message)));
         }
         let (key, attached) = split(&text[1..]);
-        let option = match option_named(key) {
+        let option = match option_named(program, key) {
             Ok(option) => option,
             Err(Unknown::Hidden(hidden)) => {
-                return Err(CliError::unsupported(format_args!("-{hidden}")));
+                return Err(CliError::unsupported(program.name, format_args!("-{hidden}")));
             }
-            Err(Unknown::Failure(failure)) => return Err(failure.report(name)),
+            Err(Unknown::Failure(failure)) => return Err(report(failure)),
         };
         match text {
-            b"-h" => return Ok(Request::Print(usage::brief(name))),
-            b"-help" => return Ok(Request::Print(usage::full(name))),
+            b"-h" => return Ok(Request::Print(usage::brief(program, name))),
+            b"-help" => return Ok(Request::Print(usage::full(program, name))),
             _ => {}
         }
         let value = match attached {
@@ -129,17 +129,17 @@ pub fn parse(name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
             Some(value) => Some(OsStr::from_bytes(value)),
             None => Some(rest.next().map(OsString::as_os_str).ok_or_else(|| {
                 let what = about(&format!("-{}", option.name), "Value is missing", OsStr::new(""));
-                Failure::new("eNoArg", what).report(name)
+                report(Failure::new("eNoArg", what))
             })?),
         };
-        let value = convert(option, value).map_err(|failure| failure.report(name))?;
+        let value = convert(option, value).map_err(report)?;
         if given.insert(option.name, value).is_some() {
             let message = format!("Argument with this name is defined already: {}", option.name);
-            return Err(Failure::new("eSynopsis", message).report(name));
+            return Err(report(Failure::new("eSynopsis", message)));
         }
     }
-    check_ties(&given).map_err(|failure| failure.report(name))?;
-    Ok(Request::Search(given))
+    check_ties(program, &given).map_err(report)?;
+    Ok(Request::Run(given))
 }
 
 /// `NAME=VALUE` into its parts.
@@ -156,7 +156,7 @@ enum Unknown {
     Failure(Failure),
 }
 
-fn option_named(key: &[u8]) -> Result<&'static OptionSpec, Unknown> {
+fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Unknown> {
     let key_text = String::from_utf8_lossy(key);
     let fail = |message: String| Unknown::Failure(Failure::new("eInvalidArg", message));
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -167,10 +167,13 @@ fn option_named(key: &[u8]) -> Result<&'static OptionSpec, Unknown> {
     if !key.iter().all(is_name) || key.starts_with(b"--") || key == b"-" {
         return Err(fail(format!("Invalid argument name: {key_text}")));
     }
-    if let Some(hidden) = HIDDEN.iter().find(|hidden| hidden.as_bytes() == key) {
-        return Err(Unknown::Hidden(hidden));
+    if let Some(option) = program.find(&key_text) {
+        return Ok(option);
     }
-    table::find(&key_text).ok_or_else(|| fail(format!("Unknown argument: \"{key_text}\"")))
+    match HIDDEN.iter().find(|hidden| hidden.as_bytes() == key) {
+        Some(hidden) => Err(Unknown::Hidden(hidden)),
+        None => Err(fail(format!("Unknown argument: \"{key_text}\""))),
+    }
 }
 
 /// The value of an option from its text.
@@ -219,22 +222,32 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
         Constraint::Percent => {
             number::parse_double(text).is_ok_and(|value| (0.0..=100.0).contains(&value))
         }
-        Constraint::OneOf(words) => words.iter().any(|word| word.as_bytes() == text),
+        Constraint::Between(from, to) => {
+            number::parse_int8(text).is_ok_and(|value| (from.into()..=to.into()).contains(&value))
+        }
+        Constraint::OneOf(words) | Constraint::Word(words) => {
+            words.iter().any(|word| word.as_bytes() == text)
+        }
     }
 }
 
-/// Checks what options need or forbid: exclusions by name, then requirements in the order of the usage text.
-fn check_ties(given: &Given) -> Result<(), Failure> {
+/// Checks what options need or forbid: exclusions by name, then what is missing in the order of the usage text.
+fn check_ties(program: &Program, given: &Given) -> Result<(), Failure> {
     for name in given.keys() {
-        let excludes = table::find(name).map_or(&[][..], |option| option.excludes);
+        let excludes = program.find(name).map_or(&[][..], |option| option.excludes);
         if let Some(other) = excludes.iter().find(|other| given.contains_key(**other)) {
             let message = about(other, "Incompatible with argument", OsStr::new(name));
             return Err(Failure::new("eConstraint", message));
         }
     }
-    for option in table::all().filter(|option| !given.contains_key(option.name)) {
+    for option in program.all().filter(|option| !given.contains_key(option.name)) {
+        if option.mandatory {
+            let attributes = option.attributes().unwrap_or_default();
+            let message = about(option.name, "Mandatory value is missing", attributes.as_ref());
+            return Err(Failure::new("eNoArg", message));
+        }
         let requires = |name: &&&str| {
-            table::find(name).is_some_and(|other| other.requires.contains(&option.name))
+            program.find(name).is_some_and(|other| other.requires.contains(&option.name))
         };
         if let Some(requester) = given.keys().find(requires) {
             let what = "Must be specified, as it is required by argument";

@@ -1,4 +1,4 @@
-//! What the command line layer knows of one option.
+//! What the command line layer knows of a program and of one option.
 
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,11 @@ pub enum Constraint {
     Percent,
     /// Above 0 and below one half.
     BelowHalf,
-    /// One of these words.
+    /// From the first to the second, both included.
+    Between(i32, i32),
+    /// One of these words, as the database programs describe them.
+    Word(&'static [&'static str]),
+    /// One of these words, as the search programs describe them.
     OneOf(&'static [&'static str]),
 }
 
@@ -63,6 +67,11 @@ impl Constraint {
             Constraint::UpTo(max) => Some(format!("(>=0 and =<{max})")),
             Constraint::Percent => Some("0..100".to_owned()),
             Constraint::BelowHalf => Some("(>0 and <0.5)".to_owned()),
+            Constraint::Between(from, to) => Some(format!("{from}..{to}")),
+            Constraint::Word(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}'")).collect();
+                Some(words.join(", "))
+            }
             Constraint::OneOf(words) => {
                 let words: String = words.iter().map(|word| format!("'{word}' ")).collect();
                 Some(format!("Permissible values: {words}"))
@@ -71,70 +80,68 @@ impl Constraint {
     }
 }
 
-/// Section of the help text.
+/// Section of the help text, by its title. Every program has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// Before all sections.
-    Top,
-    /// Input query options.
-    Query,
-    /// General search options.
-    General,
-    /// BLAST-2-Sequences options.
-    Subjects,
-    /// Formatting options.
-    Format,
-    /// Query filtering options.
-    Filter,
-    /// Restrict search or results.
-    Restrict,
-    /// Statistical options.
-    Statistics,
-    /// Search strategy options.
-    Strategy,
-    /// Extension options.
-    Extension,
-    /// Miscellaneous options.
-    Misc,
-    /// Options BLAST+ does not have.
-    FleetBlast,
-}
+pub struct Group(pub &'static str);
 
 impl Group {
-    /// All sections in the order of the help text.
-    pub const ALL: [Group; 12] = [
-        Group::Top,
-        Group::Query,
-        Group::General,
-        Group::Subjects,
-        Group::Format,
-        Group::Filter,
-        Group::Restrict,
-        Group::Statistics,
-        Group::Strategy,
-        Group::Extension,
-        Group::Misc,
-        Group::FleetBlast,
-    ];
+    /// Before all sections, without a title.
+    pub const TOP: Group = Group("");
+    /// Options BLAST+ does not have.
+    pub const FLEETBLAST: Group = Group("FleetBLAST options");
+}
 
-    /// Title of the section; the first one has none.
-    pub fn title(self) -> Option<&'static str> {
-        match self {
-            Group::Top => None,
-            Group::Query => Some("Input query options"),
-            Group::General => Some("General search options"),
-            Group::Subjects => Some("BLAST-2-Sequences options"),
-            Group::Format => Some("Formatting options"),
-            Group::Filter => Some("Query filtering options"),
-            Group::Restrict => Some("Restrict search or results"),
-            Group::Statistics => Some("Statistical options"),
-            Group::Strategy => Some("Search strategy options"),
-            Group::Extension => Some("Extension options"),
-            Group::Misc => Some("Miscellaneous options"),
-            Group::FleetBlast => Some("FleetBLAST options"),
-        }
+/// A program of BLAST+: the single source for the parser, `-h` and `-help`.
+///
+/// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0; what BLAST+ does not know
+/// comes last, in [`Group::FLEETBLAST`].
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// What is typed to run it.
+    pub name: &'static str,
+    /// Lines of its description.
+    pub description: &'static [&'static str],
+    /// Sections in the order of the help text, [`Group::TOP`] left out.
+    pub groups: &'static [Group],
+    /// All options in the order of the usage text, cut into parts at will.
+    pub options: &'static [&'static [OptionSpec]],
+}
+
+impl Program {
+    /// All options, in the order of the usage text.
+    pub fn all(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+        self.options.iter().copied().flatten()
+    }
+
+    /// The option of that name (without the dash).
+    pub fn find(&self, name: &str) -> Option<&'static OptionSpec> {
+        self.all().find(|option| option.name == name)
     }
 }
+
+/// `-h`, the first option of every program.
+pub const H: OptionSpec = OptionSpec::new(
+    "h",
+    Kind::Flag,
+    Group::TOP,
+    &["Print USAGE and DESCRIPTION;  ignore all other parameters"],
+);
+
+/// `-help`, the second option of every program.
+pub const HELP: OptionSpec = OptionSpec::new(
+    "help",
+    Kind::Flag,
+    Group::TOP,
+    &["Print USAGE, DESCRIPTION and ARGUMENTS; ignore all other parameters"],
+);
+
+/// `-version`, BLAST+'s last option of every program.
+pub const VERSION: OptionSpec = OptionSpec::new(
+    "version",
+    Kind::Flag,
+    Group::TOP,
+    &["Print version number;  ignore other arguments"],
+);
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
@@ -157,11 +164,19 @@ pub struct OptionSpec {
     pub excludes: &'static [&'static str],
     /// Names of options this one cannot go without.
     pub requires: &'static [&'static str],
+    /// Whether it must be given.
+    pub mandatory: bool,
     /// Whether FleetBLAST can do it.
     pub supported: bool,
 }
 
 impl OptionSpec {
+    /// Type and values as help and errors tell them, e.g. `Integer, >=0`; nothing for a flag.
+    pub fn attributes(&self) -> Option<String> {
+        let constraint = self.constraint.usage().map(|usage| format!(", {usage}"));
+        self.kind.title().map(|title| format!("{title}{}", constraint.unwrap_or_default()))
+    }
+
     /// An optional option without default, constraint or ties to others.
     pub const fn new(
         name: &'static str,
@@ -180,6 +195,7 @@ impl OptionSpec {
             constraint,
             excludes: &[],
             requires: &[],
+            mandatory: false,
             supported: true,
         }
     }
@@ -211,6 +227,12 @@ impl OptionSpec {
     /// With these required options.
     pub const fn requires(mut self, names: &'static [&'static str]) -> Self {
         self.requires = names;
+        self
+    }
+
+    /// That must be given.
+    pub const fn mandatory(mut self) -> Self {
+        self.mandatory = true;
         self
     }
 

@@ -1,12 +1,11 @@
-//! The options as they were typed, each with its own type, defaults of the table filled in.
+//! The options of `blastp` as they were typed, each with its own type, defaults of the table filled in.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use super::number;
-use super::parse::{Given, Value};
-use super::spec::Kind;
-use super::table;
+use super::blastp::BLASTP;
+use super::parse::Given;
+use super::values::Values;
 
 /// Preset of defaults (`-task`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +16,27 @@ pub enum Task {
     Fast,
     /// For queries of fewer than about 30 residues.
     Short,
+}
+
+/// Lists that restrict what is searched; at most one is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lists {
+    /// `-gilist`, a file.
+    pub gis: Option<OsString>,
+    /// `-negative_gilist`.
+    pub negative_gis: Option<OsString>,
+    /// `-seqidlist`, a file.
+    pub seqids: Option<OsString>,
+    /// `-negative_seqidlist`.
+    pub negative_seqids: Option<OsString>,
+    /// `-taxids`, the taxids themselves.
+    pub taxids: Option<OsString>,
+    /// `-negative_taxids`.
+    pub negative_taxids: Option<OsString>,
+    /// `-taxidlist`, a file.
+    pub taxid_file: Option<OsString>,
+    /// `-negative_taxidlist`.
+    pub negative_taxid_file: Option<OsString>,
 }
 
 /// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
@@ -30,6 +50,12 @@ pub struct BlastpOptions {
     pub task: Task,
     /// `-db`.
     pub db: Option<OsString>,
+    /// `-seqidlist` and the like.
+    pub lists: Lists,
+    /// `-db_soft_mask`.
+    pub db_soft_mask: Option<OsString>,
+    /// `-db_hard_mask`.
+    pub db_hard_mask: Option<OsString>,
     /// `-subject`.
     pub subject: Option<OsString>,
     /// `-subject_loc`.
@@ -112,67 +138,20 @@ pub struct BlastpOptions {
     pub timing: Option<OsString>,
     /// `-partitions`.
     pub partitions: Option<usize>,
+    /// `-loader`.
+    pub loader: OsString,
+    /// `-memory`.
+    pub memory: Option<OsString>,
     /// `-progress`.
     pub progress: OsString,
     /// The first option given, in the order of the usage text, that FleetBLAST does not support.
     pub unsupported: Option<&'static str>,
 }
 
-/// Typed look-ups in what was given.
-struct Reader<'a>(&'a Given);
-
-impl Reader<'_> {
-    fn flag(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    fn text(&self, name: &str) -> Option<OsString> {
-        match self.0.get(name) {
-            Some(Value::Text(text)) => Some(text.clone()),
-            Some(_) => None,
-            None => default(name).map(OsString::from),
-        }
-    }
-
-    fn long(&self, name: &str) -> Option<i64> {
-        match self.0.get(name) {
-            Some(Value::Integer(value)) => Some(*value),
-            Some(_) => None,
-            None => default(name).and_then(|text| number::parse_int8(text.as_bytes()).ok()),
-        }
-    }
-
-    /// An integer in its natural type. Constraints of the table have kept it in range.
-    fn integer<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
-        self.long(name).and_then(|value| T::try_from(value).ok())
-    }
-
-    fn real(&self, name: &str) -> Option<f64> {
-        match self.0.get(name) {
-            Some(Value::Real(value)) => Some(*value),
-            Some(_) => None,
-            None => default(name).and_then(|text| number::parse_double(text.as_bytes()).ok()),
-        }
-    }
-
-    fn boolean(&self, name: &str) -> bool {
-        match self.0.get(name) {
-            Some(value) => *value == Value::Boolean(true),
-            None => {
-                default(name).is_some_and(|text| number::parse_bool(text.as_bytes()) == Ok(true))
-            }
-        }
-    }
-}
-
-fn default(name: &str) -> Option<&'static str> {
-    table::find(name).filter(|option| option.kind != Kind::Flag).and_then(|option| option.default)
-}
-
 impl BlastpOptions {
     /// Gives each option its type.
     pub fn new(given: &Given) -> Self {
-        let read = Reader(given);
+        let read = Values::new(&BLASTP, given);
         let text = |name| read.text(name).unwrap_or_default();
         Self {
             query: text("query"),
@@ -183,6 +162,18 @@ impl BlastpOptions {
                 _ => Task::Blastp,
             },
             db: read.text("db"),
+            lists: Lists {
+                gis: read.text("gilist"),
+                negative_gis: read.text("negative_gilist"),
+                seqids: read.text("seqidlist"),
+                negative_seqids: read.text("negative_seqidlist"),
+                taxids: read.text("taxids"),
+                negative_taxids: read.text("negative_taxids"),
+                taxid_file: read.text("taxidlist"),
+                negative_taxid_file: read.text("negative_taxidlist"),
+            },
+            db_soft_mask: read.text("db_soft_mask"),
+            db_hard_mask: read.text("db_hard_mask"),
             subject: read.text("subject"),
             subject_loc: read.text("subject_loc"),
             out: text("out"),
@@ -224,10 +215,10 @@ impl BlastpOptions {
             use_sw_tback: read.flag("use_sw_tback"),
             timing: read.text("timing"),
             partitions: read.integer("partitions"),
+            loader: text("loader"),
+            memory: read.text("memory"),
             progress: text("progress"),
-            unsupported: table::all()
-                .find(|option| !option.supported && given.contains_key(option.name))
-                .map(|option| option.name),
+            unsupported: read.unsupported(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The texts of `-h` and `-help`, laid out as BLAST+ does (`ncbiargs.cpp`).
 
-use super::spec::{Group, OptionSpec};
-use super::table;
+use super::spec::{Group, OptionSpec, Program};
 
 /// Width of usage and help lines in columns.
 const WIDTH: usize = 78;
@@ -9,18 +8,18 @@ const WIDTH: usize = 78;
 /// Under which name the program runs, which decides whether its usage text speaks of FleetBLAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// As `blastp`: the usage text is that of BLAST+ to the byte.
+    /// As `blastp`, say: the usage text is that of BLAST+ to the byte.
     Blast,
-    /// As `fleetblast blastp`: the usage text lists FleetBLAST's options too.
+    /// As `fleetblast blastp`, say: the usage text lists FleetBLAST's options too.
     FleetBlast,
 }
 
 impl Name {
     /// What is typed to run the program.
-    pub fn command(self) -> &'static str {
+    pub fn command(self, program: &Program) -> String {
         match self {
-            Name::Blast => "blastp",
-            Name::FleetBlast => "fleetblast blastp",
+            Name::Blast => program.name.to_owned(),
+            Name::FleetBlast => format!("fleetblast {}", program.name),
         }
     }
 }
@@ -47,50 +46,54 @@ fn wrap<'a>(out: &mut String, start: &str, indent: &str, words: impl Iterator<It
 }
 
 /// USAGE and DESCRIPTION.
-fn synopsis(name: Name) -> String {
+fn synopsis(program: &Program, name: Name) -> String {
     let mut out = String::from("USAGE\n");
-    let shown =
-        table::all().filter(|option| name == Name::FleetBlast || option.group != Group::FleetBlast);
-    let words: Vec<String> = shown
-        .map(|option| match option.label {
-            "" => format!("[-{}]", option.name),
-            label => format!("[-{} {label}]", option.name),
-        })
-        .collect();
-    let words = std::iter::once(name.command()).chain(words.iter().map(String::as_str));
-    wrap(&mut out, "  ", "    ", words);
-    out.push_str("\nDESCRIPTION\n   Protein-Protein BLAST 2.12.0+\n");
+    let shown = program
+        .all()
+        .filter(|option| name == Name::FleetBlast || option.group != Group::FLEETBLAST);
+    let words = shown.map(|option| {
+        let word = match option.label {
+            "" => format!("-{}", option.name),
+            label => format!("-{} {label}", option.name),
+        };
+        if option.mandatory { word } else { format!("[{word}]") }
+    });
+    let words: Vec<String> = std::iter::once(name.command(program)).chain(words).collect();
+    wrap(&mut out, "  ", "    ", words.iter().map(String::as_str));
+    out.push_str("\nDESCRIPTION\n");
+    for line in program.description {
+        out.push_str(&format!("   {line}\n"));
+    }
     out
 }
 
 /// The text of `-h`.
-pub fn brief(name: Name) -> String {
-    synopsis(name) + "\nUse '-help' to print detailed descriptions of command line arguments\n"
+pub fn brief(program: &Program, name: Name) -> String {
+    synopsis(program, name)
+        + "\nUse '-help' to print detailed descriptions of command line arguments\n"
 }
 
 /// The text of `-help`.
-pub fn full(name: Name) -> String {
-    let mut out = synopsis(name);
+pub fn full(program: &Program, name: Name) -> String {
+    let mut out = synopsis(program, name);
+    if program.all().any(|option| option.mandatory) {
+        out.push_str("\nREQUIRED ARGUMENTS\n");
+        program.all().filter(|option| option.mandatory).for_each(|o| describe(&mut out, o));
+    }
     out.push_str("\nOPTIONAL ARGUMENTS\n");
-    for group in Group::ALL {
-        if let Some(title) = group.title() {
-            out.push_str(&format!(" *** {title}\n"));
+    for &group in [Group::TOP].iter().chain(program.groups) {
+        if group != Group::TOP {
+            out.push_str(&format!(" *** {}\n", group.0));
         }
-        for option in table::all().filter(|option| option.group == group) {
-            describe(&mut out, option);
-        }
+        let options = program.all().filter(|option| option.group == group && !option.mandatory);
+        options.for_each(|option| describe(&mut out, option));
         out.push('\n');
     }
     out
 }
 
 fn describe(out: &mut String, option: &OptionSpec) {
-    let constraint = option.constraint.usage().map(|usage| format!(", {usage}"));
-    let value = option
-        .kind
-        .title()
-        .map(|title| format!(" <{title}{}>", constraint.unwrap_or_default()))
-        .unwrap_or_default();
+    let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
     out.push_str(&format!(" -{}{value}\n", option.name));
     for line in option.help {
         out.push_str(&format!("   {line}\n"));

@@ -114,7 +114,7 @@ impl Choice {
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
             10 => Ok(Format::Csv),
-            number => Err(CliError::unsupported(format_args!("-outfmt {number}"))),
+            number => Err(CliError::unsupported("blastp", format_args!("-outfmt {number}"))),
         }
     }
 

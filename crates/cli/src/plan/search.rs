@@ -188,7 +188,7 @@ fn check_identity(identity: bool, word_size: i64) -> Result<(), CliError> {
 /// Two uses of `-use_sw_tback` BLAST+ cannot carry out: it crashes without gaps, and finds no alignment with IDENTITY.
 fn check_smith_waterman(options: &BlastpOptions, identity: bool) -> Result<(), CliError> {
     if options.use_sw_tback && options.ungapped {
-        return Err(CliError::unsupported("-use_sw_tback with -ungapped"));
+        return Err(CliError::unsupported("blastp", "-use_sw_tback with -ungapped"));
     }
     if options.use_sw_tback && identity {
         return Err(CliError::engine("Traceback failed"));

@@ -13,7 +13,7 @@ use signal_hook::low_level::emulate_default_handler;
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 
-/// Waits for signals in a thread of its own, and knows the file to remove when one comes.
+/// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
 pub struct Watch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
     signals: Handle,
@@ -36,7 +36,7 @@ impl Watch {
                 let path = lock(&shared);
                 if let Some(path) = &*path {
                     // Best effort: nobody is there any more who could be told.
-                    let _ = fs::remove_file(path);
+                    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
                 }
                 // Holding the lock: from here on nothing unfinished gets a name.
                 let _ = emulate_default_handler(signal);
@@ -45,7 +45,7 @@ impl Watch {
         Ok(Watch { unfinished, signals: handle, thread: Some(thread) })
     }
 
-    /// The file to remove. As long as the lock is held, no signal ends the process.
+    /// The file or directory to remove. As long as the lock is held, no signal ends the process.
     pub fn unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
         lock(&self.unfinished)
     }

@@ -3,15 +3,18 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
-mod interrupt;
-mod output;
+pub(crate) mod interrupt;
+mod masks;
+pub(crate) mod output;
 mod queries;
 mod report;
 mod search;
-mod subjects;
+pub(crate) mod subjects;
 
 use std::io::{self, Write};
 use std::time::Instant;
+
+use fleetblast_db::load::HugePages;
 
 use self::output::Output;
 use self::queries::{Block, Queries};
@@ -21,7 +24,7 @@ use self::subjects::Target;
 use crate::error::{CliError, exit};
 use crate::plan::{self, Plan, Split};
 use crate::terminal::Progress;
-use crate::timing::{Timing, Usage};
+use crate::timing::{Loading, Timing, Usage};
 
 /// Runs a protein search.
 ///
@@ -41,7 +44,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let start = Instant::now();
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
     let target = Target::open(plan)?;
-    let Some(mut queries) = Queries::open(plan)? else {
+    let Some(mut queries) = Queries::open(plan, target.nothing_included)? else {
         warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
     };
@@ -51,7 +54,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         plan.out == plan::Target::Stdout,
     );
     let mut output = Output::open(&plan.out)?;
-    let mut search = Search::new(&target, plan);
+    let mut search = Search::new(&target, plan).map_err(|error| subjects::failure(&error))?;
     let mut reporter = Reporter::new(plan, &target);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
@@ -73,6 +76,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     if let Some(path) = &plan.timing {
         timing.search_seconds = search.phases.search.as_secs_f64();
         timing.traceback_seconds = search.phases.traceback.as_secs_f64();
+        timing.loading = Some(loading(&search));
         timing.subjects = target.searched.sequences();
         timing.subject_residues = target.searched.residues();
         let usage = Usage::now();
@@ -103,6 +107,21 @@ fn run_block(
     match &block.failure {
         Some(error) => Err(error.clone()),
         None => Ok(()),
+    }
+}
+
+/// How the database came into memory.
+fn loading(search: &Search) -> Loading {
+    let loader = search.loader();
+    let read = loader.statistics();
+    Loading {
+        method: search.choice.method.name(),
+        reason: search.choice.reason.clone(),
+        streamed_through_bytes: search.choice.streamed,
+        bytes_read: read.bytes,
+        pages: loader.pages().map_or("page cache", HugePages::name),
+        read_seconds: read.time.as_secs_f64(),
+        wait_seconds: search.phases.waiting.as_secs_f64(),
     }
 }
 

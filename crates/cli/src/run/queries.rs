@@ -28,6 +28,8 @@ const EMPTY: &str = "Sequence contains no data";
 /// What BLAST+ says of each query of the first batch if the IDENTITY matrix rules out composition-based statistics.
 const IDENTITY: &str = "Composition-based statistics cannot be used with the IDENTITY matrix, \
     resetting the composition-based statistics option to 0";
+/// What BLAST+ says of each query if a list leaves nothing of the database.
+const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
 /// At most so many positions of `O` are told.
 const TOLD_POSITIONS: usize = 20;
 /// A query's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
@@ -42,6 +44,8 @@ pub struct Queries<'a> {
     /// Queries read so far.
     count: usize,
     done: bool,
+    /// There is nothing to search; BLAST+ says so for each query.
+    nothing_included: bool,
 }
 
 /// A query as read.
@@ -121,7 +125,7 @@ impl Block {
 
 impl<'a> Queries<'a> {
     /// Opens the queries; `None` if BLAST+ calls the input empty: a file with nothing but white space.
-    pub fn open(plan: &'a Plan) -> Result<Option<Queries<'a>>, CliError> {
+    pub fn open(plan: &'a Plan, nothing_included: bool) -> Result<Option<Queries<'a>>, CliError> {
         if matches!(&plan.query, Source::File(path) if path.is_dir()) {
             return Ok(None);
         }
@@ -135,7 +139,7 @@ impl<'a> Queries<'a> {
         let done = start.is_empty();
         let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
         let reader = reader(input, &plan.query, plan.parse_deflines);
-        Ok(Some(Queries { plan, reader, count: 0, done }))
+        Ok(Some(Queries { plan, reader, count: 0, done, nothing_included }))
     }
 
     /// Number of queries, if somebody wants to know it and it can be counted beforehand.
@@ -206,6 +210,9 @@ impl<'a> Queries<'a> {
             let mut messages = messages(&record, range.as_ref(), &query);
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
+            }
+            if self.nothing_included {
+                messages.push(NOTHING_INCLUDED.to_owned());
             }
             // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
             messages.sort_unstable();

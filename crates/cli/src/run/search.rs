@@ -1,14 +1,17 @@
 //! The two phases of a search on the threads of this process: preliminary search of ranges of OIDs, then traceback of
 //! the chosen hits (design: the preliminary list is global).
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use fleetblast_db::DbError;
+use fleetblast_db::load::{self, Choice, Loader, Purpose, Supply, Work};
+use fleetblast_db::{DbError, LoadedPartition};
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::params::Params;
-use fleetblast_engine::prelim::{self, Kernel, Searcher};
+use fleetblast_engine::prelim::{self, HitLists, Kernel, Searcher};
 use fleetblast_engine::query::Query;
 use fleetblast_engine::subjects::Subjects;
 use fleetblast_engine::traceback::{self, Selector, Traceback};
@@ -26,13 +29,29 @@ const MAX_RANGES: usize = 4096;
 /// Matches per thread that are aligned before the early stop is looked at again (spec 6.1).
 const MATCHES_PER_THREAD: usize = 32;
 
+/// A range of the target, in memory.
+struct Searched<'a> {
+    target: &'a Target,
+    partition: &'a LoadedPartition,
+}
+
+impl Subjects for Searched<'_> {
+    fn residues(&self, oid: u32) -> &[u8] {
+        self.partition.residues_of(oid)
+    }
+
+    fn masks(&self, oid: u32) -> &[Range<u32>] {
+        Subjects::masks(self.target, oid)
+    }
+}
+
 impl Subjects for Target {
     fn residues(&self, oid: u32) -> &[u8] {
         self.searched.residues_of(oid)
     }
 
     fn masks(&self, oid: u32) -> &[Range<u32>] {
-        self.masks.get(oid as usize).map_or(&[], Vec::as_slice)
+        self.masks.of(oid)
     }
 }
 
@@ -43,6 +62,8 @@ pub struct Phases {
     pub search: Duration,
     /// Traceback.
     pub traceback: Duration,
+    /// Waiting of the searching threads for what was not loaded yet, in sum.
+    pub waiting: Duration,
 }
 
 /// A database and all that stays the same from block to block of queries.
@@ -51,8 +72,10 @@ pub struct Search<'a> {
     params: &'a Params,
     traceback: Traceback,
     kernel: Kernel,
-    ranges: Vec<Range<u32>>,
-    /// The bytes of the database were checked.
+    /// How the database comes into memory.
+    pub choice: Choice,
+    supply: Supply,
+    /// The bytes of the database were checked, and will be the same when they are searched again.
     validated: bool,
     /// Time spent so far.
     pub phases: Phases,
@@ -60,21 +83,31 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Prepares searches of `target`.
-    pub fn new(target: &'a Target, plan: &'a Plan) -> Self {
+    ///
+    /// # Errors
+    /// A database whose index is out of order, or that cannot be loaded as wished.
+    pub fn new(target: &'a Target, plan: &'a Plan) -> Result<Self, DbError> {
         let (database, params) = (&target.searched, &plan.params);
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
         let least = plan.threads * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
         let ranges = plan.partitions.unwrap_or(default);
-        Search {
+        let choice = load::choose(database, Purpose::Search, plan.load)?;
+        Ok(Search {
             target,
             params,
             traceback: Traceback::new(params, &target.totals),
             kernel: Kernel::detect(),
-            ranges: database.partitions(ranges),
+            supply: choice.supply(database, ranges)?,
+            choice,
             validated: false,
             phases: Phases::default(),
-        }
+        })
+    }
+
+    /// What loads the database.
+    pub fn loader(&self) -> &dyn Loader {
+        self.supply.loader()
     }
 
     /// Searches a block of queries; `batches` says how many of them, one after the other, BLAST+ would search together. Returns the
@@ -104,21 +137,63 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
         let searcher =
             Searcher::new(queries, batches, self.params, &self.target.totals, Some(self.kernel));
-        let database = &self.target.searched;
         let lists = Mutex::new(searcher.empty_lists());
-        self.ranges.par_iter().try_for_each_init(prelim::Scratch::default, |scratch, range| {
-            if !self.validated {
-                database.validate(range.clone())?;
-            }
-            for oids in database.oids_in(range.clone()) {
-                let part = searcher.search(self.target, oids, scratch);
-                // A poisoned lock means that another thread panicked, which ends the run anyway.
-                searcher.absorb(&mut lists.lock().expect("no thread panicked"), part);
-            }
-            Ok::<(), DbError>(())
+        let before = self.loader().statistics().bytes;
+        let ((), waiting) = self.supply.pass(|queue| {
+            rayon::broadcast(|_| {
+                let mut scratch = prelim::Scratch::default();
+                while let Some(work) = queue.next() {
+                    match self.search_range(&searcher, &work, &mut scratch) {
+                        // A poisoned lock means that another thread panicked, which ends the run anyway.
+                        Ok(parts) => parts.into_iter().for_each(|part| {
+                            let mut lists = lists.lock().expect("no thread panicked");
+                            searcher.absorb(&mut lists, part);
+                        }),
+                        Err(error) => queue.fail(work.range.start, error),
+                    }
+                }
+            });
         })?;
-        self.validated = true;
-        Ok(searcher.choose(lists.into_inner().expect("no thread panicked")))
+        self.phases.waiting += waiting;
+        self.validated = self.choice.streamed.is_none();
+        let mut chosen = searcher.choose(lists.into_inner().expect("no thread panicked"));
+        self.drop_hidden(&mut chosen)?;
+        if self.loader().statistics().bytes > before {
+            // The database was not in memory, or does not stay there: what comes next may not be either.
+            let hits = chosen.iter().flatten().map(|hit| hit.oid);
+            self.target.searched.will_need(hits.collect::<BTreeSet<_>>());
+        }
+        Ok(chosen)
+    }
+
+    /// Leaves out the hits to sequences none of whose definition lines a restriction shows: BLAST+ drops them when it is
+    /// about to align them.
+    fn drop_hidden(&self, chosen: &mut [Vec<PrelimHit>]) -> Result<(), DbError> {
+        let mut shown: BTreeMap<u32, bool> = BTreeMap::new();
+        for hit in chosen.iter().flatten() {
+            if let Entry::Vacant(unknown) = shown.entry(hit.oid) {
+                unknown.insert(self.target.searched.is_shown(hit.oid)?);
+            }
+        }
+        for hits in chosen {
+            hits.retain(|hit| shown.get(&hit.oid).is_none_or(|&shown| shown));
+        }
+        Ok(())
+    }
+
+    /// The preliminary hits of a range, list by list.
+    fn search_range(
+        &self,
+        searcher: &Searcher,
+        work: &Work,
+        scratch: &mut prelim::Scratch,
+    ) -> Result<Vec<HitLists>, DbError> {
+        if !self.validated {
+            work.partition.validate_range(&work.range)?;
+        }
+        let subjects = Searched { target: self.target, partition: &work.partition };
+        let included = self.target.searched.oids_in(work.range.clone());
+        Ok(included.into_iter().map(|oids| searcher.search(&subjects, oids, scratch)).collect())
     }
 
     /// Traceback of all batches of a block.
@@ -150,13 +225,13 @@ impl<'a> Search<'a> {
         for (number, (query, hits)) in queries.iter().zip(chosen).enumerate() {
             let query = self.traceback.query(query);
             for wave in hits.chunks(self.wave(number, queries.len())) {
-                if !selector.wants(wave[0].evalue) {
-                    break;
+                if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
+                    continue;
                 }
                 let candidates: Vec<_> = wave
                     .par_iter()
                     .map_init(traceback::Scratch::new, |scratch, hit| {
-                        let subject = Subjects::residues(self.target, hit.oid);
+                        let subject = self.residues(hit.oid);
                         self.traceback.align(&query, subject, hit, scratch)
                     })
                     .collect();
@@ -168,6 +243,12 @@ impl<'a> Search<'a> {
             }
         }
         selector.finish()
+    }
+
+    /// Residues of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
+    fn residues(&self, oid: u32) -> &[u8] {
+        let kept = self.supply.kept_residues_of(oid);
+        kept.unwrap_or_else(|| Subjects::residues(self.target, oid))
     }
 
     /// How many matches to align before asking whether more are wanted. Only the last query of a batch can be stopped early.

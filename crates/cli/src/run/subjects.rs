@@ -12,6 +12,7 @@ use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource
 use fleetblast_seq::fasta::{self, FastaError};
 use fleetblast_seq::{alphabet, input};
 
+use super::masks::{self, SubjectMasks};
 use super::queries;
 use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source, Subjects};
@@ -27,12 +28,16 @@ pub struct Target {
     pub searched: Database,
     /// The whole subjects, for reports.
     whole: Database,
-    /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`; else empty.
-    lower_case: Vec<Vec<Range<u32>>>,
-    /// The same of what is searched: no words are looked for there.
-    pub masks: Vec<Vec<Range<u32>>>,
+    /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`.
+    lower_case: SubjectMasks,
+    /// The same of what is searched, or stored masks: no words are looked for there.
+    pub masks: SubjectMasks,
     /// Statistics.
     pub totals: DatabaseTotals,
+    /// The user listed what to search.
+    is_listed: bool,
+    /// A list leaves nothing of the database.
+    pub nothing_included: bool,
     /// For reports.
     pub summary: DatabaseSummary,
 }
@@ -58,27 +63,45 @@ impl SubjectSource for Target {
         self.whole.deflines(oid).map_err(Into::into)
     }
 
+    fn is_listed(&self) -> bool {
+        self.is_listed
+    }
+
     fn masks(&self, oid: u32) -> &[Range<u32>] {
-        self.lower_case.get(oid as usize).map_or(&[], Vec::as_slice)
+        let shown = if self.summary.is_subject { &self.lower_case } else { &self.masks };
+        shown.of(oid)
     }
 }
 
 fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
     let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
-    let database =
-        Database::open(names, SequenceKind::Protein, &search).map_err(|error| failure(&error))?;
+    let mut warnings = Vec::new();
+    let kind = SequenceKind::Protein;
+    let user = plan.restriction.as_ref();
+    let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
+    warnings.iter().for_each(|warning| super::warn(warning));
+    let database = database.map_err(|error| failure(&error))?;
+    let shortest = database
+        .counted_lengths()
+        .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
+    let stored = match &plan.database_mask {
+        Some(wanted) => masks::stored(wanted, names, &database, &search)?,
+        None => masks::Stored::default(),
+    };
     Ok(Target {
-        totals: totals(&database, plan, MIN_SUBJECT_LENGTH),
+        totals: totals(&database, plan, shortest),
+        is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
+        nothing_included: database.whole().sequences == 0,
         summary: DatabaseSummary {
             label: names.as_bytes().to_vec(),
-            paragraphs: paragraphs(&database),
+            paragraphs: paragraphs(&database, &stored.algorithms),
             is_subject: false,
             subject_offset: 0,
         },
         whole: database.clone(),
         searched: database,
-        lower_case: Vec::new(),
-        masks: Vec::new(),
+        lower_case: SubjectMasks::default(),
+        masks: stored.masks,
     })
 }
 
@@ -97,7 +120,9 @@ fn open_fasta(
     let searched =
         Database::from_records(title.as_bytes(), parts).map_err(|error| failure(&error))?;
     let (lower_case, masks) = if plan.params.lcase_masking {
-        subjects.into_iter().map(|subject| subject.masks(range)).unzip()
+        let (whole, parts): (Vec<_>, Vec<_>) =
+            subjects.into_iter().map(|subject| subject.masks(range)).unzip();
+        (whole.into_iter().collect(), parts.into_iter().collect())
     } else {
         Default::default()
     };
@@ -105,9 +130,11 @@ fn open_fasta(
     let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
     Ok(Target {
         totals: totals(&searched, plan, shortest),
+        is_listed: false,
+        nothing_included: false,
         summary: DatabaseSummary {
             label: title.trim_end_matches('.').as_bytes().to_vec(),
-            paragraphs: paragraphs(&searched),
+            paragraphs: paragraphs(&searched, &[]),
             is_subject: true,
             subject_offset: range.map_or(0, |range| range.start as u32),
         },
@@ -194,7 +221,11 @@ pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, CliError> 
 
 /// A reader of FASTA from `input`, which came from `source`.
 pub fn reader<R: BufRead>(input: R, source: &Source, parse_deflines: bool) -> fasta::Reader<R> {
-    fasta::Reader::new(input, path(source), fasta::Options { parse_deflines })
+    fasta::Reader::new(
+        input,
+        path(source),
+        fasta::Options { parse_deflines, ..fasta::Options::default() },
+    )
 }
 
 fn path(source: &Source) -> &Path {
@@ -227,18 +258,22 @@ pub fn failure(error: &DbError) -> CliError {
 }
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
-    DatabaseTotals {
-        residues: plan.dbsize.unwrap_or(database.stats_residues() as i64),
-        sequences: database.stats_sequences() as i64,
-        min_length,
-    }
+    let (residues, sequences) = match database.stats_residues() {
+        // Without any residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`, blast_setup.c).
+        0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
+        residues => (residues as i64, database.stats_sequences() as i64),
+    };
+    DatabaseTotals { residues: plan.dbsize.unwrap_or(residues), sequences, min_length }
 }
 
-fn paragraphs(database: &Database) -> Vec<DatabaseParagraph> {
+/// `algorithms` is what to say of stored masks, for each database or for none.
+fn paragraphs(database: &Database, algorithms: &[Vec<u8>]) -> Vec<DatabaseParagraph> {
     database
         .infos()
         .iter()
-        .map(|info| DatabaseParagraph {
+        .enumerate()
+        .map(|(i, info)| DatabaseParagraph {
+            masked_using: algorithms.get(i).cloned().unwrap_or_default(),
             title: info.title.clone(),
             date: info.date.clone().into_bytes(),
             sequences: info.sequences as i64,

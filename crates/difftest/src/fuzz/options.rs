@@ -1,6 +1,6 @@
 //! Random options, weighted towards those that change which hits are found and how.
 
-use super::trial::{Target, Trial};
+use super::trial::{LISTED, Target, Trial};
 use crate::cases::COLUMNS;
 use crate::rng::Rng;
 
@@ -33,6 +33,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.filters(trial);
     choice.limits();
     choice.statistics(trial);
+    choice.restriction(trial);
     choice.threads(trial);
     choice.format();
     choice.groups
@@ -180,6 +181,17 @@ impl Choice<'_> {
         if trial.target == Target::Subject && self.wants(0.1) {
             let range = self.range(&trial.subjects);
             self.add(&["-subject_loc", &range]);
+        }
+    }
+
+    /// Some of the subjects only. They have identifiers if these were parsed, and all of them the taxid 0.
+    fn restriction(&mut self, trial: &Trial) {
+        if trial.target == Target::Parsed && self.wants(0.3) {
+            match self.rng.below(8) {
+                0..=3 => self.add(&["-seqidlist", LISTED]),
+                4..=6 => self.add(&["-negative_seqidlist", LISTED]),
+                _ => self.add(&["-taxids", "0"]),
+            }
         }
     }
 

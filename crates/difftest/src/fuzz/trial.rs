@@ -13,6 +13,9 @@ use crate::process::{Outcome, must_run, shell};
 /// Longest time one random search may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// The file that lists some of the subjects.
+pub const LISTED: &str = "listed";
+
 /// How the subjects are given to the programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
@@ -161,5 +164,12 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
         let path = dir.join(name);
         fs::write(&path, fasta::to_bytes(records)).map_err(io_error("write", &path))?;
     }
-    Ok(())
+    let path = dir.join(LISTED);
+    fs::write(&path, listed(&trial.subjects)).map_err(io_error("write", &path))
+}
+
+/// The identifiers of every third subject, one on a line.
+fn listed(subjects: &[Record]) -> String {
+    let ids = subjects.iter().step_by(3).filter_map(|record| record.header.split(' ').next());
+    ids.map(|id| format!("{id}\n")).collect()
 }

@@ -17,7 +17,7 @@ use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
 use crate::filters;
 use crate::hits::PrelimHit;
-use crate::params::{DatabaseTotals, HspFilter, Params};
+use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
 use crate::query::Query;
 use crate::subjects::Subjects;
 use crate::traceback::preliminary_capacity;
@@ -48,6 +48,8 @@ pub struct Searcher {
     filter: HspFilter,
     /// Hits kept for each context, P.
     capacity: usize,
+    /// Matches go into the traceback by OID.
+    by_oid: bool,
     /// Number of queries in the block.
     queries: usize,
 }
@@ -109,6 +111,7 @@ impl Searcher {
             gapped,
             filter: params.filter,
             capacity: preliminary_capacity(params),
+            by_oid: params.composition == CompositionMode::Off,
             queries: queries.len(),
         };
         searcher.group(params, kernel);
@@ -253,7 +256,8 @@ impl Searcher {
         (self.filter == HspFilter::Collect).then_some(self.capacity)
     }
 
-    /// Each query's preliminary hits, best first (ORDER-H), from the lists of ranges that make up the whole database.
+    /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
+    /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
         let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries];
         for (context, hits) in self.contexts.iter().zip(lists.lists) {
@@ -268,7 +272,11 @@ impl Searcher {
             }
         }
         for hits in &mut queries {
-            hits.sort_unstable_by(hitlist::by_rank);
+            if self.by_oid {
+                hits.sort_unstable_by_key(|hit| hit.oid);
+            } else {
+                hits.sort_unstable_by(hitlist::by_rank);
+            }
         }
         queries
     }

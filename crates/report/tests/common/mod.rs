@@ -285,6 +285,7 @@ impl Run {
         DatabaseSummary {
             label: label.into_bytes(),
             paragraphs: vec![DatabaseParagraph {
+                masked_using: Vec::new(),
                 title: title.into_bytes(),
                 date: date.as_bytes().to_vec(),
                 sequences: self.case.subjects.len() as i64,

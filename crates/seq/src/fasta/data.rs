@@ -7,11 +7,11 @@ use crate::alphabet::{X, encode};
 use crate::id::Molecule;
 
 /// Most residues of one sequence.
-const MAX_RESIDUES: usize = i32::MAX as usize;
+pub(super) const MAX_RESIDUES: usize = i32::MAX as usize;
 /// Columns of a line that must look like sequence.
 const CHECKED_COLUMNS: usize = 70;
 /// Most ranges of invalid columns reported of one line.
-const MAX_RANGES: usize = 1000;
+pub(super) const MAX_RANGES: usize = 1000;
 
 /// White space as C's `isspace` has it.
 pub(super) const fn is_space(c: u8) -> bool {
@@ -69,7 +69,7 @@ impl Residues {
             self.codes.resize(self.codes.len() + size, X);
             return Ok(());
         }
-        if self.letters == 0 && !looks_like_sequence(line) {
+        if self.letters == 0 && !looks_like_sequence(line, false) {
             return Err(Problem::NotSequence);
         }
         if self.codes.len() + line.len() > MAX_RESIDUES {
@@ -139,7 +139,7 @@ impl Residues {
 }
 
 /// Notes an invalid column, joining neighbours; one range beyond the limit ends the last one.
-fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
+pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
     let full = columns.len() > MAX_RANGES;
     match columns.last_mut() {
         Some(last) if last.end == column => last.end += 1,
@@ -149,21 +149,23 @@ fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
 }
 
 /// The size in a gap line after `>?`: `100`, `unk100`; 0 if there is none.
-fn gap_size(text: &[u8]) -> u32 {
+pub(super) fn gap_size(text: &[u8]) -> u32 {
     let text = trim(text);
     let text = text.strip_prefix(b"unk").map_or(text, trim);
     let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
     std::str::from_utf8(&text[..digits]).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Whether the first line of a sequence resembles one (`CFastaReader::CheckDataLine`).
-fn looks_like_sequence(line: &[u8]) -> bool {
+/// Whether the first line of a sequence resembles one (`CFastaReader::CheckDataLine`). Hyphens count as
+/// residues where they are kept.
+pub(super) fn looks_like_sequence(line: &[u8], hyphen_counts: bool) -> bool {
     let checked = line.len().min(CHECKED_COLUMNS);
     let (mut good, mut bad) = (0, 0);
     for &c in &line[..checked] {
         match c {
             b'A'..=b'Z' | b'a'..=b'z' | b'*' => good += 1,
             b';' => break,
+            b'-' if hyphen_counts => good += 1,
             b'-' | b'0'..=b'9' => {}
             _ if is_space(c) => {}
             _ => bad += 1,

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::Options;
 use super::data::{is_space, trim};
 use super::error::{Problem, Warning};
+use super::{Options, Rules};
 use crate::id::accession::{Identified, identify};
-use crate::id::{ObjectId, SeqId, parse_word};
+use crate::id::{Molecule, ObjectId, SeqId, parse_word};
 
 /// Longest local identifier and longest tag of a general one.
 const MAX_LOCAL: usize = 50;
@@ -14,6 +14,10 @@ const MAX_LOCAL: usize = 50;
 const MAX_ACCESSION: usize = 30;
 /// So many letters at the end of a title or identifier look like a misplaced sequence.
 const SUSPICIOUS_LETTERS: usize = 50;
+/// So many bases at the end of the title of a nucleotide sequence do.
+const SUSPICIOUS_BASES: usize = 20;
+/// More of them at the end of an identifier are refused.
+const MAX_BASES: usize = 25;
 /// How far BLAST+ looks for the `=` of `[key=value]`.
 const MAX_KEY: usize = 30;
 
@@ -23,7 +27,7 @@ pub(super) struct Parsed {
     pub ids: Vec<SeqId>,
     pub title: Vec<u8>,
     /// The title looks like a misplaced sequence.
-    pub suspicious: bool,
+    pub suspicious: Option<Warning>,
 }
 
 /// The text after `>` if the line starts a record. Lines with `>?` are gaps in a sequence, but
@@ -48,7 +52,7 @@ pub(super) fn parse(
         return Ok(Parsed::default());
     };
     if !options.parse_deflines {
-        let (title, suspicious) = title(&text[start..]);
+        let (title, suspicious) = title(&text[start..], options.rules);
         return Ok(Parsed { ids: Vec::new(), title, suspicious });
     }
     let end = word_end(text, start);
@@ -58,21 +62,31 @@ pub(super) fn parse(
     if trim(word).is_empty() {
         return Err(Problem::NoIdentifier);
     }
-    let ids = identifiers(word, line, warnings)?;
+    let ids = identifiers(word, line, options.rules, warnings)?;
     let ids = if range > 0 { Vec::new() } else { ids };
     let rest = &text[end..];
     let blanks = rest.iter().take_while(|&&c| is_space(c)).count();
-    let (title, suspicious) = title(&rest[blanks..]);
+    let (title, suspicious) = title(&rest[blanks..], options.rules);
     Ok(Parsed { ids, title, suspicious })
 }
 
-/// The title, up to the first control character, the first character excepted; and whether it has
-/// more than 50 characters of which the last 50, blanks included, are letters.
-fn title(text: &[u8]) -> (Vec<u8>, bool) {
+/// The title, up to the first control character, the first character excepted; and whether it ends
+/// with letters, blanks included, that look like a sequence: more than 50 of which the last 50 are
+/// letters, or for a nucleotide database more than 20 of which the last 20 are bases.
+fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
     let control = text.iter().skip(1).position(|&c| c < b' ');
     let title = &text[..control.map_or(text.len(), |n| n + 1)];
-    let suspicious = title.len() > SUSPICIOUS_LETTERS && final_letters(title) >= SUSPICIOUS_LETTERS;
-    (trim(title).to_vec(), suspicious)
+    let ends_with = |letters: usize, found: usize| title.len() > letters && found >= letters;
+    let warning = match rules {
+        Rules::Database(Molecule::Nucleotide) => {
+            let bases = title.iter().rev().take_while(|c| b"ACGTacgt".contains(c)).count();
+            ends_with(SUSPICIOUS_BASES, bases).then_some(Warning::BasesInTitle)
+        }
+        _ => {
+            ends_with(SUSPICIOUS_LETTERS, final_letters(title)).then_some(Warning::SequenceInTitle)
+        }
+    };
+    (trim(title).to_vec(), warning)
 }
 
 /// End of the first word: a blank, a control character, or the bracket of `[key=value]`.
@@ -139,7 +153,12 @@ fn range_length(word: &[u8]) -> usize {
 }
 
 /// Reads and checks the identifiers of a word.
-fn identifiers(word: &[u8], line: u64, warnings: &mut Vec<Warning>) -> Result<Vec<SeqId>, Problem> {
+fn identifiers(
+    word: &[u8],
+    line: u64,
+    rules: Rules,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<SeqId>, Problem> {
     let mut word = Cow::Borrowed(word);
     if word.contains(&b',') && !word.contains(&b'|') {
         warnings.push(Warning::CommaInId { line });
@@ -151,13 +170,23 @@ fn identifiers(word: &[u8], line: u64, warnings: &mut Vec<Warning>) -> Result<Ve
     }
     let ids = parse_word(&word)?;
     if let Some(last) = ids.last() {
-        let letters = final_letters(&last.accession());
-        if letters > SUSPICIOUS_LETTERS {
-            warnings.push(Warning::SequenceInId { letters });
-        }
+        warnings.extend(misplaced_sequence(&last.accession(), rules)?);
     }
     ids.iter().try_for_each(check)?;
     Ok(ids)
+}
+
+/// What BLAST+ says of an identifier that ends like a sequence (`CFastaIdValidate`).
+fn misplaced_sequence(id: &[u8], rules: Rules) -> Result<Option<Warning>, Problem> {
+    if rules == Rules::Database(Molecule::Nucleotide) {
+        let bases = id.iter().rev().take_while(|c| b"NACGTacgt".contains(c)).count();
+        if bases > MAX_BASES {
+            return Err(Problem::BasesInId { bases });
+        }
+        return Ok((bases > SUSPICIOUS_BASES).then_some(Warning::BasesInId { bases }));
+    }
+    let letters = final_letters(id);
+    Ok((letters > SUSPICIOUS_LETTERS).then_some(Warning::SequenceInId { letters }))
 }
 
 fn final_letters(text: &[u8]) -> usize {

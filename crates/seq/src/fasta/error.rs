@@ -55,6 +55,7 @@ impl FastaError {
             Problem::NoDefline => format!(
                 "CFastaReader: Input doesn't start with a defline or comment around line {line}"
             ),
+            Problem::NoRecord => format!("CFastaReader: Expected defline around line {line}"),
             Problem::NoIdentifier => "Unable to locate sequence id in definition line".to_string(),
             Problem::BadIdentifier(error) => error.to_string(),
             Problem::InvalidLocal(id) => format!("'{id}' is not a valid local ID"),
@@ -63,6 +64,7 @@ impl FastaError {
                  maximum allowed {what} length is {limit}.  Please find and correct all {what}s \
                  that are too long."
             ),
+            Problem::BasesInId { bases } => Warning::BasesInId { bases: *bases }.to_string(),
             Problem::Identifier(_) | Problem::TooLong => return None,
         })
     }
@@ -77,6 +79,9 @@ pub enum Problem {
     /// Sequence before any definition line, with parsed definition lines.
     #[error("there is no definition line before the sequence")]
     NoDefline,
+    /// There are only blank lines and comments.
+    #[error("there is no sequence")]
+    NoRecord,
     /// The definition line has no first word.
     #[error("the definition line has no identifier")]
     NoIdentifier,
@@ -96,6 +101,12 @@ pub enum Problem {
         /// The greatest length allowed.
         limit: usize,
     },
+    /// The identifier of a nucleotide sequence ends with more than 25 bases.
+    #[error("the identifier ends with {bases} bases")]
+    BasesInId {
+        /// Number of bases.
+        bases: usize,
+    },
     /// An identifier stands in place of a sequence.
     #[error("'{0}' is an identifier, not a sequence")]
     Identifier(String),
@@ -109,9 +120,13 @@ impl Problem {
     fn advice(&self) -> &'static str {
         match self {
             Self::NotSequence => "give protein sequences in FASTA format",
+            Self::NoRecord => "give at least one sequence in FASTA format",
             Self::NoDefline => "put a line with '>' and an identifier first",
             Self::NoIdentifier => "put an identifier right after '>'",
-            Self::BadIdentifier(_) | Self::InvalidLocal(_) | Self::LongIdentifier { .. } => {
+            Self::BadIdentifier(_)
+            | Self::InvalidLocal(_)
+            | Self::LongIdentifier { .. }
+            | Self::BasesInId { .. } => {
                 "correct the identifier, or do without parsing of definition lines"
             }
             Self::Identifier(_) => "sequences are not fetched from NCBI; give the sequence itself",
@@ -152,8 +167,15 @@ pub enum Warning {
         /// Number of letters.
         letters: usize,
     },
+    /// The identifier of a nucleotide sequence ends with this many bases, more than 20.
+    BasesInId {
+        /// Number of bases.
+        bases: usize,
+    },
     /// The title ends with 50 letters.
     SequenceInTitle,
+    /// The title of a nucleotide sequence ends with 20 bases.
+    BasesInTitle,
 }
 
 impl fmt::Display for Warning {
@@ -190,6 +212,15 @@ impl fmt::Display for Warning {
                 f,
                 "Fasta Reader: sequence id ends with {letters} valid amino-acid characters.  Was \
                  the sequence accidentally placed in the definition line?"
+            ),
+            Self::BasesInId { bases } => write!(
+                f,
+                "Fasta Reader: sequence id ends with {bases} valid nucleotide characters.  Was \
+                 the sequence accidentally placed in the definition line?"
+            ),
+            Self::BasesInTitle => f.write_str(
+                "FASTA-Reader: Title ends with at least 20 valid nucleotide characters.  Was the \
+                 sequence accidentally put in the title line?",
             ),
             Self::SequenceInTitle => f.write_str(
                 "FASTA-Reader: Title ends with at least 50 valid amino acid characters.  Was the \

@@ -24,6 +24,11 @@ impl<R: BufRead> Lines<R> {
         Self { input, name, line: Vec::new(), number: 0, pushed_back: false }
     }
 
+    /// The number of the line before the first.
+    pub(super) fn count_from(&mut self, lines_before: u64) {
+        self.number = lines_before;
+    }
+
     pub(super) fn name(&self) -> &Path {
         &self.name
     }
@@ -61,7 +66,7 @@ impl<R: BufRead> Lines<R> {
                 return Ok(any);
             }
             any = true;
-            let end = buffer.iter().position(|&c| c == b'\n' || c == b'\r');
+            let end = memchr::memchr2(b'\n', b'\r', buffer);
             let taken = end.unwrap_or(buffer.len());
             if self.line.len() + taken > MAX_LINE {
                 let (file, line) = (self.name.clone(), self.number + 1);

@@ -33,6 +33,7 @@
 //! refused here ([`Problem::Identifier`]).
 
 mod data;
+pub mod database;
 mod defline;
 mod error;
 mod line;
@@ -42,16 +43,29 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use self::data::Residues;
+use self::database::Gaps;
 use self::defline::Parsed;
 pub use self::error::{FastaError, Problem, Warning};
 use self::line::Lines;
-use crate::id::SeqId;
+use crate::id::{Molecule, SeqId};
 
-/// How to read definition lines.
+/// How to read FASTA.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `-parse_deflines`: read identifiers from the first word.
+    /// `-parse_deflines`, `-parse_seqids`: read identifiers from the first word.
     pub parse_deflines: bool,
+    /// Whose rules hold.
+    pub rules: Rules,
+}
+
+/// The programs of BLAST+ read FASTA by somewhat different rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// Those for queries and `-subject` sequences.
+    #[default]
+    Query,
+    /// Those of `makeblastdb` for a database of these molecules; see [`database`].
+    Database(Molecule),
 }
 
 /// One sequence of a FASTA file.
@@ -66,9 +80,11 @@ pub struct Record {
     /// With [`Options::parse_deflines`] the identifiers read. Empty if BLAST+ makes up one: without
     /// that option, without a first word, or if the word ends with a range.
     pub ids: Vec<SeqId>,
-    /// The residues in NCBIstdaa.
+    /// The residues in NCBIstdaa; for a nucleotide database the bases in ncbi4na, one a byte.
     pub residues: Vec<u8>,
-    /// Runs of lower-case letters, ascending.
+    /// What hyphens and gap lines do to the record; only in a nucleotide database.
+    pub gaps: Gaps,
+    /// Runs of lower-case letters, ascending; not looked for by the rules of databases.
     pub lower_case: Vec<Range<u32>>,
     /// Number of the record's first line, from 1.
     pub line: u64,
@@ -113,6 +129,12 @@ impl<R: BufRead> Reader<R> {
         Self { lines: Lines::new(input, name.into()), options }
     }
 
+    /// The same reader, of a part of the input that follows this many lines.
+    pub fn after_lines(mut self, lines: u64) -> Self {
+        self.lines.count_from(lines);
+        self
+    }
+
     /// The name given for the input.
     pub fn name(&self) -> &Path {
         self.lines.name()
@@ -126,7 +148,9 @@ impl<R: BufRead> Reader<R> {
         if !self.lines.advance()? {
             return Ok(None);
         }
-        self.refuse_identifier()?;
+        if self.options.rules == Rules::Query {
+            self.refuse_identifier()?;
+        }
         let mut draft: Option<Draft> = None;
         loop {
             let (line, number) = (self.lines.current(), self.lines.number());
@@ -140,15 +164,16 @@ impl<R: BufRead> Reader<R> {
                     Ok(parsed) => parsed,
                     Err(problem) => return Err(self.error(problem, warnings)),
                 };
-                draft = Some(Draft::new(Some(text.to_vec()), parsed, warnings, number));
+                let text = Some(text.to_vec());
+                draft = Some(Draft::new(self.options.rules, text, parsed, warnings, number));
             } else {
                 let line = data::trim(line);
                 if !matches!(line.first(), None | Some(b'!' | b'#' | b';')) {
-                    if draft.is_none() && self.options.parse_deflines {
+                    if draft.is_none() && self.needs_defline() {
                         return Err(self.error(Problem::NoDefline, Vec::new()));
                     }
                     let draft = draft.get_or_insert_with(|| {
-                        Draft::new(None, Parsed::default(), Vec::new(), number)
+                        Draft::new(Rules::Query, None, Parsed::default(), Vec::new(), number)
                     });
                     if let Err(problem) = draft.add(line, number) {
                         let warnings = std::mem::take(&mut draft.record.warnings);
@@ -160,7 +185,15 @@ impl<R: BufRead> Reader<R> {
                 break;
             }
         }
+        if draft.is_none() && self.options.rules != Rules::Query {
+            return Err(self.error(Problem::NoRecord, Vec::new()));
+        }
         Ok(draft.map(Draft::finish))
+    }
+
+    /// Whether sequence without a definition line before it is an error.
+    fn needs_defline(&self) -> bool {
+        self.options.parse_deflines || self.options.rules != Rules::Query
     }
 
     /// An error at the current line.
@@ -184,12 +217,27 @@ impl<R: BufRead> Reader<R> {
 #[derive(Debug)]
 struct Draft {
     record: Record,
-    suspicious_title: bool,
-    residues: Residues,
+    suspicious_title: Option<Warning>,
+    residues: Data,
+}
+
+/// The residues of a record while its lines come in.
+#[derive(Debug)]
+enum Data {
+    /// By the rules for queries.
+    Query(Residues),
+    /// By those for databases.
+    Database(database::Residues),
 }
 
 impl Draft {
-    fn new(defline: Option<Vec<u8>>, parsed: Parsed, warnings: Vec<Warning>, line: u64) -> Self {
+    fn new(
+        rules: Rules,
+        defline: Option<Vec<u8>>,
+        parsed: Parsed,
+        warnings: Vec<Warning>,
+        line: u64,
+    ) -> Self {
         let molecule = parsed.ids.iter().find_map(SeqId::molecule);
         let record = Record {
             has_defline: defline.is_some(),
@@ -200,19 +248,28 @@ impl Draft {
             warnings,
             ..Record::default()
         };
-        Self { record, suspicious_title: parsed.suspicious, residues: Residues::new(molecule) }
+        let residues = match rules {
+            Rules::Query => Data::Query(Residues::new(molecule)),
+            Rules::Database(molecule) => Data::Database(database::Residues::new(molecule)),
+        };
+        Self { record, suspicious_title: parsed.suspicious, residues }
     }
 
     fn add(&mut self, line: &[u8], number: u64) -> Result<(), Problem> {
-        self.residues.add_line(line, number, &mut self.record.warnings)
+        let warnings = &mut self.record.warnings;
+        match &mut self.residues {
+            Data::Query(residues) => residues.add_line(line, number, warnings),
+            Data::Database(residues) => residues.add_line(line, number, warnings),
+        }
     }
 
     fn finish(self) -> Record {
         let Self { mut record, suspicious_title, residues } = self;
-        (record.residues, record.lower_case) = residues.finish();
-        if suspicious_title {
-            record.warnings.push(Warning::SequenceInTitle);
+        match residues {
+            Data::Query(residues) => (record.residues, record.lower_case) = residues.finish(),
+            Data::Database(residues) => (record.residues, record.gaps) = residues.finish(),
         }
+        record.warnings.extend(suspicious_title);
         record
     }
 }

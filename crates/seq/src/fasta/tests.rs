@@ -7,7 +7,7 @@ use super::*;
 use crate::alphabet::decode;
 
 fn read_with(text: &[u8], parse_deflines: bool) -> Result<Vec<Record>, FastaError> {
-    let mut reader = Reader::new(text, "x.fa", Options { parse_deflines });
+    let mut reader = Reader::new(text, "x.fa", Options { parse_deflines, ..Options::default() });
     std::iter::from_fn(|| reader.next_record().transpose()).collect()
 }
 

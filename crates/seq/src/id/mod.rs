@@ -19,7 +19,7 @@ mod choice;
 mod parse;
 
 pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
-pub use self::parse::{IdError, parse_word};
+pub use self::parse::{IdError, parse_stored, parse_word};
 
 /// A number or a text, as NCBI's Object-id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -65,6 +65,24 @@ pub fn parse_word(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
     }
 }
 
+/// Reads the identifiers of a word as `makeblastdb -parse_seqids` stores them
+/// (`CWriteDB_Impl::x_GetFastaReaderDeflines`): a word with a bar as in FASTA, where no tag stands
+/// before the first bar all of it local; a word without bar as an accession of known shape, else
+/// local.
+///
+/// # Errors
+/// As [`parse_word`], and an empty word.
+pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
+    let ids = if !word.contains(&b'|') {
+        parse_bare(word).map(|id| vec![id])
+    } else if has_tag(word) {
+        parse_tagged(word)
+    } else {
+        local(word).map(|id| vec![id])
+    };
+    ids.filter(|ids| !ids.is_empty()).ok_or_else(|| IdError { word: word.to_vec() })
+}
+
 /// A bar after two or three characters, and something after it.
 fn has_tag(text: &[u8]) -> bool {
     (text.len() > 3 && text[2] == b'|') || (text.len() > 4 && text[3] == b'|')

@@ -1,0 +1,180 @@
+//! What part of a sequence is written, and how: given once, or for each line of a batch.
+
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+
+use fleetblast_db::SequenceKind;
+
+use super::Stop;
+use super::messages::Messages;
+use super::options::Options;
+use super::source::Source;
+use crate::options::number;
+
+/// Part, strand and masks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Config {
+    /// Bases or residues from 0; `None` for all. May end after the sequence, and begin there.
+    range: Option<Range<u32>>,
+    /// Written backwards, and complemented.
+    pub(super) minus: bool,
+    /// Algorithm whose masks are written in lower case.
+    pub(super) mask: Option<i32>,
+    /// Algorithm whose masks `%m` writes.
+    pub(super) shown_mask: Option<i32>,
+}
+
+impl Config {
+    /// What the options say without asking the database.
+    pub(super) fn new(options: &Options, source: &Source) -> Self {
+        Self { minus: options.minus && !source.takes_proteins(), ..Self::default() }
+    }
+
+    /// Adds the mask and the range.
+    pub(super) fn select(
+        &mut self,
+        options: &Options,
+        source: &Source,
+        messages: &Messages,
+    ) -> Result<(), Stop> {
+        if let Some(mask) = &options.mask {
+            let id = match number::parse_int4(mask.as_bytes()) {
+                Ok(id) => id,
+                Err(_) => source.masks()?.named(mask.as_bytes()).ok_or_else(|| {
+                    let message = "Cannot find string algorithm id in algorithm map.";
+                    Stop::Message(message.to_owned())
+                })?,
+            };
+            let invalid = || "Invalid filtering algorithm ID for mask_sequence_with.".to_owned();
+            let mask = usable_mask(id, source, messages)?;
+            self.mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
+        }
+        if let Some(text) = &options.range {
+            self.range = parse_range(text.as_bytes()).map_err(Stop::Message)?;
+        }
+        Ok(())
+    }
+
+    /// What the rest of a line of a batch says. False, after a message, if it names a mask that does not exist.
+    pub(super) fn read_specifiers(
+        &mut self,
+        text: &[u8],
+        source: &Source,
+        messages: &Messages,
+    ) -> Result<bool, Stop> {
+        let nucleotide = source.database.kind() == SequenceKind::Nucleotide;
+        *self = Self { shown_mask: self.shown_mask, ..Self::default() };
+        let mut good = true;
+        for word in text.split(|b| b" \t".contains(b)).filter(|word| !word.is_empty()) {
+            if word.contains(&b'-') {
+                // A range that is none is no range.
+                if let Ok(range) = parse_range(word) {
+                    self.range = range;
+                }
+            } else if nucleotide && word.eq_ignore_ascii_case(b"minus") {
+                self.minus = true;
+            } else {
+                let id = number::parse_int4(word).ok().filter(|&id| id >= 0).unwrap_or(-1);
+                match usable_mask(id, source, messages)? {
+                    Some(mask) => self.mask = mask,
+                    None => good = false,
+                }
+            }
+        }
+        Ok(good)
+    }
+
+    /// The part of a sequence of `length` that is to be written; `None` for all of it, also where the range begins
+    /// after its end.
+    pub(super) fn part(&self, length: u32) -> Option<Range<u32>> {
+        let range = self.range.as_ref()?;
+        (range.start < length).then(|| range.start..range.end.min(length))
+    }
+}
+
+/// The mask of an algorithm: none (`Some(None)`) if the number is negative, and nothing after a message if the database
+/// has no such algorithm.
+pub(super) fn usable_mask(
+    id: i32,
+    source: &Source,
+    messages: &Messages,
+) -> Result<Option<Option<i32>>, Stop> {
+    if id < 0 {
+        return Ok(Some(None));
+    }
+    if source.masks()?.algorithms().iter().any(|algorithm| algorithm.id == id) {
+        return Ok(Some(Some(id)));
+    }
+    messages.error(&format!("Invalid filtering algorithm ID: {id}"));
+    Ok(None)
+}
+
+/// `START-STOP` or `START-` from 1 (`ParseSequenceRangeOpenEnd`, blast_input_aux.cpp): what is between the first and
+/// the last bar does not count, and a start alone is its own stop. `None` for an empty range, which means all.
+fn parse_range(text: &[u8]) -> Result<Option<Range<u32>>, String> {
+    const FAILED: &str = "Failed to parse sequence range";
+    let mut parts = text.split(|&b| b == b'-');
+    let first = parts.next().unwrap_or_default();
+    let last = parts.next_back().unwrap_or(first);
+    if first.is_empty() {
+        return Err(format!("{FAILED} (start cannot be empty)"));
+    }
+    let number = |text| number::parse_int4(text).map_err(|error| error.message().to_owned());
+    let start = number(first)?;
+    if last.is_empty() {
+        // A start of 0 comes before the first by one, which to BLAST+ is after the last.
+        let start = u32::try_from(i64::from(start) - 1).ok();
+        return Ok(start.map(|start| start..u32::MAX));
+    }
+    let stop = number(last)?;
+    if start <= 0 || stop <= 0 {
+        return Err(format!("{FAILED} (range elements cannot be less than or equal to 0)"));
+    }
+    if start > stop {
+        return Err(format!("{FAILED} (start cannot be larger than stop)"));
+    }
+    Ok(Some(start.unsigned_abs() - 1..stop.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seen with `blastdbcmd -db DB -entry ID -range TEXT`.
+    #[test]
+    fn ranges_are_read_as_by_blast() {
+        for (text, range) in [
+            ("3-10", Some(2..10)),
+            ("5", Some(4..5)),
+            ("3-", Some(2..u32::MAX)),
+            ("3-4-5", Some(2..5)),
+            ("0-", None),
+            ("+3-+4", Some(2..4)),
+        ] {
+            assert_eq!(parse_range(text.as_bytes()), Ok(range), "{text}");
+        }
+        for (text, error) in [
+            ("", "Failed to parse sequence range (start cannot be empty)"),
+            ("--", "Failed to parse sequence range (start cannot be empty)"),
+            ("5-3", "Failed to parse sequence range (start cannot be larger than stop)"),
+            (
+                "0-3",
+                "Failed to parse sequence range (range elements cannot be less than or equal to 0)",
+            ),
+            ("a-3", "Cannot convert string 'a' to Int8"),
+            ("3 - 5", "Cannot convert string '3 ' to Int8"),
+            ("99999999999-", "Cannot convert string '99999999999' to int, overflow"),
+        ] {
+            assert_eq!(parse_range(text.as_bytes()), Err(error.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_end_with_the_sequence() {
+        let config = |range| Config { range: Some(range), ..Config::default() };
+        assert_eq!(config(2..10).part(20), Some(2..10));
+        assert_eq!(config(2..u32::MAX).part(20), Some(2..20));
+        assert_eq!(config(20..u32::MAX).part(20), None);
+        assert_eq!(Config::default().part(20), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! Which sequences are written, in which order.
+
+use super::config::Config;
+use super::messages::Messages;
+use super::options::{Options, Taxids, Wanted, lines_of};
+use super::source::Source;
+use super::{Format, Stop};
+use crate::run::output::Output;
+use fleetblast_db::DbError;
+
+/// Everything a retrieval needs.
+pub(super) struct Retrieval<'a> {
+    pub(super) options: &'a Options,
+    pub(super) source: &'a Source,
+    pub(super) format: &'a Format,
+    pub(super) messages: &'a Messages,
+}
+
+impl Retrieval<'_> {
+    /// Writes what is wanted. True if all of it was found.
+    pub(super) fn run(
+        &self,
+        wanted: &Wanted,
+        taxids: Option<&Taxids>,
+        config: Config,
+        out: &mut Output,
+    ) -> Result<bool, Stop> {
+        match wanted {
+            Wanted::Taxids(_) | Wanted::TaxidFile(_) => {
+                let none = Taxids::new();
+                let oids = self.source.oids_of_taxids(taxids.unwrap_or(&none))?;
+                self.write_all(oids, &config, out)
+            }
+            Wanted::All => {
+                let oids = self.source.database.oids().to_vec();
+                self.write_all(oids.into_iter().flatten(), &config, out)
+            }
+            Wanted::Batch(path) => {
+                let text = lines_of("entry_batch", path).map_err(|error| {
+                    // Here it is an error of the retrieval.
+                    let prefix = "Command line argument error: ";
+                    Stop::Message(error.message.trim_start_matches(prefix).to_owned())
+                })?;
+                if self.options.get_dups {
+                    self.batch_with_duplicates(&text, config, out)
+                } else {
+                    self.batch(&text, config, out)
+                }
+            }
+            Wanted::Ids(list) => self.entries(list, &config, out),
+            Wanted::Nothing => Err(Stop::Message(
+                "Must specify query type: one of 'entry', 'entry_batch', or 'pig'".to_owned(),
+            )),
+        }
+    }
+
+    fn write_all(
+        &self,
+        oids: impl IntoIterator<Item = u32>,
+        config: &Config,
+        out: &mut Output,
+    ) -> Result<bool, Stop> {
+        let mut buffer = Vec::new();
+        for oid in oids {
+            self.write(oid, config, None, &mut buffer, out)?;
+        }
+        Ok(true)
+    }
+
+    /// Writes one sequence, also what there is of it before an error.
+    fn write(
+        &self,
+        oid: u32,
+        config: &Config,
+        target: Option<&[u8]>,
+        buffer: &mut Vec<u8>,
+        out: &mut Output,
+    ) -> Result<(), Stop> {
+        buffer.clear();
+        let target = target.filter(|_| self.options.target_only);
+        let written = self.format.write(self.source, oid, config, target, buffer);
+        out.write(buffer)?;
+        written
+    }
+
+    /// `-entry`: identifiers separated by commas.
+    fn entries(&self, list: &[u8], config: &Config, out: &mut Output) -> Result<bool, Stop> {
+        let mut buffer = Vec::new();
+        let (mut found, mut missing) = (false, false);
+        for id in list.split(|&b| b == b',') {
+            let oids = self.oids_of(id)?;
+            match oids.is_empty() {
+                true => missing = true,
+                false => found = true,
+            }
+            for oid in oids {
+                self.write(oid, config, Some(id), &mut buffer, out)?;
+            }
+        }
+        if !found {
+            let message = "Entry or entries not found in BLAST database";
+            return Err(Stop::Message(message.to_owned()));
+        }
+        Ok(!missing)
+    }
+
+    /// The OIDs of an identifier; none after a message if there are none.
+    fn oids_of(&self, id: &[u8]) -> Result<Vec<u32>, Stop> {
+        let oids = self.source.lookup.oids_of_id(id)?;
+        if oids.is_empty() {
+            let key = self.source.lookup.key_of(id);
+            self.messages.error(&format!("Entry not found: {}", String::from_utf8_lossy(&key)));
+        }
+        Ok(oids)
+    }
+
+    fn skipped(&self, id: &[u8]) {
+        self.messages.error(&format!("Skipped {}", String::from_utf8_lossy(id)));
+    }
+
+    /// `-entry_batch` with `-get_dups`: all sequences of each identifier.
+    fn batch_with_duplicates(
+        &self,
+        text: &[u8],
+        mut config: Config,
+        out: &mut Output,
+    ) -> Result<bool, Stop> {
+        let mut buffer = Vec::new();
+        let mut complete = true;
+        for (id, specifiers) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
+            let usable = config.read_specifiers(specifiers, self.source, self.messages)?;
+            let oids = if usable { self.oids_of(id)? } else { Vec::new() };
+            if oids.is_empty() {
+                complete = false;
+                self.skipped(id);
+            }
+            for oid in oids {
+                self.write(oid, &config, Some(id), &mut buffer, out)?;
+            }
+        }
+        Ok(complete)
+    }
+
+    /// `-entry_batch`: one sequence of each identifier.
+    fn batch(&self, text: &[u8], mut config: Config, out: &mut Output) -> Result<bool, Stop> {
+        let mut buffer = Vec::new();
+        let mut complete = true;
+        for (id, specifiers) in text.split(|&b| b == b'\n').filter_map(id_and_rest) {
+            let key = self.source.lookup.key_of(id);
+            match self.first_oid_of(&key)? {
+                Some(oid) if config.read_specifiers(specifiers, self.source, self.messages)? => {
+                    self.write(oid, &config, Some(&key), &mut buffer, out)?;
+                }
+                _ => {
+                    complete = false;
+                    self.skipped(&key);
+                }
+            }
+        }
+        Ok(complete)
+    }
+
+    /// The first OID of a key; if there is none and the key is a number, that of the GI.
+    fn first_oid_of(&self, key: &[u8]) -> Result<Option<u32>, Stop> {
+        let lookup = &self.source.lookup;
+        let included = |oid: &u32| self.source.includes(*oid);
+        let oids = match lookup.oids_of_key(key) {
+            // No identifiers at all: none is found.
+            Err(DbError::NoAccessions) => Vec::new(),
+            oids => oids?,
+        };
+        if let Some(oid) = oids.into_iter().find(included) {
+            return Ok(Some(oid));
+        }
+        let gi = std::str::from_utf8(key).ok().and_then(|text| text.parse().ok());
+        match gi {
+            Some(gi) => Ok(lookup.oid_of_gi(gi)?.filter(included)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The identifier of a line of a batch and what follows it; `None` for an empty line.
+fn id_and_rest(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let blank = |b: &u8| b" \t".contains(b);
+    let start = line.iter().position(|b| !blank(b))?;
+    let line = &line[start..];
+    let end = line.iter().position(blank).unwrap_or(line.len());
+    Some((&line[..end], &line[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_begin_with_an_identifier() {
+        assert_eq!(id_and_rest(b"  a\t 3-5 minus"), Some((&b"a"[..], &b"\t 3-5 minus"[..])));
+        assert_eq!((id_and_rest(b"a"), id_and_rest(b" \t")), (Some((&b"a"[..], &b""[..])), None));
+    }
+}

@@ -1,0 +1,176 @@
+//! Sequences in FASTA format.
+
+use std::ops::Range;
+
+use fleetblast_db::{Defline, SequenceKind};
+use fleetblast_report::generated_title;
+use fleetblast_seq::id::{SeqId, gi, text_choice};
+
+use super::Stop;
+use super::config::Config;
+use super::header::{self, Target};
+use super::letters::{self, Alphabet};
+use super::options::Options;
+use super::source::Source;
+
+/// How FASTA is written.
+pub(super) struct Fasta {
+    line_length: usize,
+    /// Between merged definition lines.
+    ctrl_a: bool,
+    long_seqids: bool,
+}
+
+impl Fasta {
+    pub(super) fn new(options: &Options) -> Self {
+        let Options { line_length, ctrl_a, long_seqids, .. } = *options;
+        Self { line_length: line_length.max(1), ctrl_a, long_seqids }
+    }
+
+    /// Adds a sequence to `out`; of its definition lines only that of `target`, if given.
+    pub(super) fn write(
+        &self,
+        source: &Source,
+        oid: u32,
+        config: &Config,
+        target: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let length = source.database.length_of(oid);
+        let mut lines = source.deflines(oid)?;
+        if let Some(target) = target {
+            let line = Target::in_fasta(target).find(lines).ok_or_else(|| {
+                Stop::Message("Error: oid headers do not contain target gi/seq_id.".to_owned())
+            })?;
+            lines = vec![line];
+        }
+        if lines.is_empty() || length == 0 {
+            return Ok(());
+        }
+        let part = config.part(length);
+        let range = part.as_ref().map(|part| shown_range(part, config.minus));
+        if self.long_seqids {
+            self.long_header(&lines, range.as_deref(), out);
+        } else {
+            self.short_header(&lines, range.as_deref(), out)?;
+        }
+        out.push(b'\n');
+        let mut text = letters::letters(&source.database, oid, part.clone(), Alphabet::Extended)?;
+        let masks = masks(source, oid, length, part.as_ref(), config)?;
+        let start = part.as_ref().map_or(0, |part| part.start);
+        let mirrored = config.minus && self.long_seqids && part.is_some();
+        if mirrored {
+            // BLAST+ turns the sequence around twice, once for its place and once for the strand, the masks once.
+            text.reverse();
+            letters::mask(&mut text, start, &masks);
+            text.reverse();
+        } else {
+            // BLAST+ lays the masks over what it writes, whatever the strand.
+            if config.minus {
+                turn(&mut text, source.database.kind());
+            }
+            letters::mask(&mut text, start, &masks);
+        }
+        for line in text.chunks(self.line_length) {
+            out.extend_from_slice(line);
+            out.push(b'\n');
+        }
+        Ok(())
+    }
+
+    /// One short identifier for each definition line (`CBlastDeflineUtil::ProcessFastaDeflines`).
+    fn short_header(
+        &self,
+        lines: &[Defline],
+        range: Option<&str>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        header::start(&lines[0].ids, range, out)?;
+        let title = header::title(lines);
+        let first = lines[0].ids.first();
+        if first.is_some_and(|id| id.is_ordinal() || matches!(id, SeqId::Local(_))) {
+            out.extend_from_slice(&title);
+        } else {
+            let separator: &[u8] = if self.ctrl_a { b"\x01" } else { b" >" };
+            header::with_short_ids(&title, separator, out);
+        }
+        Ok(())
+    }
+
+    /// All identifiers in FASTA style (`CFastaOstream`).
+    fn long_header(&self, lines: &[Defline], range: Option<&str>, out: &mut Vec<u8>) {
+        out.push(b'>');
+        let ids = &lines[0].ids;
+        let gi = gi(ids);
+        if gi != 0 {
+            out.extend_from_slice(format!("gi|{gi}").as_bytes());
+        }
+        if let Some(id) = text_choice(ids).filter(|id| !matches!(id, SeqId::Gi(_))) {
+            if gi != 0 {
+                out.push(b'|');
+            }
+            out.extend(id.fasta());
+        }
+        out.extend_from_slice(range.unwrap_or_default().as_bytes());
+        let mut title = header::title(lines);
+        if self.ctrl_a {
+            title = with_ctrl_a(&title);
+        }
+        // Identifiers of some kinds make a title where there is none.
+        let speaks = |id: &SeqId| match id {
+            SeqId::Pdb { chain, .. } => !chain.is_empty(),
+            id => matches!(id, SeqId::Patent { .. }),
+        };
+        if !title.is_empty() || ids.iter().any(speaks) {
+            out.push(b' ');
+            out.extend(generated_title(&title, ids));
+        }
+    }
+}
+
+/// `:3-10`, or `:c10-3` for the minus strand.
+fn shown_range(part: &Range<u32>, minus: bool) -> String {
+    let (first, last) = (part.start + 1, part.end);
+    if minus { format!(":c{last}-{first}") } else { format!(":{first}-{last}") }
+}
+
+/// A title with control characters before the GIs of merged definition lines.
+fn with_ctrl_a(title: &[u8]) -> Vec<u8> {
+    const GI: &[u8] = b" >gi|";
+    let mut out = Vec::with_capacity(title.len());
+    let mut rest = title;
+    while let Some(at) = rest.windows(GI.len()).position(|window| window == GI) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(b"\x01gi|");
+        rest = &rest[at + GI.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// The other strand of what is written; proteins asked for as if they were nucleotides are only reversed.
+fn turn(text: &mut [u8], kind: SequenceKind) {
+    match kind {
+        SequenceKind::Nucleotide => letters::reverse_complement(text),
+        _ => text.reverse(),
+    }
+}
+
+/// What is to be masked of a part. Of a whole protein it is what lies in its first third, since BLAST+ measures it as if
+/// its residues were bases.
+fn masks(
+    source: &Source,
+    oid: u32,
+    length: u32,
+    part: Option<&Range<u32>>,
+    config: &Config,
+) -> Result<Vec<Range<u32>>, Stop> {
+    let Some(mask) = config.mask else { return Ok(Vec::new()) };
+    let mut masks = source.masks()?.ranges(oid, mask)?;
+    if part.is_none() && source.database.kind() == SequenceKind::Protein {
+        let third = length.div_ceil(3);
+        masks.retain(|mask| mask.start < third);
+        masks.iter_mut().for_each(|mask| mask.end = mask.end.min(third));
+    }
+    Ok(masks)
+}

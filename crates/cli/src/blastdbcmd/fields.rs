@@ -1,0 +1,262 @@
+//! Sequences as lines of fields (`-outfmt`).
+
+use fleetblast_db::{Defline, TaxonNames};
+use fleetblast_seq::id::{SeqId, report_choice};
+
+use super::Stop;
+use super::config::{Config, usable_mask};
+use super::header::Target;
+use super::letters::{self, Alphabet};
+use super::messages::Messages;
+use super::source::Source;
+
+const MISSING: &[u8] = b"N/A";
+/// Names of taxa that say nothing.
+const NO_NAMES: [&[u8]; 2] = [b"-", b"unclassified"];
+
+/// Fields and what stands between them.
+pub(super) struct Fields {
+    /// A text and the field after it.
+    fields: Vec<(Vec<u8>, u8)>,
+    /// After the last field.
+    end: Vec<u8>,
+    of_deflines: bool,
+}
+
+/// The format to write lines by, `None` for FASTA. Takes the number after `%m` out of it.
+pub(super) fn layout(
+    format: &[u8],
+    config: &mut Config,
+    source: &Source,
+    messages: &Messages,
+) -> Result<Option<Vec<u8>>, Stop> {
+    let find = |what: &[u8]| format.windows(2).position(|two| two == what);
+    let (fasta, bioseq, defline) = (find(b"%f"), find(b"%b"), find(b"%d"));
+    if [fasta, bioseq, defline].into_iter().flatten().count() > 1 {
+        let message = "The %f, %b, %d output format options cannot be specified together.";
+        return Err(Stop::Message(message.to_owned()));
+    }
+    for (found, name) in [(bioseq, "%b"), (defline, "%d")] {
+        if found.is_some() {
+            let what = format_args!("-outfmt {name}");
+            return Err(crate::error::CliError::unsupported("blastdbcmd", what).into());
+        }
+    }
+    if fasta.is_some() {
+        return Ok(None);
+    }
+    let mut layout = format.to_vec();
+    if let Some(at) = find(b"%m") {
+        let digits = format[at + 2..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            let message = "The option '-outfmt %m' is not followed by a masking algo ID.";
+            return Err(Stop::Message(message.to_owned()));
+        }
+        let number = layout.drain(at + 2..at + 2 + digits);
+        // A number too large for the oracle's arithmetic is no algorithm anyway.
+        let number = number.fold(0i32, |sum, digit| {
+            sum.saturating_mul(10).saturating_add(i32::from(digit - b'0'))
+        });
+        let invalid = || "Invalid filtering algorithm ID for outfmt %m.".to_owned();
+        let mask = usable_mask(number, source, messages)?;
+        config.shown_mask = mask.ok_or_else(|| Stop::Message(invalid()))?;
+    }
+    Ok(Some(layout))
+}
+
+impl Fields {
+    /// Reads a format (`CBlastDB_SeqFormatter`, seq_formatter.cpp).
+    pub(super) fn new(format: &[u8]) -> Result<Self, Stop> {
+        let (mut fields, mut text) = (Vec::new(), Vec::new());
+        let mut bytes = format.iter().copied();
+        while let Some(byte) = bytes.next() {
+            if byte != b'%' {
+                text.push(byte);
+                continue;
+            }
+            // A percent sign at the end is followed by the NUL of a C string.
+            match bytes.next().unwrap_or(0) {
+                b'%' => text.push(b'%'),
+                field => fields.push((std::mem::take(&mut text), field)),
+            }
+        }
+        if fields.is_empty() {
+            return Err(Stop::Message("Invalid format specification".to_owned()));
+        }
+        let of_deflines = fields.iter().any(|(_, field)| b"aigtTXPLBKSCNen".contains(field));
+        Ok(Self { fields, end: text, of_deflines })
+    }
+
+    /// Adds the lines of a sequence to `out`, one for each definition line if fields of these are asked for; only that
+    /// of `target`, if given.
+    pub(super) fn write(
+        &self,
+        source: &Source,
+        oid: u32,
+        config: &Config,
+        target: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let sequence = Sequence::new(self, source, oid, config)?;
+        if !self.of_deflines {
+            return self.line(source, &sequence, &Defline::default(), out);
+        }
+        let lines = source.deflines(oid)?;
+        match target {
+            None => lines.iter().try_for_each(|line| self.line(source, &sequence, line, out)),
+            Some(target) => {
+                let line = Target::in_fields(target).find(lines).ok_or_else(|| {
+                    let target = String::from_utf8_lossy(target);
+                    Stop::Message(format!("Failed to find target id {target}"))
+                })?;
+                self.line(source, &sequence, &line, out)
+            }
+        }
+    }
+
+    fn line(
+        &self,
+        source: &Source,
+        sequence: &Sequence,
+        line: &Defline,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        for (before, field) in &self.fields {
+            out.extend_from_slice(before);
+            match field {
+                b's' => out.extend_from_slice(&sequence.letters),
+                b'h' => out.extend_from_slice(sequence.hash.as_bytes()),
+                b'm' => out.extend_from_slice(sequence.masks.as_bytes()),
+                b'o' => out.extend_from_slice(sequence.oid.to_string().as_bytes()),
+                b'l' => out.extend_from_slice(sequence.length.to_string().as_bytes()),
+                &field => match of_line(field, line, source) {
+                    Some(text) => out.extend(text),
+                    None => return Err(Stop::Message(unknown(field))),
+                },
+            }
+        }
+        out.extend_from_slice(&self.end);
+        out.push(b'\n');
+        Ok(())
+    }
+}
+
+/// What BLAST+ says of a field that it does not know.
+pub(super) fn unknown(field: u8) -> String {
+    format!("Unrecognized format specification: '%{}'", char::from(field))
+}
+
+/// The fields that are the same for all definition lines; those not asked for are empty.
+struct Sequence {
+    oid: u32,
+    length: u32,
+    letters: Vec<u8>,
+    hash: String,
+    masks: String,
+}
+
+impl Sequence {
+    fn new(fields: &Fields, source: &Source, oid: u32, config: &Config) -> Result<Self, Stop> {
+        let asked = |wanted: u8| fields.fields.iter().any(|(_, field)| *field == wanted);
+        let length = source.database.length_of(oid);
+        let mut sequence =
+            Self { oid, length, letters: Vec::new(), hash: String::new(), masks: String::new() };
+        if asked(b's') {
+            sequence.letters = part(source, oid, length, config)?;
+        }
+        if asked(b'h') {
+            let whole = letters::letters(&source.database, oid, None, Alphabet::Strict)?;
+            sequence.hash = hash(&whole);
+        }
+        if asked(b'm') {
+            sequence.masks = masks(source, oid, config)?;
+        }
+        Ok(sequence)
+    }
+}
+
+/// The letters of the wanted part, masked, on the wanted strand.
+fn part(source: &Source, oid: u32, length: u32, config: &Config) -> Result<Vec<u8>, Stop> {
+    let part = config.part(length);
+    let start = part.as_ref().map_or(0, |part| part.start);
+    let mut text = letters::letters(&source.database, oid, part, Alphabet::Strict)?;
+    if let Some(mask) = config.mask {
+        letters::mask(&mut text, start, &source.masks()?.ranges(oid, mask)?);
+    }
+    if config.minus {
+        letters::reverse_complement(&mut text);
+    }
+    Ok(text)
+}
+
+/// Checksum of the letters: that of zip files, inverted once more.
+fn hash(letters: &[u8]) -> String {
+    match !crc32fast::hash(letters) {
+        // No prefix for 0, as C++ has it.
+        0 => "0".to_owned(),
+        hash => format!("0X{hash:X}"),
+    }
+}
+
+/// Masks as `START-END;` for each.
+fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
+    let masks = match config.shown_mask {
+        Some(mask) => source.masks()?.ranges(oid, mask)?,
+        None => Vec::new(),
+    };
+    if masks.is_empty() {
+        return Ok("none".to_owned());
+    }
+    Ok(masks.iter().map(|mask| format!("{}-{};", mask.start, mask.end)).collect())
+}
+
+/// A field of a definition line; `None` if there is no such field.
+fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
+    let id = || report_choice(&line.ids);
+    let name = |pick: fn(TaxonNames) -> Vec<u8>| {
+        source.names().of(line.taxid).map_or_else(|| MISSING.to_vec(), pick)
+    };
+    let checked = |pick: fn(TaxonNames) -> Vec<u8>| {
+        let name = name(pick);
+        if NO_NAMES.contains(&&name[..]) { MISSING.to_vec() } else { name }
+    };
+    Some(match field {
+        b'a' => id().map(SeqId::bare).unwrap_or_default(),
+        b'i' => id().map(SeqId::fasta).unwrap_or_default(),
+        b'g' => {
+            let gi = line.ids.iter().find(|id| matches!(id, SeqId::Gi(_)));
+            gi.map_or_else(|| MISSING.to_vec(), SeqId::accession)
+        }
+        b't' => line.title.clone(),
+        b'T' => line.taxid.to_string().into_bytes(),
+        b'X' => of_leaves(line, |taxid| taxid.to_string().into_bytes()),
+        b'P' => {
+            let pig = line.other_info.iter().find(|&&number| number != -1).unwrap_or(&-1);
+            pig.to_string().into_bytes()
+        }
+        b'e' => line.memberships.iter().sum::<i64>().to_string().into_bytes(),
+        b'n' if line.links.is_empty() => MISSING.to_vec(),
+        b'n' => line.links.iter().flat_map(|link| format!("{link};").into_bytes()).collect(),
+        b'S' => name(|names| names.scientific),
+        b'L' => name(|names| names.common),
+        b'B' => checked(|names| names.blast),
+        b'K' => checked(|names| names.kingdom),
+        b'N' | b'C' => of_leaves(line, |taxid| match source.names().of(taxid) {
+            None => MISSING.to_vec(),
+            Some(names) if field == b'N' => names.scientific,
+            Some(names) => names.common,
+        }),
+        _ => return None,
+    })
+}
+
+/// A text for each of the leaf taxids, which are links, or else the taxid.
+fn of_leaves(line: &Defline, text: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
+    let mut taxids = line.links.clone();
+    taxids.sort_unstable();
+    taxids.dedup();
+    if taxids.is_empty() {
+        taxids.push(line.taxid);
+    }
+    taxids.into_iter().map(text).collect::<Vec<_>>().join(&b';')
+}

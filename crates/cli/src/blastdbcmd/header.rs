@@ -1,0 +1,144 @@
+//! Definition lines: which one is meant, and what FASTA makes of them.
+
+use fleetblast_db::Defline;
+use fleetblast_seq::id::{ObjectId, SeqId, parse_word, text_choice};
+
+use super::Stop;
+
+/// What separates merged definition lines in the title of a sequence.
+const SEPARATOR: &[u8] = b" >";
+
+/// What `-target_only` looks for.
+pub(super) struct Target {
+    ids: Vec<SeqId>,
+}
+
+impl Target {
+    /// Where a sequence is written in FASTA: a number is a GI or a local identifier, anything else also the local
+    /// identifier of the same content (`CSeqDBVol::GetBioseq`, seqdbvol.cpp).
+    pub(super) fn in_fasta(text: &[u8]) -> Self {
+        let first = match number(text) {
+            Some(gi) => Some(SeqId::Gi(gi)),
+            None => first_id(text),
+        };
+        let local =
+            first.as_ref().map(|id| SeqId::Local(ObjectId::from_text(&id.accession_version())));
+        Self { ids: first.into_iter().chain(local).collect() }
+    }
+
+    /// Where fields of definition lines are written (`CBlastDeflineUtil`, blastdb_dataextract.cpp).
+    pub(super) fn in_fields(text: &[u8]) -> Self {
+        let gi = number(text).map(SeqId::Gi);
+        Self { ids: first_id(text).into_iter().chain(gi).collect() }
+    }
+
+    /// The first definition line with one of the identifiers.
+    pub(super) fn find(&self, lines: Vec<Defline>) -> Option<Defline> {
+        let meant = |id: &SeqId| self.ids.iter().any(|target| matches(id, target));
+        lines.into_iter().find(|line| line.ids.iter().any(meant))
+    }
+}
+
+fn number(text: &[u8]) -> Option<i64> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn first_id(text: &[u8]) -> Option<SeqId> {
+    parse_word(text).ok()?.into_iter().next()
+}
+
+/// Whether two identifiers are the same as far as they tell (`CSeq_id::Compare`, Seq_id.cpp).
+fn matches(one: &SeqId, other: &SeqId) -> bool {
+    let same = |a: &[u8], b: &[u8]| a.eq_ignore_ascii_case(b);
+    match (one, other) {
+        (SeqId::Local(a), SeqId::Local(b)) => same(&a.text(), &b.text()),
+        (SeqId::General { db: a, tag: x }, SeqId::General { db: b, tag: y }) => {
+            same(a, b) && same(&x.text(), &y.text())
+        }
+        (SeqId::Pdb { mol: a, chain: x }, SeqId::Pdb { mol: b, chain: y }) => {
+            a == b && (x == y || x.is_empty() || y.is_empty())
+        }
+        (
+            SeqId::Text { accession: a, version: v, name: n, .. },
+            SeqId::Text { accession: b, version: w, name: m, .. },
+        ) => {
+            let names = if a.is_empty() || b.is_empty() { (n, m) } else { (a, b) };
+            !names.0.is_empty() && same(names.0, names.1) && (v.is_none() || w.is_none() || v == w)
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// The title of a sequence: those of all its definition lines, with the identifiers before all but the first
+/// (`s_GetBioseqTitle`, seqdbvol.cpp).
+pub(super) fn title(lines: &[Defline]) -> Vec<u8> {
+    let mut title = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        if !title.is_empty() {
+            title.push(b' ');
+        }
+        if i > 0 && !line.ids.is_empty() {
+            let ids: Vec<Vec<u8>> = line.ids.iter().map(SeqId::fasta).collect();
+            title.push(b'>');
+            title.extend(ids.join(&b'|'));
+            title.push(b' ');
+        }
+        title.extend_from_slice(&line.title);
+    }
+    title
+}
+
+/// The start of a FASTA definition line: `>`, the identifier, then `range` or else a blank. Sequences without an
+/// identifier of their own have none.
+pub(super) fn start(ids: &[SeqId], range: Option<&str>, out: &mut Vec<u8>) -> Result<(), Stop> {
+    let Some(first) = ids.first() else {
+        return Err(Stop::Message("a definition line without identifiers".to_owned()));
+    };
+    out.push(b'>');
+    if first.is_ordinal() {
+        if let Some(range) = range {
+            out.extend_from_slice(range.as_bytes());
+            out.push(b' ');
+        }
+        return Ok(());
+    }
+    let id =
+        if matches!(first, SeqId::Local(_)) { first } else { text_choice(ids).unwrap_or(first) };
+    out.extend(id.bare());
+    out.extend_from_slice(range.unwrap_or_default().as_bytes());
+    out.push(b' ');
+    Ok(())
+}
+
+/// A title with the identifiers of its merged definition lines in short form, after `separator`
+/// (`s_ConfigureDeflineTitle`, blastdb_dataextract.cpp). What follows ` >` without being an identifier stays.
+pub(super) fn with_short_ids(title: &[u8], separator: &[u8], out: &mut Vec<u8>) {
+    let mut rest = title;
+    while let Some(at) = rest.windows(SEPARATOR.len()).position(|two| two == SEPARATOR) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + SEPARATOR.len()..];
+        let end = rest.iter().position(|&b| b == b' ').unwrap_or(rest.len());
+        let end = end.min(find(rest, SEPARATOR).unwrap_or(end));
+        match marked_id(&rest[..end]) {
+            Some(id) => {
+                out.extend_from_slice(separator);
+                out.extend(id.bare());
+                rest = &rest[end..];
+            }
+            None => out.extend_from_slice(SEPARATOR),
+        }
+    }
+    out.extend_from_slice(rest);
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|window| window == what)
+}
+
+/// The identifier to show of a word that says of itself that it is one: by a tag, or by a known database and a colon.
+fn marked_id(word: &[u8]) -> Option<SeqId> {
+    let ids = parse_word(word).ok()?;
+    let tagged = word.get(2) == Some(&b'|') || word.get(3) == Some(&b'|');
+    let marked = tagged || word.contains(&b':') && matches!(ids[..], [SeqId::General { .. }]);
+    if marked { text_choice(&ids).cloned() } else { None }
+}

@@ -1,0 +1,199 @@
+//! The databases of a directory (`-list`).
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use fleetblast_db::{Database, SearchPath, SequenceKind};
+
+use super::options::List;
+use super::{fields, info};
+use crate::error::{CliError, exit};
+use crate::run::output::Output;
+use crate::run::subjects::failure;
+
+/// Directories within directories.
+const DEEPEST: usize = 256;
+
+/// A file that is a database.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    /// Path without extension, in the double quotes in which BLAST+ keeps and sorts it.
+    quoted: Vec<u8>,
+    nucleotide: bool,
+}
+
+impl Found {
+    fn path(&self) -> Vec<u8> {
+        self.quoted.iter().copied().filter(|&b| b != b'"').collect()
+    }
+
+    fn kind(&self) -> SequenceKind {
+        if self.nucleotide { SequenceKind::Nucleotide } else { SequenceKind::Protein }
+    }
+
+    /// Whether this is an alias file rather than a volume.
+    fn alias(&self) -> Option<Vec<u8>> {
+        let mut path = self.path();
+        path.push(b'.');
+        path.extend_from_slice(self.kind().extension("al").as_bytes());
+        fs::read(Path::new(OsStr::from_bytes(&path))).ok()
+    }
+}
+
+/// Writes a line for each database.
+pub(super) fn write(
+    list: &List,
+    kind: Option<SequenceKind>,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let mut found = Vec::new();
+    collect(list.directory.as_bytes(), kind, list.recursive, 0, &mut found);
+    if list.remove_redundant {
+        remove_members(&mut found);
+    }
+    found.sort();
+    let layout = Layout::new(&list.format)?;
+    for database in &found {
+        out.write(&layout.line(database)?)?;
+    }
+    Ok(())
+}
+
+/// Adds the databases of a directory. What cannot be read is passed over, as by BLAST+.
+fn collect(
+    directory: &[u8],
+    kind: Option<SequenceKind>,
+    recursive: bool,
+    depth: usize,
+    found: &mut Vec<Found>,
+) {
+    let place = if directory.is_empty() { b"." } else { directory };
+    let Ok(entries) = fs::read_dir(OsStr::from_bytes(place)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let mut path = directory.to_vec();
+        if !matches!(path.last(), None | Some(b'/')) {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name.as_bytes());
+        let file = Path::new(OsStr::from_bytes(&path));
+        if file.is_dir() {
+            // A link may lead back to where it is.
+            if recursive && depth < DEEPEST && !file.is_symlink() {
+                collect(&path, kind, recursive, depth + 1, found);
+            }
+            continue;
+        }
+        let kinds = [SequenceKind::Protein, SequenceKind::Nucleotide];
+        let wanted = kinds.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one));
+        let is_one = |kind: &SequenceKind| {
+            let ends = |rest| path.ends_with(format!(".{}", kind.extension(rest)).as_bytes());
+            ends("in") || ends("al")
+        };
+        if let Some(kind) = wanted.into_iter().find(is_one) {
+            let quoted = [b"\"", &path[..path.len() - ".pin".len()], b"\""].concat();
+            found.push(Found { quoted, nucleotide: kind == SequenceKind::Nucleotide });
+        }
+    }
+}
+
+/// Removes databases in whose path the name of a member of an alias occurs (`s_RemoveAliasComponents`, seqdb.cpp).
+fn remove_members(found: &mut Vec<Found>) {
+    let mut members = BTreeSet::new();
+    for alias in found.iter().filter_map(Found::alias) {
+        let lists = alias.split(|&b| b == b'\n').filter(|line| line.starts_with(b"DBLIST"));
+        for list in lists {
+            let words = list.split(|&b| b == b' ').filter(|word| !word.is_empty());
+            members.extend(words.skip(1).map(<[u8]>::to_vec));
+        }
+    }
+    let is_member = |found: &Found| {
+        members.iter().any(|member| found.quoted.windows(member.len()).any(|w| w == member))
+    };
+    found.retain(|found| !is_member(found));
+}
+
+/// The fields of a line and what stands before each, then what stands after the last.
+struct Layout {
+    fields: Vec<(Vec<u8>, u8)>,
+    end: Vec<u8>,
+}
+
+impl Layout {
+    /// Reads the format (`CBlastDbFormatter`, blastdb_formatter.cpp).
+    fn new(format: &[u8]) -> Result<Self, CliError> {
+        let (mut fields, mut text, mut at) = (Vec::new(), Vec::new(), 0);
+        while let Some(&byte) = format.get(at) {
+            at += 1;
+            if byte != b'%' {
+                text.push(byte);
+                continue;
+            }
+            // The end of a C string follows the last byte.
+            let next = format.get(at).copied().unwrap_or(0);
+            at += 1;
+            if next == b'%' {
+                // Two signs are one, and whatever follows them is itself.
+                text.push(b'%');
+                text.extend(format.get(at));
+                at += 1;
+            } else {
+                fields.push((std::mem::take(&mut text), next));
+            }
+        }
+        if fields.is_empty() {
+            return Err(options_error("Invalid format specification"));
+        }
+        Ok(Self { fields, end: text })
+    }
+
+    fn line(&self, found: &Found) -> Result<Vec<u8>, CliError> {
+        let mut opened = None;
+        let mut line = Vec::new();
+        for (before, field) in &self.fields {
+            line.extend_from_slice(before);
+            match field {
+                b'f' => line.extend(found.path()),
+                b'p' if found.nucleotide => line.extend_from_slice(b"Nucleotide"),
+                b'p' => line.extend_from_slice(b"Protein"),
+                b't' | b'n' | b'l' | b'd' | b'U' | b'v' => {
+                    let database = match opened.take() {
+                        Some(database) => database,
+                        None => open(found)?,
+                    };
+                    line.extend(of_database(*field, &database));
+                    opened = Some(database);
+                }
+                &field => return Err(options_error(&fields::unknown(field))),
+            }
+        }
+        line.extend_from_slice(&self.end);
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+fn open(found: &Found) -> Result<Database, CliError> {
+    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let name = String::from_utf8_lossy(&found.quoted);
+    Database::open(&name, found.kind(), &search).map_err(|error| failure(&error))
+}
+
+fn of_database(field: u8, database: &Database) -> Vec<u8> {
+    let whole = database.whole();
+    match field {
+        b't' => whole.title.clone(),
+        b'n' => whole.sequences.to_string().into_bytes(),
+        b'l' => whole.residues.to_string().into_bytes(),
+        b'd' => database.date().as_bytes().to_vec(),
+        b'U' => info::disk_usage(database).to_string().into_bytes(),
+        _ => database.version().to_string().into_bytes(),
+    }
+}
+
+fn options_error(what: &str) -> CliError {
+    CliError::new(exit::INPUT, format!("BLAST options error: {what}"))
+}

@@ -1,0 +1,152 @@
+//! `blastdbcmd`: looks into databases and writes what it finds.
+//!
+//! Messages, exit codes and what is written before an error are those of BLAST+ (`blastdbcmd.cpp`).
+
+mod config;
+mod entries;
+mod fasta;
+mod fields;
+mod header;
+mod info;
+mod letters;
+mod list;
+mod messages;
+mod options;
+mod source;
+
+use fleetblast_db::{DbError, SearchPath};
+
+use self::config::Config;
+use self::fasta::Fasta;
+use self::fields::Fields;
+use self::messages::Messages;
+use self::options::{Options, What};
+use self::source::Source;
+use crate::error::{CliError, exit};
+use crate::options::parse::Given;
+use crate::plan;
+use crate::run::output::Output;
+use crate::run::subjects::failure;
+
+/// Why a request ends early.
+#[derive(Debug)]
+enum Stop {
+    /// A message of the retrieval, which ends with exit code 1.
+    Message(String),
+    /// The end of the whole program.
+    Program(CliError),
+}
+
+impl From<CliError> for Stop {
+    fn from(error: CliError) -> Self {
+        Self::Program(error)
+    }
+}
+
+impl From<DbError> for Stop {
+    fn from(error: DbError) -> Self {
+        match error.detail() {
+            Some(detail) => Self::Message(format!("{error}\n({detail})")),
+            None => Self::Message(error.to_string()),
+        }
+    }
+}
+
+/// How a sequence is written.
+enum Format {
+    Fasta(Fasta),
+    Fields(Fields),
+}
+
+impl Format {
+    fn new(
+        options: &Options,
+        config: &mut Config,
+        source: &Source,
+        messages: &Messages,
+    ) -> Result<Self, Stop> {
+        match fields::layout(&options.outfmt, config, source, messages)? {
+            None => Ok(Self::Fasta(Fasta::new(options))),
+            Some(layout) => Ok(Self::Fields(Fields::new(&layout)?)),
+        }
+    }
+
+    /// Adds one sequence to `out`; of a sequence with several definition lines only that of `target`, if given. After
+    /// an error `out` holds what BLAST+ has written until then.
+    fn write(
+        &self,
+        source: &Source,
+        oid: u32,
+        config: &Config,
+        target: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        match self {
+            Self::Fasta(fasta) => fasta.write(source, oid, config, target, out),
+            Self::Fields(fields) => fields.write(source, oid, config, target, out),
+        }
+    }
+}
+
+/// Runs the program.
+///
+/// # Errors
+/// A message and BLAST+'s exit code; no message where `-logfile` has taken it.
+pub fn run(given: &Given) -> Result<(), CliError> {
+    let options = Options::new(given)?;
+    let messages = Messages::new(options.logfile.as_deref());
+    run_with(&options, &messages).map_err(|error| messages.end(error))
+}
+
+fn run_with(options: &Options, messages: &Messages) -> Result<(), CliError> {
+    let mut out = Output::open(&plan::input::target("out", &options.out)?)?;
+    let done = request(options, messages, &mut out);
+    // What was written before an error stays.
+    out.commit()?;
+    done
+}
+
+fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), CliError> {
+    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    match &options.what {
+        What::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
+        What::List(list) => list::write(list, options.kind, out),
+        What::Info { exact_length } => {
+            let source = Source::open(options, search)?;
+            out.write(&info::database(&source, *exact_length)?)
+        }
+        What::TaxInfo => {
+            let source = Source::open(options, search)?;
+            info::taxonomy(&source, &options.outfmt, out)
+        }
+        What::Entries(wanted) => {
+            let taxids = wanted.taxids()?;
+            let source = Source::open_for(options, search, taxids.as_ref())?;
+            let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
+            match found {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(CliError::new(exit::INPUT, "")),
+                Err(Stop::Program(error)) => Err(error),
+                Err(Stop::Message(message)) => {
+                    Err(CliError::new(exit::INPUT, messages::text(&message)))
+                }
+            }
+        }
+    }
+}
+
+/// True if everything asked for was found.
+fn retrieve(
+    options: &Options,
+    source: &Source,
+    wanted: &options::Wanted,
+    taxids: Option<&options::Taxids>,
+    messages: &Messages,
+    out: &mut Output,
+) -> Result<bool, Stop> {
+    let mut config = Config::new(options, source);
+    let format = Format::new(options, &mut config, source, messages)?;
+    config.select(options, source, messages)?;
+    let retrieval = entries::Retrieval { options, source, format: &format, messages };
+    retrieval.run(wanted, taxids, config, out)
+}

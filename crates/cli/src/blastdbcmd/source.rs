@@ -1,0 +1,138 @@
+//! The database that is looked into.
+
+use std::cell::OnceCell;
+
+use fleetblast_db::masks::Masks;
+use fleetblast_db::restrict::{Ids, Restriction};
+use fleetblast_db::{
+    Database, DbError, Defline, Lookup, SearchPath, SequenceKind, TaxidSign, TaxonomyNames,
+};
+
+use super::options::{Options, Taxids};
+use crate::error::CliError;
+use crate::run::subjects::failure;
+
+/// An opened database and what belongs to it.
+pub(super) struct Source {
+    pub(super) database: Database,
+    pub(super) lookup: Lookup,
+    search: SearchPath,
+    names: OnceCell<TaxonomyNames>,
+    masks: OnceCell<Masks>,
+    takes_proteins: bool,
+}
+
+impl Source {
+    /// Opens the database of the options.
+    pub(super) fn open(options: &Options, search: SearchPath) -> Result<Self, CliError> {
+        Self::open_for(options, search, None)
+    }
+
+    /// The same, to retrieve sequences by taxids if there are any: `-target_only` then hides all other definition lines.
+    pub(super) fn open_for(
+        options: &Options,
+        search: SearchPath,
+        taxids: Option<&Taxids>,
+    ) -> Result<Self, CliError> {
+        let restriction = taxids.filter(|_| options.target_only).map(|taxids| Restriction {
+            ids: Ids::Taxids(taxids.iter().copied().collect()),
+            negative: false,
+        });
+        let names = options.db.to_string_lossy();
+        let open = |kind| try_open(&names, kind, &search, restriction.as_ref());
+        let (database, lookup) = match options.kind {
+            Some(kind) => open(kind).map_err(|error| failure(&error))?,
+            None => match open(SequenceKind::Protein) {
+                Ok(found) => found,
+                // Whatever is wrong with proteins, BLAST+ tries nucleotides next.
+                Err(first) => {
+                    open(SequenceKind::Nucleotide).map_err(|second| neither(&first, &second))?
+                }
+            },
+        };
+        // When it looks for taxids, BLAST+ takes sequences of a guessed kind for nucleotides.
+        let takes_proteins = match taxids {
+            Some(_) => options.kind == Some(SequenceKind::Protein),
+            None => database.kind() == SequenceKind::Protein,
+        };
+        let (names, masks) = (OnceCell::new(), OnceCell::new());
+        Ok(Self { database, lookup, search, names, masks, takes_proteins })
+    }
+
+    /// Whether options for nucleotides mean nothing.
+    pub(super) fn takes_proteins(&self) -> bool {
+        self.takes_proteins
+    }
+
+    /// The definition lines of a sequence.
+    pub(super) fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
+        self.database.deflines(oid)
+    }
+
+    /// The OIDs of sequences with one of the taxids, ascending.
+    pub(super) fn oids_of_taxids(&self, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
+        let mut oids = taxid_oids(&self.lookup, taxids)?;
+        oids.retain(|&oid| self.includes(oid));
+        Ok(oids)
+    }
+
+    /// Whether an OID is included by the aliases.
+    pub(super) fn includes(&self, oid: u32) -> bool {
+        !self.database.oids_in(oid..oid.saturating_add(1)).is_empty()
+    }
+
+    /// The masks stored with the database.
+    pub(super) fn masks(&self) -> Result<&Masks, DbError> {
+        if self.masks.get().is_none() {
+            // Nobody else can have set it.
+            let _ = self.masks.set(self.database.masks()?);
+        }
+        self.masks.get().ok_or(DbError::NotOnDisk)
+    }
+
+    /// The names of taxa; without any if there is no taxonomy database.
+    pub(super) fn names(&self) -> &TaxonomyNames {
+        self.names.get_or_init(|| TaxonomyNames::find(&self.search))
+    }
+}
+
+fn try_open(
+    names: &str,
+    kind: SequenceKind,
+    search: &SearchPath,
+    restriction: Option<&Restriction>,
+) -> Result<(Database, Lookup), DbError> {
+    // Nothing is warned of in a list of taxids.
+    let database = Database::open_restricted(names, kind, search, restriction, &mut Vec::new())?;
+    let lookup = database.lookup()?;
+    Ok((database, lookup))
+}
+
+/// The OIDs of taxids, ascending, each once.
+fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
+    let (mut oids, mut known) = (Vec::new(), false);
+    // Without any, too, the version is looked at.
+    if taxids.is_empty() {
+        lookup.taxids()?;
+    }
+    for &taxid in taxids {
+        known |= lookup.oids_of_taxid(taxid, &mut oids)?;
+    }
+    if !known {
+        return Err(DbError::NoSuchTaxids { sign: TaxidSign::Positive });
+    }
+    oids.sort_unstable();
+    oids.dedup();
+    Ok(oids)
+}
+
+/// The error for a database that is neither of proteins nor of nucleotides: BLAST+ tells of the latter only, which says
+/// nothing if there are proteins that cannot be used.
+fn neither(protein: &DbError, nucleotide: &DbError) -> CliError {
+    let mut error = failure(nucleotide);
+    let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
+    if is_missing(nucleotide) && !is_missing(protein) {
+        error.message.push_str(&format!("\n(as a database of proteins: {})", failure(protein)));
+    }
+    error
+}

@@ -1,0 +1,82 @@
+//! `fleetblast dbcheck`: is a database sound?
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use fleetblast_db::check::{self, Report};
+use fleetblast_db::load::{self, Purpose};
+use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+
+use crate::error::{CliError, exit, output_error};
+use crate::options::dbcheck::DBCHECK;
+use crate::options::parse::Given;
+use crate::options::values::Values;
+use crate::plan;
+use crate::run::subjects::failure;
+
+/// Bytes that a thread checks at a time.
+const RANGE_BYTES: u64 = 1 << 20;
+
+/// Runs the program.
+///
+/// # Errors
+/// The first fault, or what kept the database from being read.
+pub fn run(given: &Given) -> Result<(), CliError> {
+    let options = Values::new(&DBCHECK, given);
+    let text = |name| options.text(name).unwrap_or_default();
+    let wish = plan::wish(&text("loader"), options.text("memory").as_deref())?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = options.integer("num_threads").unwrap_or(cores).min(cores);
+    let start = Instant::now();
+    let database = open(&text("db").to_string_lossy(), &text("dbtype").to_string_lossy())?;
+    let report = checked(&database, wish, threads)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let text = describe(&text("db").to_string_lossy(), &report, seconds);
+    io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
+}
+
+/// Opens a database of the kind that `-dbtype` tells.
+pub(crate) fn open(names: &str, kind: &str) -> Result<Database, CliError> {
+    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let open = |kind| Database::open(names, kind, &search);
+    let opened = match kind {
+        "prot" => open(SequenceKind::Protein),
+        "nucl" => open(SequenceKind::Nucleotide),
+        _ => match open(SequenceKind::Protein) {
+            Err(DbError::NotFound { .. }) => open(SequenceKind::Nucleotide),
+            opened => opened,
+        },
+    };
+    opened.map_err(|error| failure(&error))
+}
+
+fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Report, CliError> {
+    let check = || {
+        let choice = load::choose(database, Purpose::Check, wish)?;
+        let bytes = database.cached_bytes().map_or(0, |(_, all)| all);
+        let ranges = usize::try_from(bytes / RANGE_BYTES).unwrap_or(usize::MAX).max(threads);
+        let supply = choice.supply(database, ranges)?;
+        check::check(database, &supply, |work| {
+            rayon::broadcast(|_| work());
+        })
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        CliError::new(exit::UNKNOWN, format!("Cannot start {threads} threads: {error}"))
+    })?;
+    pool.install(check).map_err(|error| failure(&error))
+}
+
+fn describe(name: &str, report: &Report, seconds: f64) -> String {
+    let mut text = format!(
+        "{name}: sound\n  {} sequences, {} residues, {} definition lines\n",
+        report.sequences, report.residues, report.deflines
+    );
+    if !report.beside.is_empty() {
+        text += &format!("  checked against them: {}\n", report.beside.join(", "));
+    }
+    for what in &report.unchecked {
+        text += &format!("  not checked: {what}\n");
+    }
+    let rate = report.bytes as f64 / seconds / 1e6;
+    text + &format!("  {} bytes in {seconds:.2} s ({rate:.0} MB/s)\n", report.bytes)
+}

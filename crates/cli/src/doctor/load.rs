@@ -1,0 +1,30 @@
+//! Loading a whole database, and nothing else.
+
+use std::time::Instant;
+
+use fleetblast_db::load::{self, HugePages, Purpose, Wish};
+use fleetblast_db::{Database, DbError};
+
+/// Ranges, as many as a search of a large database makes at most.
+const RANGES: usize = 4096;
+
+/// Loads what a search needs of `database`, and says how fast that was.
+///
+/// # Errors
+/// Files that cannot be read.
+pub fn whole(database: &Database, wish: Wish) -> Result<String, DbError> {
+    let start = Instant::now();
+    let choice = load::choose(database, Purpose::Search, wish)?;
+    let supply = choice.supply(database, RANGES)?;
+    supply.pass(|queue| while queue.next().is_some() {})?;
+    let seconds = start.elapsed().as_secs_f64();
+    let loaded: u64 = supply.units().iter().map(|unit| unit.partition.size()).sum();
+    let read = supply.loader().statistics();
+    let pages = supply.loader().pages().map_or("the page cache", HugePages::name);
+    Ok(format!(
+        "{}: {loaded} bytes in {seconds:.3} s ({:.0} MB/s); {} bytes read; on {pages}\n",
+        choice.method.name(),
+        loaded as f64 / seconds / 1e6,
+        read.bytes,
+    ))
+}

@@ -1,0 +1,52 @@
+//! `fleetblast doctor`: for a person whose searches are slow. Measures how a database comes into memory here, and tells
+//! in plain words what bounds a search of it.
+
+mod advice;
+mod load;
+mod measure;
+mod text;
+
+use std::fs;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use self::measure::Findings;
+use crate::dbcheck;
+use crate::error::{CliError, exit, output_error};
+use crate::options::doctor::DOCTOR;
+use crate::options::parse::Given;
+use crate::options::values::Values;
+use crate::plan;
+use crate::run::subjects::failure;
+
+/// Runs the program.
+///
+/// # Errors
+/// A database that cannot be opened or read; a report that cannot be written.
+pub fn run(given: &Given) -> Result<(), CliError> {
+    let options = Values::new(&DOCTOR, given);
+    let text = |name| options.text(name).unwrap_or_default().to_string_lossy().into_owned();
+    let sample = plan::size(&text("sample")).ok_or_else(|| {
+        let message = format!("Error: -sample needs a size such as 256M, not '{}'", text("sample"));
+        CliError::new(exit::INPUT, message)
+    })?;
+    let limit = Duration::from_secs(options.integer("seconds").unwrap_or(3));
+    let database = dbcheck::open(&text("db"), &text("dbtype"))?;
+    if let Some(method) = options.text("load") {
+        let wish = plan::wish(&method, None)?;
+        let text = load::whole(&database, wish).map_err(|error| failure(&error))?;
+        return io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error));
+    }
+    let findings =
+        Findings::measure(&text("db"), &database, sample, limit).map_err(|e| failure(&e))?;
+    let report = text::describe(&findings) + &advice::advise(&findings);
+    io::stdout().write_all(report.as_bytes()).map_err(|error| output_error(&error))?;
+    if let Some(path) = options.text("json") {
+        let failed = |error: &dyn std::fmt::Display| {
+            CliError::output(format_args!("{error} (-json {})", path.to_string_lossy()))
+        };
+        let json = serde_json::to_string_pretty(&findings).map_err(|error| failed(&error))? + "\n";
+        fs::write(&path, json).map_err(|error| failed(&error))?;
+    }
+    Ok(())
+}

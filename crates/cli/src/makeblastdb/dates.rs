@@ -1,0 +1,74 @@
+//! The time of the run, as BLAST+ writes it.
+
+use fleetblast_makedb::Dates;
+use jiff::Zoned;
+
+/// One moment in three ways.
+pub(super) struct Now {
+    /// `11/20/2026 23:14:21`, for the log.
+    pub(super) log: String,
+    /// For the files.
+    pub(super) files: Dates,
+}
+
+/// The present, in local time.
+pub(super) fn now() -> Now {
+    at(&Zoned::now())
+}
+
+fn at(time: &Zoned) -> Now {
+    let log = time.strftime("%m/%d/%Y %H:%M:%S").to_string();
+    // Day and hour without a zero or blank before them.
+    let index = time.strftime("%b %-d, %Y  %-I:%M %p").to_string();
+    Now { files: Dates { index, masks: log.clone() }, log }
+}
+
+/// A number of seconds as C++ streams write it: six digits, no zeros at their end.
+pub(super) fn seconds(value: f64) -> String {
+    let scientific = format!("{value:.5e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trim = |text: &str| {
+        let dot = text.contains('.');
+        if dot {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    if (-4..6).contains(&exponent) {
+        trim(&format!("{value:.*}", (5 - exponent) as usize))
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(digits), exponent.abs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+    use jiff::tz::TimeZone;
+
+    #[test]
+    fn seconds_have_six_digits() {
+        assert_eq!(seconds(0.010_084_23), "0.0100842");
+        assert_eq!(seconds(12.5), "12.5");
+        assert_eq!(seconds(0.0), "0");
+        assert_eq!(seconds(0.000_012_345_6), "1.23456e-05");
+        assert_eq!(seconds(1_234_567.0), "1.23457e+06");
+    }
+
+    #[test]
+    fn dates_are_written_as_blast_does() {
+        let written = |hour, minute| {
+            let time = date(2026, 3, 5).at(hour, minute, 9, 0).to_zoned(TimeZone::UTC).unwrap();
+            let now = at(&time);
+            (now.log, now.files.index)
+        };
+        assert_eq!(written(23, 7).0, "03/05/2026 23:07:09");
+        assert_eq!(written(23, 7).1, "Mar 5, 2026  11:07 PM");
+        assert_eq!(written(0, 59).1, "Mar 5, 2026  12:59 AM");
+        assert_eq!(written(12, 0).1, "Mar 5, 2026  12:00 PM");
+    }
+}

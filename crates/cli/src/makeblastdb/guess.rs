@@ -1,0 +1,79 @@
+//! Whether a file looks like FASTA: BLAST+ looks at its start before it reads it (`CFormatGuess`).
+
+/// Bytes that are looked at.
+pub(super) const SAMPLE: usize = 8096;
+
+/// Least part of a file that is letters, digits and white space.
+const TEXT: f64 = 0.8;
+/// Least part of the sequences that is of one alphabet, if it is not all.
+const RESIDUES: f64 = 0.91;
+
+const DNA: &[u8] = b"ACGNTU-";
+const PROTEIN: &[u8] = b"ACDEFGHIKLMNPQRSTVWYBZX-*";
+
+/// Tells from the first bytes of a file.
+pub(super) fn is_fasta(sample: &[u8]) -> bool {
+    let printable = |c: &u8| c.is_ascii_graphic() || is_space(*c) || *c == 1;
+    starts_with_record(sample) && sample.iter().all(printable) && has_residues(sample)
+}
+
+fn is_space(c: u8) -> bool {
+    matches!(c, b' ' | b'\t'..=b'\r')
+}
+
+/// Whether the first line that is neither blank nor comment is a definition line.
+fn starts_with_record(sample: &[u8]) -> bool {
+    let mut rest = sample;
+    loop {
+        let blanks = rest.iter().take_while(|&&c| is_space(c)).count();
+        rest = &rest[blanks..];
+        match rest.first() {
+            Some(b'>') => return true,
+            Some(b';' | b'#' | b'!') => {
+                let end = rest.iter().position(|c| matches!(c, b'\r' | b'\n'));
+                rest = &rest[end.unwrap_or(rest.len())..];
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Whether there is enough text, and enough of what are no definition lines are residues.
+fn has_residues(sample: &[u8]) -> bool {
+    let (mut text, mut data, mut dna, mut protein) = (0usize, 0usize, 0usize, 0usize);
+    for line in sample.split(|c| matches!(c, b'\r' | b'\n')).filter(|line| !line.is_empty()) {
+        // The end of the line counts as white space.
+        text += 1 + line.iter().filter(|c| c.is_ascii_alphanumeric() || is_space(**c)).count();
+        if line[0] == b'>' {
+            continue;
+        }
+        for c in line.iter().filter(|c| !is_space(**c)).map(u8::to_ascii_uppercase) {
+            data += 1;
+            dna += usize::from(DNA.contains(&c));
+            protein += usize::from(PROTEIN.contains(&c));
+        }
+    }
+    let part = |of: usize, all: usize| of as f64 / all as f64;
+    if data == 0 {
+        let bar = sample.iter().position(|&c| c == b'|');
+        return part(text, sample.len()) >= 0.75 && bar.is_some_and(|at| at <= 10);
+    }
+    part(text, sample.len()) >= TEXT
+        && (part(dna, data) > RESIDUES || part(protein, data) > RESIDUES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_fasta;
+
+    #[test]
+    fn fasta_is_told_from_other_files() {
+        assert!(is_fasta(b">a\nMKTAYIAKQR\n"));
+        assert!(is_fasta(b"; comment\n\n>a\nACGT\n"));
+        assert!(!is_fasta(b"MKTAYIAKQR\n"));
+        assert!(!is_fasta(b">a\nMKT%%%%%%%\n"));
+        assert!(!is_fasta(b">a \xc3\xa9\nMKTAYIAKQR\n"));
+        assert!(!is_fasta(b""));
+        assert!(!is_fasta(b"#"));
+    }
+}

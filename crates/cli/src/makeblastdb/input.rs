@@ -1,0 +1,114 @@
+//! The inputs of `-in`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use fleetblast_makedb::Error;
+use fleetblast_seq::input;
+
+use super::guess::{SAMPLE, is_fasta};
+use super::options_error;
+use crate::error::CliError;
+
+/// One input, open.
+pub(super) struct Input {
+    pub(super) name: PathBuf,
+    pub(super) reader: Box<dyn BufRead + Send>,
+}
+
+/// The inputs in order; each is opened when its turn comes.
+pub(super) struct Inputs {
+    names: std::vec::IntoIter<PathBuf>,
+}
+
+impl Inputs {
+    /// Takes `-in` apart, and looks at each file.
+    pub(super) fn open(text: &OsStr) -> Result<Self, CliError> {
+        let names = split(text.as_bytes());
+        let stdin = Path::new("-");
+        match names.first() {
+            None => return Err(options_error("File  does not exist")),
+            Some(first) if first == stdin => {}
+            Some(_) => names.iter().try_for_each(|name| check(name))?,
+        }
+        // After standard input BLAST+ reads nothing else.
+        let count = if names[0] == stdin { 1 } else { names.len() };
+        let names: Vec<PathBuf> = names.into_iter().take(count).collect();
+        Ok(Self { names: names.into_iter() })
+    }
+}
+
+impl Iterator for Inputs {
+    type Item = Result<Input, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let name = self.names.next()?;
+        let open = input::open(&name).map_err(Error::from);
+        Some(open.map(|reader| Input { name, reader }))
+    }
+}
+
+/// Refuses what is no file of FASTA.
+fn check(name: &Path) -> Result<(), CliError> {
+    let shown = name.display();
+    let length = match fs::metadata(name) {
+        Ok(found) if !found.is_dir() => found.len(),
+        _ => return Err(options_error(format_args!("File {shown} does not exist"))),
+    };
+    if length == 0 {
+        return Err(options_error(format_args!("File {shown} is empty")));
+    }
+    let mut sample = Vec::new();
+    let read = input::open(name)
+        .map_err(|error| options_error(&error))?
+        .take(SAMPLE as u64)
+        .read_to_end(&mut sample);
+    read.map_err(|error| options_error(&error))?;
+    if !is_fasta(&sample) {
+        let what = "does not match input format type, default input type is FASTA";
+        return Err(options_error(format_args!("{shown} {what}")));
+    }
+    Ok(())
+}
+
+/// Names between blanks; a name with blanks stands between quotes.
+fn split(text: &[u8]) -> Vec<PathBuf> {
+    let mut names = Vec::new();
+    let mut quoted = false;
+    let mut name = Vec::new();
+    for &byte in text.iter().chain(b" ") {
+        match byte {
+            b'"' => quoted = !quoted,
+            b' ' if !quoted => {
+                if !name.is_empty() {
+                    names.push(PathBuf::from(OsStr::from_bytes(&name)));
+                }
+                name.clear();
+            }
+            _ => name.push(byte),
+        }
+    }
+    if !name.is_empty() {
+        names.push(PathBuf::from(OsStr::from_bytes(&name)));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_between_blanks_or_quotes() {
+        let names = |text: &str| -> Vec<String> {
+            split(text.as_bytes()).iter().map(|name| name.display().to_string()).collect()
+        };
+        assert_eq!(names("a.fa  b.fa"), ["a.fa", "b.fa"]);
+        assert_eq!(names("\"a b.fa\" c"), ["a b.fa", "c"]);
+        assert_eq!(names("a,b"), ["a,b"]);
+        assert_eq!(names(" "), [""; 0]);
+    }
+}

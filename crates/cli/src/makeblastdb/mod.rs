@@ -1,0 +1,174 @@
+//! `makeblastdb`: makes databases of FASTA files.
+//!
+//! Messages, exit codes and the log are those of BLAST+ (`makeblastdb.cpp`, `build_db.cpp`). It differs
+//! in this: an existing database stays until the new one is whole, inputs may be compressed, and
+//! where identifiers are read nothing is logged of sequences before it is certain that they differ.
+
+mod dates;
+mod guess;
+mod input;
+mod log;
+mod masks;
+mod options;
+mod size;
+
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+use std::time::Instant;
+
+use fleetblast_makedb::masks::Masks;
+use fleetblast_makedb::{Builder, Error, Event, RecordProblem, Sink, Taxids, Unmatched, add_fasta};
+
+use self::dates::now;
+use self::input::{Input, Inputs};
+use self::log::{Log, warn};
+use self::options::Options;
+use crate::error::{CliError, exit};
+use crate::options::parse::Given;
+use crate::run::interrupt::Watch;
+
+/// Makes a database.
+///
+/// # Errors
+/// The message and the exit code of BLAST+, if it has one for the case.
+pub fn run(given: &Given) -> Result<(), CliError> {
+    let options = Options::new(given)?;
+    let mut log = Log::open(options.logfile.as_deref())?;
+    let watch = Watch::start().map_err(|error| CliError::output(&error))?;
+    let sink = Sink::create(Path::new(&options.out), options.kind).map_err(|e| refused(&e))?;
+    *watch.unfinished() = Some(sink.directory().to_path_buf());
+    let now = now();
+    log.start(&options, &sink, &now.log);
+    let limit = size::limit(&options.max_file_size)?;
+    log.say(&format!("Maximum file size: {}", size::shown(limit)));
+    let taxids = match (options.taxid, &options.taxid_map) {
+        (Some(0) | None, None) => Taxids::Unknown,
+        (Some(taxid), _) => Taxids::All(taxid),
+        (None, Some(path)) => Taxids::read_map(Path::new(path)).map_err(|e| refused(&e))?,
+    };
+    let mut masks = Masks::default();
+    let opened = masks::read(&options, &mut masks, &mut log);
+    let opened = opened.and_then(|()| Inputs::open(&options.input));
+    let unmatched =
+        Unmatched { masks: !masks.is_empty(), taxids: matches!(taxids, Taxids::Map(_)) };
+    let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
+    let settings = fleetblast_makedb::Options {
+        kind: options.kind,
+        version: options.version,
+        title: options.title.as_encoded_bytes().to_vec(),
+        parse_ids: options.parse_ids,
+        hash_index: options.hash_index,
+        max_file_size: limit,
+        taxids,
+        masks,
+        dates: now.files,
+    };
+    let mut builder = Builder::new(settings, sink).map_err(|error| refused(&error))?;
+    log.hold(options.parse_ids);
+    let result = add(&mut builder, inputs, &options, &mut log);
+    let result = result.and_then(|()| builder.check_duplicates());
+    let (stored, unmatched) = (builder.sequences(), builder.unmatched());
+    let finished = match result {
+        Ok(()) => builder.finish(|| watch.unfinished()),
+        Err(error) => Err(error),
+    };
+    match &finished {
+        Err(Error::Duplicate { number, .. }) => log.release(number + 1),
+        _ => log.release(u64::MAX),
+    }
+    log.end(stored > 0);
+    finished.map_err(|error| with_unmatched(refused(&error), unmatched))?;
+    *watch.unfinished() = None;
+    unmatched_texts(unmatched).for_each(warn);
+    log.close()
+}
+
+/// Adds the sequences of all inputs.
+fn add(
+    builder: &mut Builder,
+    inputs: Inputs,
+    options: &Options,
+    log: &mut Log,
+) -> Result<(), Error> {
+    let threads = options.threads.or_else(|| thread::available_parallelism().ok());
+    let threads = threads.unwrap_or(NonZero::<usize>::MIN);
+    for input in inputs {
+        let Input { name, reader } = input?;
+        let start = Instant::now();
+        let before = builder.sequences();
+        add_fasta(builder, reader, &name, threads, |event| match event {
+            Event::Warning(warning) => warn(warning),
+            Event::BadCharacter(bad) => warn(bad),
+            Event::Ignored { id, after } => {
+                let id = String::from_utf8_lossy(id);
+                let text = format!("Ignoring sequence '{id}' as it has no sequence data");
+                log.tell(after, &text);
+            }
+            Event::LargeGi { gi, after } => {
+                let most = u32::MAX;
+                let text = format!("Ignoring gi '{gi}' as it has value larger then {most}");
+                log.tell(after, &text);
+            }
+        })?;
+        let added = builder.sequences() - before;
+        if added == 0 {
+            return Err(Error::NoSequences);
+        }
+        let seconds = dates::seconds(start.elapsed().as_secs_f64());
+        log.tell(
+            builder.sequences(),
+            &format!("Adding sequences from FASTA; added {added} sequences in {seconds} seconds."),
+        );
+    }
+    Ok(())
+}
+
+/// What BLAST+ tells at the very end of masks and taxonomy ids that no sequence had.
+fn unmatched_texts(unmatched: Unmatched) -> impl Iterator<Item = &'static str> {
+    let masks = "Error: [makeblastdb] No sequences matched any of the masks provided.\n\
+                 Please ensure that the -parse_seqids option is used in the\n\
+                 filtering program as well as makeblastdb.";
+    let taxids = "Error: [makeblastdb] No sequences matched any of the taxids provided.";
+    let texts = [(unmatched.masks, masks), (unmatched.taxids, taxids)];
+    texts.into_iter().filter_map(|(unmatched, text)| unmatched.then_some(text))
+}
+
+/// An error, and what BLAST+ tells after it.
+fn with_unmatched(mut error: CliError, unmatched: Unmatched) -> CliError {
+    for text in unmatched_texts(unmatched) {
+        error.message.push('\n');
+        error.message.push_str(text);
+    }
+    error
+}
+
+/// The message and the exit code for a database that cannot be made.
+fn refused(error: &Error) -> CliError {
+    let creation = |text: &str| {
+        let message = format!("BLAST Database creation error: {text}");
+        CliError::new(exit::INPUT, message)
+    };
+    match error {
+        Error::Fasta(fasta) => match fasta.blast_message() {
+            Some(text) => creation(text.strip_prefix("CFastaReader: ").unwrap_or(&text)),
+            None => creation(&fasta.to_string()),
+        },
+        Error::Record { problem: RecordProblem::NoIdentifier(word), .. } if word.is_empty() => {
+            let message = "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", \
+                           line 2457: Error: (CSeqIdException::eFormat) \
+                           ncbi::objects::CSeq_id::Set() - Empty bare accession supplied\n";
+            CliError::new(exit::UNKNOWN, message)
+        }
+        Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
+            creation(&problem.to_string())
+        }
+        Error::Write { .. } | Error::Table { .. } => CliError::output(error),
+        _ => creation(&error.to_string()),
+    }
+}
+
+/// Options that make no sense.
+fn options_error(what: impl std::fmt::Display) -> CliError {
+    CliError::new(exit::INPUT, format!("BLAST options error: {what}"))
+}

@@ -1,0 +1,115 @@
+//! Sizes with units, as `-max_file_sz` takes them (`NStr::StringToUInt8_DataSize`).
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use super::options_error;
+use crate::error::{CliError, exit};
+
+/// The size that BLAST+ does not allow any more.
+const TOO_LARGE: u64 = 1 << 32;
+/// The letters of the units, each a thousand (or 1024) times the one before.
+const UNITS: &[u8] = b"KMGTPE";
+
+/// Why a text is no size, and where: BLAST+ tells the line of its source.
+struct Fault {
+    line: u32,
+    at: usize,
+}
+
+/// Reads the greatest size of a file.
+pub(super) fn limit(text: &OsStr) -> Result<u64, CliError> {
+    let bytes = text.as_bytes();
+    let size = parse(bytes).map_err(|Fault { line, at }| {
+        let text = text.to_string_lossy();
+        let message = format!(
+            "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
+             Error: (CStringException::eConvert) ncbi::NStr::StringToUInt8_DataSize() - Cannot \
+             convert string '{text}' to Uint8 (m_Pos = {at})\n"
+        );
+        CliError::new(exit::UNKNOWN, message)
+    })?;
+    if size >= TOO_LARGE {
+        return Err(options_error("max_file_sz must be < 4 GiB"));
+    }
+    Ok(size)
+}
+
+/// As the log shows it: BLAST+ divides small sizes until nothing is left.
+pub(super) fn shown(size: u64) -> String {
+    if size < 10 * 1024 { "0B".to_owned() } else { format!("{size}B") }
+}
+
+/// A number, perhaps with a fraction, and a unit: `1GB`, `1.5 KiB`, `100`.
+fn parse(text: &[u8]) -> Result<u64, Fault> {
+    let start = usize::from(text.first() == Some(&b'+'));
+    let digits = |from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
+    let whole = digits(start);
+    let mut end = start + whole;
+    if whole == 0 {
+        return Err(Fault { line: 1631, at: start });
+    }
+    let mut fraction = 0;
+    if text.get(end) == Some(&b'.') {
+        fraction = digits(end + 1);
+        end += if fraction > 0 { 1 + fraction } else { 0 };
+    }
+    let number: Vec<u8> =
+        text[start..end].iter().filter(|c| c.is_ascii_digit()).map(|c| c - b'0').collect();
+    let (power, base, end) = unit(text, end);
+    if end != text.len() {
+        return Err(Fault { line: 1683, at: end });
+    }
+    // The digits are a whole number of 10^-fraction; what is left of a byte is dropped.
+    let mut size: u128 = 0;
+    for (i, &digit) in number.iter().enumerate() {
+        size = size * 10 + u128::from(digit);
+        if size >> 100 != 0 {
+            return Err(Fault { line: 1759, at: start + i });
+        }
+    }
+    let size = size * u128::from(base).pow(power) / 10u128.saturating_pow(fraction as u32);
+    u64::try_from(size).map_err(|_| Fault { line: 1759, at: start + number.len() - 1 })
+}
+
+/// How often which base multiplies, and where the unit ends.
+fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
+    let upper = |at: usize| text.get(at).map(u8::to_ascii_uppercase);
+    let at = start + usize::from(text.get(start) == Some(&b' '));
+    let letter = upper(at);
+    if letter == Some(b'B') {
+        return (0, 1000, at + 1);
+    }
+    let Some(power) = UNITS.iter().position(|&unit| letter == Some(unit)) else {
+        return (0, 1000, start);
+    };
+    let power = power as u32 + 1;
+    match (upper(at + 1), upper(at + 2)) {
+        (Some(b'I'), Some(b'B')) => (power, 1024, at + 3),
+        (Some(b'B'), _) => (power, 1000, at + 2),
+        _ => (power, 1000, at + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_decimal_and_binary_units() {
+        let size = |text: &str| parse(text.as_bytes()).ok();
+        assert_eq!(size("1GB"), Some(1_000_000_000));
+        assert_eq!(size("4GiB"), Some(1 << 32));
+        assert_eq!(size("1.5MB"), Some(1_500_000));
+        assert_eq!(size("5 KB"), Some(5000));
+        assert_eq!(size("12345K"), Some(12_345_000));
+        assert_eq!(size("+7b"), Some(7));
+        assert_eq!(
+            (size("1e6"), size("abc"), size(""), size("1K "), size("-1")),
+            Default::default()
+        );
+        assert_eq!(size("99999999999999999999"), None);
+        assert_eq!(size(&"9".repeat(500)), None);
+        assert_eq!(size(&format!("1.{}", "0".repeat(20))), Some(1));
+    }
+}

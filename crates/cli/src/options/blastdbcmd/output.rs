@@ -1,0 +1,260 @@
+//! Options on what is written, and on databases as such.
+
+use super::{DISCOVERY, FASTA, OUTPUT};
+use crate::options::spec::{self, Constraint, Kind, OptionSpec};
+
+/// In the order of the usage text.
+pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[
+    OptionSpec::new("out", Kind::OutputFile, OUTPUT, &["Output file name"])
+        .label("output_file")
+        .default("-"),
+    OptionSpec::new(
+        "outfmt",
+        Kind::Text,
+        OUTPUT,
+        &[
+            "Output format, where the available format specifiers are:",
+            "\t\t%f means sequence in FASTA format",
+            "\t\t%s means sequence data (without defline)",
+            "\t\t%a means accession",
+            "\t\t%g means gi",
+            "\t\t%o means ordinal id (OID)",
+            "\t\t%i means sequence id",
+            "\t\t%t means sequence title",
+            "\t\t%l means sequence length",
+            "\t\t%h means sequence hash value",
+            "\t\t%T means taxid",
+            "\t\t%X means leaf-node taxids",
+            "\t\t%e means membership integer",
+            "\t\t%L means common taxonomic name",
+            "\t\t%C means common taxonomic names for leaf-node taxids",
+            "\t\t%S means scientific name",
+            "\t\t%N means scientific names for leaf-node taxids",
+            "\t\t%B means BLAST name",
+            "\t\t%K means taxonomic super kingdom",
+            "\t\t%P means PIG",
+            "\t\t%m means sequence masking data.",
+            "\t\t   Masking data will be displayed as a series of 'N-M' values",
+            "\t\t   separated by ';' or the word 'none' if none are available.",
+            "\tIf '%f' is specified, all other format specifiers are ignored.",
+            "\tFor every format except '%f', each line of output will correspond",
+            "\tto a sequence.",
+        ],
+    )
+    .label("format")
+    .default("%f")
+    .excludes(&[
+        "info",
+        "list",
+        "recursive",
+        "remove_redundant_dbs",
+        "list_outfmt",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new(
+        "target_only",
+        Kind::Flag,
+        OUTPUT,
+        &["Definition line should contain target entry only"],
+    )
+    .excludes(&[
+        "ipg",
+        "info",
+        "tax_info",
+        "get_dups",
+        "list",
+        "recursive",
+        "remove_redundant_dbs",
+        "list_outfmt",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new("get_dups", Kind::Flag, OUTPUT, &["Retrieve duplicate accessions"]).excludes(
+        &[
+            "info",
+            "tax_info",
+            "target_only",
+            "list",
+            "recursive",
+            "remove_redundant_dbs",
+            "list_outfmt",
+            "show_blastdb_search_path",
+        ],
+    ),
+    OptionSpec::new("line_length", Kind::Integer, FASTA, &["Line length for output"])
+        .label("number")
+        .default("80")
+        .within(Constraint::AtLeast(1))
+        .excludes(&[
+            "list",
+            "recursive",
+            "remove_redundant_dbs",
+            "list_outfmt",
+            "show_blastdb_search_path",
+        ]),
+    OptionSpec::new(
+        "ctrl_a",
+        Kind::Flag,
+        FASTA,
+        &["Use Ctrl-A as the non-redundant defline separator"],
+    )
+    .excludes(&[
+        "info",
+        "tax_info",
+        "list",
+        "recursive",
+        "remove_redundant_dbs",
+        "list_outfmt",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new(
+        "show_blastdb_search_path",
+        Kind::Flag,
+        DISCOVERY,
+        &["Displays the default BLAST database search paths"],
+    )
+    .excludes(&[
+        "entry",
+        "entry_batch",
+        "outfmt",
+        "strand",
+        "target_only",
+        "ctrl_a",
+        "get_dups",
+        "pig",
+        "range",
+        "db",
+        "info",
+        "mask_sequence",
+        "line_length",
+        "list",
+        "recursive",
+        "list_outfmt",
+        "remove_redundant_dbs",
+    ]),
+    OptionSpec::new(
+        "list",
+        Kind::Text,
+        DISCOVERY,
+        &["List BLAST databases in the specified directory"],
+    )
+    .label("directory")
+    .excludes(&[
+        "info",
+        "tax_info",
+        "entry",
+        "entry_batch",
+        "outfmt",
+        "strand",
+        "target_only",
+        "ctrl_a",
+        "get_dups",
+        "pig",
+        "range",
+        "db",
+        "info",
+        "mask_sequence",
+        "line_length",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new(
+        "remove_redundant_dbs",
+        Kind::Flag,
+        DISCOVERY,
+        &[
+            "Remove the databases that are referenced by another alias file in the",
+            "directory in question",
+        ],
+    )
+    .excludes(&[
+        "info",
+        "tax_info",
+        "entry",
+        "entry_batch",
+        "outfmt",
+        "strand",
+        "target_only",
+        "ctrl_a",
+        "get_dups",
+        "pig",
+        "range",
+        "db",
+        "info",
+        "mask_sequence",
+        "line_length",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new(
+        "recursive",
+        Kind::Flag,
+        DISCOVERY,
+        &["Recursively traverse the directory structure to list available BLAST", "databases"],
+    )
+    .excludes(&[
+        "info",
+        "tax_info",
+        "entry",
+        "entry_batch",
+        "outfmt",
+        "strand",
+        "target_only",
+        "ctrl_a",
+        "get_dups",
+        "pig",
+        "range",
+        "db",
+        "info",
+        "mask_sequence",
+        "line_length",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new(
+        "list_outfmt",
+        Kind::Text,
+        DISCOVERY,
+        &[
+            "Output format for the list option, where the available format specifiers",
+            "are:",
+            "\t\t%f means the BLAST database absolute file name path",
+            "\t\t%p means the BLAST database molecule type",
+            "\t\t%t means the BLAST database title",
+            "\t\t%d means the date of last update of the BLAST database",
+            "\t\t%l means the number of bases/residues in the BLAST database",
+            "\t\t%n means the number of sequences in the BLAST database",
+            "\t\t%U means the number of bytes used by the BLAST database",
+            "\t\t%v means the BLAST database format version",
+            "\tFor every format each line of output will correspond to a BLAST database.",
+        ],
+    )
+    .label("format")
+    .default("%f %p")
+    .excludes(&[
+        "info",
+        "tax_info",
+        "entry",
+        "entry_batch",
+        "outfmt",
+        "strand",
+        "target_only",
+        "ctrl_a",
+        "get_dups",
+        "pig",
+        "range",
+        "db",
+        "info",
+        "mask_sequence",
+        "line_length",
+        "show_blastdb_search_path",
+    ]),
+    OptionSpec::new("exact_length", Kind::Flag, DISCOVERY, &["Get exact length for db info"])
+        .requires(&["info"]),
+    OptionSpec::new("long_seqids", Kind::Flag, DISCOVERY, &["Use long seq id for fasta deflines"])
+        .excludes(&["info"]),
+    OptionSpec::new(
+        "logfile",
+        Kind::OutputFile,
+        DISCOVERY,
+        &["File to which the program log should be redirected"],
+    )
+    .label("File_Name"),
+    spec::VERSION,
+];

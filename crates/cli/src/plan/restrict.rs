@@ -1,0 +1,87 @@
+//! What part of the database is searched: lists of identifiers, GIs or taxids, and stored masks.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use fleetblast_db::restrict::list::{self, ListError, SeqIdList};
+use fleetblast_db::restrict::{Ids, Restriction};
+use fleetblast_db::{DbError, SearchPath};
+
+use crate::error::CliError;
+use crate::options::typed::{BlastpOptions, lossy};
+use crate::run::subjects::failure;
+
+/// How stored masks are used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseMask {
+    /// Number or name of the algorithm, as typed.
+    pub algorithm: String,
+    /// Masked residues are as good as absent; otherwise only no words are looked for there.
+    pub hard: bool,
+}
+
+/// The masks of the options.
+pub fn mask(options: &BlastpOptions) -> Option<DatabaseMask> {
+    let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
+    let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
+    Some(DatabaseMask { algorithm: lossy(name), hard })
+}
+
+/// The list of the options, read. At most one is given.
+pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliError> {
+    let lists = &options.lists;
+    if lists == &Default::default() {
+        return Ok(None);
+    }
+    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let given =
+        |positive: &Option<_>, negative: &Option<_>| -> Option<(std::ffi::OsString, bool)> {
+            let given = positive.clone().map(|name| (name, false));
+            given.or_else(|| negative.clone().map(|name| (name, true)))
+        };
+    let (ids, negative) = if let Some((name, negative)) = given(&lists.gis, &lists.negative_gis) {
+        (Ids::Gis(read(&name, &search, list::gis)?), negative)
+    } else if let Some((name, negative)) = given(&lists.seqids, &lists.negative_seqids) {
+        (Ids::Sequences(read(&name, &search, SeqIdList::parse)?), negative)
+    } else if let Some((text, negative)) = given(&lists.taxids, &lists.negative_taxids) {
+        (Ids::Taxids(taxids(text.as_bytes(), b',')?), negative)
+    } else if let Some((name, negative)) = given(&lists.taxid_file, &lists.negative_taxid_file) {
+        let found = list::find_and_read(&lossy(&name), &search);
+        let (_, contents) = found.map_err(|error| match error {
+            DbError::MissingList { .. } => {
+                CliError::query_options(format_args!("File is not acessible: {}", lossy(&name)))
+            }
+            error => failure(&error),
+        })?;
+        (Ids::Taxids(taxids(&contents, b'\n')?), negative)
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Restriction { ids, negative }))
+}
+
+fn taxids(text: &[u8], separator: u8) -> Result<Vec<i32>, CliError> {
+    list::typed_taxids(text, separator)
+        .ok_or_else(|| CliError::query_options("Invalid taxidlist file "))
+}
+
+fn read<T>(
+    name: &OsStr,
+    search: &SearchPath,
+    parse: impl Fn(&[u8]) -> Result<T, ListError>,
+) -> Result<T, CliError> {
+    let name = lossy(name);
+    let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
+        // BLAST+ does not tell the name.
+        DbError::MissingList { .. } => {
+            let mut error = failure(&DbError::MissingList { path: Default::default() });
+            error.message = format!(
+                "{}\n(list {name} was not found; check the name)",
+                error.message.split_once("\n(").map_or("", |(text, _)| text)
+            );
+            error
+        }
+        error => failure(&error),
+    })?;
+    parse(&contents).map_err(|problem| failure(&DbError::List { path, problem }))
+}

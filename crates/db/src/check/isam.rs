@@ -1,0 +1,56 @@
+//! The index file that belongs to the data of an ISAM index: the same data have the same index.
+
+/// Keys for each sample, in indexes of numbers and of texts.
+const NUMBERS_PER_SAMPLE: usize = 256;
+const TEXTS_PER_SAMPLE: usize = 64;
+/// Longest line of an index of texts, as it states.
+const LINE: u32 = 4096;
+
+/// The index of pairs of `size` bytes, with keys of four bytes: nine words, every 256th pair, and a last one.
+pub(super) fn of_numbers(data: &[u8], size: usize) -> Vec<u8> {
+    let terms = data.len() / size;
+    let samples = terms.div_ceil(NUMBERS_PER_SAMPLE);
+    let mut index = header(0, data.len(), terms, samples, NUMBERS_PER_SAMPLE, 0);
+    for pair in data.chunks_exact(size).step_by(NUMBERS_PER_SAMPLE) {
+        index.extend_from_slice(pair);
+    }
+    index.extend_from_slice(&[0xff; 4]);
+    index.extend_from_slice(&[0; 4]);
+    index
+}
+
+/// The index of lines: nine words; where every 64th line begins in the data, and where the sample of it in the index, each
+/// with an end; the samples, which are these lines.
+pub(super) fn of_lines(data: &[u8]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = data.split_inclusive(|&byte| byte == b'\n').collect();
+    let samples = lines.len().div_ceil(TEXTS_PER_SAMPLE);
+    let mut index = header(2, data.len(), lines.len(), samples, TEXTS_PER_SAMPLE, LINE);
+    let (mut starts, mut texts) = (Vec::new(), Vec::new());
+    let (mut at, mut places) = (0, Vec::new());
+    let texts_at = index.len() + 8 * (samples + 1);
+    for page in lines.chunks(TEXTS_PER_SAMPLE) {
+        starts.push(at);
+        places.push(texts_at + texts.len());
+        let sample = page[0].strip_suffix(b"\n").unwrap_or(page[0]);
+        texts.extend_from_slice(sample);
+        texts.push(0);
+        at += page.iter().map(|line| line.len()).sum::<usize>();
+    }
+    starts.push(at);
+    places.push(texts_at + texts.len());
+    index.extend(starts.iter().chain(&places).flat_map(|&place| (place as u32).to_be_bytes()));
+    index.extend_from_slice(&texts);
+    index
+}
+
+fn header(
+    kind: u32,
+    bytes: usize,
+    terms: usize,
+    samples: usize,
+    page: usize,
+    line: u32,
+) -> Vec<u8> {
+    let words = [1, kind, bytes as u32, terms as u32, samples as u32, page as u32, line, 0, 0];
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}

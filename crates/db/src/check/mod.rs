@@ -1,0 +1,123 @@
+//! Whether a database is sound: every record of every volume, and every file beside the volumes.
+//!
+//! Sequences and headers are checked on all threads while the next are read; sums over all identifiers, taxids and GIs
+//! of the headers are taken on the way, and compared with the same sums over the files beside, so that these are checked
+//! entry by entry with little memory. What is told is the first fault: in the indexes, then in OID order in sequences and
+//! headers, then in the files beside, then in the counts of aliases.
+//!
+//! # What cannot be told
+//! A change that makes another sound database: of a residue, base or run of ambiguous bases to another one, a letter of
+//! a title, a locus name, the database that an accession is of; without files beside, of an accession or a taxid. Hashes
+//! of sequences and masks are named as not checked. Bytes without meaning: pages that LMDB holds free or unused, the
+//! older of its two first pages.
+
+mod isam;
+mod keys;
+mod records;
+mod side;
+
+use std::sync::Mutex;
+
+use self::records::Checker;
+pub use self::records::Totals;
+use crate::load::Supply;
+use crate::partition::Part;
+use crate::{Database, DbError};
+
+/// What was checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Sequences.
+    pub sequences: u64,
+    /// Residues or bases.
+    pub residues: u64,
+    /// Definition lines.
+    pub deflines: u64,
+    /// Bytes of the files that were checked.
+    pub bytes: u64,
+    /// Files beside the volumes that were checked against them.
+    pub beside: Vec<String>,
+    /// Files beside the volumes, and statements, that were not checked, and why.
+    pub unchecked: Vec<String>,
+}
+
+/// Checks everything in `database`, which comes into memory by `supply`, with
+/// [all contents](crate::Contents::All). `spread` runs its argument on all threads that shall work.
+///
+/// # Errors
+/// The first fault.
+pub fn check(
+    database: &Database,
+    supply: &Supply,
+    spread: impl FnOnce(&(dyn Fn() + Sync)),
+) -> Result<Report, DbError> {
+    for (volume, oids) in database.volumes() {
+        volume.check_index(oids.start)?;
+    }
+    let totals = Mutex::new(Totals::default());
+    supply.pass(|queue| {
+        spread(&|| {
+            let mut checker = Checker::default();
+            while let Some(work) = queue.next() {
+                if let Err((oid, error)) = checker.check(&work) {
+                    queue.fail(oid, error);
+                }
+            }
+            // A poisoned lock means that another thread panicked, which ends the check anyway.
+            totals.lock().expect("no thread panicked").add(&checker.totals);
+        });
+    })?;
+    let totals = totals.into_inner().expect("no thread panicked");
+    let mut report = Report {
+        sequences: totals.sequences,
+        residues: totals.residues,
+        deflines: totals.deflines,
+        bytes: database.volumes().map(|(volume, _)| volume.bytes_in_all()).sum(),
+        ..Report::default()
+    };
+    check_kinds(database, &totals)?;
+    check_stated(database, &totals)?;
+    side::check(database, &totals, &mut report)?;
+    Ok(report)
+}
+
+/// In a volume, all sequences have identifiers of their own, or none has.
+fn check_kinds(database: &Database, totals: &Totals) -> Result<(), DbError> {
+    for (volume, oids) in database.volumes() {
+        if let Some([Some(without), Some(with)]) = totals.first_of_kind.get(&oids.start) {
+            let oid = *without.max(with);
+            let offset = volume.header(oid - oids.start).map_or(0, |(offset, _)| offset);
+            let problem = "an identifier of another sort than those before it";
+            return Err(volume.bad_header(offset, oid, problem));
+        }
+    }
+    Ok(())
+}
+
+/// Checks what the indexes state against what was counted.
+fn check_stated(database: &Database, totals: &Totals) -> Result<(), DbError> {
+    let stated: u64 = database.volumes().map(|(volume, _)| volume.index().residues).sum();
+    if stated != totals.residues {
+        // Of proteins that is known for each volume since it was opened.
+        return Err(fault_in_index(database, "residues", stated, totals.residues));
+    }
+    let longest = u64::from(database.longest());
+    if longest != totals.longest {
+        return Err(fault_in_index(
+            database,
+            "residues in the longest sequence",
+            longest,
+            totals.longest,
+        ));
+    }
+    Ok(())
+}
+
+fn fault_in_index(database: &Database, what: &str, stated: u64, found: u64) -> DbError {
+    let path = database.volume_file(0, Part::SequenceOffsets.file()).unwrap_or_default();
+    DbError::Unsound {
+        path,
+        place: String::new(),
+        problem: format!("the indexes of all volumes state {stated} {what}, there are {found}"),
+    }
+}

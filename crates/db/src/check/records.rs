@@ -1,0 +1,322 @@
+//! Sequences and headers, range by range.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use fleetblast_seq::id::{ObjectId, SeqId};
+
+use super::keys::{Sum, accession_keys, index_keys};
+use crate::defline::{self, Defline, ORDINAL_DB};
+use crate::index::Table;
+use crate::load::Work;
+use crate::volume::Volume;
+use crate::{Bases, DbError, SequenceKind};
+
+/// What was counted, and sums for comparison with the files beside.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    pub(super) sequences: u64,
+    pub(super) residues: u64,
+    pub(super) longest: u64,
+    pub(super) deflines: u64,
+    /// Keys of identifiers with their OIDs: those of `.?db`.
+    pub(super) keys: Sum,
+    /// Keys of version 4 with their OIDs: those of `.?sd`.
+    pub(super) names: Sum,
+    /// Identifiers with their OIDs: those of `.?os`.
+    pub(super) listed: Sum,
+    /// Taxids with their OIDs: those of `.?ot`.
+    pub(super) taxids: Sum,
+    /// GIs with their OIDs: those of `.?nd`.
+    pub(super) gis: Sum,
+    /// Of each sequence only the first: those of `.?og`.
+    pub(super) first_gis: Sum,
+    /// For each volume, by its first OID: the first sequence without, and the first with identifiers of its own.
+    pub(super) first_of_kind: BTreeMap<u32, [Option<u32>; 2]>,
+}
+
+impl Totals {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sequences += other.sequences;
+        self.residues += other.residues;
+        self.longest = self.longest.max(other.longest);
+        self.deflines += other.deflines;
+        for (&volume, firsts) in &other.first_of_kind {
+            let all = self.first_of_kind.entry(volume).or_default();
+            for (first, other) in all.iter_mut().zip(firsts) {
+                *first = [*first, *other].into_iter().flatten().min();
+            }
+        }
+        for (sum, other) in [
+            (&mut self.keys, &other.keys),
+            (&mut self.names, &other.names),
+            (&mut self.listed, &other.listed),
+            (&mut self.taxids, &other.taxids),
+            (&mut self.gis, &other.gis),
+            (&mut self.first_gis, &other.first_gis),
+        ] {
+            sum.join(other);
+        }
+    }
+}
+
+/// Checks ranges; one for each thread.
+#[derive(Default)]
+pub(super) struct Checker {
+    pub(super) totals: Totals,
+    /// The header that is expected.
+    expected: Vec<u8>,
+}
+
+impl Checker {
+    /// Checks the records of a range; on a fault, tells its OID too.
+    pub(super) fn check(&mut self, work: &Work) -> Result<(), (u32, DbError)> {
+        let at_start = |error| (work.range.start, error);
+        work.partition.validate_range(&work.range).map_err(at_start)?;
+        for (volume, oids, first) in work.partition.pieces() {
+            let range = work.range.start.max(oids.start)..work.range.end.min(oids.end);
+            let mut firsts = [None; 2];
+            for oid in range.clone() {
+                let has_own = self.record(volume, oid - first, *first).map_err(|e| (oid, e))?;
+                firsts[usize::from(has_own)].get_or_insert(oid);
+            }
+            let first_of_kind = BTreeMap::from([(*first, firsts)]);
+            self.totals.add(&Totals { first_of_kind, ..Totals::default() });
+            self.totals.sequences += range.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Checks a sequence and its header; tells whether it has identifiers of its own.
+    fn record(&mut self, volume: &Volume, i: u32, first: u32) -> Result<bool, DbError> {
+        let length = match volume.index().kind {
+            SequenceKind::Protein => volume.length(i),
+            SequenceKind::Nucleotide => {
+                let bases = volume.bases(i, first)?;
+                if let Some(problem) = fault_in_bases(&bases) {
+                    return Err(volume.unsound_sequence(i, first, problem));
+                }
+                bases.length()
+            }
+        };
+        self.totals.residues += u64::from(length);
+        self.totals.longest = self.totals.longest.max(length.into());
+        let Some((start, header)) = volume.header(i) else {
+            return Err(volume.bad_offset(Table::Headers, i, first));
+        };
+        self.header(volume, i, first, start, header)
+    }
+
+    /// Checks a header, which begins at byte `start` of its file.
+    fn header(
+        &mut self,
+        volume: &Volume,
+        i: u32,
+        first: u32,
+        start: usize,
+        header: &[u8],
+    ) -> Result<bool, DbError> {
+        // Most databases are made without -parse_seqids: all but title and taxid of their headers is known.
+        if let Some((title, taxid)) = without_identifiers(header, i, &mut self.expected)
+            && is_text(title)
+        {
+            self.totals.deflines += 1;
+            self.totals.taxids.add((taxid, first + i));
+            return Ok(false);
+        }
+        let wrong = |at: usize, problem| volume.bad_header(start + at, first + i, problem);
+        let lines = defline::parse_strictly(header).map_err(|e| wrong(e.at, e.problem))?;
+        if lines.is_empty() {
+            return Err(wrong(0, "no definition line"));
+        }
+        for line in &lines {
+            if let Some(problem) = fault_in_line(line, i) {
+                return Err(wrong(0, problem));
+            }
+        }
+        self.totals.deflines += lines.len() as u64;
+        Ok(self.count_identifiers(&lines, first + i))
+    }
+
+    /// Adds what the files beside must have of a sequence; tells whether it has identifiers of its own.
+    fn count_identifiers(&mut self, lines: &[Defline], oid: u32) -> bool {
+        let (mut has_own, mut has_gi) = (false, false);
+        let (mut keys, mut names) = (Vec::<Vec<u8>>::new(), Vec::<Vec<u8>>::new());
+        for id in lines.iter().flat_map(|line| &line.ids) {
+            let is_ordinal = matches!(id, SeqId::General { db, .. } if db == ORDINAL_DB);
+            has_own |= !is_ordinal;
+            match id {
+                _ if is_ordinal => {}
+                SeqId::Gi(gi) => {
+                    self.totals.gis.add((*gi, oid));
+                    if !has_gi {
+                        self.totals.first_gis.add((*gi, oid));
+                    }
+                    has_gi = true;
+                }
+                id => {
+                    names.extend(index_keys(id));
+                    accession_keys(id, |key, listed| {
+                        if listed {
+                            self.totals.listed.add((&key[..], oid));
+                        }
+                        keys.push(key);
+                    });
+                }
+            }
+        }
+        // One entry for a key and an OID, however many identifiers give it.
+        for (keys, sum) in
+            [(&mut keys, &mut self.totals.keys), (&mut names, &mut self.totals.names)]
+        {
+            keys.sort_unstable();
+            keys.dedup();
+            keys.iter().for_each(|key| sum.add((&key[..], oid)));
+        }
+        let mut taxids: Vec<i64> = lines.iter().flat_map(taxids_of).collect();
+        taxids.sort_unstable();
+        taxids.dedup();
+        taxids.iter().for_each(|&taxid| self.totals.taxids.add((taxid, oid)));
+        has_own
+    }
+}
+
+/// The taxids of a definition line.
+fn taxids_of(line: &Defline) -> impl Iterator<Item = i64> {
+    [line.taxid].into_iter().chain(line.links.iter().copied())
+}
+
+fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
+    if !is_text(&line.title) {
+        return Some("a title with control characters");
+    }
+    if !(0..=i64::from(i32::MAX)).contains(&line.taxid) {
+        return Some("a taxid out of range");
+    }
+    if line.ids.is_empty() {
+        return Some("a definition line without an identifier");
+    }
+    for id in &line.ids {
+        match id {
+            SeqId::General { db, tag: ObjectId::Number(ordinal) }
+                if db == ORDINAL_DB && *ordinal != i64::from(i) =>
+            {
+                return Some("the ordinal number of another sequence");
+            }
+            SeqId::Gi(gi) if *gi <= 0 => return Some("a GI that is not positive"),
+            id if !is_text(&id.fasta()) => return Some("an identifier with control characters"),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// No control characters. (Titles may well have others than ASCII.)
+fn is_text(text: &[u8]) -> bool {
+    text.iter().all(|&byte| byte >= b' ' && byte != 0x7f)
+}
+
+/// Title and taxid of a header as makeblastdb writes it without `-parse_seqids` for sequence `i` of a volume; `None` for
+/// any other. `expected` is scratch.
+fn without_identifiers<'a>(
+    header: &'a [u8],
+    i: u32,
+    expected: &mut Vec<u8>,
+) -> Option<(&'a [u8], i64)> {
+    const BEFORE: &[u8] = b"\x30\x80\x30\x80\xa0\x80\x1a";
+    const ID: &[u8] =
+        b"\0\0\xa1\x80\x30\x80\xaa\x80\x30\x80\xa0\x80\x1a\x09BL_ORD_ID\0\0\xa1\x80\xa0\x80\x02";
+    const TAXID: &[u8] = b"\0\0\0\0\0\0\0\0\0\0\0\0\xa2\x80\x02";
+    const AFTER: &[u8] = b"\0\0\0\0\0\0";
+    let rest = header.strip_prefix(BEFORE)?;
+    let (&short, rest) = rest.split_first()?;
+    let (length, rest) = match short {
+        0..=0x7f => (usize::from(short), rest),
+        0x81 => (usize::from(*rest.first()?), &rest[1..]),
+        0x82 => (usize::from(u16::from_be_bytes([*rest.first()?, *rest.get(1)?])), &rest[2..]),
+        _ => return None,
+    };
+    let (title, rest) = rest.split_at_checked(length)?;
+    expected.clear();
+    expected.extend_from_slice(ID);
+    put_integer(expected, i.into());
+    expected.extend_from_slice(TAXID);
+    let rest = rest.strip_prefix(&expected[..])?.strip_suffix(AFTER)?;
+    let (&size, bytes) = rest.split_first()?;
+    if bytes.len() != usize::from(size) || !(1..=4).contains(&bytes.len()) || bytes[0] >= 0x80 {
+        return None;
+    }
+    Some((title, bytes.iter().fold(0, |value, &byte| value << 8 | i64::from(byte))))
+}
+
+/// Length and contents of an INTEGER that is not negative.
+fn put_integer(out: &mut Vec<u8>, value: u64) {
+    let bytes = value.to_be_bytes();
+    // A leading zero keeps it from being negative.
+    let start = (0..7).find(|&at| bytes[at] != 0 || bytes[at + 1] >= 0x80).unwrap_or(7);
+    out.push((8 - start) as u8);
+    out.extend_from_slice(&bytes[start..]);
+}
+
+/// What is wrong with bases whose ambiguities lie within the sequence.
+fn fault_in_bases(bases: &Bases<'_>) -> Option<&'static str> {
+    let packed = bases.packed();
+    let (last, _) = packed.split_last()?;
+    let unused: Range<u32> = 2..8 - 2 * u32::from(last & 3);
+    if unused.clone().any(|bit| last >> bit & 1 != 0) {
+        return Some("bits after the last base");
+    }
+    let mut end = 0;
+    for run in bases.ambiguities() {
+        if run.start < end {
+            return Some("runs of ambiguous bases out of order");
+        }
+        end = run.start.saturating_add(run.length);
+        if run.code.count_ones() < 2 {
+            return Some("a run of ambiguous bases that are not ambiguous");
+        }
+        let base =
+            |at: u32| packed.get(at as usize / 4).map_or(0, |byte| byte >> (6 - 2 * (at % 4)) & 3);
+        if (run.start..end).any(|at| run.code >> base(at) & 1 == 0) {
+            return Some("a base that its ambiguity does not allow");
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_minimal_and_not_negative() {
+        let known: [(u64, &[u8]); 6] = [
+            (0, &[1, 0]),
+            (127, &[1, 127]),
+            (128, &[2, 0, 128]),
+            (255, &[2, 0, 255]),
+            (256, &[2, 1, 0]),
+            (1 << 31, &[5, 0, 128, 0, 0, 0]),
+        ];
+        for (value, bytes) in known {
+            let mut out = Vec::new();
+            put_integer(&mut out, value);
+            assert_eq!(out, bytes);
+        }
+    }
+
+    #[test]
+    fn bases_and_ambiguities_must_agree() {
+        let fault = |packed: &[u8], runs: &[u8]| fault_in_bases(&Bases::new(packed, runs));
+        assert_eq!(fault(&[0x1b, 0x01], &[]), None);
+        assert_eq!(fault(&[0x1b, 0x05], &[]), Some("bits after the last base"));
+        // Y (C or T) at base 1, stored as C.
+        assert_eq!(fault(&[0x1b, 0x00], &[0, 0, 0, 1, 0xa0, 0, 0, 1]), None);
+        let wrong = fault(&[0x2b, 0x00], &[0, 0, 0, 1, 0xa0, 0, 0, 1]);
+        assert_eq!(wrong, Some("a base that its ambiguity does not allow"));
+        let plain = fault(&[0x1b, 0x00], &[0, 0, 0, 1, 0x20, 0, 0, 1]);
+        assert_eq!(plain, Some("a run of ambiguous bases that are not ambiguous"));
+        let order = fault(&[0x1b, 0x00], &[0, 0, 0, 2, 0xf0, 0, 0, 1, 0xf0, 0, 0, 1]);
+        assert_eq!(order, Some("runs of ambiguous bases out of order"));
+    }
+}

@@ -1,0 +1,431 @@
+//! The files beside the volumes, and what aliases state.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::keys::Sum;
+use super::records::Totals;
+use super::{Report, isam};
+use crate::bytes::Bytes;
+use crate::lookup::isam::{Numeric, Strings};
+use crate::lookup::lmdb::Environment;
+use crate::lookup::{Damage, oids};
+use crate::partition::VolumeFile;
+use crate::{Database, DbError};
+
+/// A file beside the volumes.
+struct Side {
+    path: PathBuf,
+    bytes: Bytes,
+}
+
+impl Side {
+    /// The file `path`, `None` if there is none.
+    fn open(path: PathBuf) -> Result<Option<Self>, DbError> {
+        match Bytes::map(&path) {
+            Ok(bytes) => Ok(Some(Self { path, bytes })),
+            Err(DbError::MissingFile { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn damaged(&self, damage: Damage) -> DbError {
+        DbError::LookupFile {
+            path: self.path.clone(),
+            offset: damage.at as u64,
+            problem: damage.problem,
+        }
+    }
+
+    fn unsound(&self, problem: impl Into<String>) -> DbError {
+        let (path, place) = (self.path.clone(), String::new());
+        DbError::Unsound { path, place, problem: problem.into() }
+    }
+
+    /// The file must have these bytes.
+    fn must_be(&self, expected: &[u8]) -> Result<(), DbError> {
+        let same = self.bytes.iter().zip(expected).take_while(|(a, b)| a == b).count();
+        if same == expected.len() && same == self.bytes.len() {
+            return Ok(());
+        }
+        Err(self.damaged(Damage { at: same, problem: "not the index of the data" }))
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The sums must be those of the headers.
+    fn compare(&self, what: &str, found: &Sum, wanted: &Sum) -> Result<(), DbError> {
+        if found == wanted {
+            return Ok(());
+        }
+        let (found, wanted) = (found.entries(), wanted.entries());
+        Err(self.unsound(if found == wanted {
+            format!("not the {what} of the headers, but as many ({found})")
+        } else {
+            format!("{found} {what}, but the headers have {wanted}")
+        }))
+    }
+}
+
+/// Checks all files beside the volumes.
+pub(super) fn check(
+    database: &Database,
+    totals: &Totals,
+    report: &mut Report,
+) -> Result<(), DbError> {
+    if database.volume_file(0, VolumeFile::Index).is_none() {
+        report.unchecked.push("files beside: the database was never files".to_owned());
+        return Ok(());
+    }
+    // Which volumes the LMDB files belong to, and their sizes.
+    database.lookup()?;
+    let mut lmdb: Vec<PathBuf> = database.volumes().filter_map(|(v, _)| v.lmdb()).collect();
+    lmdb.dedup();
+    match &lmdb[..] {
+        [] => {}
+        [path] => version_5(database, path, totals, report)?,
+        several => report.unchecked.extend(several.iter().map(|path| {
+            format!("{}: of several databases at once; check each by itself", path.display())
+        })),
+    }
+    let (mut names, mut named_in) = (Sum::default(), None);
+    let (mut gis, mut listed_gis) = (Gis::default(), Gis::default());
+    for (volume, oids) in database.volumes() {
+        numbers(&volume.side_file("n"), &oids, &mut gis, report)?;
+        gi_list(volume.side_file("og"), &oids, &mut listed_gis, report)?;
+        let named = texts(&volume.side_file("s"), &oids, &mut names, report)?;
+        named_in = named_in.or(named);
+        if let Some(file) = texts(&volume.side_file("h"), &oids, &mut Sum::default(), report)? {
+            report
+                .unchecked
+                .push(format!("whether hashes are those of the sequences: {}", file.name()));
+        }
+    }
+    if let Some(file) = named_in {
+        file.compare("keys of identifiers", &names, &totals.names)?;
+    }
+    for (volume, _) in database.volumes() {
+        let masks = volume.side_file("aa");
+        if masks.exists() {
+            report.unchecked.push(format!("masks: {}", masks.display()));
+        }
+    }
+    gis.compare(&totals.gis)?;
+    listed_gis.compare(&totals.first_gis)?;
+    alias_counts(database, totals, report)
+}
+
+/// The LMDB file of a whole database and the files of its name.
+fn version_5(
+    database: &Database,
+    path: &Path,
+    totals: &Totals,
+    report: &mut Report,
+) -> Result<(), DbError> {
+    let Some(lmdb) = Side::open(path.to_path_buf())? else {
+        return Err(DbError::MissingLmdb { path: path.into() });
+    };
+    let letter = database.kind().letter();
+    let beside = |rest: &str| Side::open(path.with_extension(format!("{letter}{rest}")));
+    if whole(&lmdb)? != u64::from(database.oid_count()) {
+        let reason = "it belongs to more volumes than these; check the whole database";
+        report.unchecked.push(format!("{}: {reason}", lmdb.name()));
+        return Ok(());
+    }
+    accessions(&lmdb, database.oid_count(), totals)?;
+    report.beside.push(lmdb.name());
+    match beside("os")? {
+        Some(file) => {
+            listed(&file, database.oid_count(), totals)?;
+            report.beside.push(file.name());
+        }
+        None if totals.listed.entries() > 0 => {
+            return Err(DbError::MissingFile { path: path.with_extension(format!("{letter}os")) });
+        }
+        None => {}
+    }
+    match beside("ot")? {
+        Some(file) => {
+            taxids(&file, database.oid_count(), totals)?;
+            report.beside.push(file.name());
+        }
+        None => report.unchecked.push(format!("taxids: there is no .{letter}ot file")),
+    }
+    match (beside("tf")?, beside("to")?) {
+        (Some(offsets), Some(lists)) => {
+            taxid_lists(&offsets, &lists, database.oid_count(), totals)?;
+            report.beside.extend([offsets.name(), lists.name()]);
+        }
+        _ => report.unchecked.push(format!("taxids: there is no .{letter}tf or .{letter}to file")),
+    }
+    Ok(())
+}
+
+/// Number of sequences over all volumes that an LMDB file names.
+fn whole(lmdb: &Side) -> Result<u64, DbError> {
+    let damaged = |damage| lmdb.damaged(damage);
+    let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
+    let Some(sizes) = env.table("volinfo").map_err(damaged)? else { return Ok(0) };
+    let mut sum = 0;
+    for entry in env.entries(&sizes).map_err(damaged)? {
+        let (_, size) = entry.map_err(damaged)?;
+        sum += u64::from(word(size).unwrap_or(0));
+    }
+    Ok(sum)
+}
+
+/// Every key must be that of an identifier in a header, and the other way round.
+fn accessions(lmdb: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
+    let damaged = |damage| lmdb.damaged(damage);
+    let env = Environment::open(&lmdb.bytes).map_err(damaged)?;
+    let mut found = Sum::default();
+    if let Some(table) = env.table("acc2oid").map_err(damaged)? {
+        let mut last: Option<&[u8]> = None;
+        for entry in env.entries(&table).map_err(damaged)? {
+            let (key, value) = entry.map_err(damaged)?;
+            let shown = || String::from_utf8_lossy(key).into_owned();
+            if last.is_some_and(|last| last > key) {
+                return Err(lmdb.unsound(format!("key '{}' is out of order", shown())));
+            }
+            last = Some(key);
+            match word(value).filter(|&oid| oid < count) {
+                Some(oid) => found.add((key, oid)),
+                None => {
+                    return Err(lmdb.unsound(format!("key '{}' leads to no sequence", shown())));
+                }
+            }
+        }
+        if found.entries() != table.stated_entries() {
+            let stated = table.stated_entries();
+            let problem = format!("states {stated} keys, has {}", found.entries());
+            return Err(lmdb.unsound(problem));
+        }
+    }
+    lmdb.compare("keys of identifiers", &found, &totals.keys)
+}
+
+/// The identifiers of each sequence.
+fn listed(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
+    let mut found = Sum::default();
+    check_count(file, count)?;
+    for oid in 0..count {
+        let ids = oids::ids(&file.bytes, oid).map_err(|damage| file.damaged(damage))?;
+        ids.unwrap_or_default().iter().for_each(|id| found.add((&id[..], oid)));
+    }
+    check_end(file, count, 1)?;
+    file.compare("identifiers", &found, &totals.listed)
+}
+
+/// The taxids of each sequence.
+fn taxids(file: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
+    let mut found = Sum::default();
+    check_count(file, count)?;
+    for oid in 0..count {
+        let taxids = oids::taxids(&file.bytes, oid).map_err(|damage| file.damaged(damage))?;
+        for taxid in taxids.unwrap_or_default() {
+            found.add((i64::from(taxid), oid));
+        }
+    }
+    check_end(file, count, 4)?;
+    file.compare("taxids", &found, &totals.taxids)
+}
+
+fn check_count(file: &Side, count: u32) -> Result<(), DbError> {
+    match oids::sequences(&file.bytes).map_err(|damage| file.damaged(damage))? {
+        found if found == u64::from(count) => Ok(()),
+        found => Err(file.unsound(format!("for {found} sequences, the volumes have {count}"))),
+    }
+}
+
+/// The items of the last sequence, each `size` bytes, must end with the file.
+fn check_end(file: &Side, count: u32, size: u64) -> Result<(), DbError> {
+    let items = 8 + 8 * count as usize;
+    let last = if count == 0 { None } else { file.bytes.at(items - 8..items) };
+    let last = last.map_or(0, |b| u64::from_le_bytes(std::array::from_fn(|i| b[i])));
+    if last.saturating_mul(size).saturating_add(items as u64) != file.bytes.end() as u64 {
+        return Err(file.unsound("bytes after the items of the last sequence"));
+    }
+    Ok(())
+}
+
+/// The sequences of each taxid.
+fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Result<(), DbError> {
+    let damaged = |damage| offsets.damaged(damage);
+    let env = Environment::open(&offsets.bytes).map_err(damaged)?;
+    let Some(table) = env.table("taxid2offset").map_err(damaged)? else {
+        return Err(offsets.unsound("the table of taxids is missing"));
+    };
+    let (mut found, mut bytes) = (Sum::default(), 0u64);
+    for entry in env.entries(&table).map_err(damaged)? {
+        let (key, value) = entry.map_err(damaged)?;
+        let offset = <[u8; 8]>::try_from(value).ok().map(u64::from_le_bytes);
+        let (Some(taxid), Some(offset)) = (word(key), offset) else {
+            return Err(offsets.unsound("an entry of other than 4 and 8 bytes"));
+        };
+        let list = oids::oids_at(&lists.bytes, offset).map_err(|damage| lists.damaged(damage))?;
+        let mut last = None;
+        bytes += 4;
+        for oid in list {
+            if oid >= count || last.is_some_and(|last| last >= oid) {
+                return Err(lists.unsound(format!("taxid {taxid}: OIDs out of order or range")));
+            }
+            last = Some(oid);
+            bytes += 4;
+            found.add((i64::from(taxid.cast_signed()), oid));
+        }
+    }
+    if bytes != lists.bytes.end() as u64 {
+        return Err(lists.unsound("bytes that belong to no taxid"));
+    }
+    lists.compare("taxids", &found, &totals.taxids)
+}
+
+/// GIs over all volumes, and the first file with some.
+#[derive(Default)]
+struct Gis {
+    sum: Sum,
+    file: Option<Side>,
+}
+
+impl Gis {
+    /// They must be those of the headers, if there are files of them.
+    fn compare(&self, wanted: &Sum) -> Result<(), DbError> {
+        self.file.as_ref().map_or(Ok(()), |file| file.compare("GIs", &self.sum, wanted))
+    }
+}
+
+/// The files of an ISAM index, of which `stem` is the path without the last letter; `None` if there are none.
+fn isam_files(stem: &Path) -> Result<Option<(Side, Side)>, DbError> {
+    let beside = |letter: &str| {
+        let mut path = stem.to_path_buf().into_os_string();
+        path.push(letter);
+        Side::open(path.into())
+    };
+    match (beside("i")?, beside("d")?) {
+        (None, None) => Ok(None),
+        (Some(index), Some(data)) => Ok(Some((index, data))),
+        (Some(lonely), None) | (None, Some(lonely)) => {
+            Err(lonely.unsound("the other file of the pair is missing"))
+        }
+    }
+}
+
+/// The GIs of one volume.
+fn numbers(
+    stem: &Path,
+    oids: &Range<u32>,
+    gis: &mut Gis,
+    report: &mut Report,
+) -> Result<(), DbError> {
+    let Some((index, data)) = isam_files(stem)? else { return Ok(()) };
+    let keys = Numeric::open(&index.bytes, &data.bytes).map_err(|d| index.damaged(d))?;
+    let mut last = i64::MIN;
+    for i in 0..keys.len() {
+        let (key, oid) = keys.get(i);
+        if key < last {
+            return Err(data.unsound(format!("key {key} is out of order")));
+        }
+        if oid >= oids.end - oids.start {
+            return Err(data.unsound(format!("key {key} leads to no sequence")));
+        }
+        gis.sum.add((key, oids.start + oid));
+        last = key;
+    }
+    // Numbers of eight bytes are not written by makeblastdb.
+    if keys.key_bytes() == 4 {
+        index.must_be(&isam::of_numbers(&data.bytes, 8))?;
+    }
+    report.beside.extend([index.name(), data.name()]);
+    gis.file.get_or_insert(data);
+    Ok(())
+}
+
+/// The GI of each sequence of a volume: eight words, then one word each, all big-endian.
+fn gi_list(
+    path: PathBuf,
+    oids: &Range<u32>,
+    gis: &mut Gis,
+    report: &mut Report,
+) -> Result<(), DbError> {
+    const NONE: u32 = u32::MAX;
+    let Some(file) = Side::open(path)? else { return Ok(()) };
+    let count = oids.end - oids.start;
+    let words: Vec<u32> = file
+        .bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_be_bytes(std::array::from_fn(|i| word[i])))
+        .collect();
+    let header = words.get(..8).unwrap_or_default();
+    if header != [1, 0, 4, count, 0, 0, 0, 0]
+        || file.bytes.end() as u64 != 4 * (8 + u64::from(count))
+    {
+        return Err(file.unsound(format!("not a list of the GIs of {count} sequences")));
+    }
+    for (oid, &gi) in oids.clone().zip(&words[8..]) {
+        if gi != NONE {
+            gis.sum.add((i64::from(gi), oid));
+        }
+    }
+    report.beside.push(file.name());
+    gis.file.get_or_insert(file);
+    Ok(())
+}
+
+/// Identifiers of a version-4 volume, or hashes: sorted keys that lead to sequences. Adds them to `sum`; gives the data file
+/// if there is one.
+fn texts(
+    stem: &Path,
+    oids: &Range<u32>,
+    sum: &mut Sum,
+    report: &mut Report,
+) -> Result<Option<Side>, DbError> {
+    let Some((index, data)) = isam_files(stem)? else { return Ok(None) };
+    let keys = Strings::open(&index.bytes, &data.bytes).map_err(|d| index.damaged(d))?;
+    let mut last: &[u8] = &[];
+    for entry in keys.entries() {
+        let (key, oid) = entry.map_err(|damage| data.damaged(damage))?;
+        let shown = || String::from_utf8_lossy(key).into_owned();
+        if last > key {
+            return Err(data.unsound(format!("key '{}' is out of order", shown())));
+        }
+        if oid >= oids.end - oids.start {
+            return Err(data.unsound(format!("key '{}' leads to no sequence", shown())));
+        }
+        sum.add((key, oids.start + oid));
+        last = key;
+    }
+    index.must_be(&isam::of_lines(&data.bytes))?;
+    report.beside.extend([index.name(), data.name()]);
+    Ok(Some(data))
+}
+
+/// What aliases state of the whole, against what there is. A restricted database is not counted: its aliases may well
+/// state what they like.
+fn alias_counts(database: &Database, totals: &Totals, report: &mut Report) -> Result<(), DbError> {
+    let restricted =
+        database.oids().iter().map(|range| u64::from(range.end - range.start)).sum::<u64>();
+    if restricted != totals.sequences || database.infos().len() != 1 {
+        report.unchecked.push("NSEQ and LENGTH of aliases that restrict or join databases".into());
+        return Ok(());
+    }
+    for (what, stated, found) in [
+        ("sequences", database.sequences(), totals.sequences),
+        ("residues", database.residues(), totals.residues),
+    ] {
+        if stated != found {
+            let name = String::from_utf8_lossy(&database.infos()[0].name).into_owned();
+            return Err(DbError::Unsound {
+                path: name.into(),
+                place: String::new(),
+                problem: format!("the alias states {stated} {what}, its volumes have {found}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn word(bytes: &[u8]) -> Option<u32> {
+    <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
+}

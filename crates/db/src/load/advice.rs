@@ -1,0 +1,56 @@
+//! Asking the kernel about mapped memory, and telling it how that will be used.
+
+use std::ops::Range;
+
+use rustix::mm::{Advice, madvise};
+
+/// Pages are at least this large everywhere, and their sizes are multiples of it.
+const SMALLEST_PAGE: usize = 4096;
+
+/// How memory will be used. None of these changes what the memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Here and there: a fault need not read ahead.
+    Random,
+    /// Soon: what is missing can be read meanwhile.
+    Soon,
+}
+
+/// Tells the kernel how `bytes` will be used. It may well ignore it.
+pub(crate) fn advise(bytes: &[u8], usage: Use) {
+    let pages = pages(bytes);
+    if pages.is_empty() {
+        return;
+    }
+    let advice = match usage {
+        Use::Random => Advice::Random,
+        Use::Soon => Advice::WillNeed,
+    };
+    // SAFETY: neither advice changes contents, protection or lifetime of any page, whatever else lies on the pages
+    // that `bytes` begins and ends in.
+    let told = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
+    // Advice for memory that is no mapping of a file, or that the kernel does not take, is no loss.
+    let _ = told;
+}
+
+/// How many of `bytes` are in memory, to the precision of pages; `None` where the system does not tell. For mapped
+/// files that is the share in the page cache.
+pub fn resident_bytes(bytes: &[u8]) -> Option<usize> {
+    let span = pages(bytes);
+    let page = rustix::param::page_size();
+    let mut flags = vec![0u8; span.len().div_ceil(page)];
+    // SAFETY: the range is that of pages which hold `bytes`, so it is mapped, and `flags` has a byte for each of them.
+    let answer = unsafe { libc::mincore(span.start as *mut _, span.len(), flags.as_mut_ptr()) };
+    if answer != 0 {
+        return None;
+    }
+    let missing = flags.iter().filter(|&&flag| flag & 1 == 0).count();
+    Some(bytes.len().saturating_sub(missing * page))
+}
+
+/// Addresses of the pages that hold `bytes`.
+fn pages(bytes: &[u8]) -> Range<usize> {
+    let page = rustix::param::page_size().max(SMALLEST_PAGE);
+    let start = bytes.as_ptr() as usize;
+    start / page * page..(start + bytes.len()).div_ceil(page) * page
+}

@@ -1,0 +1,167 @@
+//! Which loader: by the size of the database, the memory there is, and the file system.
+
+use std::ops::Range;
+
+use super::advice::Use;
+use super::machine::{self, Storage};
+use super::read::memory_needed;
+use super::supply::{Supply, units};
+use super::{Map, Read};
+use crate::partition::{Part, VolumeFile};
+use crate::{Contents, Database, DbError};
+
+/// Bytes loaded at a time, so that a search begins early and never waits long.
+const UNIT_BYTES: u64 = 32 << 20;
+/// Of the memory available, a database may take this share; the rest is for queries, hits, and others.
+const MEMORY_SHARE: f64 = 0.8;
+/// Buffers for streaming: one that is searched, one that is filled.
+const LEAST_BUFFERS: u64 = 2;
+
+/// How partitions come into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Mapped, after large reads into the page cache.
+    Map,
+    /// Read through the page cache into memory of this process.
+    Read,
+    /// Read past the page cache into memory of this process.
+    Direct,
+}
+
+impl Method {
+    /// The word for it on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Read => "read",
+            Self::Direct => "direct",
+        }
+    }
+}
+
+/// What the user wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// The method; to be chosen if none is given.
+    pub method: Option<Method>,
+    /// Most bytes of memory to hold of the database at a time.
+    pub memory: Option<u64>,
+}
+
+/// What a database is loaded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Searching: the residues of the included sequences.
+    Search,
+    /// Checking: everything in the volumes.
+    Check,
+}
+
+impl Purpose {
+    fn contents(self) -> Contents {
+        match self {
+            Self::Search => Contents::Residues,
+            Self::Check => Contents::All,
+        }
+    }
+
+    fn ranges(self, database: &Database, n: usize) -> Vec<Range<u32>> {
+        match self {
+            Self::Search => database.partitions(n),
+            Self::Check => database.partitions_of_all(n),
+        }
+    }
+}
+
+/// What will be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What for.
+    pub purpose: Purpose,
+    /// The method.
+    pub method: Method,
+    /// The database is streamed through buffers of this many bytes in all, since it does not fit in memory.
+    pub streamed: Option<u64>,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// Chooses how to load `database`.
+///
+/// # Errors
+/// [`DbError::MapTooLarge`] if mapping was wished for a database larger than the memory wished for: what a mapping
+/// takes cannot be limited. [`DbError::Offset`] for an index out of order.
+pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choice, DbError> {
+    let all = database.partition(0..database.oid_count(), purpose.contents())?;
+    let size = all.size();
+    let first = database.volume_file(0, VolumeFile::Sequences);
+    let chosen =
+        |method, streamed, reason: String| Ok(Choice { purpose, method, streamed, reason });
+    let Some(first) = first else {
+        return chosen(Method::Map, None, "the sequences are in memory".to_owned());
+    };
+    let storage = machine::storage(&first);
+    let available = machine::available_memory();
+    let usable = available.map(|bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+    // Files in memory need no more of it.
+    let limit = wish.memory.or(usable.filter(|_| storage != Storage::Memory));
+    let fits = limit.is_none_or(|limit| size <= limit);
+    let sizes = match limit {
+        Some(limit) => format!("{} to hold, {} of memory for it", mb(size), mb(limit)),
+        None => format!("{} to hold", mb(size)),
+    };
+    let streamed = if fits { None } else { limit };
+    match (wish.method, fits) {
+        (Some(Method::Map), false) if wish.memory.is_some() => {
+            Err(DbError::MapTooLarge { size, limit: limit.unwrap_or(0) })
+        }
+        (Some(Method::Map), _) => chosen(Method::Map, None, format!("as asked for; {sizes}")),
+        (Some(method), _) => chosen(method, streamed, format!("as asked for; {sizes}")),
+        (None, true) => {
+            let place = match storage {
+                Storage::Memory => "a file system in memory",
+                Storage::Local => "a local file system",
+                Storage::Network => "a network file system",
+            };
+            chosen(Method::Map, None, format!("fits in memory: {sizes}; {place}"))
+        }
+        (None, false) => {
+            chosen(Method::Direct, streamed, format!("larger than memory, streamed: {sizes}"))
+        }
+    }
+}
+
+impl Choice {
+    /// The supply of `database` in about `n` ranges.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] for an index out of order.
+    pub fn supply(&self, database: &Database, n: usize) -> Result<Supply, DbError> {
+        let (purpose, contents) = (self.purpose, self.purpose.contents());
+        let direct = self.method == Method::Direct;
+        let Some(memory) = self.streamed else {
+            let units = units(database, purpose.ranges(database, n), contents, UNIT_BYTES)?;
+            return Ok(match self.method {
+                Method::Map => Supply::new(Box::new(Map::new(database.clone())), units, false),
+                _ => Supply::new(Box::new(Read::new(database.clone(), direct)), units, true),
+            });
+        };
+        // What is looked at again for the chosen hits lies here and there.
+        for part in Part::ALL {
+            database.advise(part, Use::Random);
+        }
+        let unit = (memory / LEAST_BUFFERS).clamp(1, UNIT_BYTES);
+        let size = database.partition(0..database.oid_count(), contents)?.size();
+        // Ranges must not be larger than what is loaded at a time; half of it, so that little of it stays empty.
+        let least = usize::try_from(size.div_ceil(unit) * 2).unwrap_or(usize::MAX);
+        let units = units(database, purpose.ranges(database, n.max(least)), contents, unit)?;
+        let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);
+        let buffers = (memory / (largest as u64).max(1)).max(LEAST_BUFFERS) as usize;
+        let loader = Read::new(database.clone(), direct).with_buffers(buffers, largest);
+        Ok(Supply::new(Box::new(loader), units, false))
+    }
+}
+
+fn mb(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

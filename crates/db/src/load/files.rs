@@ -1,0 +1,157 @@
+//! The files of a database's volumes, opened for reading at positions.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use rustix::fs::OFlags;
+
+use crate::partition::{Piece, VolumeFile};
+use crate::{Database, DbError};
+
+/// Bytes that one read asks for: large enough that the disk, not the number of calls, sets the pace.
+pub(crate) const READ_BYTES: usize = 4 << 20;
+/// Reads at a time. One suffices for a local disk; file systems on a network want several.
+const READERS: usize = 4;
+
+/// A file of a volume.
+pub(crate) struct VolumeReader {
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
+}
+
+impl VolumeReader {
+    /// Opens a file; `flags` are those of `open(2)`.
+    pub(crate) fn open(path: PathBuf, flags: OFlags) -> Result<Self, DbError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags.bits() as i32)
+            .open(&path)
+            .map_err(|source| DbError::file(&path, source))?;
+        Ok(Self { path, file })
+    }
+
+    /// Opens a file of a volume.
+    pub(crate) fn of_volume(
+        database: &Database,
+        piece: &Piece,
+        file: VolumeFile,
+        flags: OFlags,
+    ) -> Result<Self, DbError> {
+        match database.volume_file(piece.volume, file) {
+            Some(path) => Self::open(path, flags),
+            None => Err(DbError::NotOnDisk),
+        }
+    }
+
+    /// One read; how many bytes came.
+    pub(crate) fn read_up_to(&self, buffer: &mut [u8], from: u64) -> Result<usize, DbError> {
+        loop {
+            match self.file.read_at(buffer, from) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(DbError::file(&self.path, source)),
+                Ok(count) => return Ok(count),
+            }
+        }
+    }
+
+    /// Fills `buffer` with the bytes from position `from`.
+    pub(crate) fn read_exact(&self, buffer: &mut [u8], from: u64) -> Result<(), DbError> {
+        self.file.read_exact_at(buffer, from).map_err(|source| self.failed(from, buffer, source))
+    }
+
+    fn failed(&self, from: u64, buffer: &[u8], source: std::io::Error) -> DbError {
+        if source.kind() != std::io::ErrorKind::UnexpectedEof {
+            return DbError::file(&self.path, source);
+        }
+        DbError::Truncated {
+            path: self.path.clone(),
+            what: "a part of the database",
+            offset: from,
+            needed: from + buffer.len() as u64,
+            length: self.file.metadata().map_or(from, |data| data.len()),
+        }
+    }
+}
+
+/// Does `work` for all items, on a few threads. The error is that of the first item that failed.
+pub(crate) fn parallel<T: Send>(
+    items: Vec<T>,
+    work: impl Fn(T) -> Result<(), DbError> + Sync,
+) -> Result<(), DbError> {
+    parallel_with(items, || (), |(), item| work(item))
+}
+
+/// The same, with something that each thread makes once and uses for all its items.
+pub(crate) fn parallel_with<T: Send, S>(
+    items: Vec<T>,
+    make: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, T) -> Result<(), DbError> + Sync,
+) -> Result<(), DbError> {
+    let threads = READERS.min(items.len());
+    if threads <= 1 {
+        let mut own = make();
+        return items.into_iter().try_for_each(|item| work(&mut own, item));
+    }
+    let slots: Vec<Mutex<Option<T>>> =
+        items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let next = AtomicUsize::new(0);
+    let failure: Mutex<Option<(usize, DbError)>> = Mutex::new(None);
+    let run = || {
+        let mut own = make();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(slot) = slots.get(number) else { return };
+            let item = slot.lock().ok().and_then(|mut item| item.take());
+            let done = item.map(|item| work(&mut own, item));
+            let Some(Err(error)) = done else { continue };
+            next.store(slots.len(), Ordering::Relaxed);
+            if let Ok(mut failure) = failure.lock()
+                && failure.as_ref().is_none_or(|(first, _)| number < *first)
+            {
+                *failure = Some((number, error));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+    match failure.into_inner() {
+        Ok(Some((_, error))) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Read-ahead of the device under a file, in bytes; `None` if the system does not tell.
+pub fn read_ahead(path: &Path) -> Option<u64> {
+    let device = rustix::fs::stat(path).ok()?.st_dev;
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let text = std::fs::read_to_string(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"));
+    text.ok()?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_failure_is_told() {
+        let done = AtomicUsize::new(0);
+        let all = parallel((0..100).collect(), |_| {
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        assert!(all.is_ok() && done.into_inner() == 100);
+        let error = parallel((0..100u32).collect(), |oid| match oid {
+            10.. => Err(DbError::NoSuchOid { oid, count: 0 }),
+            _ => Ok(()),
+        });
+        assert!(matches!(error, Err(DbError::NoSuchOid { oid: 10, .. })), "{error:?}");
+    }
+}

@@ -1,0 +1,134 @@
+//! How fast the bytes of a file come, in several ways: for a person whose searches are slow.
+//!
+//! Rates are in bytes per second. To measure a cold read, the file's own pages are [evicted](evict) from the page cache;
+//! other files stay there.
+
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Advice, OFlags, fadvise};
+
+use super::advice::{Use, advise, resident_bytes};
+use super::files::{READ_BYTES, VolumeReader, parallel};
+use super::{HUGE_PAGE, Pages};
+use crate::DbError;
+use crate::bytes::Bytes;
+
+/// Bytes of one read here and there.
+const SMALL_READ: u64 = 4096;
+/// A share of the pages that may stay in the page cache for a file to count as evicted.
+const LEFT: f64 = 0.02;
+
+/// Drops the first `bytes` of a file from the page cache; false if they stay there, as they do while they are changed,
+/// locked or mapped and in use.
+///
+/// # Errors
+/// A file that cannot be opened.
+pub fn evict(path: &Path, bytes: u64) -> Result<bool, DbError> {
+    let failed = |source: std::io::Error| DbError::file(path, source);
+    let file = File::open(path).map_err(failed)?;
+    // Pages that are not written yet cannot be dropped.
+    file.sync_data().map_err(failed)?;
+    fadvise(&file, 0, NonZeroU64::new(bytes), Advice::DontNeed)
+        .map_err(|error| failed(error.into()))?;
+    let map = Bytes::map(path)?;
+    let sample = &map[..map.len().min(bytes as usize)];
+    let left = resident_bytes(sample).unwrap_or(0);
+    Ok(left as f64 <= sample.len() as f64 * LEFT)
+}
+
+/// The rate of large reads in order, several at a time, of the first `bytes`; `direct`: past the page cache, `None` where
+/// the file system cannot.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn read_in_order(path: &Path, bytes: u64, direct: bool) -> Result<Option<f64>, DbError> {
+    let flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
+    let reader = match VolumeReader::open(path.to_path_buf(), flags) {
+        Ok(reader) => reader,
+        Err(_) if direct => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // Whole reads only: those past the page cache must be.
+    let reads = (bytes / READ_BYTES as u64).max(1);
+    let mut pages = Pages::new(READ_BYTES.max(HUGE_PAGE) * reads.min(4) as usize)?;
+    let chunks: Vec<&mut [u8]> = pages.bytes_mut().chunks_mut(READ_BYTES).collect();
+    let threads = chunks.len() as u64;
+    let start = Instant::now();
+    let jobs = chunks.into_iter().zip(0u64..).collect();
+    let got = std::sync::atomic::AtomicU64::new(0);
+    let done = parallel(jobs, |(buffer, first)| {
+        for read in (first..reads).step_by(threads as usize) {
+            let count = reader.read_up_to(buffer, read * READ_BYTES as u64)?;
+            got.fetch_add(count as u64, std::sync::atomic::Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    match done {
+        Err(_) if direct => Ok(None),
+        Err(error) => Err(error),
+        Ok(()) => Ok(Some(got.into_inner() as f64 / start.elapsed().as_secs_f64())),
+    }
+}
+
+/// The rate at which the first `bytes` come through a mapping, page after page on one thread, as a program that only
+/// maps its database gets them.
+///
+/// # Errors
+/// A file that cannot be mapped.
+pub fn map_in_order(path: &Path, bytes: u64, limit: Duration) -> Result<f64, DbError> {
+    let map = Bytes::map(path)?;
+    let start = Instant::now();
+    let (mut seen, mut touched) = (0u64, 0u8);
+    for step in map[..map.len().min(bytes as usize)].chunks(READ_BYTES) {
+        touched ^= touch(step);
+        seen += step.len() as u64;
+        if start.elapsed() > limit {
+            break;
+        }
+    }
+    std::hint::black_box(touched);
+    Ok(seen as f64 / start.elapsed().as_secs_f64())
+}
+
+/// Reads a byte of each page.
+fn touch(bytes: &[u8]) -> u8 {
+    bytes.iter().step_by(SMALL_READ as usize).fold(0, |all, byte| all ^ byte)
+}
+
+/// How many small reads here and there in the first `bytes` one thread gets done in a second; `mapped`: by touching a
+/// mapping, told to expect this, instead.
+///
+/// # Errors
+/// A file that cannot be read or mapped.
+pub fn read_here_and_there(
+    path: &Path,
+    bytes: u64,
+    mapped: bool,
+    limit: Duration,
+) -> Result<f64, DbError> {
+    let reader = VolumeReader::open(path.to_path_buf(), OFlags::empty())?;
+    let map = Bytes::map(path)?;
+    let blocks = (bytes.min(map.len() as u64) / SMALL_READ).max(1);
+    if mapped {
+        advise(&map, Use::Random);
+    }
+    let mut buffer = vec![0; SMALL_READ as usize];
+    let start = Instant::now();
+    // A multiplier that scatters the numbers over all blocks, the same in every run.
+    let (mut reads, mut place) = (0u64, 1u64);
+    while start.elapsed() < limit && reads < blocks {
+        place =
+            place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (place >> 33) % blocks * SMALL_READ;
+        if mapped {
+            std::hint::black_box(map.get(at as usize).copied());
+        } else {
+            reader.read_up_to(&mut buffer, at)?;
+        }
+        reads += 1;
+    }
+    Ok(reads as f64 / start.elapsed().as_secs_f64())
+}

@@ -1,0 +1,193 @@
+//! Memory for large stretches of a database, in huge pages where the system has them.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+
+use memmap2::{Advice, MmapMut, MmapOptions};
+
+use crate::DbError;
+
+/// Size of a huge page, and what buffers are rounded up to.
+pub(crate) const HUGE_PAGE: usize = 2 << 20;
+/// Logarithm of that.
+const HUGE_PAGE_BITS: u8 = 21;
+
+/// How memory is backed, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HugePages {
+    /// From the pages that the administrator reserved (`vm.nr_hugepages`).
+    Reserved,
+    /// Asked for (`MADV_HUGEPAGE`): the kernel gives them if it can.
+    Transparent,
+    /// Small pages.
+    None,
+}
+
+impl HugePages {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved 2 MB pages",
+            Self::Transparent => "transparent 2 MB pages",
+            Self::None => "4 kB pages",
+        }
+    }
+}
+
+/// A buffer.
+pub struct Pages {
+    map: MmapMut,
+    kind: HugePages,
+}
+
+impl Pages {
+    /// Memory for `length` bytes, filled with zeros, on the largest pages to be had: reserved, else transparent, else
+    /// small. Less than half a huge page is not worth one.
+    ///
+    /// # Errors
+    /// [`DbError::Memory`] if the system has none left.
+    pub fn new(length: usize) -> Result<Self, DbError> {
+        let none = |size| move |source| DbError::Memory { size: size as u64, source };
+        if length < HUGE_PAGE / 2 {
+            let size = length.max(1);
+            let map = MmapMut::map_anon(size).map_err(none(size))?;
+            return Ok(Self { map, kind: HugePages::None });
+        }
+        let size = length.next_multiple_of(HUGE_PAGE);
+        // The kernel refuses at once when too few pages are reserved.
+        if let Ok(map) = MmapOptions::new().len(size).huge(Some(HUGE_PAGE_BITS)).map_anon() {
+            return Ok(Self { map, kind: HugePages::Reserved });
+        }
+        let map = MmapMut::map_anon(size).map_err(none(size))?;
+        let kind = match map.advise(Advice::HugePage) {
+            Ok(()) => HugePages::Transparent,
+            Err(_) => HugePages::None,
+        };
+        Ok(Self { map, kind })
+    }
+
+    /// How the memory is backed.
+    pub fn kind(&self) -> HugePages {
+        self.kind
+    }
+
+    /// The memory, to be filled.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.map
+    }
+}
+
+impl AsRef<[u8]> for Pages {
+    fn as_ref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+/// A few buffers that are used again and again. The pages of a new buffer must be cleared by the kernel, those of a
+/// used one not.
+pub(crate) struct Pool {
+    state: Mutex<State>,
+    returned: Condvar,
+}
+
+struct State {
+    free: Vec<Pages>,
+    /// Buffers that may still be made or are free.
+    left: usize,
+    /// Least size of a buffer in bytes.
+    size: usize,
+}
+
+/// A buffer of a pool; it goes back there when it is dropped.
+pub(crate) struct Borrowed {
+    pages: Option<Pages>,
+    pool: Weak<Pool>,
+}
+
+impl Pool {
+    /// A pool of `buffers` buffers of at least `size` bytes, which are made when first needed.
+    pub(crate) fn new(buffers: usize, size: usize) -> Self {
+        let state = State { free: Vec::new(), left: buffers.max(1), size };
+        Self { state: Mutex::new(state), returned: Condvar::new() }
+    }
+
+    /// A buffer for at least `length` bytes; waits while all are in use.
+    pub(crate) fn take(self: &Arc<Self>, length: usize) -> Result<Borrowed, DbError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.left == 0 {
+            state = self.returned.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let pages = match state.free.pop() {
+            Some(pages) if pages.map.len() >= length => pages,
+            // One that is too small is given back to the system first.
+            small => {
+                drop(small);
+                Pages::new(length.max(state.size))?
+            }
+        };
+        state.left -= 1;
+        let pool = Arc::downgrade(self);
+        Ok(Borrowed { pages: Some(pages), pool })
+    }
+}
+
+impl Borrowed {
+    /// How the memory is backed.
+    pub(crate) fn kind(&self) -> HugePages {
+        self.pages.as_ref().map_or(HugePages::None, Pages::kind)
+    }
+
+    /// The memory, to be filled.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.pages.as_mut().map_or(&mut [], |pages| pages.bytes_mut())
+    }
+}
+
+impl AsRef<[u8]> for Borrowed {
+    fn as_ref(&self) -> &[u8] {
+        self.pages.as_ref().map_or(&[], |pages| pages.as_ref())
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        let Some(pool) = self.pool.upgrade() else { return };
+        let mut state = pool.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.free.extend(self.pages.take());
+        state.left += 1;
+        drop(state);
+        pool.returned.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_large_enough_and_writable() {
+        let mut pages = Pages::new(HUGE_PAGE + 1).unwrap();
+        assert_eq!(pages.as_ref().len(), 2 * HUGE_PAGE);
+        pages.bytes_mut()[HUGE_PAGE] = 7;
+        assert_eq!(pages.as_ref()[HUGE_PAGE], 7);
+        assert!(pages.as_ref().iter().filter(|&&byte| byte != 0).count() == 1);
+    }
+
+    #[test]
+    fn a_pool_waits_for_what_it_lent() {
+        let pool = Arc::new(Pool::new(2, 1));
+        let first = pool.take(10).unwrap();
+        let second = pool.take(10).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let pool = &pool;
+            scope.spawn(move || sender.send(pool.take(3 * HUGE_PAGE).unwrap().as_ref().len()));
+            assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
+            drop(first);
+            assert_eq!(receiver.recv().unwrap(), 3 * HUGE_PAGE);
+        });
+        drop(second);
+    }
+}

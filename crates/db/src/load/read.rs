@@ -1,0 +1,188 @@
+//! Partitions read into memory of this process.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::OFlags;
+
+use super::files::{READ_BYTES, VolumeReader, parallel};
+use super::pages::Pool;
+use super::{HugePages, Loader, Meter, Pages, Statistics};
+use crate::partition::{Filled, Piece, VolumeFile};
+use crate::{Database, DbError, LoadedPartition, Memory, Partition};
+
+/// What position, length and memory of a read past the page cache must be multiples of. (Every device takes this;
+/// many take less.)
+const ALIGNMENT: usize = 4096;
+
+/// Reads partitions with large reads, several at a time, into the largest pages there are.
+///
+/// Past the page cache (`O_DIRECT`) nothing is cached twice and nothing else is driven out of the cache. A file
+/// system that cannot do this is read the ordinary way.
+pub struct Read {
+    database: Database,
+    direct: bool,
+    /// Buffers to be used in turn; without, each partition gets memory of its own.
+    pool: Option<Arc<Pool>>,
+    files: Mutex<HashMap<(usize, VolumeFile), Arc<Source>>>,
+    /// The smallest kind of pages so far.
+    pages: Mutex<Option<HugePages>>,
+    meter: Meter,
+}
+
+/// An opened file.
+struct Source {
+    reader: VolumeReader,
+    /// For the ordinary way too, where the first reads past the cache.
+    direct: Option<VolumeReader>,
+}
+
+/// One read into a part of the buffer.
+struct Job<'a> {
+    source: Arc<Source>,
+    /// Position in the file; a multiple of [`ALIGNMENT`].
+    from: u64,
+    /// Bytes that must come.
+    needed: usize,
+    /// As many, and what fills the last block.
+    buffer: &'a mut [u8],
+}
+
+impl Read {
+    /// A loader for `database`; `direct`: past the page cache.
+    pub fn new(database: Database, direct: bool) -> Self {
+        let files = Mutex::new(HashMap::new());
+        let (pages, meter) = (Mutex::new(None), Meter::default());
+        Self { database, direct, pool: None, files, pages, meter }
+    }
+
+    /// Uses `buffers` buffers of at least `size` bytes in turn: [`Loader::load`] waits until one is free.
+    pub fn with_buffers(mut self, buffers: usize, size: usize) -> Self {
+        self.pool = Some(Arc::new(Pool::new(buffers, size)));
+        self
+    }
+
+    fn note(&self, kind: HugePages) {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        *pages = Some(pages.map_or(kind, |least| least.max(kind)));
+    }
+
+    fn source(&self, piece: &Piece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = files.get(&(piece.volume, file)) {
+            return Ok(Arc::clone(source));
+        }
+        let open = |flags| VolumeReader::of_volume(&self.database, piece, file, flags);
+        let reader = open(OFlags::empty())?;
+        // Refused where the file system does not know it.
+        let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
+        let source = Arc::new(Source { reader, direct });
+        files.insert((piece.volume, file), Arc::clone(&source));
+        Ok(source)
+    }
+
+    /// Reads the spans into `buffer`, each after the other; returns where each begins.
+    fn fill(&self, partition: &Partition, mut buffer: &mut [u8]) -> Result<Vec<usize>, DbError> {
+        let (mut jobs, mut starts) = (Vec::new(), Vec::new());
+        let mut used = 0;
+        for piece in &partition.pieces {
+            for span in &piece.spans {
+                let source = self.source(piece, span.part.file())?;
+                let from = span.bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;
+                let lead = (span.bytes.start - from) as usize;
+                let needed = lead + (span.bytes.end - span.bytes.start) as usize;
+                let (part, rest) = buffer.split_at_mut(needed.next_multiple_of(ALIGNMENT));
+                buffer = rest;
+                starts.push(used + lead);
+                used += part.len();
+                for (number, chunk) in part.chunks_mut(READ_BYTES).enumerate() {
+                    let before = number * READ_BYTES;
+                    jobs.push(Job {
+                        source: Arc::clone(&source),
+                        from: from + before as u64,
+                        needed: chunk.len().min(needed - before),
+                        buffer: chunk,
+                    });
+                }
+            }
+        }
+        let read: usize = jobs.iter().map(|job| job.needed).sum();
+        self.meter.count(read, || parallel(jobs, Job::run))?;
+        Ok(starts)
+    }
+}
+
+impl Job<'_> {
+    fn run(self) -> Result<(), DbError> {
+        let got = self.source.direct.as_ref().map_or(0, |direct| {
+            // Refused, or cut to less than a block: the ordinary way tells what is wrong, if anything is.
+            read_direct(direct, self.buffer, self.from, self.needed).unwrap_or(0)
+        });
+        if got >= self.needed {
+            return Ok(());
+        }
+        let rest = &mut self.buffer[got..self.needed];
+        self.source.reader.read_exact(rest, self.from + got as u64)
+    }
+}
+
+/// Reads whole blocks until `needed` bytes are there or no more come.
+fn read_direct(
+    file: &VolumeReader,
+    buffer: &mut [u8],
+    from: u64,
+    needed: usize,
+) -> std::io::Result<usize> {
+    let mut got = 0;
+    while got < needed && got.is_multiple_of(ALIGNMENT) {
+        match file.file.read_at(&mut buffer[got..], from + got as u64) {
+            Ok(0) => break,
+            Ok(count) => got += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got.min(needed))
+}
+
+/// Bytes of memory that reading a partition takes.
+pub(crate) fn memory_needed(partition: &Partition) -> usize {
+    let spans = partition.pieces.iter().flat_map(|piece| &piece.spans);
+    let room = |bytes: &std::ops::Range<u64>| {
+        let from = bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;
+        ((bytes.end - from) as usize).next_multiple_of(ALIGNMENT)
+    };
+    spans.map(|span| room(&span.bytes)).sum()
+}
+
+impl Loader for Read {
+    fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
+        let size = memory_needed(partition);
+        let (memory, starts): (Memory, _) = match &self.pool {
+            Some(pool) => {
+                let mut buffer = pool.take(size)?;
+                self.note(buffer.kind());
+                let starts = self.fill(partition, buffer.bytes_mut())?;
+                (Arc::new(buffer), starts)
+            }
+            None => {
+                let mut pages = Pages::new(size)?;
+                self.note(pages.kind());
+                let starts = self.fill(partition, pages.bytes_mut())?;
+                (Arc::new(pages), starts)
+            }
+        };
+        let filled = starts.into_iter().map(|start| Filled { memory: Arc::clone(&memory), start });
+        LoadedPartition::new(&self.database, partition, filled).map(Arc::new)
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.meter.get()
+    }
+
+    fn pages(&self) -> Option<HugePages> {
+        *self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,243 @@
+//! One LMDB file and the files beside it, which several volumes may share.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::lmdb::{Environment, Table};
+use super::{Damage, SideFile, oids};
+use crate::{Database, DbError};
+
+/// Names of the tables.
+const ACCESSIONS: &str = "acc2oid";
+const VOLUME_NAMES: &str = "volname";
+const VOLUME_SIZES: &str = "volinfo";
+const TAXIDS: &str = "taxid2offset";
+
+/// The sequences of one volume in the LMDB file.
+#[derive(Debug, PartialEq, Eq)]
+struct Span {
+    /// Their numbers in the file.
+    local: Range<u32>,
+    /// The OID of the first one, `None` if the volume is not part of the database.
+    first: Option<u32>,
+}
+
+/// An LMDB file that belongs to one or more volumes in a row.
+#[derive(Debug)]
+pub(super) struct Entry {
+    lmdb: SideFile,
+    ids: SideFile,
+    taxids: SideFile,
+    taxid_offsets: SideFile,
+    taxid_lists: SideFile,
+    spans: Vec<Span>,
+}
+
+impl Entry {
+    /// The LMDB files of a database; none in version 4.
+    pub(super) fn of(database: &Database) -> Result<Vec<Self>, DbError> {
+        let mut groups: Vec<(PathBuf, Vec<Member>)> = Vec::new();
+        for (volume, oids) in database.volumes() {
+            let Some(path) = volume.lmdb() else { continue };
+            let member = Member { name: volume.base_name(), oids };
+            match groups.last_mut() {
+                Some((last, members)) if *last == path => members.push(member),
+                _ => groups.push((path, vec![member])),
+            }
+        }
+        groups.into_iter().map(|(path, members)| Self::open(path, &members)).collect()
+    }
+
+    fn open(path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
+        let beside = |letter| SideFile::new(beside(&path, letter));
+        let mut entry = Self {
+            ids: beside("os"),
+            taxids: beside("ot"),
+            taxid_offsets: beside("tf"),
+            taxid_lists: beside("to"),
+            lmdb: SideFile::new(path.clone()),
+            spans: Vec::new(),
+        };
+        let volumes = entry.volumes().map_err(|error| match error {
+            DbError::MissingFile { path } => DbError::MissingLmdb { path },
+            error => error,
+        })?;
+        entry.spans =
+            spans(&volumes, members).map_err(|problem| DbError::LmdbVolumes { path, problem })?;
+        Ok(entry)
+    }
+
+    /// Names and numbers of sequences of the volumes, in the order of their numbers.
+    fn volumes(&self) -> Result<Vec<(Vec<u8>, u32)>, DbError> {
+        let damaged = |damage| self.lmdb.damaged(damage);
+        let env = Environment::open(self.lmdb.get()?).map_err(damaged)?;
+        let table = |name| match env.table(name).map_err(damaged)? {
+            Some(table) => Ok(table),
+            None => {
+                Err(damaged(Damage { at: 0, problem: "the tables of the volumes are missing" }))
+            }
+        };
+        let (names, sizes) = (table(VOLUME_NAMES)?, table(VOLUME_SIZES)?);
+        let mut volumes = Vec::new();
+        for entry in env.entries(&names).map_err(damaged)? {
+            let (key, name) = entry.map_err(damaged)?;
+            let size = env.values(&sizes, key).map_err(damaged)?.next().transpose();
+            let size = size.map_err(damaged)?.and_then(word);
+            let damage = Damage { at: 0, problem: "a volume without its number of sequences" };
+            volumes.push((name.to_vec(), size.ok_or_else(|| damaged(damage))?));
+        }
+        Ok(volumes)
+    }
+
+    /// The number here of an OID.
+    pub(super) fn local(&self, oid: u32) -> Option<u32> {
+        self.spans.iter().find_map(|span| {
+            let offset = oid.checked_sub(span.first?)?;
+            (offset < span.local.len() as u32).then(|| span.local.start + offset)
+        })
+    }
+
+    /// The OID of a number here, `None` if its volume is not part of the database.
+    fn global(&self, local: u32) -> Option<u32> {
+        let span = self.spans.iter().find(|span| span.local.contains(&local))?;
+        Some(span.first? + (local - span.local.start))
+    }
+
+    /// Adds the OIDs of a key.
+    pub(super) fn oids_of_key(&self, key: &[u8], oids: &mut Vec<u32>) -> Result<(), DbError> {
+        let damaged = |damage| self.lmdb.damaged(damage);
+        let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
+        let Some(table) = table else { return Err(DbError::NoAccessions) };
+        if key.is_empty() {
+            return Err(DbError::EmptyKey { path: self.lmdb.path.clone() });
+        }
+        for value in env.values(&table, key).map_err(damaged)? {
+            let damage = Damage { at: 0, problem: "an OID of other than four bytes" };
+            let oid = word(value.map_err(damaged)?).ok_or_else(|| damaged(damage))?;
+            oids.extend(self.global(oid));
+        }
+        Ok(())
+    }
+
+    /// The OID of the first value of a key, `None` also if its volume is not part of the database.
+    pub(super) fn first_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
+        let damaged = |damage| self.lmdb.damaged(damage);
+        let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
+        let Some(table) = table else { return Err(DbError::NoAccessions) };
+        let first = env.values(&table, key).map_err(damaged)?.next().transpose();
+        Ok(first.map_err(damaged)?.and_then(word).and_then(|oid| self.global(oid)))
+    }
+
+    /// The identifiers of sequence `local`.
+    pub(super) fn ids_of(&self, local: u32) -> Result<Vec<Vec<u8>>, DbError> {
+        let found = oids::ids(self.ids.get()?, local).map_err(|d| self.ids.damaged(d))?;
+        found.ok_or_else(|| self.ids.damaged(TOO_FEW))
+    }
+
+    /// The taxids of sequence `local`.
+    pub(super) fn taxids_of(&self, local: u32) -> Result<Vec<i32>, DbError> {
+        let found = oids::taxids(self.taxids.get()?, local).map_err(|d| self.taxids.damaged(d))?;
+        found.ok_or_else(|| self.taxids.damaged(TOO_FEW))
+    }
+
+    /// Adds the OIDs of a taxid; false if there is no such taxid here.
+    pub(super) fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
+        let (env, table) = Self::table(&self.taxid_offsets, TAXIDS)?;
+        let Some(table) = table else { return Err(DbError::NoTaxids) };
+        let damaged = |damage| self.taxid_offsets.damaged(damage);
+        let mut known = false;
+        for value in env.values(&table, &taxid.to_le_bytes()).map_err(damaged)? {
+            let value = value.map_err(damaged)?;
+            let Ok(offset) = <[u8; 8]>::try_from(value) else {
+                let problem = "an offset of other than eight bytes";
+                return Err(damaged(Damage { at: 0, problem }));
+            };
+            let list = oids::oids_at(self.taxid_lists.get()?, u64::from_le_bytes(offset));
+            let list = list.map_err(|damage| self.taxid_lists.damaged(damage))?;
+            oids.extend(list.filter_map(|oid| self.global(oid)));
+            known = true;
+        }
+        Ok(known)
+    }
+
+    /// Adds all taxids.
+    pub(super) fn taxids(&self, taxids: &mut Vec<i32>) -> Result<(), DbError> {
+        let (env, table) = Self::table(&self.taxid_offsets, TAXIDS)?;
+        let Some(table) = table else { return Err(DbError::NoTaxids) };
+        let damaged = |damage| self.taxid_offsets.damaged(damage);
+        for entry in env.entries(&table).map_err(damaged)? {
+            let (key, _) = entry.map_err(damaged)?;
+            let damage = Damage { at: 0, problem: "a taxid of other than four bytes" };
+            taxids.push(word(key).ok_or_else(|| damaged(damage))?.cast_signed());
+        }
+        Ok(())
+    }
+
+    fn table<'a>(
+        file: &'a SideFile,
+        name: &str,
+    ) -> Result<(Environment<'a>, Option<Table>), DbError> {
+        let damaged = |damage| file.damaged(damage);
+        let env = Environment::open(file.get()?).map_err(damaged)?;
+        Ok((env, env.table(name).map_err(damaged)?))
+    }
+}
+
+const TOO_FEW: Damage = Damage { at: 0, problem: "fewer sequences than in the volumes" };
+
+fn word(bytes: &[u8]) -> Option<u32> {
+    <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes)
+}
+
+/// The file whose extension has the same first letter and then these.
+fn beside(lmdb: &Path, letters: &str) -> PathBuf {
+    let kind = lmdb.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    lmdb.with_extension(format!("{}{letters}", kind.get(..1).unwrap_or_default()))
+}
+
+/// A volume of the database.
+struct Member {
+    /// Path without directory and extension.
+    name: Vec<u8>,
+    oids: Range<u32>,
+}
+
+/// Finds the database's volumes among those of the LMDB file: both are in the same order, but the file may have more.
+fn spans(volumes: &[(Vec<u8>, u32)], members: &[Member]) -> Result<Vec<Span>, &'static str> {
+    if members.len() > volumes.len() {
+        return Err("Input db vol size does not match lmdb vol size");
+    }
+    let mut members = members.iter().peekable();
+    let mut start = 0u32;
+    let mut spans = Vec::new();
+    for (name, size) in volumes {
+        let end = start.checked_add(*size).ok_or("the volumes have too many sequences")?;
+        let member = members.next_if(|member| member.name == *name);
+        if member.is_some_and(|member| member.oids.len() != *size as usize) {
+            return Err("the numbers of sequences of the volumes differ");
+        }
+        spans.push(Span { local: start..end, first: member.map(|member| member.oids.start) });
+        start = end;
+    }
+    match members.next() {
+        Some(_) => Err("Input db vol does not match lmdb vol"),
+        None => Ok(spans),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn volumes_that_are_not_opened_leave_gaps() {
+        let volumes = [(b"x.00".to_vec(), 3), (b"x.01".to_vec(), 2), (b"x.02".to_vec(), 4)];
+        let member = |name: &[u8], oids| Member { name: name.to_vec(), oids };
+        let found = spans(&volumes, &[member(b"x.00", 5..8), member(b"x.02", 8..12)]).unwrap();
+        let span = |local, first| Span { local, first };
+        assert_eq!(found, [span(0..3, Some(5)), span(3..5, None), span(5..9, Some(8))]);
+        assert!(spans(&volumes, &[member(b"y", 0..3)]).is_err());
+        assert!(spans(&volumes, &[member(b"x.00", 0..4)]).is_err());
+        assert!(spans(&volumes[..1], &[member(b"x.00", 0..3), member(b"x.01", 3..5)]).is_err());
+    }
+}

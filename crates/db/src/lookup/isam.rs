@@ -1,0 +1,206 @@
+//! ISAM files: sorted keys with OIDs, and an index of samples that is not needed where the data can be searched in place.
+//!
+//! The index (`.?si`, `.?ni`) begins with nine big-endian words: version 1; type (2 texts, 0 numbers, 5 numbers of eight
+//! bytes); bytes of the data file; number of keys; and others. The data (`.?sd`, `.?nd`) are lines `key 02 oid` with a line
+//! feed, sorted bytewise, keys in lower case; or pairs of big-endian key and OID.
+
+use std::cmp::Ordering;
+
+use super::Damage;
+
+/// Words of the header.
+const HEADER_WORDS: usize = 9;
+const TEXTS: u32 = 2;
+const NUMBERS: u32 = 0;
+const LONG_NUMBERS: u32 = 5;
+/// What separates key and OID.
+const SEPARATOR: u8 = 2;
+
+/// What the header of an index says.
+struct Header {
+    kind: u32,
+    terms: u32,
+    page: u32,
+}
+
+impl Header {
+    fn read(index: &[u8], data: &[u8]) -> Result<Self, Damage> {
+        let damage = |at, problem| Err(Damage { at, problem });
+        if index.len() < 4 * (HEADER_WORDS + 1) {
+            return damage(0, "too short for an ISAM index");
+        }
+        let word = |i: usize| u32::from_be_bytes(std::array::from_fn(|j| index[4 * i + j]));
+        if word(0) != 1 {
+            return damage(0, "not version 1 of ISAM");
+        }
+        if word(2) as usize != data.len() {
+            return damage(8, "the data file has another length");
+        }
+        Ok(Self { kind: word(1), terms: word(3), page: word(5) })
+    }
+}
+
+/// Numbers (GIs) and their OIDs.
+#[derive(Clone, Copy, Debug)]
+pub struct Numeric<'a> {
+    data: &'a [u8],
+    /// Bytes of a key: 4 or 8.
+    key: usize,
+}
+
+impl<'a> Numeric<'a> {
+    /// Takes the contents of both files.
+    ///
+    /// # Errors
+    /// [`Damage`] in the index.
+    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
+        let header = Header::read(index, data)?;
+        let key = match header.kind {
+            NUMBERS => 4,
+            LONG_NUMBERS => 8,
+            _ => return Err(Damage { at: 4, problem: "not a numeric ISAM index" }),
+        };
+        if (header.terms as usize).checked_mul(key + 4) != Some(data.len()) {
+            return Err(Damage { at: 12, problem: "the data file has another number of keys" });
+        }
+        Ok(Self { data, key })
+    }
+
+    /// Bytes of a key: 4 or 8.
+    pub fn key_bytes(&self) -> usize {
+        self.key
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.data.len() / (self.key + 4)
+    }
+
+    /// True if there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// Key and OID number `i`, in ascending order of keys in a sound file.
+    ///
+    /// # Panics
+    /// If there is no such key.
+    pub fn get(&self, i: usize) -> (i64, u32) {
+        let pair = &self.data[i * (self.key + 4)..(i + 1) * (self.key + 4)];
+        let (key, oid) = pair.split_at(self.key);
+        let key = key.iter().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        (key.cast_signed(), u32::from_be_bytes(std::array::from_fn(|i| oid[i])))
+    }
+
+    /// The OID of a key.
+    pub fn oid(&self, key: i64) -> Option<u32> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let (found, oid) = self.get(middle);
+            match key.cmp(&found) {
+                Ordering::Less => high = middle,
+                Ordering::Greater => low = middle + 1,
+                Ordering::Equal => return Some(oid),
+            }
+        }
+        None
+    }
+}
+
+/// Texts (identifiers or hashes) and their OIDs.
+#[derive(Clone, Copy, Debug)]
+pub struct Strings<'a> {
+    data: &'a [u8],
+    page: usize,
+}
+
+impl<'a> Strings<'a> {
+    /// Takes the contents of both files.
+    ///
+    /// # Errors
+    /// [`Damage`] in the index.
+    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
+        let header = Header::read(index, data)?;
+        match header.kind {
+            TEXTS => Ok(Self { data, page: header.page.max(1) as usize }),
+            _ => Err(Damage { at: 4, problem: "not a string ISAM index" }),
+        }
+    }
+
+    /// The OIDs of a key in any case, in the order of the file.
+    ///
+    /// # Errors
+    /// [`Damage`] in the data.
+    pub fn oids(&self, key: &[u8]) -> Result<Vec<u32>, Damage> {
+        let key = key.to_ascii_lowercase();
+        // The first line that is not less.
+        let (mut low, mut high) = (0, self.data.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let start = self.data[low..middle].iter().rposition(|&b| is_end(b));
+            let start = start.map_or(low, |end| low + end + 1);
+            let line = self.line(start);
+            if line_key(line) < &key[..] {
+                low = (start + line.len() + 1).min(high);
+            } else {
+                high = start;
+            }
+        }
+        let mut oids = Vec::new();
+        let mut at = low;
+        while at < self.data.len() {
+            let line = self.line(at);
+            if line_key(line) != key {
+                break;
+            }
+            oids.push(oid(line).ok_or(Damage { at, problem: "a key without an OID" })?);
+            at += line.len() + 1;
+        }
+        Ok(oids)
+    }
+
+    /// Keys for each sample in the index, at least 1.
+    pub fn page(&self) -> usize {
+        self.page
+    }
+
+    /// Every key with its OID, in the order of the file.
+    pub fn entries(&self) -> impl Iterator<Item = Result<(&'a [u8], u32), Damage>> {
+        let mut at = 0;
+        self.data.split(|&b| is_end(b)).filter_map(move |line| {
+            let start = at;
+            at += line.len() + 1;
+            if line.is_empty() {
+                return None;
+            }
+            let problem = "a key without an OID";
+            Some(match oid(line) {
+                Some(oid) => Ok((line_key(line), oid)),
+                None => Err(Damage { at: start, problem }),
+            })
+        })
+    }
+
+    /// The line that starts at `at`, without its end.
+    fn line(&self, at: usize) -> &'a [u8] {
+        let rest = &self.data[at..];
+        rest.iter().position(|&b| is_end(b)).map_or(rest, |end| &rest[..end])
+    }
+}
+
+fn is_end(byte: u8) -> bool {
+    matches!(byte, 0 | b'\n' | b'\r')
+}
+
+/// The key of a line; blanks at its end do not count.
+fn line_key(line: &[u8]) -> &[u8] {
+    let end = line.iter().position(|&b| b == SEPARATOR).unwrap_or(line.len());
+    let key = &line[..end];
+    &key[..key.iter().rposition(|&b| b != b' ').map_or(0, |last| last + 1)]
+}
+
+fn oid(line: &[u8]) -> Option<u32> {
+    let start = line.iter().rposition(|&b| b == SEPARATOR)? + 1;
+    std::str::from_utf8(&line[start..]).ok()?.parse().ok()
+}

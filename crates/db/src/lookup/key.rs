@@ -1,0 +1,200 @@
+//! Under which key an identifier is stored.
+
+use fleetblast_seq::id::{ObjectId, SeqId, TextKind, parse_word};
+
+/// Most digits of a version that may be left out.
+const VERSION_DIGITS: usize = 3;
+/// Databases whose identifiers may be written with a colon in version 4.
+const COLON_DATABASES: [&str; 4] = ["CDD", "SRA", "TSA", "GNOMON"];
+
+/// What to look for in version 4.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Version4 {
+    /// In the GI index.
+    Gi(i64),
+    /// Nowhere: the number within the volume itself.
+    Ordinal(u32),
+    /// In the string index.
+    Text(Vec<u8>),
+}
+
+/// The version-5 key of an identifier that somebody typed (`s_PreProcessAccessionsForDBv5`, blastdbcmd.cpp).
+pub(super) fn typed(id: &[u8]) -> Vec<u8> {
+    if !id.iter().any(|b| b"|_".contains(b)) {
+        return id.to_ascii_uppercase();
+    }
+    parse(id).map_or_else(|| id.to_ascii_uppercase(), |id| listed(&id))
+}
+
+/// The version-5 key of an identifier.
+pub(crate) fn listed(id: &SeqId) -> Vec<u8> {
+    match id {
+        SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => id.fasta(),
+        id => id.accession_version(),
+    }
+}
+
+/// The first identifier of a word.
+pub(crate) fn parse(word: &[u8]) -> Option<SeqId> {
+    // An entry and its chain without a tag.
+    if let Some(bar) = word.iter().position(|&b| b == b'|')
+        && bar == 4
+    {
+        let bare = [&word[..bar], b"_", &word[bar + 1..]].concat();
+        if let Some(pdb @ SeqId::Pdb { .. }) = parse_word(&bare).ok()?.into_iter().next() {
+            return Some(pdb);
+        }
+    }
+    parse_word(word).ok()?.into_iter().next()
+}
+
+/// A key that is a whole number and may therefore be a GI.
+pub(super) fn number(key: &[u8]) -> Option<i64> {
+    std::str::from_utf8(key).ok()?.parse().ok()
+}
+
+/// What to look for in version 4 (`SeqDB_SimplifyAccession`, seqdbcommon.cpp).
+pub(super) fn version_4(key: &[u8]) -> Version4 {
+    let tagged = key.contains(&b'|').then(|| parse_word(key).unwrap_or_default());
+    // Of several identifiers that of the lowest rank.
+    if let Some(id) = tagged.and_then(|ids| ids.into_iter().min_by_key(rank)) {
+        return simplified(&id, key);
+    }
+    let text = match parse_word(key).ok().and_then(|ids| ids.into_iter().next()) {
+        Some(id @ SeqId::Pdb { .. }) if key.contains(&b'_') => id.fasta(),
+        Some(SeqId::Local(ObjectId::Number(_))) => [b"lcl|", key].concat(),
+        _ => with_colon(key).unwrap_or_else(|| key.to_vec()),
+    };
+    Version4::Text(text.to_ascii_lowercase())
+}
+
+/// `gnl|sra|id` for `sra:id`.
+fn with_colon(key: &[u8]) -> Option<Vec<u8>> {
+    let colon = key.iter().position(|&b| b == b':')?;
+    let (db, id) = (&key[..colon], &key[colon + 1..]);
+    let known = |name: &&str| name.as_bytes().eq_ignore_ascii_case(db);
+    COLON_DATABASES.iter().any(known).then(|| [b"gnl|", db, b"|", id].concat())
+}
+
+/// `CSeq_id::BaseBestRankScore` (Seq_id.cpp).
+fn rank(id: &SeqId) -> u32 {
+    match id {
+        SeqId::General { .. } | SeqId::Local(_) => 80,
+        SeqId::Numbered(..) => 70,
+        SeqId::Patent { .. } => 67,
+        SeqId::Gi(_) => 51,
+        SeqId::Text { kind: TextKind::NamedAnnotTrack, .. } => 69,
+        SeqId::Text { kind: TextKind::Gpipe, .. } => 68,
+        SeqId::Text { kind: TextKind::RefSeq, .. } => 65,
+        SeqId::Pdb { .. } | SeqId::Text { .. } => 60,
+    }
+}
+
+/// `SeqDB_SimplifySeqid` (seqdbcommon.cpp).
+fn simplified(id: &SeqId, word: &[u8]) -> Version4 {
+    let text = match id {
+        SeqId::Gi(number) => return Version4::Gi(*number),
+        SeqId::Numbered(_, number) => number.to_string().into_bytes(),
+        SeqId::General { db, tag: ObjectId::Number(number) } if db == b"BL_ORD_ID" => {
+            return Version4::Ordinal(u32::try_from(*number).unwrap_or(u32::MAX));
+        }
+        SeqId::General { db, .. } if db.eq_ignore_ascii_case(b"GNOMON") => id.fasta(),
+        SeqId::General { tag: ObjectId::Text(text), .. } => text.clone(),
+        SeqId::Local(ObjectId::Text(text)) => text.clone(),
+        SeqId::Local(ObjectId::Number(_)) => id.fasta(),
+        SeqId::Text { accession, name, version, .. } => match (accession, version) {
+            (none, _) if none.is_empty() => name.clone(),
+            (accession, Some(version)) => [accession, format!(".{version}").as_bytes()].concat(),
+            (accession, None) => accession.clone(),
+        },
+        SeqId::General { .. } | SeqId::Pdb { .. } | SeqId::Patent { .. } => word.to_vec(),
+    };
+    Version4::Text(text.to_ascii_lowercase())
+}
+
+/// The key without its version, and the version.
+pub(super) fn without_version(key: &[u8]) -> Option<(&[u8], u32)> {
+    let dot = key.iter().position(|&b| b == b'.')?;
+    let (accession, digits) = (&key[..dot], &key[dot + 1..]);
+    if digits.is_empty() || digits.len() > VERSION_DIGITS || !digits.iter().all(u8::is_ascii_digit)
+    {
+        return None;
+    }
+    Some((accession, std::str::from_utf8(digits).ok()?.parse().ok()?))
+}
+
+/// Whether one of the identifiers has the accession of `word`, exactly as written, and this version.
+pub(super) fn has_version<'a>(
+    ids: impl IntoIterator<Item = &'a SeqId>,
+    word: &[u8],
+    wanted: u32,
+) -> bool {
+    let end = word.iter().position(|&b| b == b'.').unwrap_or(word.len());
+    let start = word[..end].iter().rposition(|&b| b == b'|').map_or(0, |bar| bar + 1);
+    ids.into_iter().any(|id| match id {
+        SeqId::Text { accession, version: Some(version), .. } => {
+            *accession == word[start..end] && *version == wanted
+        }
+        _ => false,
+    })
+}
+
+/// The identifier in FASTA style, the last resort of version 4.
+pub(super) fn fasta(key: &[u8]) -> Option<Vec<u8>> {
+    parse(key).map(|id| id.fasta())
+}
+
+/// The forms in which a list may have an identifier: as in version 5 with and without version, and as in version 4 with and
+/// without what follows the first dot (`CSeqDBGiList::FindId`, seqdbcommon.cpp).
+pub(crate) fn spellings(id: &SeqId) -> Vec<Vec<u8>> {
+    let without = match id {
+        SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => id.fasta(),
+        id => id.accession(),
+    };
+    let mut spellings = vec![listed(id), without];
+    if let Version4::Text(text) = simplified(id, &id.fasta()) {
+        let dot = text.iter().position(|&b| b == b'.');
+        spellings.extend(dot.map(|dot| text[..dot].to_vec()));
+        spellings.push(text);
+    }
+    spellings
+}
+
+/// The version-4 key of an identifier in a list; empty for a GI, which is not looked up by such a list.
+pub(crate) fn listed_version_4(id: &[u8]) -> Vec<u8> {
+    match version_4(id) {
+        Version4::Text(text) => text,
+        Version4::Gi(_) | Version4::Ordinal(_) => Vec::new(),
+    }
+}
+
+/// The version-5 key of a word in a text list, `None` for a GI. (`s_ProcessSeqIDsForV5`, seqdbgilistset.cpp.)
+pub(crate) fn listed_word(word: &[u8]) -> Option<Vec<u8>> {
+    match parse(word) {
+        Some(SeqId::Gi(_)) => None,
+        Some(id) => Some(listed(&id)),
+        None => Some(word.to_vec()),
+    }
+}
+
+/// How a key that is not an identifier itself may stand for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartialKey {
+    /// The PDB entry of a chain.
+    Entry,
+    /// The accession without version.
+    Unversioned,
+    /// Not at all.
+    Other,
+}
+
+impl PartialKey {
+    /// How `key` stands for `id`.
+    pub(crate) fn of(id: &[u8], key: &[u8]) -> Self {
+        match parse(id) {
+            Some(SeqId::Pdb { mol, .. }) if mol == key => Self::Entry,
+            Some(id) if id.accession() == key => Self::Unversioned,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Look-ups as lists of identifiers make them, which find at most one sequence for each entry.
+
+use super::isam::{Numeric, Strings};
+use super::{Lookup, VolumeFiles};
+use crate::DbError;
+
+impl Lookup {
+    /// The OID for a key in a list.
+    ///
+    /// Where a key has several: in version 5 the first in the order of the file, and that of the last LMDB file that has it;
+    /// in version 4 the last in the order of the file, in the largest volume that has it.
+    pub(crate) fn listed_oid(&self, key: &[u8]) -> Result<Option<u32>, DbError> {
+        if self.is_version_5() {
+            return Ok(self.first_oids(key)?.last().copied());
+        }
+        for volume in self.by_size() {
+            let strings = volume.required_strings()?;
+            let oids = strings.oids(key).map_err(|d| volume.strings.data.damaged(d))?;
+            if let Some(oid) = oids.last() {
+                return Ok(Some(volume.first.saturating_add(*oid)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first OID of a key in each LMDB file of a version-5 database.
+    pub(crate) fn first_oids(&self, key: &[u8]) -> Result<Vec<u32>, DbError> {
+        let mut oids = Vec::new();
+        for entry in &self.entries {
+            oids.extend(entry.first_oid(key)?);
+        }
+        Ok(oids)
+    }
+
+    /// The OID for a GI in a list: that of the largest volume that has it.
+    pub(crate) fn listed_oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
+        for volume in self.by_size() {
+            if let Some(oid) = volume.oid_of_gi(gi)? {
+                return Ok(Some(oid));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The OIDs of GIs in one volume.
+    pub(crate) fn oids_of_gis_in(
+        &self,
+        volume: usize,
+        gis: impl IntoIterator<Item = i64>,
+    ) -> Result<Vec<u32>, DbError> {
+        let Some(volume) = self.volumes.get(volume) else { return Ok(Vec::new()) };
+        let index = volume.required_gis()?;
+        let found = gis.into_iter().filter_map(|gi| index.oid(gi));
+        Ok(found.map(|oid| volume.first.saturating_add(oid)).collect())
+    }
+
+    /// The OIDs of keys in one volume of version 4, at most one for each key.
+    pub(crate) fn oids_of_keys_in<'k>(
+        &self,
+        volume: usize,
+        keys: impl IntoIterator<Item = &'k Vec<u8>>,
+    ) -> Result<Vec<u32>, DbError> {
+        let Some(volume) = self.volumes.get(volume) else { return Ok(Vec::new()) };
+        let strings = volume.required_strings()?;
+        let mut found = Vec::new();
+        for key in keys {
+            let oids = strings.oids(key).map_err(|d| volume.strings.data.damaged(d))?;
+            found.extend(oids.last().map(|&oid| volume.first.saturating_add(oid)));
+        }
+        Ok(found)
+    }
+
+    /// An error if a volume has no index of GIs; a list is looked up in all of them.
+    pub(crate) fn require_gis(&self) -> Result<(), DbError> {
+        self.by_size().iter().try_for_each(|volume| volume.required_gis().map(|_| ()))
+    }
+
+    /// An error if a version-4 volume has no index of identifiers, or a version-5 database no table of them.
+    pub(crate) fn require_ids(&self) -> Result<(), DbError> {
+        if self.is_version_5() {
+            return self.entries.iter().try_for_each(|entry| entry.first_oid(b"").map(|_| ()));
+        }
+        self.by_size().iter().try_for_each(|volume| volume.required_strings().map(|_| ()))
+    }
+
+    /// The GIs of each volume and the volume's first OID.
+    pub(crate) fn all_gis(&self) -> Result<Vec<(u32, Numeric<'_>)>, DbError> {
+        self.volumes.iter().map(|volume| Ok((volume.first, volume.required_gis()?))).collect()
+    }
+
+    /// The identifiers of each version-4 volume and the volume's first OID.
+    pub(crate) fn all_strings(&self) -> Result<Vec<(u32, Strings<'_>)>, DbError> {
+        self.volumes.iter().map(|volume| Ok((volume.first, volume.required_strings()?))).collect()
+    }
+
+    /// A damaged index of identifiers.
+    pub(crate) fn damaged_strings(&self, first: u32, damage: super::Damage) -> DbError {
+        match self.volumes.iter().find(|volume| volume.first == first) {
+            Some(volume) => volume.strings.data.damaged(damage),
+            None => DbError::NoSuchOid { oid: first, count: self.database.oid_count() },
+        }
+    }
+
+    /// Volumes with more sequences first.
+    fn by_size(&self) -> Vec<&VolumeFiles> {
+        let mut volumes: Vec<_> = self.volumes.iter().collect();
+        volumes.sort_by_key(|volume| std::cmp::Reverse(volume.sequences));
+        volumes
+    }
+}
+
+impl VolumeFiles {
+    fn required_gis(&self) -> Result<Numeric<'_>, DbError> {
+        match self.gis.exist() {
+            true => self.gis(),
+            false => Err(DbError::NoIndex { what: "GI", path: self.base() }),
+        }
+    }
+
+    fn required_strings(&self) -> Result<Strings<'_>, DbError> {
+        match self.strings.exist() {
+            true => self.strings(),
+            false => Err(DbError::NoIndex { what: "SI", path: self.base() }),
+        }
+    }
+
+    /// Path of the volume.
+    fn base(&self) -> std::path::PathBuf {
+        self.gis.index.path.with_extension("")
+    }
+}

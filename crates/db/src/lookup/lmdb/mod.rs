@@ -1,0 +1,231 @@
+//! Reading LMDB files, from bytes that are mapped or in memory, trusting none of them.
+//!
+//! Version-5 databases keep their identifiers in LMDB files (`.pdb`, `.ptf`). `liblmdb` itself is not used to read them:
+//! it follows the page numbers and offsets in its file without checking them, so that a damaged file makes it read
+//! outside its mapping and end the process with a signal (as it does NCBI BLAST+); it insists on opening a path; and by
+//! default it wants to write a lock file beside the database. Here every number is checked against the bytes there are.
+//!
+//! What is read is the format of LMDB 0.9 (data version 1) as written on 64-bit little-endian machines, which is all that
+//! BLAST+ can read, too: any page size, named tables, several sorted values of one key (`MDB_DUPSORT`, `MDB_DUPFIXED`; in
+//! a page of their own within the node, or in a tree of their own), `MDB_INTEGERKEY`, and values on overflow pages.
+//!
+//! # Bounds
+//! A descent takes at most as many steps as the tree states to be deep, which is limited to 32 as in LMDB. A traversal
+//! visits at most as many bytes as the file has, so that page numbers that lead in circles end in an error.
+
+mod page;
+mod walk;
+
+use std::cmp::Ordering;
+
+use self::page::{META, Page, fixed};
+pub use self::walk::{Entries, Values};
+use super::Damage;
+
+/// First word of a meta page.
+const MAGIC: u32 = 0xBEEF_C0DE;
+/// Format of the data.
+const DATA_VERSION: u32 = 1;
+/// Bytes of a table's record, in a meta page or in a node.
+const RECORD: usize = 48;
+/// The page number that stands for none.
+const NO_PAGE: u64 = u64::MAX;
+/// Levels of a tree, as in LMDB.
+const DEEPEST: u16 = 32;
+
+/// Order and shape of a table, in its record.
+const REVERSE_KEY: u16 = 0x02;
+const DUP_SORT: u16 = 0x04;
+const INTEGER_KEY: u16 = 0x08;
+
+/// An LMDB file.
+#[derive(Clone, Copy, Debug)]
+pub struct Environment<'a> {
+    bytes: &'a [u8],
+    page_size: usize,
+    main: Table,
+}
+
+/// A table: where its tree begins and how its keys are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    flags: u16,
+    depth: u16,
+    entries: u64,
+    root: u64,
+}
+
+impl<'a> Environment<'a> {
+    /// Reads the two meta pages of a file and takes the newer one.
+    ///
+    /// # Errors
+    /// [`Damage`] if these are not the bytes of an LMDB file.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Damage> {
+        let first = Meta::read(bytes, 0)?;
+        let second = Meta::read(bytes, first.page_size)?;
+        if second.page_size != first.page_size {
+            return Err(Damage { at: first.page_size, problem: "two page sizes" });
+        }
+        let newer = if second.transaction > first.transaction { second } else { first };
+        Ok(Self { bytes, page_size: newer.page_size, main: newer.main })
+    }
+
+    /// The table called `name`, `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Damage`].
+    pub fn table(&self, name: &str) -> Result<Option<Table>, Damage> {
+        match self.find(&self.main, name.as_bytes())? {
+            Some((page, i)) => page.table(i).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The values of a key, in their order; none if there is no such key.
+    ///
+    /// # Errors
+    /// [`Damage`].
+    pub fn values(&self, table: &Table, key: &[u8]) -> Result<Values<'a>, Damage> {
+        match self.find(table, key)? {
+            Some((page, i)) => Values::of_node(*self, table, &page, i, self.bytes.len()),
+            None => Ok(Values::none(*self)),
+        }
+    }
+
+    /// Every key with every value of it, in order.
+    ///
+    /// # Errors
+    /// [`Damage`] if the table's own record is wrong; what follows from the entries is in the items.
+    pub fn entries(&self, table: &Table) -> Result<Entries<'a>, Damage> {
+        Entries::new(*self, table)
+    }
+
+    /// The leaf page and the node of a key.
+    fn find(&self, table: &Table, key: &[u8]) -> Result<Option<(Page<'a>, usize)>, Damage> {
+        if table.root == NO_PAGE {
+            return Ok(None);
+        }
+        let mut page = self.page(table.root)?;
+        for _ in 1..table.depth {
+            let count = page.count();
+            if !page.is_branch() || count == 0 {
+                return Err(page.damage("a branch page was expected"));
+            }
+            // The first key of a branch page stands for anything smaller.
+            let (mut low, mut high) = (0, count);
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                match table.compare(key, page.key(middle)?) {
+                    Ordering::Less => high = middle,
+                    _ => low = middle,
+                }
+            }
+            page = self.page(page.child(low)?)?;
+        }
+        if !page.is_leaf() {
+            return Err(page.damage("a leaf page was expected"));
+        }
+        let (mut low, mut high) = (0, page.count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match table.compare(key, page.key(middle)?) {
+                Ordering::Less => high = middle,
+                Ordering::Greater => low = middle + 1,
+                Ordering::Equal => return Ok(Some((page, middle))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The page of a tree with this number.
+    fn page(&self, number: u64) -> Result<Page<'a>, Damage> {
+        let at = usize::try_from(number).ok().and_then(|n| n.checked_mul(self.page_size));
+        let bytes = at.and_then(|at| self.bytes.get(at..at.checked_add(self.page_size)?));
+        match (at, bytes) {
+            (Some(at), Some(bytes)) => Page::read(bytes, at, number),
+            _ => Err(Damage { at: 0, problem: "a page number beyond the end of the file" }),
+        }
+    }
+
+    /// A value of `length` bytes that begins on the overflow page `number`.
+    fn overflow(&self, number: u64, length: usize) -> Result<&'a [u8], Damage> {
+        let damage = |at| Damage { at, problem: "a value beyond its overflow pages" };
+        let page = self.page(number)?;
+        let room = page.overflow_pages().and_then(|n| n.checked_mul(self.page_size));
+        let Some(room) = room else { return Err(page.damage("an overflow page was expected")) };
+        let start = page.at() + page::HEADER;
+        let end = start.checked_add(length).ok_or_else(|| damage(start))?;
+        if page::HEADER + length > room {
+            return Err(damage(start));
+        }
+        self.bytes.get(start..end).ok_or_else(|| damage(start))
+    }
+}
+
+impl Table {
+    /// How many values the table states to hold, over all keys. Not checked.
+    pub fn stated_entries(&self) -> u64 {
+        self.entries
+    }
+
+    fn read(record: &[u8], at: usize) -> Result<Self, Damage> {
+        let damage = |problem| Err(Damage { at, problem });
+        if record.len() != RECORD {
+            return damage("the record of a table was expected");
+        }
+        let half = |i| u16::from_le_bytes(fixed(record, i));
+        let long = |i| u64::from_le_bytes(fixed(record, i));
+        let table = Self { flags: half(4), depth: half(6), entries: long(32), root: long(40) };
+        if table.flags & REVERSE_KEY != 0 {
+            return damage("keys in reverse order, which no BLAST database has");
+        }
+        if table.root != NO_PAGE && !(1..=DEEPEST).contains(&table.depth) {
+            return damage("an impossible depth of a table");
+        }
+        Ok(table)
+    }
+
+    fn has_duplicates(&self) -> bool {
+        self.flags & DUP_SORT != 0
+    }
+
+    fn compare(&self, one: &[u8], other: &[u8]) -> Ordering {
+        if self.flags & INTEGER_KEY != 0 && one.len() == other.len() {
+            // Little-endian numbers.
+            one.iter().rev().cmp(other.iter().rev())
+        } else {
+            one.cmp(other)
+        }
+    }
+}
+
+/// A meta page.
+struct Meta {
+    page_size: usize,
+    main: Table,
+    transaction: u64,
+}
+
+impl Meta {
+    /// Reads the meta page at byte `at`.
+    fn read(bytes: &[u8], at: usize) -> Result<Self, Damage> {
+        let damage = |problem| Err(Damage { at, problem });
+        let body = at + page::HEADER;
+        // Magic, version, address, size of the map, two tables, last page, transaction.
+        let Some(meta) = bytes.get(body..body + 4 + 4 + 8 + 8 + 2 * RECORD + 8 + 8) else {
+            return damage("too short for an LMDB file");
+        };
+        let flags = u16::from_le_bytes(fixed(bytes, at + page::FLAGS));
+        let word = |i| u32::from_le_bytes(fixed(meta, i));
+        if flags & META == 0 || word(0) != MAGIC || word(4) != DATA_VERSION {
+            return damage("not an LMDB file of data version 1");
+        }
+        let page_size = word(24) as usize;
+        if !page_size.is_power_of_two() || !(256..=0x8000).contains(&page_size) {
+            return damage("an impossible page size");
+        }
+        let main = Table::read(&meta[24 + RECORD..24 + 2 * RECORD], body + 24 + RECORD)?;
+        let transaction = u64::from_le_bytes(fixed(meta, 24 + 2 * RECORD + 8));
+        Ok(Self { page_size, main, transaction })
+    }
+}

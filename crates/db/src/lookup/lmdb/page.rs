@@ -1,0 +1,181 @@
+//! One page of a tree, or the page of values within a node.
+
+use super::{RECORD, Table};
+use crate::lookup::Damage;
+
+/// Bytes before the node offsets.
+pub(super) const HEADER: usize = 16;
+/// Where the flags of a page are.
+pub(super) const FLAGS: usize = 10;
+/// Kinds of pages.
+const BRANCH: u16 = 0x01;
+const LEAF: u16 = 0x02;
+const OVERFLOW: u16 = 0x04;
+pub(super) const META: u16 = 0x08;
+/// A leaf of keys of one length, without nodes.
+const FIXED_KEYS: u16 = 0x20;
+/// Bytes of a node before its key.
+const NODE: usize = 8;
+/// A value on overflow pages.
+const BIG: u16 = 0x01;
+/// The value is the record of a table.
+const RECORD_NODE: u16 = 0x02;
+/// There are several values: in a page within the node, or in a tree.
+const DUPLICATES: u16 = 0x04;
+
+/// `N` bytes from `at`, which the caller knows to be there.
+pub(super) fn fixed<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    std::array::from_fn(|i| bytes[at + i])
+}
+
+/// A page whose header was checked: the node offsets lie within it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page<'a> {
+    bytes: &'a [u8],
+    /// Where the page begins in the file, for messages.
+    at: usize,
+    flags: u16,
+    count: usize,
+}
+
+/// What a node holds besides its key.
+pub(super) enum Content<'a> {
+    /// One value.
+    Value(&'a [u8]),
+    /// One value of so many bytes on the overflow pages from this number.
+    Big(u64, usize),
+    /// Several values, the keys of this page.
+    SubPage(Page<'a>),
+    /// Several values, the keys of this tree.
+    SubTree(Table),
+}
+
+impl<'a> Page<'a> {
+    /// Reads the page `number`, which begins at byte `at` of the file.
+    pub(super) fn read(bytes: &'a [u8], at: usize, number: u64) -> Result<Self, Damage> {
+        if u64::from_le_bytes(fixed(bytes, 0)) != number {
+            return Err(Damage { at, problem: "a page that bears another number" });
+        }
+        Self::parse(bytes, at)
+    }
+
+    fn parse(bytes: &'a [u8], at: usize) -> Result<Self, Damage> {
+        if bytes.len() < HEADER {
+            return Err(Damage { at, problem: "a page cut short" });
+        }
+        let flags = u16::from_le_bytes(fixed(bytes, FLAGS));
+        if flags & OVERFLOW != 0 {
+            return Ok(Self { bytes, at, flags, count: 0 });
+        }
+        let lower = usize::from(u16::from_le_bytes(fixed(bytes, 12)));
+        if lower < HEADER || lower > bytes.len() {
+            return Err(Damage { at, problem: "node offsets beyond their page" });
+        }
+        Ok(Self { bytes, at, flags, count: (lower - HEADER) / 2 })
+    }
+
+    /// Bytes of the page.
+    pub(super) fn length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// An error in this page.
+    pub(super) fn damage(&self, problem: &'static str) -> Damage {
+        Damage { at: self.at, problem }
+    }
+
+    pub(super) fn is_branch(&self) -> bool {
+        self.flags & BRANCH != 0
+    }
+
+    pub(super) fn is_leaf(&self) -> bool {
+        self.flags & LEAF != 0
+    }
+
+    /// Number of keys.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Pages of the value that begins here, `None` if this is no overflow page.
+    pub(super) fn overflow_pages(&self) -> Option<usize> {
+        let pages = u32::from_le_bytes(fixed(self.bytes, 12)) as usize;
+        (self.flags & OVERFLOW != 0).then_some(pages)
+    }
+
+    /// The key of node `i`.
+    pub(super) fn key(&self, i: usize) -> Result<&'a [u8], Damage> {
+        if self.flags & FIXED_KEYS != 0 {
+            let length = usize::from(u16::from_le_bytes(fixed(self.bytes, 8)));
+            let start = HEADER + i * length;
+            let key = self.bytes.get(start..start + length);
+            return key.ok_or_else(|| self.damage("a key beyond its page"));
+        }
+        let node = self.node(i)?;
+        let length = usize::from(u16::from_le_bytes(fixed(self.bytes, node + 6)));
+        let key = self.bytes.get(node + NODE..node + NODE + length);
+        key.ok_or_else(|| self.damage("a key beyond its page"))
+    }
+
+    /// The page that node `i` of a branch page leads to.
+    pub(super) fn child(&self, i: usize) -> Result<u64, Damage> {
+        let node = self.node(i)?;
+        let half = |at| u64::from(u16::from_le_bytes(fixed(self.bytes, node + at)));
+        Ok(half(0) | half(2) << 16 | half(4) << 32)
+    }
+
+    /// The content of node `i` of a leaf page whose values are not all of one length.
+    pub(super) fn content(&self, i: usize) -> Result<Content<'a>, Damage> {
+        let node = self.node(i)?;
+        let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
+        let length = usize::from(half(0)) | usize::from(half(2)) << 16;
+        let flags = half(4);
+        let start = node + NODE + usize::from(half(6));
+        let beyond = || self.damage("a value beyond its page");
+        let data = |length| self.bytes.get(start..start + length).ok_or_else(beyond);
+        if flags & BIG != 0 {
+            return Ok(Content::Big(u64::from_le_bytes(fixed(data(8)?, 0)), length));
+        }
+        let data = data(length)?;
+        match (flags & DUPLICATES != 0, flags & RECORD_NODE != 0) {
+            (true, true) => Ok(Content::SubTree(Table::read(data, self.at + start)?)),
+            (true, false) => {
+                let page = Page::parse(data, self.at + start)?;
+                if page.is_leaf() {
+                    Ok(Content::SubPage(page))
+                } else {
+                    Err(page.damage("a leaf page was expected"))
+                }
+            }
+            (false, _) => Ok(Content::Value(data)),
+        }
+    }
+
+    /// The table whose record node `i` holds.
+    pub(super) fn table(&self, i: usize) -> Result<Table, Damage> {
+        let node = self.node(i)?;
+        let flags = u16::from_le_bytes(fixed(self.bytes, node + 4));
+        match self.content(i)? {
+            Content::Value(record) if flags & RECORD_NODE != 0 && record.len() == RECORD => {
+                Table::read(record, self.at + node)
+            }
+            _ => Err(self.damage("the record of a table was expected")),
+        }
+    }
+
+    /// Where node `i` begins; its header lies within the page.
+    fn node(&self, i: usize) -> Result<usize, Damage> {
+        if i >= self.count || self.flags & FIXED_KEYS != 0 {
+            return Err(self.damage("a node that is not there"));
+        }
+        let node = usize::from(u16::from_le_bytes(fixed(self.bytes, HEADER + 2 * i)));
+        if node + NODE > self.bytes.len() {
+            return Err(self.damage("a node beyond its page"));
+        }
+        Ok(node)
+    }
+}

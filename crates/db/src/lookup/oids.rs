@@ -1,0 +1,102 @@
+//! The plain files of version 5 that lead from OIDs to identifiers (`.?os`) and taxids (`.?ot`), and from taxids to OIDs
+//! (`.?to`). All numbers are little-endian.
+//!
+//! `.?os` and `.?ot` begin with the number of sequences N (64 bits) and, for each sequence, where its items end (64 bits,
+//! counted from the first item: in bytes or in 32-bit items). `.?to` has, at the offsets that `.?tf` gives, a count and so
+//! many OIDs, 32 bits each.
+
+use super::Damage;
+
+/// Bytes before the items of a file with `count` sequences.
+fn items_at(file: &[u8]) -> Result<(u64, usize), Damage> {
+    let damage = || Damage { at: 0, problem: "the table of ends is cut short" };
+    let count = long(file, 0).ok_or_else(damage)?;
+    let bytes = count.checked_add(1).and_then(|words| words.checked_mul(8));
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or_else(damage)?;
+    if bytes > file.len() { Err(damage()) } else { Ok((count, bytes)) }
+}
+
+fn long(file: &[u8], at: usize) -> Option<u64> {
+    let bytes = file.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+}
+
+fn word(file: &[u8], at: usize) -> Option<u32> {
+    let bytes = file.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+}
+
+/// The items of a sequence, each `size` bytes, and where they begin; `None` if there is no such sequence.
+fn items(file: &[u8], oid: u32, size: usize) -> Result<Option<(&[u8], usize)>, Damage> {
+    let (count, start) = items_at(file)?;
+    if u64::from(oid) >= count {
+        return Ok(None);
+    }
+    let end_at = 8 + 8 * oid as usize;
+    let damage = Damage { at: end_at, problem: "an end out of order or beyond the file" };
+    let position = |at| {
+        let end = usize::try_from(long(file, at)?).ok()?;
+        start.checked_add(end.checked_mul(size)?)
+    };
+    let from = if oid == 0 { Some(start) } else { position(end_at - 8) };
+    let to = position(end_at);
+    let (Some(from), Some(to)) = (from, to) else { return Err(damage) };
+    match file.get(from..to) {
+        Some(items) => Ok(Some((items, from))),
+        None => Err(damage),
+    }
+}
+
+/// Number of sequences of a `.?os` or `.?ot` file.
+///
+/// # Errors
+/// [`Damage`] if the file is too short for its table.
+pub fn sequences(file: &[u8]) -> Result<u64, Damage> {
+    items_at(file).map(|(count, _)| count)
+}
+
+/// The identifiers of a sequence in the bytes of a `.?os` file, `None` if there is no such sequence.
+///
+/// # Errors
+/// [`Damage`].
+pub fn ids(file: &[u8], oid: u32) -> Result<Option<Vec<Vec<u8>>>, Damage> {
+    let Some((bytes, start)) = items(file, oid, 1)? else { return Ok(None) };
+    let mut ids = Vec::new();
+    let mut at = 0;
+    while let Some(&length) = bytes.get(at) {
+        let damage = Damage { at: start + at, problem: "an identifier longer than its place" };
+        let (header, length) = match length {
+            0xff => (5, word(bytes, at + 1).ok_or(damage)? as usize),
+            length => (1, usize::from(length)),
+        };
+        let end = (at + header).checked_add(length).ok_or(damage)?;
+        ids.push(bytes.get(at + header..end).ok_or(damage)?.to_vec());
+        at = end;
+    }
+    Ok(Some(ids))
+}
+
+/// The taxids of a sequence in the bytes of a `.?ot` file, `None` if there is no such sequence.
+///
+/// # Errors
+/// [`Damage`].
+pub fn taxids(file: &[u8], oid: u32) -> Result<Option<Vec<i32>>, Damage> {
+    let Some((bytes, _)) = items(file, oid, 4)? else { return Ok(None) };
+    let items = bytes.chunks_exact(4);
+    let taxids = items.map(|item| i32::from_le_bytes(std::array::from_fn(|i| item[i])));
+    Ok(Some(taxids.collect()))
+}
+
+/// The OIDs of the list that begins at byte `at` of a `.?to` file.
+///
+/// # Errors
+/// [`Damage`].
+pub fn oids_at(file: &[u8], at: u64) -> Result<impl Iterator<Item = u32>, Damage> {
+    let damage = |at: usize| Damage { at, problem: "a list of OIDs beyond the end of the file" };
+    let start = usize::try_from(at).map_err(|_| damage(file.len()))?;
+    let count = word(file, start).ok_or_else(|| damage(start))? as usize;
+    let first = start + 4;
+    let end = count.checked_mul(4).and_then(|bytes| first.checked_add(bytes));
+    let list = end.and_then(|end| file.get(first..end)).ok_or_else(|| damage(start))?;
+    Ok(list.chunks_exact(4).map(|item| u32::from_le_bytes(std::array::from_fn(|i| item[i]))))
+}

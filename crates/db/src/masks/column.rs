@@ -1,0 +1,173 @@
+//! The mask files of one volume.
+//!
+//! The index (`.?aa`), big-endian: version 1, type 1, offset size 4, number of sequences N, bytes of data (64 bits), where the
+//! description begins and where the offsets begin (32 bits each); the title of the column and a date, each after its
+//! length; then at the place stated the number of algorithms and for each its identifier and its description as texts; then
+//! N + 1 offsets into the data. The lengths and that number are integers of variable length.
+//!
+//! The data (`.?ac`) of a sequence: the number of algorithms, and for each its identifier, the number of ranges (big-endian),
+//! and starts and ends (little-endian; `.?ab` is the same with all big-endian).
+
+use std::ops::Range;
+
+use crate::lookup::Damage;
+
+/// Title of the column of masks.
+const TITLE: &[u8] = b"BlastDb/MaskData";
+
+/// An algorithm as a volume names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnAlgorithm {
+    /// Its number in this volume.
+    pub id: i32,
+    /// `program:options` or `id:options:name:description`; the byte 1 stands for a colon within a part.
+    pub description: Vec<u8>,
+}
+
+/// The mask files of a volume.
+#[derive(Clone, Debug)]
+pub struct MaskColumn<'a> {
+    index: &'a [u8],
+    data: &'a [u8],
+    offsets_at: usize,
+    sequences: u32,
+    algorithms: Vec<ColumnAlgorithm>,
+}
+
+impl<'a> MaskColumn<'a> {
+    /// Takes the contents of the `.?aa` and the `.?ac` file.
+    ///
+    /// # Errors
+    /// [`Damage`] in the index.
+    pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
+        let damage = |at, problem| Damage { at, problem };
+        let short = || damage(0, "too short for the index of a mask column");
+        let word = |i: usize| word(index, 4 * i, u32::from_be_bytes).ok_or_else(short);
+        if (word(0)?, word(1)?, word(2)?) != (1, 1, 4) {
+            return Err(damage(0, "not a mask column of version 1"));
+        }
+        let (sequences, metadata_at, offsets_at) = (word(3)?, word(6)?, word(7)? as usize);
+        let offsets = (u64::from(sequences) + 1) * 4;
+        if (index.len() as u64) < offsets_at as u64 + offsets {
+            return Err(damage(28, "the offsets are cut short"));
+        }
+        let mut fields = Fields { bytes: &index[..offsets_at], at: 32 };
+        if fields.text()? != TITLE {
+            return Err(damage(32, "not a mask column"));
+        }
+        fields.at = metadata_at as usize;
+        let mut algorithms = Vec::new();
+        for _ in 0..fields.number()? {
+            let at = fields.at;
+            let id = std::str::from_utf8(fields.text()?).ok().and_then(|id| id.parse().ok());
+            let id = id.ok_or_else(|| damage(at, "an algorithm without a number"))?;
+            algorithms.push(ColumnAlgorithm { id, description: fields.text()?.to_vec() });
+        }
+        Ok(Self { index, data, offsets_at, sequences, algorithms })
+    }
+
+    /// The algorithms, in the order of the file.
+    pub fn algorithms(&self) -> &[ColumnAlgorithm] {
+        &self.algorithms
+    }
+
+    /// Number of sequences.
+    pub fn sequences(&self) -> u32 {
+        self.sequences
+    }
+
+    /// What one algorithm masks of sequence `i` of the volume: starts and ends from 0, the ends not included, as they stand
+    /// in the file.
+    ///
+    /// # Errors
+    /// [`Damage`]: in the index if `at` is 0, else in the data.
+    pub fn ranges(
+        &self,
+        i: u32,
+        algorithm: i32,
+    ) -> Result<impl ExactSizeIterator<Item = Range<u32>> + use<'a>, Damage> {
+        let none = self.data.get(..0).unwrap_or_default();
+        let found = self.find(i, algorithm)?.unwrap_or(none);
+        let number = |pair: &[u8], at| word(pair, at, u32::from_le_bytes).unwrap_or(0);
+        Ok(found.chunks_exact(8).map(move |pair| number(pair, 0)..number(pair, 4)))
+    }
+
+    /// The pairs of an algorithm.
+    fn find(&self, i: u32, algorithm: i32) -> Result<Option<&'a [u8]>, Damage> {
+        if i >= self.sequences {
+            return Err(Damage { at: 0, problem: "fewer sequences than in the volume" });
+        }
+        let offset = |i: u32| {
+            let at = self.offsets_at + 4 * i as usize;
+            word(self.index, at, u32::from_be_bytes).map(|offset| offset as usize)
+        };
+        let span = offset(i).zip(offset(i + 1));
+        let blob = span.and_then(|(start, end)| Some((start, self.data.get(start..end)?)));
+        let Some((start, blob)) = blob else {
+            return Err(Damage { at: 0, problem: "masks outside their file" });
+        };
+        if blob.is_empty() {
+            return Ok(None);
+        }
+        let short = |at| Damage { at: start + at, problem: "masks cut short" };
+        let read = |at| word(blob, at, u32::from_be_bytes).ok_or_else(|| short(at));
+        let mut at = 4;
+        for _ in 0..read(0)? {
+            let (id, count) = (read(at)?, read(at + 4)? as usize);
+            let bytes = count.checked_mul(8).ok_or_else(|| short(at))?;
+            let end = (at + 8).checked_add(bytes).ok_or_else(|| short(at))?;
+            let pairs = blob.get(at + 8..end).ok_or_else(|| short(at))?;
+            if id.cast_signed() == algorithm {
+                return Ok(Some(pairs));
+            }
+            at = end;
+        }
+        Ok(None)
+    }
+}
+
+fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
+    let word = bytes.get(at..at.checked_add(4)?)?;
+    Some(order(std::array::from_fn(|i| word[i])))
+}
+
+/// A position among texts and numbers of variable length.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// Seven bits in each byte but the last, whose highest bits are 0 and the sign; highest first.
+    fn number(&mut self) -> Result<usize, Damage> {
+        let start = self.at;
+        let damage = Damage { at: start, problem: "a number without end or out of range" };
+        let mut number = 0usize;
+        loop {
+            let byte = *self.bytes.get(self.at).ok_or(damage)?;
+            self.at += 1;
+            let (bits, value) = match byte {
+                0x80.. => (7, byte & 0x7f),
+                0x40..0x80 => return Err(damage),
+                value => (6, value),
+            };
+            if number >> (32 - bits) != 0 {
+                return Err(damage);
+            }
+            number = number << bits | usize::from(value);
+            if bits == 6 {
+                return Ok(number);
+            }
+        }
+    }
+
+    fn text(&mut self) -> Result<&'a [u8], Damage> {
+        let at = self.at;
+        let length = self.number()?;
+        let end = self.at.checked_add(length);
+        let text = end.and_then(|end| self.bytes.get(self.at..end));
+        let text = text.ok_or(Damage { at, problem: "a text beyond its place" })?;
+        self.at += length;
+        Ok(text)
+    }
+}

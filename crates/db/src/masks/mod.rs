@@ -1,0 +1,210 @@
+//! Masks that were stored with a database: which parts of each sequence an algorithm filters.
+
+mod column;
+
+use std::ops::Range;
+
+pub use self::column::{ColumnAlgorithm, MaskColumn};
+use crate::bytes::Bytes;
+use crate::{Database, DbError};
+
+/// What replaces a colon within a part of a description.
+const COLON: u8 = 1;
+/// The programs that have a number of their own (`EBlast_filter_program`, blastdb.asn).
+const PROGRAMS: [(i32, &str); 7] = [
+    (0, "not-set"),
+    (10, "dust"),
+    (20, "seg"),
+    (30, "windowmasker"),
+    (40, "repeat"),
+    (100, "other"),
+    (255, "max"),
+];
+
+/// An algorithm whose masks a database has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaskAlgorithm {
+    /// Its number in the database.
+    pub id: i32,
+    /// The program: its number, or for algorithms of a user the identifier that was given.
+    pub program: Vec<u8>,
+    /// What the program or the algorithm is called.
+    pub name: Vec<u8>,
+    /// Options of the program, empty if they are not known.
+    pub options: Vec<u8>,
+    /// The text by which the algorithm is told from others in several volumes.
+    key: Vec<u8>,
+}
+
+/// The masks of a database.
+#[derive(Debug)]
+pub struct Masks {
+    /// One for each volume.
+    volumes: Vec<VolumeMasks>,
+    /// By number.
+    algorithms: Vec<MaskAlgorithm>,
+}
+
+/// The masks of a volume, `files` is `None` if it has none.
+#[derive(Debug)]
+struct VolumeMasks {
+    oids: Range<u32>,
+    files: Option<Files>,
+    /// Numbers in the database and in the volume.
+    ids: Vec<(i32, i32)>,
+}
+
+#[derive(Debug)]
+struct Files {
+    index_path: std::path::PathBuf,
+    data_path: std::path::PathBuf,
+    index: Bytes,
+    data: Bytes,
+}
+
+impl Files {
+    fn column(&self) -> Result<MaskColumn<'_>, DbError> {
+        MaskColumn::open(&self.index, &self.data).map_err(|damage| DbError::LookupFile {
+            path: self.index_path.clone(),
+            offset: damage.at as u64,
+            problem: damage.problem,
+        })
+    }
+}
+
+impl Database {
+    /// The masks stored with the volumes of this database.
+    ///
+    /// # Errors
+    /// Those of damaged files.
+    pub fn masks(&self) -> Result<Masks, DbError> {
+        let mut masks = Masks { volumes: Vec::new(), algorithms: Vec::new() };
+        for (volume, oids) in self.volumes() {
+            let (index_path, data_path) = (volume.side_file("aa"), volume.side_file("ac"));
+            let mut ids = Vec::new();
+            let mut files = None;
+            if index_path.exists() {
+                let (index, data) = (Bytes::map(&index_path)?, Bytes::map(&data_path)?);
+                let held = Files { index_path, data_path, index, data };
+                let column = held.column()?;
+                if column.sequences() as usize != oids.len() {
+                    return Err(DbError::LookupFile {
+                        path: held.index_path,
+                        offset: 12,
+                        problem: "another number of sequences than in the volume",
+                    });
+                }
+                let mut named = column.algorithms().to_vec();
+                // BLAST+ has them in the order of the texts of their numbers.
+                named.sort_by_key(|algorithm| algorithm.id.to_string());
+                for algorithm in named {
+                    let id = masks.number(&algorithm).ok_or(DbError::LookupFile {
+                        path: held.index_path.clone(),
+                        offset: 32,
+                        problem: "an algorithm without a description",
+                    })?;
+                    ids.push((id, algorithm.id));
+                }
+                files = Some(held);
+            }
+            masks.volumes.push(VolumeMasks { oids, files, ids });
+        }
+        masks.algorithms.sort_by_key(|algorithm| algorithm.id);
+        Ok(masks)
+    }
+}
+
+impl Masks {
+    /// The algorithms, by number.
+    pub fn algorithms(&self) -> &[MaskAlgorithm] {
+        &self.algorithms
+    }
+
+    /// The number of the algorithm that a user named: for one of a user its name, else the whole description,
+    /// `20:window=12; locut=2.2; hicut=2.5`.
+    pub fn named(&self, name: &[u8]) -> Option<i32> {
+        self.algorithms.iter().find(|algorithm| algorithm.key == name).map(|found| found.id)
+    }
+
+    /// The table of algorithms as BLAST+ prints it, with an empty line before it; empty if there are none.
+    pub fn table(&self) -> Vec<u8> {
+        if self.algorithms.is_empty() {
+            return Vec::new();
+        }
+        let mut table =
+            b"\nAvailable filtering algorithms applied to database sequences:\n\n".to_vec();
+        let mut row = |id: &[u8], name: &[u8], options: &[u8]| {
+            for (text, width) in [(id, 13), (name, 40), (options, 40)] {
+                table.extend_from_slice(text);
+                table.resize(table.len() + usize::saturating_sub(width, text.len()), b' ');
+            }
+            table.push(b'\n');
+        };
+        row(b"Algorithm ID", b"Algorithm name", b"Algorithm options");
+        for algorithm in &self.algorithms {
+            let is_number = std::str::from_utf8(&algorithm.program)
+                .is_ok_and(|program| program.parse::<i32>().is_ok());
+            let name = if is_number { &algorithm.name } else { &algorithm.program };
+            let options: &[u8] = match algorithm.options.is_empty() {
+                true => b"default options used",
+                false => &algorithm.options,
+            };
+            row(algorithm.id.to_string().as_bytes(), name, options);
+        }
+        table
+    }
+
+    /// What an algorithm masks of a sequence: starts and ends from 0, the ends not included, as stored. Empty where there
+    /// are none, also if the algorithm is unknown.
+    ///
+    /// # Errors
+    /// [`DbError::LookupFile`] for damaged files.
+    pub fn ranges(&self, oid: u32, algorithm: i32) -> Result<Vec<Range<u32>>, DbError> {
+        let volume = self.volumes.iter().find(|volume| volume.oids.contains(&oid));
+        let Some(VolumeMasks { oids, files: Some(files), ids }) = volume else {
+            return Ok(Vec::new());
+        };
+        let Some((_, id)) = ids.iter().find(|(id, _)| *id == algorithm) else {
+            return Ok(Vec::new());
+        };
+        let ranges = files.column()?.ranges(oid - oids.start, *id);
+        let ranges = ranges.map_err(|damage| DbError::LookupFile {
+            path: if damage.at == 0 { &files.index_path } else { &files.data_path }.clone(),
+            offset: damage.at as u64,
+            problem: damage.problem,
+        })?;
+        Ok(ranges.collect())
+    }
+
+    /// The number in the database of an algorithm of a volume, which is added if it is new: its own, unless another one has
+    /// that (`CSeqDB_IdRemapper::AddMapping`, seqdbimpl.cpp). `None` if its description cannot be read.
+    fn number(&mut self, algorithm: &ColumnAlgorithm) -> Option<i32> {
+        let parts: Vec<&[u8]> = algorithm.description.split(|&b| b == b':').collect();
+        let restored = |part: &[u8]| -> Vec<u8> {
+            part.iter().map(|&b| if b == COLON { b':' } else { b }).collect()
+        };
+        let (program, name, options, key) = match parts[..] {
+            [program, options] => {
+                let number = std::str::from_utf8(program).ok()?.parse::<i32>().ok()?;
+                let known = PROGRAMS.iter().find(|(id, _)| *id == number);
+                let name = known.map_or(&b""[..], |(_, name)| name.as_bytes());
+                let key = algorithm.description.clone();
+                (program.to_vec(), name.to_vec(), restored(options), key)
+            }
+            [program, options, name, _] => {
+                (restored(program), restored(name), restored(options), name.to_vec())
+            }
+            _ => return None,
+        };
+        if let Some(known) = self.algorithms.iter().find(|known| known.key == key) {
+            return Some(known.id);
+        }
+        let taken = |id: i32| self.algorithms.iter().any(|known| known.id == id);
+        let id = match taken(algorithm.id) {
+            false => algorithm.id,
+            true => (100..).find(|&id| !taken(id))?,
+        };
+        self.algorithms.push(MaskAlgorithm { id, program, name, options, key });
+        Some(id)
+    }
+}

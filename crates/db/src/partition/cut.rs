@@ -1,0 +1,140 @@
+//! Where to cut: consecutive OIDs of nearly equal size.
+
+use std::ops::Range;
+
+/// Knows how many residues precede a sequence.
+pub(crate) trait Balance {
+    /// Residues of all sequences below `oid`; never decreases in a sound database.
+    fn residues_before(&self, oid: u32) -> u64;
+}
+
+/// Cuts `included` (sorted, apart) into at most `n` ranges of nearly equal numbers of residues.
+///
+/// In a damaged database, whose offsets are out of order, the ranges still cover every included
+/// OID exactly once.
+pub(crate) fn cut(sizes: &impl Balance, included: &[Range<u32>], n: usize) -> Vec<Range<u32>> {
+    let (Some(first), Some(last)) = (included.first(), included.last()) else {
+        return Vec::new();
+    };
+    let total: u64 = included.iter().map(|range| size(sizes, range)).sum();
+    let mut cuts = vec![first.start];
+    let mut walker = included.iter().scan(0u64, |before, range| {
+        let start = *before;
+        *before = start.saturating_add(size(sizes, range));
+        Some((start, *before, range))
+    });
+    let mut current = walker.next();
+    for k in 1..n as u128 {
+        let target = u64::try_from(u128::from(total) * k / n as u128).unwrap_or(u64::MAX);
+        while let Some((_, end, _)) = current
+            && end < target
+        {
+            current = walker.next();
+        }
+        let Some((start, _, range)) = current else { break };
+        let oid = nearest(sizes, range, target.saturating_sub(start));
+        let least = cuts[cuts.len() - 1];
+        // No cut lies beyond the last sequence, and more cuts than sequences are pointless.
+        if oid > least && oid < last.end {
+            cuts.push(oid);
+        }
+    }
+    cuts.push(last.end);
+    cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+fn size(sizes: &impl Balance, range: &Range<u32>) -> u64 {
+    sizes.residues_before(range.end).saturating_sub(sizes.residues_before(range.start))
+}
+
+/// The OID in `range` (its end included) before which the number of residues in the range is
+/// nearest to `target`.
+fn nearest(sizes: &impl Balance, range: &Range<u32>, target: u64) -> u32 {
+    let base = sizes.residues_before(range.start);
+    let before = |oid| sizes.residues_before(oid).saturating_sub(base);
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) < target {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    // `low` is the first that reaches the target; the one before may be nearer.
+    let over = before(low).saturating_sub(target);
+    if low > range.start && target.saturating_sub(before(low - 1)) < over { low - 1 } else { low }
+}
+
+#[cfg(test)]
+// Lists of one range are meant here, not lists of numbers.
+#[allow(clippy::single_range_in_vec_init)]
+mod tests {
+    use super::*;
+
+    struct Lengths(Vec<u64>);
+
+    impl Balance for Lengths {
+        fn residues_before(&self, oid: u32) -> u64 {
+            self.0[..oid as usize].iter().sum()
+        }
+    }
+
+    fn generated(count: usize) -> Lengths {
+        let mut state = 12345u64;
+        let next = |state: &mut u64| {
+            *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            *state >> 33
+        };
+        Lengths((0..count).map(|_| next(&mut state) % 900 + 1).collect())
+    }
+
+    #[test]
+    fn partitions_cover_everything_once_and_are_balanced() {
+        let sizes = generated(1000);
+        let longest = *sizes.0.iter().max().unwrap();
+        for included in [vec![0..1000], vec![3..40, 41..42, 500..999]] {
+            let total: u64 = included.iter().map(|range| size(&sizes, range)).sum();
+            for n in [1, 2, 3, 7, 64] {
+                let parts = cut(&sizes, &included, n);
+                assert_eq!(parts.len(), n);
+                assert_eq!(
+                    (parts[0].start, parts[n - 1].end),
+                    (included[0].start, included[included.len() - 1].end)
+                );
+                assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+                for part in &parts {
+                    let clipped = crate::range::clip(&included, part);
+                    let held: u64 = clipped.iter().map(|range| size(&sizes, range)).sum();
+                    assert!(held.abs_diff(total / n as u64) <= longest, "{n}: {part:?} {held}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn there_are_never_more_partitions_than_sequences() {
+        let sizes = generated(3);
+        assert_eq!(cut(&sizes, &[0..3], 50), [0..1, 1..2, 2..3]);
+        assert!(cut(&sizes, &[], 5).is_empty());
+        assert_eq!(cut(&sizes, &[0..3], 0), [0..3]);
+        assert_eq!(cut(&Lengths(vec![0; 4]), &[0..4], 3), [0..4]);
+    }
+
+    /// Offsets out of order, as in a damaged index.
+    struct Disorder;
+
+    impl Balance for Disorder {
+        fn residues_before(&self, oid: u32) -> u64 {
+            u64::from(oid.wrapping_mul(2_654_435_761) % 1000)
+        }
+    }
+
+    #[test]
+    fn disorder_still_gives_a_cover() {
+        let parts = cut(&Disorder, &[0..100, 200..300], 9);
+        assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, 300));
+        assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert!(parts.iter().all(|part| part.start < part.end));
+    }
+}

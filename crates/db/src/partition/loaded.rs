@@ -1,0 +1,156 @@
+//! A partition in memory.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{Part, Partition};
+use crate::bytes::{Bytes, Memory};
+use crate::defline::Defline;
+use crate::volume::Volume;
+use crate::{Database, DbError};
+
+/// Memory into which somebody read a [`Span`](super::Span).
+#[derive(Clone)]
+pub struct Filled {
+    /// The memory.
+    pub memory: Memory,
+    /// Where in it the span begins.
+    pub start: usize,
+}
+
+impl fmt::Debug for Filled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Filled({}..)", self.start)
+    }
+}
+
+/// A partition whose bytes are in memory: searchable without any file.
+#[derive(Clone, Debug)]
+pub struct LoadedPartition {
+    oids: Range<u32>,
+    /// Volumes of which only a part is in memory, with the OIDs of that part and the first OID of the volume.
+    pieces: Vec<(Volume, Range<u32>, u32)>,
+}
+
+impl LoadedPartition {
+    /// Makes `partition` of `database` searchable from memory that holds the bytes of its spans: `filled` has an item
+    /// for each span of each piece, in that order. Nothing is copied, and of the database only what its index says
+    /// before the offset tables is used.
+    ///
+    /// # Errors
+    /// [`DbError::Truncated`] if a memory is too short.
+    pub fn new(
+        database: &Database,
+        partition: &Partition,
+        filled: impl IntoIterator<Item = Filled>,
+    ) -> Result<Self, DbError> {
+        let mut filled = filled.into_iter();
+        let mut pieces = Vec::with_capacity(partition.pieces.len());
+        for piece in &partition.pieces {
+            let Some((volume, all)) = database.volumes().nth(piece.volume) else {
+                return Err(database.no_such_oid(piece.oids.start));
+            };
+            let mut loaded = volume.without_bytes();
+            for span in &piece.spans {
+                let (start, length) = (span.bytes.start, span.bytes.end - span.bytes.start);
+                let bytes = filled.next().map(|filled| {
+                    Bytes::stretch(filled.memory, filled.start, length as usize, start as usize)
+                });
+                let held = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+                match bytes {
+                    Some(bytes) if held == length => loaded.set_bytes(span.part, bytes),
+                    _ => return Err(volume.cut_short(span.part, &span.bytes, start + held)),
+                }
+            }
+            pieces.push((loaded, piece.oids.clone(), all.start));
+        }
+        Ok(Self { oids: partition.oids.clone(), pieces })
+    }
+
+    /// The same of a database whose bytes are all within reach, mapped or in memory.
+    ///
+    /// # Errors
+    /// [`DbError::Truncated`] if they are not.
+    pub fn resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
+        let mut pieces = Vec::with_capacity(partition.pieces.len());
+        for piece in &partition.pieces {
+            let Some((volume, all)) = database.volumes().nth(piece.volume) else {
+                return Err(database.no_such_oid(piece.oids.start));
+            };
+            let mut loaded = volume.without_bytes();
+            for span in &piece.spans {
+                loaded.share_bytes(volume, span.part, &span.bytes)?;
+            }
+            pieces.push((loaded, piece.oids.clone(), all.start));
+        }
+        Ok(Self { oids: partition.oids.clone(), pieces })
+    }
+
+    /// The OIDs.
+    pub fn oids(&self) -> Range<u32> {
+        self.oids.clone()
+    }
+
+    /// As [`Database::residues_of`]; empty for an OID that is not in the partition.
+    #[inline]
+    pub fn residues_of(&self, oid: u32) -> &[u8] {
+        self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
+    }
+
+    /// As [`Database::length_of`]; 0 for an OID that is not in the partition.
+    #[inline]
+    pub fn length_of(&self, oid: u32) -> u32 {
+        self.locate(oid).map_or(0, |(volume, first)| volume.length(oid - first))
+    }
+
+    /// As [`Database::deflines`], if the partition was loaded with [`Contents::All`](super::Contents::All).
+    ///
+    /// # Errors
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition; [`DbError::Offset`] or [`DbError::Header`] for a
+    /// damaged database and for a partition without headers.
+    pub fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
+        match self.locate(oid) {
+            Some((volume, first)) => volume.deflines(oid - first, first),
+            None => Err(DbError::NoSuchOid { oid, count: self.oids.end }),
+        }
+    }
+
+    /// As [`Database::validate`], for all OIDs of the partition.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] or [`DbError::Residue`], naming file, byte and OID.
+    pub fn validate(&self) -> Result<(), DbError> {
+        self.pieces.iter().try_for_each(|(volume, oids, first)| {
+            volume.validate(oids.start - first..oids.end - first, *first)
+        })
+    }
+
+    /// The part of `range` that is in the partition, checked as by [`LoadedPartition::validate`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn validate_range(&self, range: &Range<u32>) -> Result<(), DbError> {
+        self.pieces.iter().try_for_each(|(volume, oids, first)| {
+            let (start, end) = (range.start.max(oids.start), range.end.min(oids.end));
+            if start < end { volume.validate(start - first..end - first, *first) } else { Ok(()) }
+        })
+    }
+
+    /// The memory that holds this part of each piece, in OID order.
+    pub fn memory_of(&self, part: Part) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().map(move |(volume, ..)| volume.held(part))
+    }
+
+    /// The volumes in part, the OIDs in memory, and the first OID of each volume.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &(Volume, Range<u32>, u32)> {
+        self.pieces.iter()
+    }
+
+    #[inline]
+    fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
+        // Mostly there is one piece.
+        let at = self.pieces.partition_point(|(_, oids, _)| oids.end <= oid);
+        let (volume, oids, first) = self.pieces.get(at)?;
+        (oids.start <= oid).then_some((volume, *first))
+    }
+}

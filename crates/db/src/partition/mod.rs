@@ -1,0 +1,155 @@
+//! Virtual partitions: consecutive OIDs, and which bytes of which files they need.
+//!
+//! Nobody cuts a database into fragments. [`Database::partitions`] gives ranges of OIDs of nearly equal size,
+//! [`Database::partition`] the byte ranges of one of them, both from a few offsets of the index. Whoever can read files
+//! (threads, MPI-IO, another process) fills memory with these bytes; [`LoadedPartition`] makes them searchable.
+
+mod cut;
+mod loaded;
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+pub(crate) use self::cut::{Balance, cut};
+pub use self::loaded::{Filled, LoadedPartition};
+use crate::{Database, DbError, SequenceKind};
+
+/// Which file of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VolumeFile {
+    /// `.pin`, `.nin`
+    Index,
+    /// `.psq`, `.nsq`
+    Sequences,
+    /// `.phr`, `.nhr`
+    Headers,
+}
+
+/// What a stretch of a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// In the index: where each sequence begins, and the end of the last.
+    SequenceOffsets,
+    /// In the index, of nucleotides only: where the ambiguities of each sequence begin.
+    AmbiguityOffsets,
+    /// Residues, each sequence between sentinels; or packed bases, each sequence followed by its ambiguities.
+    Sequences,
+    /// In the index: where each header begins, and the end of the last.
+    HeaderOffsets,
+    /// Definition lines.
+    Headers,
+}
+
+impl Part {
+    /// All parts, in the order of the spans of a piece.
+    pub(crate) const ALL: [Part; 5] = [
+        Part::SequenceOffsets,
+        Part::AmbiguityOffsets,
+        Part::Sequences,
+        Part::HeaderOffsets,
+        Part::Headers,
+    ];
+
+    /// The file in which it is.
+    pub fn file(self) -> VolumeFile {
+        match self {
+            Self::SequenceOffsets | Self::AmbiguityOffsets | Self::HeaderOffsets => {
+                VolumeFile::Index
+            }
+            Self::Sequences => VolumeFile::Sequences,
+            Self::Headers => VolumeFile::Headers,
+        }
+    }
+}
+
+/// A stretch of a file of a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// What it holds.
+    pub part: Part,
+    /// Which bytes of the file [`Part::file`] tells.
+    pub bytes: Range<u64>,
+}
+
+/// What a partition needs of one volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The volume, counted from 0 in OID order.
+    pub volume: usize,
+    /// OIDs, in the whole database.
+    pub oids: Range<u32>,
+    /// The bytes.
+    pub spans: Vec<Span>,
+}
+
+/// What a partition is loaded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Searching: residues only.
+    Residues,
+    /// Searching and reporting: definition lines too.
+    All,
+}
+
+impl Contents {
+    /// The parts, in the order of the spans of a piece.
+    fn parts(self, kind: SequenceKind) -> impl Iterator<Item = Part> {
+        Part::ALL.into_iter().filter(move |part| match part {
+            Part::SequenceOffsets | Part::Sequences => true,
+            Part::AmbiguityOffsets => kind == SequenceKind::Nucleotide,
+            Part::HeaderOffsets | Part::Headers => self == Self::All,
+        })
+    }
+}
+
+/// A range of OIDs over all volumes, and the bytes it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// OIDs.
+    pub oids: Range<u32>,
+    /// One for each volume it touches, in OID order.
+    pub pieces: Vec<Piece>,
+}
+
+impl Partition {
+    /// Bytes to load in all.
+    pub fn size(&self) -> u64 {
+        let spans = self.pieces.iter().flat_map(|piece| &piece.spans);
+        spans.map(|span| span.bytes.end - span.bytes.start).sum()
+    }
+}
+
+impl Database {
+    /// The partition of these OIDs, clipped to those that exist: which bytes to load. Reads at most four offsets for
+    /// each volume it touches.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] where these offsets are out of order or outside their file.
+    pub fn partition(&self, oids: Range<u32>, contents: Contents) -> Result<Partition, DbError> {
+        let mut pieces = Vec::new();
+        for (number, (volume, all)) in self.volumes().enumerate() {
+            let part = oids.start.max(all.start)..oids.end.min(all.end);
+            if part.is_empty() {
+                continue;
+            }
+            let local = part.start - all.start..part.end - all.start;
+            let spans = contents.parts(volume.index().kind).map(|part| {
+                let bytes = volume.bytes_of(part, &local, all.start)?;
+                Ok(Span { part, bytes: bytes.start as u64..bytes.end as u64 })
+            });
+            let spans = spans.collect::<Result<_, DbError>>()?;
+            pieces.push(Piece { volume: number, oids: part, spans });
+        }
+        Ok(Partition { oids, pieces })
+    }
+
+    /// Number of volumes.
+    pub fn volume_count(&self) -> usize {
+        self.volumes().count()
+    }
+
+    /// The path of a file of volume `volume` (see [`Piece::volume`]); `None` for a database that was never files.
+    pub fn volume_file(&self, volume: usize, file: VolumeFile) -> Option<PathBuf> {
+        self.volumes().nth(volume).and_then(|(volume, _)| volume.path_of(file))
+    }
+}

@@ -1,0 +1,33 @@
+//! A set of OIDs as bits, where lists of any length are counted up.
+
+/// One bit for each OID up to the largest one in the set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bits {
+    words: Vec<u64>,
+    end: u32,
+}
+
+impl Bits {
+    pub(super) fn insert(&mut self, oid: u32) {
+        let at = oid as usize / 64;
+        if at >= self.words.len() {
+            self.words.resize(at + 1, 0);
+        }
+        self.words[at] |= 1 << (oid % 64);
+        self.end = self.end.max(oid.saturating_add(1));
+    }
+
+    pub(super) fn contains(&self, oid: u32) -> bool {
+        self.words.get(oid as usize / 64).is_some_and(|word| word >> (oid % 64) & 1 != 0)
+    }
+
+    /// The largest OID and one.
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Those in the set, ascending.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.end).filter(|&oid| self.contains(oid))
+    }
+}

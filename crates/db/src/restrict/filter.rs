@@ -1,0 +1,135 @@
+//! Which definition lines of a sequence are shown when the database is restricted (`x_GetFilteredHeader`, seqdbvol.cpp).
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use fleetblast_seq::id::{ObjectId, SeqId};
+
+use crate::Defline;
+use crate::lookup::key;
+
+/// A list of identifiers, GIs or taxids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IdSet {
+    /// Identifiers in the form in which they are looked up.
+    pub(crate) keys: HashSet<Vec<u8>>,
+    /// GIs.
+    pub(crate) gis: HashSet<i64>,
+    /// Taxids.
+    pub(crate) taxids: BTreeSet<i32>,
+}
+
+impl IdSet {
+    /// Whether the list has this identifier in one of the forms it may be written in.
+    fn has(&self, id: &SeqId) -> bool {
+        match id {
+            SeqId::Gi(gi) => self.gis.contains(gi),
+            id if is_trace(id) || self.keys.is_empty() => false,
+            id => key::spellings(id).iter().any(|spelling| self.keys.contains(spelling)),
+        }
+    }
+
+    /// Whether the list is of such identifiers at all.
+    fn is_about(&self, id: &SeqId) -> bool {
+        match id {
+            SeqId::Gi(_) => !self.gis.is_empty(),
+            id => !is_trace(id) && !self.keys.is_empty(),
+        }
+    }
+
+    /// Whether one of the line's taxids is in the list.
+    fn has_taxid_of(&self, line: &Defline) -> bool {
+        taxids(line).iter().any(|taxid| self.taxids.contains(taxid))
+    }
+
+    /// Whether one of the line's taxids is not in the list.
+    fn lacks_taxid_of(&self, line: &Defline) -> bool {
+        taxids(line).iter().any(|taxid| !self.taxids.contains(taxid))
+    }
+}
+
+fn taxids(line: &Defline) -> BTreeSet<i32> {
+    let all = std::iter::once(&line.taxid).chain(&line.links);
+    all.filter_map(|&taxid| i32::try_from(taxid).ok()).collect()
+}
+
+/// Trace identifiers have lists of their own kind, which are not supported.
+fn is_trace(id: &SeqId) -> bool {
+    matches!(id, SeqId::General { db, tag: ObjectId::Number(_) | ObjectId::Text(_) } if db == b"ti")
+}
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct UserList {
+    pub(crate) set: IdSet,
+    /// Everything but the list.
+    pub(crate) negative: bool,
+}
+
+/// What the aliases ask of one volume.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VolumeFilter {
+    /// Lists, of which one must have the line.
+    pub(crate) lists: Vec<Arc<IdSet>>,
+    /// Membership bit that the line must have, from 1; 0 for none.
+    pub(crate) member_bit: u32,
+}
+
+/// Which definition lines are shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeflineFilter {
+    pub(crate) user: Option<UserList>,
+    /// One for each volume.
+    pub(crate) volumes: Vec<VolumeFilter>,
+}
+
+impl DeflineFilter {
+    /// True if no line is ever left out.
+    pub(crate) fn is_empty(&self) -> bool {
+        let idle = |volume: &VolumeFilter| volume.lists.is_empty() && volume.member_bit == 0;
+        self.user.is_none() && self.volumes.iter().all(idle)
+    }
+
+    /// Whether a definition line of a sequence in volume `volume` is shown.
+    pub(crate) fn keeps(&self, volume: usize, line: &Defline) -> bool {
+        let none = VolumeFilter::default();
+        let volume = self.volumes.get(volume).unwrap_or(&none);
+        if volume.member_bit != 0 && !is_member(line, volume.member_bit) {
+            return false;
+        }
+        if self.user.is_none() && volume.lists.is_empty() {
+            return true;
+        }
+        let mut kept = self.has_ids(&volume.lists, line);
+        match &self.user {
+            Some(user) if !user.negative && !user.set.taxids.is_empty() => {
+                kept = kept && user.set.has_taxid_of(line);
+            }
+            _ => {}
+        }
+        kept = kept || volume.lists.iter().any(|list| list.has_taxid_of(line));
+        match &self.user {
+            Some(user) if user.negative && !user.set.taxids.is_empty() => {
+                kept && user.set.lacks_taxid_of(line)
+            }
+            _ => kept,
+        }
+    }
+
+    /// Whether an identifier of the line passes the user's list, and one, maybe another, a list of the volume.
+    fn has_ids(&self, lists: &[Arc<IdSet>], line: &Defline) -> bool {
+        let by_user = |id: &SeqId| match &self.user {
+            Some(user) if !user.set.taxids.is_empty() => true,
+            Some(user) if user.negative => user.set.is_about(id) && !user.set.has(id),
+            Some(user) => user.set.has(id),
+            None => true,
+        };
+        let by_volume = |id: &SeqId| lists.is_empty() || lists.iter().any(|list| list.has(id));
+        line.ids.iter().any(by_user) && line.ids.iter().any(by_volume)
+    }
+}
+
+fn is_member(line: &Defline, bit: u32) -> bool {
+    let mask = 1i64.checked_shl(bit - 1).unwrap_or(0);
+    line.memberships.first().is_some_and(|bits| bits & mask != 0)
+}

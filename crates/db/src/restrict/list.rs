@@ -1,0 +1,287 @@
+//! Files that list identifiers, GIs or taxids.
+
+use std::path::{Path, PathBuf};
+
+use crate::{DbError, SearchPath, path};
+
+/// What is wrong with a list, in BLAST+'s words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ListError {
+    /// A list of GIs or taxids without a byte.
+    #[error("Specified file is empty.")]
+    Empty,
+    /// Neither a digit nor a binary list at the start.
+    #[error("Specified file is not a valid GI/TI list.")]
+    NotNumbers,
+    /// A binary list whose length is not the one it states.
+    #[error("Specified file is not a valid binary {kind} file.")]
+    Binary {
+        /// `GI` or `Tax Id List`.
+        kind: &'static str,
+    },
+    /// Something other than digits, blanks and ends of lines.
+    #[error("Invalid byte in text{kind} list [{byte}].")]
+    Byte {
+        /// `GI` or `TAXID`.
+        kind: &'static str,
+        /// The byte.
+        byte: u8,
+    },
+    /// A list of identifiers without a byte.
+    #[error("Failed to map seqidlist file ")]
+    EmptyIds,
+    /// A binary list of identifiers that is cut short or states another length.
+    #[error("Invalid seqidlist file")]
+    IdsLength,
+    /// A binary list of identifiers with fewer of them than it states.
+    #[error("Invalid total num of ids in seqidlist file")]
+    IdsCount,
+}
+
+/// Identifiers, as a text file or one made by `blastdb_aliastool -seqid_file_in` lists them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeqIdList {
+    /// As they stand in the file.
+    pub ids: Vec<Vec<u8>>,
+    /// From a binary file, in which they have the form of keys already.
+    pub binary: bool,
+    /// Residues of the database for which a binary list was made, 0 if for none.
+    pub database_residues: u64,
+}
+
+impl SeqIdList {
+    /// Reads either kind of list: one that starts with a zero byte is binary. In text, words are separated by white space,
+    /// `>` before them does not count, and `#` at the start of a word begins a comment (`SeqDB_ReadMemorySiList`).
+    ///
+    /// # Errors
+    /// [`ListError`] for an empty file or a damaged binary one.
+    pub fn parse(file: &[u8]) -> Result<Self, ListError> {
+        match file.first() {
+            None => Err(ListError::EmptyIds),
+            Some(0) => Self::parse_binary(file),
+            Some(_) => Ok(Self { ids: words(file), ..Self::default() }),
+        }
+    }
+
+    fn parse_binary(file: &[u8]) -> Result<Self, ListError> {
+        let mut fields = Fields { rest: &file[1..] };
+        let mut list = Self { binary: true, ..Self::default() };
+        let short = ListError::IdsLength;
+        if fields.long().ok_or(short)? != file.len() as u64 {
+            return Err(ListError::IdsLength);
+        }
+        let count = fields.long().ok_or(short)?;
+        let title = fields.word().ok_or(short)?;
+        fields.take(title as usize).ok_or(short)?;
+        let date = fields.byte().ok_or(short)?;
+        fields.take(usize::from(date)).ok_or(short)?;
+        list.database_residues = fields.long().ok_or(short)?;
+        if list.database_residues != 0 {
+            let date = fields.byte().ok_or(short)?;
+            fields.take(usize::from(date)).ok_or(short)?;
+            let names = fields.word().ok_or(short)?;
+            fields.take(names as usize).ok_or(short)?;
+        }
+        while (list.ids.len() as u64) < count {
+            let id = fields.id().ok_or(ListError::IdsCount)?;
+            list.ids.push(id.to_vec());
+        }
+        Ok(list)
+    }
+}
+
+/// What is left of a binary list.
+struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn word(&mut self) -> Option<u32> {
+        let bytes = self.take(4)?;
+        Some(u32::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+    }
+
+    fn long(&mut self) -> Option<u64> {
+        let bytes = self.take(8)?;
+        Some(u64::from_le_bytes(std::array::from_fn(|i| bytes[i])))
+    }
+
+    fn id(&mut self) -> Option<&'a [u8]> {
+        let length = match self.byte()? {
+            0xff => self.word()? as usize,
+            length => usize::from(length),
+        };
+        self.take(length)
+    }
+}
+
+fn words(text: &[u8]) -> Vec<Vec<u8>> {
+    let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
+    let mut ids = Vec::new();
+    let mut rest = text;
+    loop {
+        let start = rest.iter().position(|b| !is_blank(b) && *b != b'>');
+        let Some(start) = start else { return ids };
+        rest = &rest[start..];
+        let end = if rest[0] == b'#' {
+            rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())
+        } else {
+            let end = rest.iter().position(is_blank).unwrap_or(rest.len());
+            ids.push(rest[..end].to_vec());
+            end
+        };
+        rest = &rest[end..];
+    }
+}
+
+/// Reads a list of GIs: text, or binary as `blastdb_aliastool -gi_file_in` writes it.
+///
+/// A number counts only if something follows it, so that the last one is lost in a text without an end of line; zeros are
+/// left out (`SeqDB_ReadMemoryGiList`).
+///
+/// # Errors
+/// [`ListError`].
+pub fn gis(file: &[u8]) -> Result<Vec<u32>, ListError> {
+    numbers(file, "GI", "GI")
+}
+
+/// Reads the file of a TAXIDLIST in an alias: as [`gis`].
+///
+/// # Errors
+/// [`ListError`].
+pub fn taxids(file: &[u8]) -> Result<Vec<i32>, ListError> {
+    let numbers = numbers(file, "TAXID", "Tax Id List")?;
+    Ok(numbers.into_iter().map(u32::cast_signed).collect())
+}
+
+fn numbers(file: &[u8], text: &'static str, binary: &'static str) -> Result<Vec<u32>, ListError> {
+    match file.first() {
+        None => Err(ListError::Empty),
+        Some(b'0'..=b'9' | b'#') => {
+            let mut numbers = Vec::new();
+            let mut number = 0u32;
+            for &byte in file {
+                match byte {
+                    b'0'..=b'9' => {
+                        number = number.wrapping_mul(10).wrapping_add(u32::from(byte - b'0'));
+                    }
+                    b' ' | b'\n' | b'\r' => {
+                        numbers.extend((number != 0).then_some(number));
+                        number = 0;
+                    }
+                    byte => return Err(ListError::Byte { kind: text, byte }),
+                }
+            }
+            Ok(numbers)
+        }
+        Some(0xff) if file.len() >= 8 => {
+            let words = file.chunks_exact(4);
+            let mut words = words.map(|w| u32::from_be_bytes([w[0], w[1], w[2], w[3]]));
+            let (marker, count) = (words.next(), words.next());
+            let numbers: Vec<u32> = words.collect();
+            match (marker, count) {
+                (Some(u32::MAX), Some(count)) if count as usize == numbers.len() => Ok(numbers),
+                _ => Err(ListError::Binary { kind: binary }),
+            }
+        }
+        Some(_) => Err(ListError::NotNumbers),
+    }
+}
+
+/// Reads the taxids of `-taxids` (separated by commas) or the lines of a `-taxidlist` file; blank ones do not count. `None`
+/// if one is no number.
+pub fn typed_taxids(text: &[u8], separator: u8) -> Option<Vec<i32>> {
+    let pieces = text.split(|&b| b == separator).map(<[u8]>::trim_ascii);
+    let pieces = pieces.filter(|piece| !piece.is_empty());
+    pieces.map(|piece| std::str::from_utf8(piece).ok()?.parse().ok()).collect()
+}
+
+/// The first file called `name` in the working directory or on the search path (`SeqDB_ResolveDbPath`), read whole.
+///
+/// # Errors
+/// [`DbError::MissingList`] or [`DbError::Io`].
+pub fn find_and_read(name: &str, search: &SearchPath) -> Result<(PathBuf, Vec<u8>), DbError> {
+    let found = search.find_file(name.as_bytes());
+    let found = found.ok_or_else(|| DbError::MissingList { path: name.into() })?;
+    let file = PathBuf::from(path::os(&found));
+    let contents = read(&file)?;
+    Ok((file, contents))
+}
+
+/// Reads a list that an alias names. What is no ordinary file, and may have no end, counts as missing.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, DbError> {
+    let missing = || DbError::MissingList { path: file.into() };
+    match std::fs::metadata(file) {
+        Ok(found) if !found.is_file() => return Err(missing()),
+        _ => {}
+    }
+    std::fs::read(file).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => missing(),
+        _ => DbError::Io { path: file.into(), source },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `blastp -gilist` and `-seqidlist` take or refuse them.
+    #[test]
+    fn numbers_end_with_a_separator() {
+        assert_eq!(gis(b"1000\n5006 7\r\n0\n99"), Ok(vec![1000, 5006, 7]));
+        assert_eq!(gis(b"4294967297\n"), Ok(vec![1]));
+        assert_eq!(gis(b""), Err(ListError::Empty));
+        assert_eq!(gis(b"abc"), Err(ListError::NotNumbers));
+        assert_eq!(gis(b"12 a\n"), Err(ListError::Byte { kind: "GI", byte: 97 }));
+        assert_eq!(gis(b"# c\n").unwrap_err().to_string(), "Invalid byte in textGI list [35].");
+        let binary = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 1, 0];
+        assert_eq!(gis(&binary), Ok(vec![5, 256]));
+        assert_eq!(gis(&binary[..12]), Err(ListError::Binary { kind: "GI" }));
+    }
+
+    #[test]
+    fn words_and_comments_of_a_text_list() {
+        let list = SeqIdList::parse(b">P1\t>P2 # not P3\n#P4\r\nP5#6\n  ").unwrap();
+        assert_eq!(list.ids, [&b"P1"[..], b"P2", b"P5#6"]);
+        assert!(!list.binary);
+        assert_eq!(SeqIdList::parse(b""), Err(ListError::EmptyIds));
+    }
+
+    #[test]
+    fn binary_lists_are_checked() {
+        let mut file = vec![0u8];
+        file.extend(60u64.to_le_bytes());
+        file.extend(2u64.to_le_bytes());
+        file.extend(5u32.to_le_bytes());
+        file.extend(b"title\x04date");
+        file.extend(0u64.to_le_bytes());
+        file.extend(b"\x06HBA_m0\xff\x03\x00\x00\x00abc");
+        file.truncate(60);
+        let length = file.len() as u64;
+        file[1..9].copy_from_slice(&length.to_le_bytes());
+        let list = SeqIdList::parse(&file).unwrap();
+        assert_eq!(list.ids, [&b"HBA_m0"[..], b"abc"]);
+        assert!(list.binary);
+        file[9] = 3;
+        assert_eq!(SeqIdList::parse(&file), Err(ListError::IdsCount));
+        file[1] = 0;
+        assert_eq!(SeqIdList::parse(&file), Err(ListError::IdsLength));
+    }
+
+    #[test]
+    fn typed_taxids_may_have_blanks() {
+        assert_eq!(typed_taxids(b"9606, 7,,5 ", b','), Some(vec![9606, 7, 5]));
+        assert_eq!(typed_taxids(b"9606\r\n \n-1\n", b'\n'), Some(vec![9606, -1]));
+        assert_eq!(typed_taxids(b"9606,abc", b','), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! What each alias restricts its members to, seen from one volume (`CSeqDB_FilterTree`, seqdbfilter.cpp).
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use crate::DbError;
+use crate::path::{self, BasePath};
+use crate::totals::MOST_SEQUENCES;
+use crate::tree::Node;
+
+/// One restriction of an alias.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    /// FIRST_OID and LAST_OID, as a range from 0.
+    Range(Range<u32>),
+    /// A file of bits.
+    OidList(PathBuf),
+    /// A file of GIs.
+    Gis(PathBuf),
+    /// A file of identifiers.
+    SeqIds(PathBuf),
+    /// A membership bit of definition lines, from 1.
+    MemberBit(u32),
+    /// A file of taxids.
+    Taxids(PathBuf),
+}
+
+/// An alias as far as it concerns one volume.
+#[derive(Debug, Default)]
+pub(super) struct Branch {
+    pub(super) masks: Vec<Mask>,
+    pub(super) nodes: Vec<Branch>,
+    /// The volume is a member.
+    pub(super) has_volume: bool,
+}
+
+/// The restrictions of an alias, in the order in which BLAST+ applies them.
+pub(super) fn masks(node: &Node) -> Result<Vec<Mask>, DbError> {
+    let mut masks = Vec::new();
+    masks.extend(node.oid_range()?.map(Mask::Range));
+    masks.extend(list(node, "OIDLIST", None)?.map(Mask::OidList));
+    masks.extend(list(node, "GILIST", Some("GI"))?.map(Mask::Gis));
+    masks.extend(list(node, "SEQIDLIST", Some("SEQID"))?.map(Mask::SeqIds));
+    let bit = node.alias.number("MEMB_BIT", MOST_SEQUENCES, &node.file)?;
+    masks.extend(bit.map(|bit| Mask::MemberBit(bit.min(64) as u32)));
+    masks.extend(list(node, "TAXIDLIST", Some("Tax ids"))?.map(Mask::Taxids));
+    Ok(masks)
+}
+
+/// The file that a key names, beside the alias file unless absolute.
+fn list(
+    node: &Node,
+    key: &'static str,
+    single: Option<&'static str>,
+) -> Result<Option<PathBuf>, DbError> {
+    let Some(entry) = node.alias.get(key) else { return Ok(None) };
+    if let Some(what) = single.filter(|_| entry.value.contains(&b' ')) {
+        return Err(DbError::SeveralLists {
+            path: node.file.clone(),
+            line: entry.line,
+            what,
+            names: path::text(&entry.value),
+        });
+    }
+    let directory = node.file.parent().unwrap_or(std::path::Path::new(""));
+    Ok(Some(directory.join(path::os(&entry.value))))
+}
+
+/// Whether any alias of the tree restricts its members.
+pub(super) fn any(node: &Node) -> Result<bool, DbError> {
+    if !masks(node)?.is_empty() {
+        return Ok(true);
+    }
+    for node in &node.nodes {
+        if any(node)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether sequences and residues must be counted, because an alias has a list but does not state both
+/// (`CSeqDB_IdListValuesTest`, seqdbalias.cpp).
+pub(super) fn needs_count(node: &Node) -> bool {
+    let has = |key: &&str| node.alias.get(key).is_some();
+    if ["NSEQ", "LENGTH"].iter().all(has) {
+        return false;
+    }
+    ["GILIST", "SEQIDLIST", "TAXIDLIST"].iter().any(has) || node.nodes.iter().any(needs_count)
+}
+
+/// The tree as it concerns the volume `base`: aliases without restrictions give way to their members. `None` if the volume
+/// is not in it.
+pub(super) fn specialized(node: &Node, base: &BasePath) -> Result<Option<Branch>, DbError> {
+    let mut branch = Branch { masks: masks(node)?, ..Branch::default() };
+    for node in &node.nodes {
+        match specialized(node, base)? {
+            Some(below) if below.masks.is_empty() => {
+                branch.nodes.extend(below.nodes);
+                branch.has_volume |= below.has_volume;
+            }
+            Some(below) => branch.nodes.push(below),
+            None => {}
+        }
+    }
+    branch.has_volume |= node.volumes.contains(base);
+    while branch.masks.is_empty() && !branch.has_volume && branch.nodes.len() == 1 {
+        branch = branch.nodes.remove(0);
+    }
+    Ok((branch.has_volume || !branch.nodes.is_empty()).then_some(branch))
+}

@@ -1,0 +1,227 @@
+//! From lists to OIDs: the rules of BLAST+ for each kind of list and version.
+
+use std::collections::BTreeMap;
+
+use super::bits::Bits;
+use super::filter::IdSet;
+use super::list::SeqIdList;
+use crate::lookup::{Lookup, key};
+use crate::{DbError, TaxidSign};
+
+/// What BLAST+ warns of when a text list is used with a version-5 database.
+const SLOW: &str = "To obtain better run time performance, please run blastdb_aliastool \
+     -seqid_file_in <INPUT_FILE_NAME> -seqid_file_out <OUT_FILE_NAME> and use <OUT_FILE_NAME> as the argument to -seqidlist";
+const NO_IDS: &str = "Empty seqid list";
+const OTHER_DATABASE: &str = "Seqidlist file db info does not match input db";
+
+/// The keys of the user's list of identifiers, sorted, each once.
+///
+/// In version 5 those of a text are brought into the form of keys, and GIs among them are left out.
+pub(super) fn user_keys(
+    list: &SeqIdList,
+    lookup: &Lookup,
+    database_residues: u64,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Vec<u8>>, DbError> {
+    let mut keys: Vec<Vec<u8>>;
+    if !lookup.is_version_5() {
+        if list.binary {
+            return Err(DbError::SeqIdListVersion);
+        }
+        keys = list.ids.iter().map(|id| key::listed_version_4(id)).collect();
+    } else if list.binary {
+        keys = list.ids.clone();
+    } else {
+        warnings.push(SLOW.into());
+        keys = list.ids.iter().filter_map(|id| key::listed_word(id)).collect();
+        if keys.is_empty() {
+            warnings.push(NO_IDS.into());
+        }
+    }
+    let made_for = if list.binary { list.database_residues } else { 0 };
+    if made_for != 0 && made_for != database_residues {
+        warnings.push(OTHER_DATABASE.into());
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    Ok(keys)
+}
+
+/// The OIDs of keys: one for each key that is found.
+pub(super) fn oids_of_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
+    let mut oids = Vec::new();
+    for key in keys {
+        oids.extend(lookup.listed_oid(key)?);
+    }
+    Ok(oids)
+}
+
+/// The OIDs of GIs: one for each GI that is found.
+pub(super) fn oids_of_gis(
+    lookup: &Lookup,
+    gis: impl IntoIterator<Item = i64>,
+) -> Result<Vec<u32>, DbError> {
+    let mut oids = Vec::new();
+    lookup.require_gis()?;
+    for gi in gis {
+        oids.extend(lookup.listed_oid_of_gi(gi)?);
+    }
+    Ok(oids)
+}
+
+/// The OIDs of taxids.
+pub(super) fn oids_of_taxids(
+    lookup: &Lookup,
+    taxids: impl IntoIterator<Item = i32>,
+) -> Result<Vec<u32>, DbError> {
+    let mut oids = Vec::new();
+    for taxid in taxids {
+        lookup.oids_of_taxid(taxid, &mut oids)?;
+    }
+    if oids.is_empty() {
+        return Err(DbError::NoSuchTaxids { sign: TaxidSign::Positive });
+    }
+    Ok(oids)
+}
+
+/// The OIDs that a list of taxids excludes: those without any other taxid.
+pub(super) fn excluded_by_taxids(lookup: &Lookup, set: &IdSet) -> Result<Vec<u32>, DbError> {
+    let mut oids = Vec::new();
+    for &taxid in &set.taxids {
+        lookup.oids_of_taxid(taxid, &mut oids)?;
+    }
+    oids.sort_unstable();
+    oids.dedup();
+    let mut excluded = Vec::new();
+    for oid in oids {
+        if lookup.taxids_of(oid)?.iter().all(|taxid| set.taxids.contains(taxid)) {
+            excluded.push(oid);
+        }
+    }
+    if excluded.is_empty() {
+        return Err(DbError::NoSuchTaxids { sign: TaxidSign::Negative });
+    }
+    Ok(excluded)
+}
+
+/// The OIDs that a list of identifiers excludes in version 5: those all of whose identifiers are listed.
+pub(super) fn excluded_by_keys(lookup: &Lookup, keys: &[Vec<u8>]) -> Result<Vec<u32>, DbError> {
+    let mut listed: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
+    for key in keys {
+        for oid in lookup.first_oids(key)? {
+            listed.entry(oid).or_default().push(key);
+        }
+    }
+    let mut excluded = Vec::new();
+    for (oid, keys) in listed {
+        if all_listed(&lookup.ids_of(oid)?, &keys) {
+            excluded.push(oid);
+        }
+    }
+    Ok(excluded)
+}
+
+/// Whether all of a sequence's identifiers are among the keys; both sorted (`s_CompareIdList`, seqdb_lmdb.cpp).
+fn all_listed(ids: &[Vec<u8>], keys: &[&[u8]]) -> bool {
+    let (mut i, mut k) = (0, 0);
+    while i < ids.len() && k < keys.len() {
+        if ids[i] == keys[k] {
+            (i, k) = (i + 1, k + 1);
+            continue;
+        }
+        match key::PartialKey::of(&ids[i], keys[k]) {
+            // The entry stands for all its chains. BLAST+ goes on while the first letter is one of the entry's.
+            key::PartialKey::Entry => {
+                let entry = keys[k];
+                let shares = |id: &[u8]| id.first().is_some_and(|letter| entry.contains(letter));
+                i += 1;
+                while i < ids.len() && shares(&ids[i]) {
+                    i += 1;
+                }
+                while k < keys.len() && shares(keys[k]) {
+                    k += 1;
+                }
+            }
+            key::PartialKey::Unversioned => {
+                k += 1;
+                if k < keys.len() && ids[i] == keys[k] {
+                    k += 1;
+                }
+                i += 1;
+            }
+            key::PartialKey::Other => break,
+        }
+    }
+    i == ids.len()
+}
+
+/// The OIDs that an index shows or hides when a list is excluded.
+#[derive(Debug, Default)]
+pub(super) struct Remainder {
+    /// With something that is not listed.
+    shown: Bits,
+    /// With something that is.
+    hidden: Bits,
+}
+
+impl Remainder {
+    fn see(&mut self, oid: u32, listed: bool) {
+        if listed { &mut self.hidden } else { &mut self.shown }.insert(oid);
+    }
+
+    /// The OIDs to leave out, and the end of those that the index knows: what comes after it is left out, too.
+    pub(super) fn excluded(&self) -> (Vec<u32>, u32) {
+        let excluded = self.hidden.iter().filter(|&oid| !self.shown.contains(oid)).collect();
+        (excluded, self.hidden.end().max(self.shown.end()))
+    }
+}
+
+/// What is left of the sequences that the GI indexes know.
+pub(super) fn without_gis(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
+    let mut remainder = Remainder::default();
+    for (first, gis) in lookup.all_gis()? {
+        for i in 0..gis.len() {
+            let (gi, oid) = gis.get(i);
+            remainder.see(bounded(lookup, first, oid)?, set.gis.contains(&gi));
+        }
+    }
+    Ok(remainder)
+}
+
+/// What is left of the sequences that the string indexes of version 4 know.
+///
+/// An accession without version does not count if the next key, in the same page of the index, is the same accession with one
+/// (`CSeqDBIsam::x_SearchNegativeMultiSeq`, seqdbisam.cpp).
+pub(super) fn without_keys(lookup: &Lookup, set: &IdSet) -> Result<Remainder, DbError> {
+    let mut remainder = Remainder::default();
+    for (first, strings) in lookup.all_strings()? {
+        let damaged = |damage| lookup.damaged_strings(first, damage);
+        let entries = strings.entries().collect::<Result<Vec<_>, _>>().map_err(damaged)?;
+        for page in entries.chunks(strings.page()) {
+            let mut i = 0;
+            while let Some(&(key, oid)) = page.get(i) {
+                let oid = bounded(lookup, first, oid)?;
+                let again = page.get(i + 1).is_some_and(|(next, _)| is_versioned(next, key));
+                if set.keys.contains(key) {
+                    remainder.see(oid, true);
+                    i += usize::from(again);
+                } else if !again {
+                    remainder.see(oid, false);
+                }
+                i += 1;
+            }
+        }
+    }
+    Ok(remainder)
+}
+
+fn is_versioned(next: &[u8], key: &[u8]) -> bool {
+    !key.contains(&b'.') && next.strip_prefix(key).is_some_and(|rest| rest.starts_with(b"."))
+}
+
+/// The OID in the whole database of one that an index gives, which may be anything.
+fn bounded(lookup: &Lookup, first: u32, oid: u32) -> Result<u32, DbError> {
+    let count = lookup.database().oid_count();
+    let whole = first.checked_add(oid).filter(|&oid| oid < count);
+    whole.ok_or(DbError::NoSuchOid { oid, count })
+}

@@ -1,0 +1,116 @@
+//! What checking needs of a volume besides what searching does.
+
+use std::ops::Range;
+
+use super::{Headers, Volume};
+use crate::bytes::Bytes;
+use crate::index::Table;
+use crate::partition::VolumeFile;
+use crate::{DbError, SequenceKind};
+
+impl Volume {
+    /// Checks the index before its tables, and that the tables and the files they point into begin and end together.
+    pub(crate) fn check_index(&self, first: u32) -> Result<(), DbError> {
+        let bytes = &self.tables[Table::Headers as usize];
+        self.check_texts(bytes)?;
+        let count = self.index.sequences;
+        let last = match self.index.kind {
+            SequenceKind::Protein => Table::Sequences,
+            SequenceKind::Nucleotide => Table::Ambiguities,
+        };
+        let end = self.index.position(last, count) + 4;
+        if bytes.end() != end {
+            return Err(self.unsound(VolumeFile::Index, end, "bytes after the last offset"));
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let header_end = match &self.headers {
+            Headers::File(bytes) => bytes.end(),
+            Headers::Parsed(_) => 0,
+        };
+        let sequences = (VolumeFile::Sequences, self.residues.end());
+        let mut expected = vec![
+            (Table::Headers, 0, VolumeFile::Headers, header_end),
+            (Table::Sequences, 1, sequences.0, sequences.1),
+        ];
+        if self.index.kind == SequenceKind::Nucleotide {
+            // Where they begin is checked with the first sequence.
+            let start = self.offset(Table::Ambiguities, 0) as usize;
+            expected.push((Table::Ambiguities, start, sequences.0, sequences.1));
+        }
+        for (table, start, file, length) in expected {
+            if self.offset(table, 0) as usize != start {
+                return Err(self.bad_offset(table, 0, first));
+            }
+            let end = self.offset(table, count) as usize;
+            if end < length {
+                return Err(self.unsound(file, end, "bytes after the last sequence"));
+            }
+            if end > length {
+                return Err(self.bad_offset(table, count, first));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks title, name of the LMDB file and date: text, padded with NUL bytes.
+    fn check_texts(&self, bytes: &Bytes) -> Result<(), DbError> {
+        let mut at = if self.index.version == 5 { 12 } else { 8 };
+        let texts = if self.index.version == 5 { 3 } else { 2 };
+        for number in 1..=texts {
+            let Some(length) = bytes.at(at..at + 4) else { break };
+            let length = length.iter().fold(0usize, |value, &byte| value << 8 | usize::from(byte));
+            at += 4;
+            let Some(text) = bytes.at(at..at.saturating_add(length)) else { break };
+            let end = text.iter().position(|&byte| byte == 0).unwrap_or(length);
+            if let Some(bad) = text[..end].iter().position(|&byte| byte < b' ' || byte == 0x7f) {
+                let problem = "a control character in title, file name or date";
+                return Err(self.unsound(VolumeFile::Index, at + bad, problem));
+            }
+            // Only the date is padded.
+            let padding = if number == texts { &text[end..] } else { &[] };
+            if (number < texts && end < length) || padding.iter().any(|&byte| byte != 0) {
+                let problem = "bytes after the end of title, file name or date";
+                return Err(self.unsound(VolumeFile::Index, at + end, problem));
+            }
+            at += length;
+        }
+        Ok(())
+    }
+
+    /// The header of sequence `i` and its position in the file.
+    #[inline]
+    pub(crate) fn header(&self, i: u32) -> Option<(usize, &[u8])> {
+        let Headers::File(file) = &self.headers else { return None };
+        let span = self.span(Table::Headers, i)?;
+        Some((span.start, file.at(span)?))
+    }
+
+    /// Bytes of all three files.
+    pub(crate) fn bytes_in_all(&self) -> u64 {
+        let headers = match &self.headers {
+            Headers::File(bytes) => bytes.end(),
+            Headers::Parsed(_) => 0,
+        };
+        (self.tables[0].end() + self.residues.end() + headers) as u64
+    }
+
+    /// A header that is not as it must be.
+    pub(crate) fn bad_header(&self, offset: usize, oid: u32, problem: &'static str) -> DbError {
+        DbError::Header { path: self.file("hr"), offset: offset as u64, oid, problem }
+    }
+
+    /// A nucleotide sequence that is not as it must be.
+    pub(crate) fn unsound_sequence(&self, i: u32, first: u32, problem: &str) -> DbError {
+        let Range { start, .. } = self.span(Table::Sequences, i).unwrap_or(0..0);
+        let path = self.file("sq");
+        let place = format!(" byte {start} (sequence {})", first + i);
+        DbError::Unsound { path, place, problem: problem.to_owned() }
+    }
+
+    fn unsound(&self, file: VolumeFile, at: usize, problem: &str) -> DbError {
+        let path = self.file(super::piece::extension(file));
+        DbError::Unsound { path, place: format!(" byte {at}"), problem: problem.to_owned() }
+    }
+}

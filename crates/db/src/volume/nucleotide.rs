@@ -1,0 +1,53 @@
+//! Volumes of nucleotides: bases at two bits each, with the ambiguous ones beside.
+//!
+//! In the sequence file, the packed bases of sequence i lie between its sequence offset and its ambiguity offset, its
+//! ambiguities from there to the sequence offset of the next.
+
+use std::ops::Range;
+
+use super::Volume;
+use crate::index::Table;
+use crate::{Bases, DbError};
+
+/// Bases in a byte of the sequence file.
+pub(super) const BASES_IN_BYTE: u64 = 4;
+
+impl Volume {
+    /// The bases of sequence `i`.
+    pub(crate) fn bases(&self, i: u32, first: u32) -> Result<Bases<'_>, DbError> {
+        let offset = |table, i: u32| {
+            let entry = self.index.offset(&self.tables[table as usize], table, i);
+            entry.map(|offset| offset as usize).ok_or_else(|| self.bad_offset(table, i, first))
+        };
+        let start = offset(Table::Sequences, i)?;
+        let middle = offset(Table::Ambiguities, i)?;
+        let end = offset(Table::Sequences, i.saturating_add(1))?;
+        let packed = self.residues.at(start..middle).filter(|packed| !packed.is_empty());
+        let ambiguities = self.residues.at(middle..end);
+        match (packed, ambiguities) {
+            (None, _) => Err(self.bad_offset(Table::Ambiguities, i, first)),
+            (_, None) => Err(self.bad_offset(Table::Sequences, i + 1, first)),
+            (Some(packed), Some(ambiguities)) => Ok(Bases::new(packed, ambiguities)),
+        }
+    }
+
+    /// Checks that no more bases are stated than the bytes can hold: their exact number would take reading all of them.
+    pub(super) fn check_nucleotide_end(&self) -> Result<(), DbError> {
+        let (stated, found) = (self.index.residues, self.residues_before(self.index.sequences));
+        if stated > found {
+            return Err(DbError::Residues { path: self.file("in"), stated, found });
+        }
+        Ok(())
+    }
+
+    /// Checks the offsets and the ambiguities of the sequences in `range`.
+    pub(super) fn validate_bases(&self, range: Range<u32>, first: u32) -> Result<(), DbError> {
+        for i in range {
+            if let Some(at) = self.bases(i, first)?.fault() {
+                let start = self.offset(Table::Ambiguities, i) as usize + at;
+                return Err(self.bad_byte(start, first + i, "a run of ambiguous bases"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Parts of a volume: where they are in its files, and a volume of which only parts are in memory.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Headers, Volume};
+use crate::DbError;
+use crate::bytes::Bytes;
+use crate::index::Table;
+use crate::partition::{Part, VolumeFile};
+
+impl Volume {
+    /// The path of a file; `None` for a volume that was never files.
+    pub(crate) fn path_of(&self, file: VolumeFile) -> Option<PathBuf> {
+        self.on_disk.then(|| self.file(extension(file)))
+    }
+
+    /// Where in its file a part of the sequences `range` is.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] if the offsets at its ends are out of order or outside the file. `first` is the OID of the
+    /// volume's first sequence.
+    pub(crate) fn bytes_of(
+        &self,
+        part: Part,
+        range: &Range<u32>,
+        first: u32,
+    ) -> Result<Range<usize>, DbError> {
+        let (table, sentinel) = match part {
+            Part::SequenceOffsets => return Ok(self.entries(Table::Sequences, range)),
+            Part::AmbiguityOffsets => return Ok(self.entries(Table::Ambiguities, range)),
+            Part::HeaderOffsets => return Ok(self.entries(Table::Headers, range)),
+            // The sentinel before the first sequence is part of it.
+            Part::Sequences => (Table::Sequences, 1),
+            Part::Headers => (Table::Headers, 0),
+        };
+        let [start, end] = [range.start, range.end].map(|i| self.offset(table, i) as usize);
+        let outside = end > self.bytes(part).map_or(0, Bytes::end);
+        match start.checked_sub(sentinel) {
+            Some(from) if start <= end && !outside => Ok(from..end),
+            Some(_) => Err(self.bad_offset(table, range.end, first)),
+            None => Err(self.bad_offset(table, range.start, first)),
+        }
+    }
+
+    /// Where in the index file the entries of the sequences `range`, and the one after, are.
+    fn entries(&self, table: Table, range: &Range<u32>) -> Range<usize> {
+        self.index().position(table, range.start)..self.index().position(table, range.end) + 4
+    }
+
+    /// The same volume without any of its bytes.
+    pub(crate) fn without_bytes(&self) -> Self {
+        let none = || Bytes::held(Vec::new());
+        Self {
+            tables: std::array::from_fn(|_| none()),
+            residues: none(),
+            headers: match &self.headers {
+                Headers::File(_) => Headers::File(none()),
+                Headers::Parsed(lines) => Headers::Parsed(Arc::clone(lines)),
+            },
+            ..self.clone()
+        }
+    }
+
+    /// Gives the volume the bytes of a part.
+    pub(crate) fn set_bytes(&mut self, part: Part, bytes: Bytes) {
+        match part {
+            Part::SequenceOffsets => self.tables[Table::Sequences as usize] = bytes,
+            Part::AmbiguityOffsets => self.tables[Table::Ambiguities as usize] = bytes,
+            Part::HeaderOffsets => self.tables[Table::Headers as usize] = bytes,
+            Part::Sequences => self.residues = bytes,
+            Part::Headers => self.headers = Headers::File(bytes),
+        }
+    }
+
+    /// Gives the volume the bytes of a part that `whole` holds.
+    pub(crate) fn share_bytes(
+        &mut self,
+        whole: &Self,
+        part: Part,
+        range: &Range<u64>,
+    ) -> Result<(), DbError> {
+        // Records that were never encoded need no bytes.
+        let Some(bytes) = whole.bytes(part) else { return Ok(()) };
+        let window = bytes.window(range.start as usize..range.end as usize);
+        if window.len() as u64 != range.end - range.start {
+            return Err(whole.cut_short(part, range, window.end() as u64));
+        }
+        self.set_bytes(part, window);
+        Ok(())
+    }
+
+    /// The bytes that hold a part; `None` for the headers of records that were never encoded.
+    fn bytes(&self, part: Part) -> Option<&Bytes> {
+        Some(match part {
+            Part::SequenceOffsets => &self.tables[Table::Sequences as usize],
+            Part::AmbiguityOffsets => &self.tables[Table::Ambiguities as usize],
+            Part::HeaderOffsets => &self.tables[Table::Headers as usize],
+            Part::Sequences => &self.residues,
+            Part::Headers => match &self.headers {
+                Headers::File(bytes) => bytes,
+                Headers::Parsed(_) => return None,
+            },
+        })
+    }
+
+    /// What is held of a part.
+    pub(crate) fn held(&self, part: Part) -> &[u8] {
+        self.bytes(part).map_or(&[], |bytes| bytes)
+    }
+
+    /// The error for a stretch of which only the bytes before `end` are there.
+    pub(crate) fn cut_short(&self, part: Part, range: &Range<u64>, end: u64) -> DbError {
+        DbError::Truncated {
+            path: self.file(extension(part.file())),
+            what: match part {
+                Part::SequenceOffsets => "the table of sequence offsets",
+                Part::AmbiguityOffsets => "the table of ambiguity offsets",
+                Part::Sequences => "the sequences",
+                Part::HeaderOffsets => "the table of header offsets",
+                Part::Headers => "the headers",
+            },
+            offset: range.start,
+            needed: range.end,
+            length: end,
+        }
+    }
+}
+
+/// The extension of a file after the letter for the kind of sequences.
+pub(super) fn extension(file: VolumeFile) -> &'static str {
+    match file {
+        VolumeFile::Index => "in",
+        VolumeFile::Sequences => "sq",
+        VolumeFile::Headers => "hr",
+    }
+}

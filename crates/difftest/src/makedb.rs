@@ -1,0 +1,169 @@
+//! `difftest makedb`: databases of real sequences by both programs, file by file, and what BLAST+ reads
+//! from ours.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::error::{Result, io_error};
+use crate::fasta;
+use crate::workspace::{self, Source, Workspace};
+
+/// Runs of both programs before a difference counts, because files hold the minute in which they are made.
+const ATTEMPTS: usize = 3;
+
+/// What to compare.
+#[derive(Debug)]
+pub struct Options {
+    /// Only the small set.
+    pub quick: bool,
+    /// FleetBLAST.
+    pub tested: PathBuf,
+}
+
+/// Options that go with every input.
+const VARIANTS: &[&[&str]] = &[
+    &[],
+    &["-blastdb_version", "4"],
+    &["-parse_seqids"],
+    &["-parse_seqids", "-blastdb_version", "4"],
+    &["-parse_seqids", "-hash_index", "-taxid_map", "map.txt"],
+    &["-hash_index", "-taxid", "9606"],
+    &["-parse_seqids", "-max_file_sz", "800KB"],
+    &["-max_file_sz", "800KB", "-blastdb_version", "4", "-hash_index"],
+];
+
+/// Makes all databases; true if all files are equal and BLAST+ answers the same.
+///
+/// # Errors
+/// If inputs cannot be made or a program cannot be started.
+pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+    workspace::report_source(source);
+    let dir = workspace.target.join("difftest-makedb");
+    fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
+    let write = |name: &str, bytes: &[u8]| {
+        let path = dir.join(name);
+        fs::write(&path, bytes).map_err(io_error("write", &path))
+    };
+    write("small.fa", &fasta::to_bytes(&source.proteins))?;
+    write("map.txt", map(source).as_bytes())?;
+    let mut inputs = vec![("small.fa", "prot")];
+    if !options.quick {
+        fasta::unpack(&source.big, &dir.join("big.fa"))?;
+        inputs.push(("big.fa", "prot"));
+        let genomes = source.big.with_file_name("genomes.fa.gz");
+        if genomes.is_file() {
+            fasta::unpack(&genomes, &dir.join("genomes.fa"))?;
+            inputs.push(("genomes.fa", "nucl"));
+        } else {
+            println!(
+                "no genomes.fa.gz beside {}: nucleotides were not compared",
+                source.big.display()
+            );
+        }
+    }
+    let mut sound = true;
+    for (input, kind) in inputs {
+        for variant in VARIANTS {
+            let arguments = [&["-in", input, "-dbtype", kind][..], variant].concat();
+            let differences = compare(&dir, options, &arguments)?;
+            let verdict = if differences.is_empty() { "same" } else { "DIFFERENT" };
+            println!("{verdict:<10}{}", arguments.join(" "));
+            differences.iter().for_each(|difference| println!("          {difference}"));
+            sound &= differences.is_empty();
+        }
+    }
+    Ok(sound)
+}
+
+/// A taxonomy id for the identifiers of the small set, but for every third.
+fn map(source: &Source) -> String {
+    let records = source.proteins.iter().enumerate().filter(|(n, _)| n % 3 != 0);
+    let line = |(n, record): (usize, &fasta::Record)| {
+        let word = record.header.split_whitespace().next().unwrap_or_default();
+        format!("{word} {}\n", n * 7919 % 3000 + 1)
+    };
+    records.map(line).collect()
+}
+
+/// Both programs with the same arguments; what differs.
+fn compare(dir: &Path, options: &Options, arguments: &[&str]) -> Result<Vec<String>> {
+    let mut differences = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let (oracle, ours) = (dir.join("oracle"), dir.join("ours"));
+        for place in [&oracle, &ours] {
+            if place.exists() {
+                fs::remove_dir_all(place).map_err(io_error("remove", place))?;
+            }
+        }
+        let wanted =
+            output(dir, Path::new("makeblastdb"), &[arguments, &["-out", "oracle/x"]].concat())?;
+        let found = output(
+            dir,
+            &options.tested,
+            &[&["makeblastdb"], arguments, &["-out", "ours/x"]].concat(),
+        )?;
+        differences = differing_files(&oracle, &ours)?;
+        if (wanted.status.code(), &wanted.stderr) != (found.status.code(), &found.stderr) {
+            differences.push("exit code or standard error".to_owned());
+        }
+        if differences.is_empty() {
+            return readable(dir, arguments);
+        }
+    }
+    Ok(differences)
+}
+
+fn output(dir: &Path, program: &Path, arguments: &[&str]) -> Result<Output> {
+    Command::new(program)
+        .args(arguments)
+        .current_dir(dir)
+        .output()
+        .map_err(io_error("run", program))
+}
+
+fn differing_files(oracle: &Path, ours: &Path) -> Result<Vec<String>> {
+    let mut names = BTreeSet::new();
+    for place in [oracle, ours] {
+        for entry in fs::read_dir(place).map_err(io_error("read", place))? {
+            names.insert(entry.map_err(io_error("read", place))?.file_name());
+        }
+    }
+    let differs = |name: &std::ffi::OsString| {
+        let read = |place: &Path| fs::read(place.join(name)).ok();
+        read(oracle) != read(ours)
+    };
+    Ok(names.iter().filter(|name| differs(name)).map(|name| name.display().to_string()).collect())
+}
+
+/// What BLAST+'s programs say of the two databases: sequences, totals, a search.
+fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
+    let kind = arguments.get(3).copied().unwrap_or("prot");
+    let search = if kind == "prot" { "blastp" } else { "blastn" };
+    let (query, input) = (dir.join("query.fa"), dir.join(arguments[1]));
+    let records = fasta::read(&input, 3)?;
+    fs::write(&query, fasta::to_bytes(&records)).map_err(io_error("write", &query))?;
+    let tasks: [(&str, &[&str]); 3] = [
+        ("blastdbcmd", &["-dbtype", kind, "-entry", "all", "-outfmt", "%f"]),
+        ("blastdbcmd", &["-dbtype", kind, "-info"]),
+        (
+            search,
+            &["-query", "query.fa", "-outfmt", "6", "-evalue", "1e-20", "-max_target_seqs", "9"],
+        ),
+    ];
+    let mut differences = Vec::new();
+    for (program, task) in tasks {
+        let answer = |db: &str| output(dir, Path::new(program), &[&["-db", db], task].concat());
+        let (wanted, found) = (answer("oracle/x")?, answer("ours/x")?);
+        // The name of the place is in what -info says.
+        let text = |answer: &Output, place: &str| {
+            String::from_utf8_lossy(&answer.stdout).replace(&format!("/{place}/x"), "/x")
+        };
+        let same = text(&wanted, "oracle") == text(&found, "ours") && wanted.stderr == found.stderr;
+        if !same || !found.status.success() {
+            differences.push(format!("{program} {}", task.join(" ")));
+        }
+    }
+    Ok(differences)
+}

@@ -1,0 +1,153 @@
+//! Accessions of version 5: the table from accession to sequence (`.?db`) and the lists of
+//! accessions of each sequence (`.?os`).
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use fleetblast_seq::id::SeqId;
+
+use crate::error::Error;
+use crate::ids;
+use crate::lmdb::Lmdb;
+use crate::sink::{Output, Sink};
+use crate::sort::Sorter;
+
+/// The size of the map that BLAST+ starts with.
+const MAP_SIZE: u64 = 700_000_000;
+/// Bytes of a page of LMDB, and those of them that hold entries.
+const PAGE: u64 = 4096;
+const PAGE_CONTENTS: u64 = PAGE - 16;
+/// From this length on the length of an identifier takes four bytes more.
+const LONG: usize = 255;
+
+/// Collects the accessions of all sequences.
+#[derive(Debug)]
+pub(crate) struct Accessions {
+    keys: Sorter,
+    ends: Output,
+    lists: Output,
+    /// Sequences up to the last with accessions.
+    count: u64,
+    /// Sequences after it.
+    without: u64,
+    /// Number and bytes of the keys, repeated ones included.
+    entries: u64,
+    key_bytes: u64,
+}
+
+impl Accessions {
+    pub(crate) fn new(sink: &Sink) -> Result<Self, Error> {
+        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+        let keys = Sorter::new(sink.directory());
+        let (ends, lists) = (spool()?, spool()?);
+        Ok(Self { keys, ends, lists, count: 0, without: 0, entries: 0, key_bytes: 0 })
+    }
+
+    /// Adds the identifiers of the next sequence.
+    pub(crate) fn add(&mut self, ids: &[SeqId], number: u32) -> Result<(), Error> {
+        let mut listed: Vec<Vec<u8>> = Vec::new();
+        let mut result = Ok(());
+        // BLAST+ sorts the numbers of one key as the bytes of little-endian integers.
+        let value = u64::from(number.swap_bytes());
+        for id in ids {
+            ids::accession_keys(id, |key, list| {
+                self.entries += 1;
+                self.key_bytes += key.len() as u64;
+                if result.is_ok() {
+                    result = self.keys.push(key, value);
+                }
+                if list {
+                    listed.push(key.to_vec());
+                }
+            });
+        }
+        result?;
+        listed.sort();
+        let before = self.lists.length();
+        for id in &listed {
+            self.put_listed(id)?;
+        }
+        if listed.is_empty() {
+            self.without += 1;
+            return Ok(());
+        }
+        self.count += self.without + 1;
+        for _ in 0..std::mem::take(&mut self.without) {
+            self.ends.put(&before.to_le_bytes())?;
+        }
+        self.ends.put(&self.lists.length().to_le_bytes())
+    }
+
+    fn put_listed(&mut self, id: &[u8]) -> Result<(), Error> {
+        if id.len() >= LONG {
+            self.lists.put(&[LONG as u8])?;
+            self.lists.put(&(id.len() as u32).to_le_bytes())?;
+        } else {
+            self.lists.put(&[id.len() as u8])?;
+        }
+        self.lists.put(id)
+    }
+
+    /// Writes the table, and the lists unless there are no accessions.
+    pub(crate) fn write(self, sink: &mut Sink, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
+        let mut lmdb = create(sink, self.key_bytes + 16 * self.entries)?;
+        lmdb.put_volumes(volumes)?;
+        if self.entries > 0 {
+            let mut file = sink.file(None, "os")?;
+            file.put(&self.count.to_le_bytes())?;
+            file.append(self.ends)?;
+            file.append(self.lists)?;
+            file.close()?;
+            lmdb.set_map_size(map_size(&lmdb, self.entries, self.key_bytes));
+            let mut batches = lmdb.batches("acc2oid");
+            let mut repeats = false;
+            let mut last: Option<(Vec<u8>, u64)> = None;
+            self.keys.finish(|key, value| {
+                let same_key = last.as_ref().is_some_and(|(k, _)| k == key);
+                let repeated = same_key && last.as_ref().is_some_and(|(_, v)| *v == value);
+                repeats |= same_key && !repeated;
+                let number = (value as u32).swap_bytes().to_le_bytes();
+                batches.push((!repeated).then(|| (key.to_vec(), number.to_vec())))?;
+                if !repeated {
+                    last = Some((key.to_vec(), value));
+                }
+                Ok(())
+            })?;
+            batches.finish()?;
+            if repeats {
+                lmdb.set_repeats();
+            }
+        }
+        lmdb.close()
+    }
+}
+
+/// Writes the table of volumes of a database whose identifiers are not read.
+pub(crate) fn write_volumes(sink: &mut Sink, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
+    let lmdb = create(sink, 0)?;
+    lmdb.put_volumes(volumes)?;
+    lmdb.close()
+}
+
+fn create(sink: &mut Sink, entries: u64) -> Result<Lmdb, Error> {
+    Lmdb::create(sink.path(None, "db"), MAP_SIZE, entries)
+}
+
+/// The size of the map by the time BLAST+ puts the accessions
+/// (`CWriteDB_LMDB::x_IncreaseEnvMapSize`).
+fn map_size(lmdb: &Lmdb, entries: u64, key_bytes: u64) -> u64 {
+    let leaves = (key_bytes + 16 * entries) / PAGE_CONTENTS + 1;
+    let duplicates = if leaves > 200 { 14 } else { 7 };
+    let branches = (key_bytes / entries + 16) * leaves / PAGE_CONTENTS + 1;
+    let pages = leaves + branches + duplicates + lmdb.last_page();
+    if pages > MAP_SIZE / PAGE { pages * PAGE } else { MAP_SIZE }
+}
+
+/// The name of a volume in the table.
+pub(crate) fn volume_name(base: &Path, volume: Option<u32>) -> Vec<u8> {
+    let mut name = base.file_name().unwrap_or_default().as_bytes().to_vec();
+    if let Some(volume) = volume {
+        name.extend(format!(".{volume:02}").bytes());
+    }
+    name
+}

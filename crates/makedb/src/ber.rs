@@ -1,0 +1,113 @@
+//! Writing the BER of binary ASN.1 headers: constructed elements of indefinite length, everything
+//! else of definite length.
+
+/// SEQUENCE, constructed.
+const SEQUENCE: u8 = 0x30;
+/// INTEGER.
+const INTEGER: u8 = 0x02;
+/// VisibleString.
+const VISIBLE_STRING: u8 = 0x1a;
+
+/// What a VisibleString may not hold is stored as this.
+const REPLACEMENT: u8 = b'#';
+
+/// Appends elements to a buffer.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    bytes: &'a mut Vec<u8>,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(bytes: &'a mut Vec<u8>) -> Self {
+        Self { bytes }
+    }
+
+    /// Offset in the buffer of the next byte.
+    pub(crate) fn position(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn constructed(&mut self, tag: u8, contents: impl FnOnce(&mut Self)) {
+        self.bytes.extend([tag, 0x80]);
+        contents(self);
+        self.bytes.extend([0, 0]);
+    }
+
+    /// A SEQUENCE or SEQUENCE OF.
+    pub(crate) fn sequence(&mut self, contents: impl FnOnce(&mut Self)) {
+        self.constructed(SEQUENCE, contents);
+    }
+
+    /// A member with this explicit context tag.
+    pub(crate) fn tagged(&mut self, number: u8, contents: impl FnOnce(&mut Self)) {
+        self.constructed(0xa0 | number, contents);
+    }
+
+    /// An INTEGER in as few bytes as hold it.
+    pub(crate) fn integer(&mut self, value: i64) {
+        let bytes = value.to_be_bytes();
+        let surplus = |i: usize| {
+            let sign = if bytes[i + 1] & 0x80 == 0 { 0 } else { 0xff };
+            bytes[i] == sign
+        };
+        let start = (0..7).take_while(|&i| surplus(i)).count();
+        self.bytes.extend([INTEGER, (8 - start) as u8]);
+        self.bytes.extend(&bytes[start..]);
+    }
+
+    /// A VisibleString; calls `bad` with the offset in the buffer and the value of each character
+    /// that is none and is replaced.
+    pub(crate) fn string(&mut self, text: &[u8], mut bad: impl FnMut(usize, u8)) {
+        self.bytes.push(VISIBLE_STRING);
+        self.length(text.len());
+        for &byte in text {
+            let visible = (b' '..=b'~').contains(&byte);
+            if !visible {
+                bad(self.bytes.len(), byte);
+            }
+            self.bytes.push(if visible { byte } else { REPLACEMENT });
+        }
+    }
+
+    fn length(&mut self, length: usize) {
+        if length < 0x80 {
+            self.bytes.push(length as u8);
+        } else {
+            let bytes = (length as u64).to_be_bytes();
+            let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+            self.bytes.push(0x80 | (8 - zeros) as u8);
+            self.bytes.extend(&bytes[zeros..]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_take_as_few_bytes_as_hold_them() {
+        let written = |value: i64| {
+            let mut bytes = Vec::new();
+            Writer::new(&mut bytes).integer(value);
+            bytes
+        };
+        assert_eq!(written(0), [2, 1, 0]);
+        assert_eq!(written(127), [2, 1, 127]);
+        assert_eq!(written(128), [2, 2, 0, 128]);
+        assert_eq!(written(999), [2, 2, 3, 0xe7]);
+        assert_eq!(written(-1), [2, 1, 0xff]);
+        assert_eq!(written(i64::MAX)[..2], [2, 8]);
+    }
+
+    #[test]
+    fn long_strings_have_long_lengths_and_bad_characters_are_replaced() {
+        let mut bytes = Vec::new();
+        let mut bad = Vec::new();
+        Writer::new(&mut bytes).string(&[b'a'; 300], |_, _| unreachable!());
+        assert_eq!(bytes[..4], [0x1a, 0x82, 1, 44]);
+        bytes.clear();
+        Writer::new(&mut bytes).string(b"a\xe9\x02", |at, byte| bad.push((at, byte)));
+        assert_eq!((&bytes[..], &bad[..]), (&b"\x1a\x03a##"[..], &[(3, 0xe9), (4, 2)][..]));
+    }
+}

@@ -1,0 +1,270 @@
+//! Putting sequences into volumes, and the end of a database.
+
+use fleetblast_seq::id::SeqId;
+
+use crate::accessions::{self, Accessions};
+use crate::duplicates::Duplicates;
+use crate::encode::{Block, Entry};
+use crate::error::{Context, Error};
+use crate::header;
+use crate::ids;
+use crate::options::{Options, Version};
+use crate::sink::Sink;
+use crate::taxids::{TaxidTables, Taxids};
+use crate::volume::{Item, Volume};
+
+/// Most sequences of a database.
+const MAX_SEQUENCES: u64 = i32::MAX as u64;
+
+/// A database that comes to be. Sequences come from [`add_fasta`](crate::add_fasta).
+#[derive(Debug)]
+pub struct Builder {
+    options: Options,
+    sink: Sink,
+    volume: Option<Volume>,
+    /// Sequences of the volumes that are full.
+    full: Vec<u32>,
+    /// All sequences so far.
+    count: u64,
+    accessions: Option<Accessions>,
+    taxids: Option<TaxidTables>,
+    duplicates: Option<Duplicates>,
+    found_taxid: bool,
+    found_mask: bool,
+    header: Vec<u8>,
+}
+
+/// What was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Number of volumes.
+    pub volumes: u32,
+    /// Number of sequences.
+    pub sequences: u64,
+}
+
+/// What was given for sequences, and not for any that came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Taxonomy ids by identifier.
+    pub taxids: bool,
+    /// Masks.
+    pub masks: bool,
+}
+
+impl Builder {
+    /// A database without sequences.
+    ///
+    /// # Errors
+    /// No files can be made.
+    pub fn new(options: Options, sink: Sink) -> Result<Self, Error> {
+        let five = options.version == Version::Five;
+        let accessions = (five && options.parse_ids).then(|| Accessions::new(&sink)).transpose()?;
+        let taxids = five.then(|| TaxidTables::new(&sink)).transpose()?;
+        let duplicates = options.parse_ids.then(|| Duplicates::new(sink.directory()));
+        Ok(Self {
+            options,
+            sink,
+            volume: None,
+            full: Vec::new(),
+            count: 0,
+            accessions,
+            taxids,
+            duplicates,
+            found_taxid: false,
+            found_mask: false,
+            header: Vec::new(),
+        })
+    }
+
+    /// What is made.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Sequences so far.
+    pub fn sequences(&self) -> u64 {
+        self.count
+    }
+
+    /// What was given for sequences, and not for any so far.
+    pub fn unmatched(&self) -> Unmatched {
+        let by_id = matches!(self.options.taxids, Taxids::Map(_));
+        Unmatched {
+            taxids: by_id && !self.found_taxid,
+            masks: !self.options.masks.is_empty() && !self.found_mask,
+        }
+    }
+
+    /// Adds a sequence of a block, known to masks by `names`.
+    pub(crate) fn add(
+        &mut self,
+        block: &Block,
+        entry: &Entry,
+        names: &[SeqId],
+    ) -> Result<(), Error> {
+        if self.count == MAX_SEQUENCES {
+            return Err(Error::TooManySequences);
+        }
+        let number = self.count as u32;
+        let blobs = self.options.masks.blobs(names, entry.length);
+        let blobs = blobs.ok_or(Error::MaskOutOfBounds { number: self.count })?;
+        self.found_mask |= !blobs[0].is_empty();
+        self.found_taxid |= entry.has_taxid;
+        let gis: Vec<u32> = entry
+            .ids
+            .iter()
+            .filter_map(|id| if let SeqId::Gi(gi) = id { u32::try_from(*gi).ok() } else { None })
+            .collect();
+        let mut header = std::mem::take(&mut self.header);
+        let mut lines = Vec::new();
+        let mut fresh = false;
+        loop {
+            let in_volume = self.volume.as_ref().map_or(0, Volume::count);
+            self.prepare(block, entry, in_volume, &mut header, &mut lines);
+            let item = Item {
+                sequence: &block.sequences[entry.sequence.clone()],
+                ambiguities: &block.sequences[entry.ambiguities.clone()],
+                header: &header,
+                length: entry.length,
+                ids: entry.ids.len().max(1),
+                lines: &lines,
+                gis: &gis,
+                hash: entry.hash,
+                masks: [&blobs[0], &blobs[1]],
+            };
+            match &mut self.volume {
+                Some(volume) if fresh || volume.fits(&item) => {
+                    volume.add(&item)?;
+                    break;
+                }
+                _ => {
+                    self.next_volume()?;
+                    fresh = true;
+                }
+            }
+        }
+        self.header = header;
+        if let Some(duplicates) = &mut self.duplicates {
+            duplicates.add(&entry.ids, self.full.len() as u32, self.count)?;
+        }
+        if let Some(accessions) = &mut self.accessions {
+            accessions.add(&entry.ids, number)?;
+        }
+        if let Some(taxids) = &mut self.taxids {
+            taxids.add(&entry.taxids, number)?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// What of a sequence depends on its number in its volume.
+    fn prepare(
+        &self,
+        block: &Block,
+        entry: &Entry,
+        number: u32,
+        header: &mut Vec<u8>,
+        lines: &mut Vec<Vec<u8>>,
+    ) {
+        let stored = &block.headers[entry.header.clone()];
+        header.clear();
+        let (before, after) = stored.split_at(entry.ordinal.unwrap_or(stored.len()));
+        header.extend_from_slice(before);
+        if entry.ordinal.is_some() {
+            header::ordinal(number, header);
+        }
+        header.extend_from_slice(after);
+        lines.clear();
+        let indexed = self.options.parse_ids || self.options.hash_index;
+        if indexed && self.options.version == Version::Four {
+            for id in &entry.ids {
+                ids::index_lines(id, number, lines);
+            }
+            if entry.ids.is_empty() {
+                // BLAST+ looks at a sequence that starts a volume as if it still were in the one
+                // before.
+                let id = match (number, self.full.last()) {
+                    (0, Some(&count)) => count,
+                    _ => number,
+                };
+                lines.push(format!("gnl|bl_ord_id|{id}\x02{number}\n").into_bytes());
+            }
+        }
+    }
+
+    fn next_volume(&mut self) -> Result<(), Error> {
+        if let Some(volume) = self.volume.take() {
+            self.full.push(volume.count());
+            volume.close(&mut self.sink, &self.options)?;
+        }
+        let number = self.full.len() as u32;
+        self.volume = Some(Volume::create(&mut self.sink, &self.options, number)?);
+        Ok(())
+    }
+
+    /// Looks for identifiers that two sequences of a volume have. Call it once all sequences are
+    /// there; [`finish`](Self::finish) does so otherwise.
+    ///
+    /// # Errors
+    /// [`Error::Duplicate`] for the first sequence with an identifier of an earlier one.
+    pub fn check_duplicates(&mut self) -> Result<(), Error> {
+        match self.duplicates.take() {
+            Some(duplicates) => duplicates.check(),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what can only be written at the end, and puts the database in its place. `before`
+    /// is called in between: what it returns lives while files get their names.
+    ///
+    /// # Errors
+    /// Identifiers that are not unique; files that cannot be written.
+    pub fn finish<T>(mut self, before: impl FnOnce() -> T) -> Result<Summary, Error> {
+        self.check_duplicates()?;
+        if let Some(volume) = self.volume.take() {
+            self.full.push(volume.count());
+            volume.close(&mut self.sink, &self.options)?;
+        }
+        let volumes = self.full.len() as u32;
+        let numbered = |n: u32| (volumes > 1).then_some(n);
+        let base = self.sink.base().to_path_buf();
+        if volumes > 1 {
+            self.write_alias(volumes)?;
+        }
+        if self.options.version == Version::Five {
+            let counts = (0u32..).zip(&self.full);
+            let table: Vec<(Vec<u8>, u32)> = counts
+                .map(|(n, &count)| (accessions::volume_name(&base, numbered(n)), count))
+                .collect();
+            match self.accessions.take() {
+                Some(accessions) => accessions.write(&mut self.sink, &table)?,
+                None => accessions::write_volumes(&mut self.sink, &table)?,
+            }
+        }
+        if let Some(taxids) = self.taxids.take() {
+            taxids.write(&mut self.sink)?;
+        }
+        let summary = Summary { volumes, sequences: self.count };
+        let _guard = before();
+        self.sink.commit(volumes)?;
+        Ok(summary)
+    }
+
+    fn write_alias(&mut self, volumes: u32) -> Result<(), Error> {
+        let base = self.sink.base().to_path_buf();
+        let names: Vec<Vec<u8>> =
+            (0..volumes).map(|n| accessions::volume_name(&base, Some(n))).collect();
+        let date = &self.options.dates.index;
+        let text = [
+            format!("#\n# Alias file created: {date}\n#\nTITLE ").as_bytes(),
+            &self.options.title,
+            b"\nDBLIST ",
+            &names.join(&b' '),
+            b"\n",
+        ]
+        .concat();
+        let path = self.sink.path(None, "al");
+        std::fs::write(&path, text).during("write", &path)
+    }
+}

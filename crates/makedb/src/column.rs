@@ -1,0 +1,120 @@
+//! The column of masks: an index, and the data in both byte orders.
+
+use crate::error::Error;
+use crate::masks::Algorithm;
+use crate::options::Options;
+use crate::sink::{Output, Sink};
+
+/// What names a column of masks.
+const TITLE: &[u8] = b"BlastDb/MaskData";
+/// Version, type (blobs) and size of an offset.
+const FORMAT: [u32; 3] = [1, 1, 4];
+/// Bytes that BLAST+ sets aside for one more offset.
+const ENTRY: u64 = 4;
+
+/// A column being written. It leaves no files if no sequence has masks.
+#[derive(Debug)]
+pub(crate) struct Column {
+    volume: u32,
+    limit: u64,
+    /// Title, date and algorithms.
+    texts: Vec<u8>,
+    /// Offset in `texts` of the algorithms.
+    metadata: usize,
+    offsets: Output,
+    big_endian: Output,
+    little_endian: Output,
+}
+
+impl Column {
+    pub(crate) fn create(
+        sink: &Sink,
+        options: &Options,
+        algorithms: &[Algorithm],
+        volume: u32,
+    ) -> Result<Self, Error> {
+        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+        let mut offsets = spool()?;
+        offsets.put(&0u32.to_be_bytes())?;
+        let mut texts = Vec::new();
+        string(&mut texts, TITLE);
+        string(&mut texts, options.dates.masks.as_bytes());
+        let metadata = texts.len();
+        let mut pairs: Vec<(String, &[u8])> =
+            algorithms.iter().map(|a| (a.id().to_string(), a.description())).collect();
+        pairs.sort();
+        number(&mut texts, pairs.len());
+        for (id, description) in pairs {
+            string(&mut texts, id.as_bytes());
+            string(&mut texts, description);
+        }
+        let (big_endian, little_endian) = (spool()?, spool()?);
+        let limit = options.max_file_size;
+        Ok(Self { volume, limit, texts, metadata, offsets, big_endian, little_endian })
+    }
+
+    /// Whether a blob of this size fits.
+    pub(crate) fn fits(&self, size: u64) -> bool {
+        let index = 32 + self.texts.len() as u64 + 4;
+        index.next_multiple_of(8) + ENTRY < self.limit
+            && self.big_endian.length() + size < self.limit
+    }
+
+    /// Adds what masks a sequence, nothing for none.
+    pub(crate) fn add(&mut self, [big, little]: [&[u8]; 2]) -> Result<(), Error> {
+        self.big_endian.put(big)?;
+        self.little_endian.put(little)?;
+        self.offsets.put(&(self.big_endian.length() as u32).to_be_bytes())
+    }
+
+    /// Writes the files of a volume with `count` sequences.
+    pub(crate) fn close(self, sink: &mut Sink, count: u32) -> Result<(), Error> {
+        let size = self.big_endian.length();
+        if size == 0 {
+            return Ok(());
+        }
+        let volume = Some(self.volume);
+        let mut header = Vec::new();
+        for word in FORMAT {
+            header.extend(word.to_be_bytes());
+        }
+        header.extend(count.to_be_bytes());
+        header.extend(size.to_be_bytes());
+        let start = header.len() + 8;
+        header.extend(((start + self.metadata) as u32).to_be_bytes());
+        let end = (start + self.texts.len() + 1).next_multiple_of(8);
+        header.extend((end as u32).to_be_bytes());
+        header.extend(&self.texts);
+        header.resize(end - 1, b'#');
+        header.push(0);
+        let mut index = sink.file(volume, "aa")?;
+        index.put(&header)?;
+        index.append(self.offsets)?;
+        index.close()?;
+        for (letters, data) in [("ab", self.big_endian), ("ac", self.little_endian)] {
+            let mut file = sink.file(volume, letters)?;
+            file.append(data)?;
+            file.close()?;
+        }
+        Ok(())
+    }
+}
+
+/// A text behind its length.
+fn string(bytes: &mut Vec<u8>, text: &[u8]) {
+    number(bytes, text.len());
+    bytes.extend(text);
+}
+
+/// A number in groups of 7 bits, the highest first; all but the last have the high bit set
+/// (`CBlastDbBlob::WriteVarInt`).
+fn number(bytes: &mut Vec<u8>, number: usize) {
+    // The last byte of a number holds 6 bits and the sign.
+    let mut groups = vec![(number & 0x3f) as u8];
+    let mut rest = number >> 6;
+    while rest > 0 {
+        groups.push((rest & 0x7f) as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.extend(groups.iter().rev());
+}

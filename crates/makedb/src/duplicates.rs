@@ -1,0 +1,79 @@
+//! Identifiers that two sequences of a volume have.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use fleetblast_seq::id::SeqId;
+
+use crate::error::Error;
+use crate::ids;
+use crate::sort::Sorter;
+
+/// Most definition lines' identifiers of one sequence that are told apart in a record.
+const INDEX_BITS: u32 = 20;
+
+/// Collects the identifiers of all sequences.
+///
+/// BLAST+ refuses a sequence with an identifier that the volume has already; but a local one only
+/// if the sequence has no other that is new (`CWriteDB_Volume::WriteSequence`).
+#[derive(Debug)]
+pub(crate) struct Duplicates {
+    /// Volume and identifier; number of the sequence, and of the identifier in it.
+    labels: Sorter,
+    /// Number of identifiers of sequences that have several.
+    several: HashMap<u64, u32>,
+}
+
+impl Duplicates {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self { labels: Sorter::new(directory), several: HashMap::new() }
+    }
+
+    /// Adds the identifiers of a sequence.
+    pub(crate) fn add(&mut self, ids: &[SeqId], volume: u32, number: u64) -> Result<(), Error> {
+        for (index, id) in ids.iter().enumerate() {
+            let mut key = volume.to_be_bytes().to_vec();
+            key.extend(ids::label(id));
+            let index = index.min((1 << INDEX_BITS) - 1) as u64;
+            self.labels.push(&key, number << INDEX_BITS | index)?;
+        }
+        if ids.len() > 1 {
+            self.several.insert(number, ids.len() as u32);
+        }
+        Ok(())
+    }
+
+    /// Looks for the first sequence that has to be refused.
+    pub(crate) fn check(self) -> Result<(), Error> {
+        let Self { labels, mut several } = self;
+        let mut last = Vec::new();
+        // The first sequence to be refused: its number, that of its identifier, the identifier.
+        let mut first: Option<(u64, u64, Vec<u8>)> = None;
+        labels.finish(|key, value| {
+            if last != key {
+                last.clear();
+                last.extend_from_slice(key);
+                return Ok(());
+            }
+            let (number, index) = (value >> INDEX_BITS, value & ((1 << INDEX_BITS) - 1));
+            let label = &key[4..];
+            let new = several.get_mut(&number);
+            let refused = !label.starts_with(b"LCL|")
+                || new.is_none_or(|new| {
+                    *new -= 1;
+                    *new == 0
+                });
+            if refused && first.as_ref().is_none_or(|(n, i, _)| (number, index) < (*n, *i)) {
+                first = Some((number, index, label.to_vec()));
+            }
+            Ok(())
+        })?;
+        match first {
+            None => Ok(()),
+            Some((number, _, label)) => {
+                let label = String::from_utf8_lossy(&label).into_owned();
+                Err(Error::Duplicate { label, number })
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! From FASTA text to what is stored: the work that threads share.
+
+use std::ops::Range;
+use std::path::Path;
+
+use fleetblast_seq::fasta::database::Gaps;
+use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
+use fleetblast_seq::id::{ObjectId, SeqId};
+
+use crate::header::{self, BadCharacter, Line};
+use crate::ids;
+use crate::nucleotide;
+use crate::options::{Kind, Options};
+
+/// Greatest GI that is stored.
+const MAX_GI: i64 = u32::MAX as i64;
+
+/// A part of an input that starts and ends with whole records.
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) bytes: Vec<u8>,
+    /// Lines of the input before it.
+    pub(crate) lines_before: u64,
+}
+
+/// A sequence ready to be stored, but for its number. Ranges are in the block's buffers.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) sequence: Range<usize>,
+    pub(crate) ambiguities: Range<usize>,
+    pub(crate) header: Range<usize>,
+    /// Where in the header the number of the sequence goes.
+    pub(crate) ordinal: Option<usize>,
+    pub(crate) length: u32,
+    /// All identifiers of all definition lines.
+    pub(crate) ids: Vec<SeqId>,
+    /// Ascending, each once.
+    pub(crate) taxids: Vec<i32>,
+    pub(crate) hash: u32,
+    pub(crate) bad_characters: Vec<BadCharacter>,
+    /// Whether a taxonomy id was found for it.
+    pub(crate) has_taxid: bool,
+}
+
+/// What becomes of a record.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It is stored.
+    Stored(Entry),
+    /// It has no residues. Its first identifier, if it has one.
+    Empty(Option<SeqId>),
+    /// It has a GI too large.
+    LargeGi(i64),
+    /// It cannot be stored, which ends the run.
+    OnlyGap,
+    /// Its definition line gives no identifier, which ends the run.
+    NoIdentifier(Vec<u8>),
+}
+
+/// A record that was read.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    pub(crate) line: u64,
+    pub(crate) warnings: Vec<Warning>,
+    /// By what it is known to masks and in messages; empty if by its number in the input.
+    pub(crate) names: Vec<SeqId>,
+    pub(crate) outcome: Outcome,
+}
+
+/// What became of a part of an input.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    pub(crate) sequences: Vec<u8>,
+    pub(crate) headers: Vec<u8>,
+    pub(crate) records: Vec<Encoded>,
+    /// What ended the input before its end.
+    pub(crate) error: Option<FastaError>,
+}
+
+/// Encodes a part of the input called `name`.
+pub(crate) fn encode(text: Text, name: &Path, options: &Options) -> Block {
+    let rules = fasta::Options {
+        parse_deflines: options.parse_ids,
+        rules: Rules::Database(options.kind.molecule()),
+    };
+    let mut reader = Reader::new(&text.bytes[..], name, rules).after_lines(text.lines_before);
+    let mut block = Block::default();
+    loop {
+        match reader.next_record() {
+            Ok(Some(record)) => {
+                let encoded = block.encode(record, options);
+                block.records.push(encoded);
+            }
+            Ok(None) => return block,
+            Err(error) => {
+                block.error = Some(error);
+                return block;
+            }
+        }
+    }
+}
+
+impl Block {
+    fn encode(&mut self, mut record: Record, options: &Options) -> Encoded {
+        let warnings = std::mem::take(&mut record.warnings);
+        let mut names = std::mem::take(&mut record.ids);
+        let outcome = self.outcome(&record, &names, options);
+        names.iter_mut().for_each(|id| make_local(id, options.kind));
+        Encoded { line: record.line, warnings, names, outcome }
+    }
+
+    fn outcome(&mut self, record: &Record, names: &[SeqId], options: &Options) -> Outcome {
+        let large = names.iter().find_map(|id| match id {
+            SeqId::Gi(gi) if *gi > MAX_GI => Some(*gi),
+            _ => None,
+        });
+        if let Some(gi) = large {
+            return Outcome::LargeGi(gi);
+        }
+        if record.residues.is_empty() || record.gaps == Gaps::StartsUnknown {
+            return Outcome::Empty(names.first().cloned());
+        }
+        if record.gaps == Gaps::Only {
+            return Outcome::OnlyGap;
+        }
+        match lines(record, options) {
+            Ok((lines, has_taxid)) => {
+                Outcome::Stored(self.store(record, lines, has_taxid, options))
+            }
+            Err(word) => Outcome::NoIdentifier(word),
+        }
+    }
+
+    fn store(
+        &mut self,
+        record: &Record,
+        lines: Vec<Line>,
+        has_taxid: bool,
+        options: &Options,
+    ) -> Entry {
+        let start = self.sequences.len();
+        let ambiguities = match options.kind {
+            Kind::Protein => {
+                self.sequences.extend_from_slice(&record.residues);
+                Vec::new()
+            }
+            Kind::Nucleotide => nucleotide::pack(&record.residues, &mut self.sequences),
+        };
+        let sequence = start..self.sequences.len();
+        self.sequences.extend_from_slice(&ambiguities);
+        let ambiguities = sequence.end..self.sequences.len();
+        let mut bad_characters = Vec::new();
+        let start = self.headers.len();
+        let ordinal = header::write(&lines, &mut self.headers, &mut bad_characters);
+        let mut taxids: Vec<i32> = lines.iter().map(|line| line.taxid).collect();
+        taxids.sort_unstable();
+        taxids.dedup();
+        let hash = if options.hash_index { hash(&record.residues) } else { 0 };
+        Entry {
+            sequence,
+            ambiguities,
+            header: start..self.headers.len(),
+            ordinal,
+            length: record.residues.len() as u32,
+            ids: lines.into_iter().flat_map(|line| line.ids).collect(),
+            taxids,
+            hash,
+            bad_characters,
+            has_taxid,
+        }
+    }
+}
+
+/// The definition lines of a record; whether a taxonomy id was found for any. `Err` is a word
+/// without identifier.
+fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Vec<u8>> {
+    let definitions = if options.parse_ids {
+        ids::definitions(&record.defline, options.kind.molecule()).map_err(|error| error.word)?
+    } else {
+        let title = ids::whole_title(&record.defline);
+        vec![ids::Definition { ids: Vec::new(), title }]
+    };
+    let mut found = false;
+    let lines = definitions.into_iter().map(|ids::Definition { ids, title }| {
+        let taxid = options.taxids.find(&ids);
+        found |= taxid.is_some();
+        Line { title, ids, taxid: taxid.unwrap_or(0) }
+    });
+    Ok((lines.collect(), found))
+}
+
+/// An identifier of the wrong kind of molecule is taken for a local one (`build_db.cpp`).
+fn make_local(id: &mut SeqId, kind: Kind) {
+    if id.molecule().is_some_and(|molecule| molecule != kind.molecule()) {
+        *id = SeqId::Local(ObjectId::Text(id.accession_version()));
+    }
+}
+
+/// The hash under which sequences are indexed, of their codes (`SeqDB_ComputeSequenceHash`).
+fn hash(codes: &[u8]) -> u32 {
+    codes.iter().fold(0u32, |hash, &code| {
+        hash.wrapping_mul(1_103_515_245).wrapping_add(u32::from(code) + 12345)
+    })
+}

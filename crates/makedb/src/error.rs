@@ -1,0 +1,131 @@
+//! Why a database was not made.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fleetblast_seq::fasta::FastaError;
+use fleetblast_seq::input::OpenError;
+
+/// A database that cannot be made. Nothing of it is left, and an older one of its name is whole.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input file cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// An input is not FASTA, or cannot be read to its end.
+    #[error(transparent)]
+    Fasta(#[from] FastaError),
+    /// A definition line whose identifiers cannot be stored.
+    #[error("{}, line {line}: {problem}", file.display())]
+    Record {
+        /// The input.
+        file: PathBuf,
+        /// Line of the definition line.
+        line: u64,
+        /// What is wrong.
+        problem: RecordProblem,
+    },
+    /// An input without a sequence that can be stored.
+    #[error("No sequences added")]
+    NoSequences,
+    /// Two sequences of a volume have the same identifier.
+    #[error("Error: Duplicate seq_ids are found: \n{label}\n")]
+    Duplicate {
+        /// The identifier in upper case.
+        label: String,
+        /// Number of the second sequence that has it, from 0.
+        number: u64,
+    },
+    /// More sequences than a database can hold.
+    #[error(
+        "a database holds at most 2147483647 sequences; make several and join them by an alias"
+    )]
+    TooManySequences,
+    /// A sequence too large for the offsets of a volume.
+    #[error(
+        "sequence {number} and what belongs to it do not fit into a volume, whose files hold less than 4 GiB"
+    )]
+    TooLarge {
+        /// Number of the sequence, from 0.
+        number: u64,
+    },
+    /// A directory or file cannot be made, written or put in its place.
+    #[error("cannot {action} {}: {source}{}", path.display(), advice(source))]
+    Write {
+        /// What was to be done.
+        action: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The tables of accessions or of taxonomy ids cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: heed::Error,
+    },
+    /// A file of taxonomy ids or masks cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file of taxonomy ids has a line that is none.
+    #[error("{}, line {line}: '{text}' is no taxonomy id; give an identifier and a number on each line", path.display())]
+    TaxidMap {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What should be the number.
+        text: String,
+    },
+    /// A mask that does not fit its sequence.
+    #[error("Error: Masked data offsets out of bounds.")]
+    MaskOutOfBounds {
+        /// Number of the sequence, from 0.
+        number: u64,
+    },
+}
+
+/// Why a record cannot be stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordProblem {
+    /// A word of the definition line gives no identifier.
+    #[error("'{0}' gives no identifier; put one right after '>' and after each Ctrl-A")]
+    NoIdentifier(String),
+    /// BLAST+ cannot store sequences that are one gap.
+    #[error("Unable to process sequence for entry [{0}].")]
+    OnlyGap(String),
+}
+
+/// What to do about a failure to write.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room or name another place with -out"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "; raise the limit, or make smaller volumes with -max_file_sz"
+        }
+        _ => "",
+    }
+}
+
+/// Tells a [`Error::Write`] what failed.
+pub(crate) trait Context<T> {
+    /// With the name of the file and what was to be done with it.
+    fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;
+}
+
+impl<T> Context<T> for io::Result<T> {
+    fn during(self, action: &'static str, path: &Path) -> Result<T, Error> {
+        self.map_err(|source| Error::Write { action, path: path.to_path_buf(), source })
+    }
+}

@@ -1,0 +1,182 @@
+//! Header records: the Blast-def-line-set of one sequence (blastdb.asn).
+
+use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+
+use crate::ber::Writer;
+
+/// The general database of identifiers that stand for a sequence's number.
+const ORDINAL_DB: &[u8] = b"BL_ORD_ID";
+
+/// A character of a title or identifier that binary ASN.1 cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadCharacter {
+    /// Where in the header it stands, from 0.
+    pub at: usize,
+    /// The character.
+    pub byte: u8,
+    /// Name of the field, after `Blast-def-line-set.E.`.
+    pub field: &'static str,
+    /// The text in which it stands.
+    pub text: Vec<u8>,
+}
+
+impl std::fmt::Display for BadCharacter {
+    /// In the words of BLAST+, which prints them twice.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { at, byte, field, text } = self;
+        let text = String::from_utf8_lossy(text);
+        write!(
+            f,
+            "Error: (803.7) [makeblastdb] Blast-def-line-set.E.{field}\n\
+             Bad char [0x{byte:X}] in string at byte {at}\n{text}"
+        )
+    }
+}
+
+/// One definition line to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) title: Vec<u8>,
+    /// Empty for the number of the sequence, which is filled in when it is known.
+    pub(crate) ids: Vec<SeqId>,
+    pub(crate) taxid: i32,
+}
+
+/// Appends a header. Gives the offset in it of the INTEGER that is the number of the sequence, left
+/// out here, if the first line has no identifiers.
+pub(crate) fn write(
+    lines: &[Line],
+    bytes: &mut Vec<u8>,
+    bad: &mut Vec<BadCharacter>,
+) -> Option<usize> {
+    let start = bytes.len();
+    let mut ordinal = None;
+    let mut writer = Writer::new(bytes);
+    writer.sequence(|w| {
+        for line in lines {
+            w.sequence(|w| {
+                w.tagged(0, |w| text(w, &line.title, start, "title", bad));
+                w.tagged(1, |w| {
+                    w.sequence(|w| {
+                        if line.ids.is_empty() {
+                            ordinal = Some(ordinal_id(w) - start);
+                        }
+                        for id in &line.ids {
+                            seq_id(w, id, start, bad);
+                        }
+                    });
+                });
+                w.tagged(2, |w| w.integer(i64::from(line.taxid)));
+            });
+        }
+    });
+    ordinal
+}
+
+/// The INTEGER that [`write`] left out.
+pub(crate) fn ordinal(number: u32, bytes: &mut Vec<u8>) {
+    Writer::new(bytes).integer(i64::from(number));
+}
+
+fn text(
+    w: &mut Writer<'_>,
+    text: &[u8],
+    start: usize,
+    field: &'static str,
+    bad: &mut Vec<BadCharacter>,
+) {
+    w.string(text, |at, byte| {
+        bad.push(BadCharacter { at: at - start, byte, field, text: text.to_vec() });
+    });
+}
+
+/// `gnl|BL_ORD_ID|` without its number, the place of which is given.
+fn ordinal_id(w: &mut Writer<'_>) -> usize {
+    let mut place = 0;
+    w.tagged(10, |w| {
+        w.sequence(|w| {
+            w.tagged(0, |w| w.string(ORDINAL_DB, |_, _| {}));
+            w.tagged(1, |w| w.tagged(0, |w| place = w.position()));
+        });
+    });
+    place
+}
+
+/// A Seq-id (seqloc.asn).
+fn seq_id(w: &mut Writer<'_>, id: &SeqId, start: usize, bad: &mut Vec<BadCharacter>) {
+    let mut put = |w: &mut Writer<'_>, value: &[u8]| text(w, value, start, "seqid.E", bad);
+    match id {
+        SeqId::Local(local) => w.tagged(0, |w| object_id(w, local, &mut put)),
+        SeqId::General { db, tag } => w.tagged(10, |w| {
+            w.sequence(|w| {
+                w.tagged(0, |w| put(w, db));
+                w.tagged(1, |w| object_id(w, tag, &mut put));
+            });
+        }),
+        SeqId::Gi(number) => w.tagged(11, |w| w.integer(*number)),
+        SeqId::Pdb { mol, chain } => w.tagged(14, |w| {
+            w.sequence(|w| {
+                w.tagged(0, |w| put(w, mol));
+                if let [letter] = chain[..] {
+                    w.tagged(1, |w| w.integer(i64::from(letter)));
+                }
+                if !chain.is_empty() {
+                    w.tagged(3, |w| put(w, chain));
+                }
+            });
+        }),
+        SeqId::Patent { country, number, sequence } => w.tagged(8, |w| {
+            w.sequence(|w| {
+                w.tagged(0, |w| w.integer(*sequence));
+                w.tagged(1, |w| {
+                    w.sequence(|w| {
+                        w.tagged(0, |w| put(w, country));
+                        w.tagged(1, |w| w.tagged(0, |w| put(w, number)));
+                    });
+                });
+            });
+        }),
+        SeqId::Text { kind, accession, version, name, release } => w.tagged(text_tag(*kind), |w| {
+            w.sequence(|w| {
+                let fields = [(0, name), (1, accession), (2, release)];
+                for (tag, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+                    w.tagged(tag, |w| put(w, value));
+                }
+                if let Some(version) = version {
+                    w.tagged(3, |w| w.integer(i64::from(*version)));
+                }
+            });
+        }),
+        SeqId::Numbered("gim", number) => w.tagged(3, |w| {
+            w.sequence(|w| w.tagged(0, |w| w.integer(*number)));
+        }),
+        SeqId::Numbered(kind, number) => {
+            w.tagged(if *kind == "bbs" { 1 } else { 2 }, |w| w.integer(*number));
+        }
+    }
+}
+
+fn object_id(w: &mut Writer<'_>, id: &ObjectId, put: &mut impl FnMut(&mut Writer<'_>, &[u8])) {
+    match id {
+        ObjectId::Number(number) => w.tagged(0, |w| w.integer(*number)),
+        ObjectId::Text(text) => w.tagged(1, |w| put(w, text)),
+    }
+}
+
+/// The alternative of Seq-id for accessions of this kind.
+fn text_tag(kind: TextKind) -> u8 {
+    match kind {
+        TextKind::GenBank => 4,
+        TextKind::Embl => 5,
+        TextKind::Pir => 6,
+        TextKind::SwissProt => 7,
+        TextKind::RefSeq => 9,
+        TextKind::Ddbj => 12,
+        TextKind::Prf => 13,
+        TextKind::TpaGenBank => 15,
+        TextKind::TpaEmbl => 16,
+        TextKind::TpaDdbj => 17,
+        TextKind::Gpipe => 18,
+        TextKind::NamedAnnotTrack => 19,
+    }
+}

@@ -1,0 +1,177 @@
+//! Identifiers: which ones a definition line gives, and the keys under which they are found.
+
+use fleetblast_seq::id::{IdError, Molecule, ObjectId, SeqId, TextKind, parse_stored};
+
+/// Separates definition lines of one sequence.
+const SEPARATOR: u8 = 1;
+
+/// Identifiers and title of one definition line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    pub(crate) ids: Vec<SeqId>,
+    pub(crate) title: Vec<u8>,
+}
+
+/// The text after `>` as it is stored: a tab, also one written `\t`, becomes three blanks.
+fn untabbed(text: &[u8]) -> Vec<u8> {
+    let mut stored = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        match (byte, after.first()) {
+            (b'\t', _) => stored.extend(b"   "),
+            (b'\\', Some(b't')) => {
+                stored.extend(b"   ");
+                rest = &after[1..];
+                continue;
+            }
+            _ => stored.push(byte),
+        }
+        rest = after;
+    }
+    stored
+}
+
+/// The title of a sequence whose identifiers are not read: the whole text after `>`.
+pub(crate) fn whole_title(text: &[u8]) -> Vec<u8> {
+    let mut title = untabbed(text);
+    title.iter_mut().filter(|byte| **byte == SEPARATOR).for_each(|byte| *byte = b' ');
+    title
+}
+
+/// The definition lines in the text after `>`. The word before the first blank of each gives its
+/// identifiers; one of the wrong molecule becomes a local one.
+pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, IdError> {
+    untabbed(text)
+        .split(|&byte| byte == SEPARATOR)
+        .map(|line| {
+            let blank = line.iter().position(|&byte| byte == b' ');
+            let (word, title) = match blank {
+                Some(blank) => (&line[..blank], &line[blank + 1..]),
+                None => (line, &b""[..]),
+            };
+            let mut ids = parse_stored(word)?;
+            if !word.contains(&b'|') {
+                ids.iter_mut().for_each(|id| make_local_if_odd(id, molecule));
+            }
+            Ok(Definition { ids, title: title.to_vec() })
+        })
+        .collect()
+}
+
+/// Bare words that look like PIR, PRF, or the other kind of molecule are taken for local ones.
+fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
+    let never = matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. });
+    if never || id.molecule().is_some_and(|found| found != molecule) {
+        *id = SeqId::Local(ObjectId::Text(id.accession_version()));
+    }
+}
+
+/// Where an identifier is found in the version 5 table of accessions, and whether the table of a
+/// sequence's identifiers lists it under this key (`CWriteDB_LMDB::x_InsertEntry`).
+pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(&[u8], bool)) {
+    let with_upper = |text: &[u8], listed: bool, key: &mut dyn FnMut(&[u8], bool)| {
+        key(text, listed);
+        let upper = text.to_ascii_uppercase();
+        if upper != text {
+            key(&upper, false);
+        }
+    };
+    match id {
+        SeqId::Gi(_) => {}
+        SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. } => key(&id.fasta(), true),
+        SeqId::Pdb { mol, .. } => {
+            with_upper(mol, false, &mut key);
+            key(&id.accession_version(), true);
+        }
+        SeqId::Text { .. } => {
+            let (plain, versioned) = (id.accession(), id.accession_version());
+            if plain != versioned {
+                key(&plain, false);
+            }
+            key(&versioned, true);
+        }
+        _ => with_upper(&id.accession_version(), true, &mut key),
+    }
+}
+
+/// The lines of the version 4 string index for an identifier, without repetitions
+/// (`CWriteDB_IsamIndex::x_AddStringIds`). They end in a line feed and hold `number`, the sequence's.
+pub(crate) fn index_lines(id: &SeqId, number: u32, seen: &mut Vec<Vec<u8>>) {
+    let mut add = |key: &[u8]| {
+        let mut line = key.to_ascii_lowercase();
+        line.push(2);
+        line.extend_from_slice(format!("{number}\n").as_bytes());
+        if !seen.contains(&line) {
+            seen.push(line);
+        }
+    };
+    match id {
+        SeqId::Gi(_) => {}
+        SeqId::Local(local) => {
+            add(&id.fasta());
+            if let ObjectId::Text(text) = local {
+                add(text);
+            }
+        }
+        SeqId::General { tag, .. } => {
+            add(&id.fasta());
+            if let ObjectId::Text(text) = tag {
+                add(text);
+            }
+        }
+        SeqId::Pdb { mol, .. } => {
+            add(mol);
+            let full = id.fasta();
+            add(&full);
+            let short = &full[4..];
+            add(short);
+            let mut spaced = short.to_vec();
+            if let Some(bar) = spaced.get_mut(4).filter(|byte| **byte == b'|') {
+                *bar = b' ';
+            }
+            add(&spaced);
+        }
+        SeqId::Text { accession, version, name, .. } => {
+            if !accession.is_empty() {
+                add(accession);
+            }
+            if !name.is_empty() && !name.eq_ignore_ascii_case(accession) {
+                add(name);
+            }
+            if let (Some(version @ 1..), false) = (version, accession.is_empty()) {
+                add(&[accession, format!(".{version}").as_bytes()].concat());
+            }
+        }
+        SeqId::Patent { .. } | SeqId::Numbered(..) => add(&id.fasta()),
+    }
+}
+
+/// By what two identifiers of a volume must differ, in the words of BLAST+'s message
+/// (`CSeq_id::GetLabel`, upper case).
+pub(crate) fn label(id: &SeqId) -> Vec<u8> {
+    let bare = match id {
+        SeqId::Text { kind: kind @ (TextKind::Pir | TextKind::Prf), name, .. }
+            if !name.is_empty() =>
+        {
+            [kind.tag().as_bytes(), b"|", name].concat()
+        }
+        SeqId::Text { kind, .. } => [kind.tag().as_bytes(), b"|", &id.accession_version()].concat(),
+        SeqId::Pdb { mol, chain } => {
+            // Chains differ in case.
+            let bar = if chain.is_empty() { &b""[..] } else { b"|" };
+            return [b"PDB|", &mol.to_ascii_uppercase()[..], bar, chain].concat();
+        }
+        _ => id.fasta(),
+    };
+    bare.to_ascii_uppercase()
+}
+
+/// The key by which a file of taxonomy ids or masks names an identifier: without tag and version
+/// (`GetSeqIdKey`).
+pub(crate) fn plain_key(id: &SeqId) -> Vec<u8> {
+    match id {
+        SeqId::General { tag: ObjectId::Number(number), .. } => number.to_string().into_bytes(),
+        SeqId::General { db, tag } => [db, &b"|"[..], &tag.text()].concat(),
+        _ => id.accession(),
+    }
+}

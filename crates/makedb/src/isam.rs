@@ -1,0 +1,146 @@
+//! Sorted files of identifiers with an index of every so many of them (ISAM).
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::sink::{Output, Sink};
+use crate::sort::Sorter;
+
+/// Version of the format.
+const FORMAT: u32 = 1;
+/// Strings to a page.
+const STRING_PAGE: u32 = 64;
+/// Numbers to a page.
+const NUMBER_PAGE: u32 = 256;
+/// Longest line of strings that readers must expect.
+const MAX_LINE: u32 = 4096;
+/// Bytes of an index before its tables.
+const HEADER: u32 = 36;
+
+fn header(
+    index: &mut Output,
+    kind: u32,
+    size: u64,
+    terms: u32,
+    page: u32,
+    line: u32,
+) -> Result<(), Error> {
+    let samples = terms.div_ceil(page);
+    for word in [FORMAT, kind, size as u32, terms, samples, page, line, 0, 0] {
+        index.put(&word.to_be_bytes())?;
+    }
+    Ok(())
+}
+
+/// A string index: lines of key, 0x02, number and line feed, sorted by their bytes.
+#[derive(Debug)]
+pub(crate) struct Strings {
+    lines: Sorter,
+    count: u32,
+    size: u64,
+}
+
+impl Strings {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self { lines: Sorter::new(directory), count: 0, size: 0 }
+    }
+
+    /// Bytes of all lines.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), Error> {
+        self.count += 1;
+        self.size += line.len() as u64;
+        self.lines.push(line, 0)
+    }
+
+    /// Writes index and data, unless there are no lines.
+    pub(crate) fn write(
+        self,
+        sink: &mut Sink,
+        volume: u32,
+        letters: [&'static str; 2],
+    ) -> Result<(), Error> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let [index, data] = letters;
+        let mut index = sink.file(Some(volume), index)?;
+        let mut data = sink.file(Some(volume), data)?;
+        header(&mut index, 2, self.size, self.count, STRING_PAGE, MAX_LINE)?;
+        let (mut starts, mut samples) = (Vec::new(), Vec::new());
+        let mut written = 0;
+        self.lines.finish(|line, _| {
+            if written % STRING_PAGE == 0 {
+                index.put(&(data.length() as u32).to_be_bytes())?;
+                starts.push(samples.len() as u32);
+                samples.extend(&line[..line.len() - 1]);
+                samples.push(0);
+            }
+            written += 1;
+            data.put(line)
+        })?;
+        index.put(&(data.length() as u32).to_be_bytes())?;
+        starts.push(samples.len() as u32);
+        let first = HEADER + (self.count.div_ceil(STRING_PAGE) + 1) * 8;
+        for start in starts {
+            index.put(&(first + start).to_be_bytes())?;
+        }
+        index.put(&samples)?;
+        index.close()?;
+        data.close()
+    }
+}
+
+/// A numeric index: pairs of identifier and number, sorted.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    pairs: Sorter,
+    count: u32,
+}
+
+impl Numbers {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self { pairs: Sorter::new(directory), count: 0 }
+    }
+
+    /// Bytes of all pairs.
+    pub(crate) fn size(&self) -> u64 {
+        8 * u64::from(self.count)
+    }
+
+    pub(crate) fn add(&mut self, id: u32, number: u32) -> Result<(), Error> {
+        self.count += 1;
+        self.pairs.push(&id.to_be_bytes(), u64::from(number))
+    }
+
+    /// Writes index and data, unless there are no pairs.
+    pub(crate) fn write(self, sink: &mut Sink, volume: u32) -> Result<(), Error> {
+        if self.pairs.is_empty() {
+            return Ok(());
+        }
+        let mut index = sink.file(Some(volume), "ni")?;
+        let mut data = sink.file(Some(volume), "nd")?;
+        header(&mut index, 0, self.size(), self.count, NUMBER_PAGE, 0)?;
+        let mut last = None;
+        let mut written = 0;
+        self.pairs.finish(|id, number| {
+            let mut pair = [0; 8];
+            pair[..4].copy_from_slice(id);
+            pair[4..].copy_from_slice(&(number as u32).to_be_bytes());
+            if last.replace(pair) == Some(pair) {
+                return Ok(());
+            }
+            if written % NUMBER_PAGE == 0 {
+                index.put(&pair)?;
+            }
+            written += 1;
+            data.put(&pair)
+        })?;
+        index.put(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])?;
+        index.close()?;
+        data.close()
+    }
+}

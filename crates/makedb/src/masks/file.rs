@@ -1,0 +1,272 @@
+//! Files of masks as segmasker, dustmasker, windowmasker and convert2blastmask write them
+//! (Blast-db-mask-info, blast.asn), in binary or text.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fleetblast_seq::id::SeqId;
+
+use super::asn::{self, Node};
+use super::binary::Binary;
+use super::text::Text;
+
+/// Bytes read at a time; the first so many tell how a file is written.
+const BUFFER: usize = 1 << 16;
+/// Bytes of the file that tell how it is written, as in BLAST+.
+const GUESSED: usize = 8096;
+
+/// A file of masks that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MaskError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It is neither binary nor text ASN.1.
+    #[error("Unknown encoding for mask data in '{}'", path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not what masking programs write.
+    #[error("{}, {}: {problem}; make it anew with -outfmt maskinfo_asn1_bin", path.display(), place(*at))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The byte from 0, or the line from 1.
+        at: Place,
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+/// Where in a file something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this byte, from 0.
+    Byte(u64),
+    /// In this line, from 1.
+    Line(u64),
+}
+
+fn place(at: Place) -> String {
+    match at {
+        Place::Byte(byte) => format!("byte {byte}"),
+        Place::Line(line) => format!("line {line}"),
+    }
+}
+
+/// Why a value cannot be read.
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// The file cannot be read.
+    Io(io::Error),
+    /// The value is malformed.
+    Malformed(&'static str),
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::Malformed("the end in the middle of a value"),
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// A reader of values, written in one of two ways.
+pub(super) trait Source {
+    /// Whether there is another object.
+    fn more(&mut self) -> Result<bool, Problem>;
+    /// Starts an object of this name: what follows are its members.
+    fn open(&mut self, name: &str) -> Result<(), Problem>;
+    /// Ends it.
+    fn close(&mut self) -> Result<(), Problem>;
+    /// Starts the member of this name and number, the value of which is to be read next.
+    fn open_member(&mut self, name: &str, number: u8) -> Result<(), Problem>;
+    /// Ends it. `last`: no other member follows.
+    fn close_member(&mut self, last: bool) -> Result<(), Problem>;
+    /// Starts a SEQUENCE or SEQUENCE OF as value.
+    fn open_value(&mut self) -> Result<(), Problem>;
+    /// Ends it.
+    fn close_value(&mut self) -> Result<(), Problem>;
+    /// The next element of a SEQUENCE OF, `None` at its end.
+    fn element(&mut self) -> Result<Option<Node>, Problem>;
+    /// A value.
+    fn value(&mut self) -> Result<Node, Problem>;
+    /// Where the reader is.
+    fn place(&self) -> Place;
+}
+
+/// What an object of a file says before its masks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaskInfo {
+    /// The masking program: 10 dust, 20 seg, 30 windowmasker, 40 repeat, 100 other.
+    pub program: i64,
+    /// Its options.
+    pub options: Vec<u8>,
+}
+
+/// A file of masks being read.
+pub struct MaskFile {
+    path: PathBuf,
+    source: Box<dyn Source>,
+}
+
+impl MaskFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not ASN.1.
+    pub fn open(path: &Path) -> Result<Self, MaskError> {
+        let wrap = |source| MaskError::Read { path: path.to_path_buf(), source };
+        let file = File::open(path).map_err(wrap)?;
+        Self::new(BufReader::with_capacity(BUFFER, file), path)
+    }
+
+    /// Reads `input`, called `path` in messages.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not ASN.1.
+    pub fn new(mut input: impl BufRead + 'static, path: &Path) -> Result<Self, MaskError> {
+        let path = path.to_path_buf();
+        let start = match input.fill_buf() {
+            Ok(start) => &start[..start.len().min(GUESSED)],
+            Err(source) => return Err(MaskError::Read { path, source }),
+        };
+        let source: Box<dyn Source> = match guess(start) {
+            Some(true) => Box::new(Binary::new(input)),
+            Some(false) => Box::new(Text::new(input)),
+            None => return Err(MaskError::Encoding { path }),
+        };
+        Ok(Self { path, source })
+    }
+
+    /// Reads the next object of the file up to its masks, which are then to be read.
+    ///
+    /// # Errors
+    /// The file cannot be read or is malformed.
+    pub fn next_info(&mut self) -> Result<Option<MaskInfo>, MaskError> {
+        let mut read = || {
+            let source = &mut self.source;
+            if !source.more()? {
+                return Ok(None);
+            }
+            source.open("Blast-db-mask-info")?;
+            let mut member = |name, number| {
+                source.open_member(name, number)?;
+                let value = source.value()?;
+                source.close_member(false)?;
+                Ok::<_, Problem>(value)
+            };
+            member("algo-id", 0)?;
+            let program = match member("algo-program", 1)? {
+                Node::Integer(number) => number,
+                Node::Word(word) => named_program(&word)?,
+                _ => return Err(Problem::Malformed("no masking program")),
+            };
+            let Node::Text(options) = member("algo-options", 2)? else {
+                return Err(Problem::Malformed("no options of the masking program"));
+            };
+            source.open_member("masks", 3)?;
+            Ok(Some(MaskInfo { program, options }))
+        };
+        let result = read();
+        result.map_err(|problem| self.error(problem))
+    }
+
+    /// Reads the masks of the object, and calls `each` with every sequence and its ranges.
+    ///
+    /// # Errors
+    /// The file cannot be read or is malformed.
+    pub fn masks(&mut self, mut each: impl FnMut(SeqId, Vec<Range<u32>>)) -> Result<(), MaskError> {
+        let result = self.read_masks(&mut each);
+        result.map_err(|problem| self.error(problem))
+    }
+
+    fn read_masks(&mut self, each: &mut impl FnMut(SeqId, Vec<Range<u32>>)) -> Result<(), Problem> {
+        let source = &mut self.source;
+        source.open_value()?;
+        let mut more = list(&mut **source, each)?;
+        source.close_value()?;
+        source.close_member(true)?;
+        source.close()?;
+        // What did not fit into the object follows in objects of its own.
+        while more {
+            source.open("Blast-mask-list")?;
+            more = list(&mut **source, each)?;
+            source.close()?;
+        }
+        Ok(())
+    }
+
+    fn error(&self, problem: Problem) -> MaskError {
+        let path = self.path.clone();
+        match problem {
+            Problem::Io(source) => MaskError::Read { path, source },
+            Problem::Malformed(problem) => {
+                MaskError::Malformed { path, at: self.source.place(), problem }
+            }
+        }
+    }
+}
+
+/// The members of a Blast-mask-list; tells whether another one follows.
+fn list(
+    source: &mut dyn Source,
+    each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
+) -> Result<bool, Problem> {
+    source.open_member("masks", 0)?;
+    source.open_value()?;
+    while let Some(node) = source.element()? {
+        if let Some((id, ranges)) = asn::location(&node).map_err(Problem::Malformed)? {
+            each(id, ranges);
+        }
+    }
+    source.close_value()?;
+    source.close_member(false)?;
+    source.open_member("more", 1)?;
+    let more = match source.value()? {
+        Node::Word(word) if word == b"TRUE" => true,
+        Node::Word(word) if word == b"FALSE" => false,
+        _ => return Err(Problem::Malformed("neither TRUE nor FALSE")),
+    };
+    source.close_member(true)?;
+    Ok(more)
+}
+
+/// The number of a program that text calls by name.
+fn named_program(name: &[u8]) -> Result<i64, Problem> {
+    Ok(match name {
+        b"not-set" => 0,
+        b"dust" => 10,
+        b"seg" => 20,
+        b"windowmasker" => 30,
+        b"repeat" => 40,
+        b"other" => 100,
+        _ => return Err(Problem::Malformed("an unknown masking program")),
+    })
+}
+
+/// Whether the start of a file is binary (`Some(true)`) or text ASN.1, by the rules of BLAST+
+/// (`CFormatGuess`): anything not printable makes it binary; text has `::=` as the second word of
+/// its first line that is no comment.
+fn guess(start: &[u8]) -> Option<bool> {
+    let odd = |byte: &u8| !byte.is_ascii_graphic() && !matches!(byte, b' ' | b'\t'..=b'\r' | 1);
+    if start.iter().any(odd) {
+        return Some(true);
+    }
+    let line = start
+        .split(|&byte| byte == b'\n' || byte == b'\r')
+        .map(<[u8]>::trim_ascii)
+        .find(|line| !line.is_empty() && !line.starts_with(b"--"))?;
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let letter = words.next()?.first()?.is_ascii_alphabetic();
+    (letter && words.next()? == b"::=").then_some(false)
+}

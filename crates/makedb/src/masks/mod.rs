@@ -1,0 +1,252 @@
+//! Masks: what masking programs found, and how it is stored with the sequences.
+
+mod asn;
+mod binary;
+mod file;
+mod text;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use fleetblast_seq::id::SeqId;
+
+pub use self::file::{MaskError, MaskFile};
+
+/// First number of algorithms that the user names.
+const NAMED: u32 = 100;
+/// First number of none.
+const END: u32 = 255;
+/// First numbers of the programs: dust, seg, windowmasker, repeat, other.
+const PROGRAMS: [u32; 5] = [10, 20, 30, 40, NAMED];
+
+/// A masking algorithm of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Algorithm {
+    id: u32,
+    description: Vec<u8>,
+    /// What makes it differ from others.
+    key: Vec<u8>,
+}
+
+impl Algorithm {
+    /// Its number, by which `-db_soft_mask` names it.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// What the database tells of it.
+    pub(crate) fn description(&self) -> &[u8] {
+        &self.description
+    }
+}
+
+/// Why an algorithm cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AlgorithmError {
+    /// It is there already.
+    #[error("Duplicate masking algorithm found.")]
+    Duplicate,
+    /// A program without options is there already.
+    #[error("Masking algorithm with default arguments already provided")]
+    DuplicateDefault,
+    /// All numbers for its program are taken.
+    #[error("Too many IDs in range {}-{}", .0.start, .0.end)]
+    TooMany(Range<u32>),
+    /// No known program.
+    #[error("Invalid filtering program: {0}")]
+    UnknownProgram(i64),
+}
+
+/// The ranges of one algorithm by identifier.
+type Ranges = HashMap<SeqId, Vec<Range<u32>>>;
+
+/// The masks of all sequences.
+#[derive(Clone, Debug, Default)]
+pub struct Masks {
+    algorithms: Vec<Algorithm>,
+    /// In the order in which the first ranges of each came.
+    ranges: Vec<(u32, Ranges)>,
+}
+
+impl Masks {
+    /// The algorithms that were added.
+    pub fn algorithms(&self) -> &[Algorithm] {
+        &self.algorithms
+    }
+
+    /// Whether there is anything to look for.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Adds an algorithm with a name and a description of the user's choice; gives its number.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn add_named(
+        &mut self,
+        name: &[u8],
+        description: &[u8],
+        options: &[u8],
+    ) -> Result<u32, AlgorithmError> {
+        let id = self.free(NAMED, END)?;
+        let text = [b"100", options, name, description];
+        self.add(id, name.to_vec(), &text)
+    }
+
+    /// Adds the algorithm of a known program (10 dust, 20 seg, 30 windowmasker, 40 repeat, 100
+    /// other); gives its number.
+    ///
+    /// # Errors
+    /// The same program with the same options is there already, or there is no such program.
+    pub fn add_program(
+        &mut self,
+        program: i64,
+        options: &[u8],
+        name: &[u8],
+    ) -> Result<u32, AlgorithmError> {
+        let known = PROGRAMS.iter().position(|&first| i64::from(first) == program);
+        let Some(known) = known else { return Err(AlgorithmError::UnknownProgram(program)) };
+        let (first, end) = (PROGRAMS[known], PROGRAMS.get(known + 1).copied().unwrap_or(END));
+        let number = first.to_string().into_bytes();
+        let key = [&number[..], name, options].concat();
+        if self.algorithms.iter().any(|algorithm| algorithm.key == key) {
+            return Err(AlgorithmError::Duplicate);
+        }
+        // dust, seg and windowmasker: the first number is for default options.
+        let id = match (known < 3, options.is_empty()) {
+            (true, true) if self.algorithms.iter().any(|algorithm| algorithm.id == first) => {
+                return Err(AlgorithmError::DuplicateDefault);
+            }
+            (true, true) => first,
+            (true, false) => self.free(first + 1, end)?,
+            (false, _) => self.free(first, end)?,
+        };
+        if first == NAMED {
+            self.add(id, key, &[&number, options, name, b""])
+        } else {
+            self.add(id, key, &[&number, options])
+        }
+    }
+
+    fn add(&mut self, id: u32, key: Vec<u8>, parts: &[&[u8]]) -> Result<u32, AlgorithmError> {
+        if self.algorithms.iter().any(|algorithm| algorithm.key == key) {
+            return Err(AlgorithmError::Duplicate);
+        }
+        // Colons separate the parts.
+        let escaped: Vec<Vec<u8>> = parts
+            .iter()
+            .map(|part| part.iter().map(|&byte| if byte == b':' { 1 } else { byte }).collect())
+            .collect();
+        self.algorithms.push(Algorithm { id, description: escaped.join(&b':'), key });
+        Ok(id)
+    }
+
+    fn free(&self, first: u32, end: u32) -> Result<u32, AlgorithmError> {
+        let taken = |id: u32| self.algorithms.iter().any(|algorithm| algorithm.id == id);
+        (first..end).find(|&id| !taken(id)).ok_or(AlgorithmError::TooMany(first..end))
+    }
+
+    /// Adds what an algorithm masks in one sequence; what came before for the same sequence is
+    /// joined with it.
+    pub fn insert(&mut self, algorithm: u32, id: SeqId, ranges: Vec<Range<u32>>) {
+        let position = self.ranges.iter().position(|(number, _)| *number == algorithm);
+        let position = position.unwrap_or_else(|| {
+            self.ranges.push((algorithm, Ranges::new()));
+            self.ranges.len() - 1
+        });
+        join(self.ranges[position].1.entry(id).or_default(), ranges);
+    }
+
+    /// What masks the sequence with these identifiers, in the two byte orders; empty for nothing.
+    /// `None` if a range ends beyond `length`.
+    pub(crate) fn blobs(&self, ids: &[SeqId], length: u32) -> Option<[Vec<u8>; 2]> {
+        let mut found: Vec<(u32, Vec<Range<u32>>)> = Vec::new();
+        for (algorithm, by_id) in &self.ranges {
+            let mut ranges = Vec::new();
+            for more in ids.iter().filter_map(|id| by_id.get(id)) {
+                join(&mut ranges, more.clone());
+            }
+            if !ranges.is_empty() {
+                found.push((*algorithm, ranges));
+            }
+        }
+        let mut blobs = [Vec::new(), Vec::new()];
+        if found.is_empty() {
+            return Some(blobs);
+        }
+        let mut both = |number: u32| blobs.iter_mut().for_each(|b| b.extend(number.to_be_bytes()));
+        both(found.len() as u32);
+        for (algorithm, ranges) in found {
+            let mut both =
+                |number: u32| blobs.iter_mut().for_each(|b| b.extend(number.to_be_bytes()));
+            both(algorithm);
+            both(ranges.len() as u32);
+            for range in ranges {
+                if range.start > range.end || range.end > length {
+                    return None;
+                }
+                for end in [range.start, range.end] {
+                    blobs[0].extend(end.to_be_bytes());
+                    blobs[1].extend(end.to_le_bytes());
+                }
+            }
+        }
+        Some(blobs)
+    }
+}
+
+/// Joins ranges with earlier ones, if there are any, in order and without overlaps.
+fn join(ranges: &mut Vec<Range<u32>>, more: Vec<Range<u32>>) {
+    if ranges.is_empty() {
+        *ranges = more;
+        return;
+    }
+    ranges.extend(more);
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut joined: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
+    for range in ranges.drain(..) {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    *ranges = joined;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_algorithms_follow_the_program_and_its_options() {
+        let mut masks = Masks::default();
+        assert_eq!(masks.add_program(20, b"window=12", b"a"), Ok(21));
+        assert_eq!(masks.add_program(20, b"", b"a"), Ok(20));
+        assert_eq!(masks.add_program(20, b"", b"b"), Err(AlgorithmError::DuplicateDefault));
+        assert_eq!(masks.add_program(20, b"window=12", b"a"), Err(AlgorithmError::Duplicate));
+        assert_eq!(masks.add_program(40, b"x:y", b"a"), Ok(40));
+        assert_eq!(masks.add_named(b"mine", b"my own", b"o"), Ok(100));
+        assert_eq!(masks.add_named(b"mine", b"", b""), Err(AlgorithmError::Duplicate));
+        assert_eq!(masks.add_program(7, b"", b""), Err(AlgorithmError::UnknownProgram(7)));
+        let texts: Vec<_> = masks.algorithms().iter().map(|a| a.description()).collect();
+        let wanted = [&b"20:window=12"[..], b"20:", b"40:x\x01y", b"100:o:mine:my own"];
+        assert_eq!(texts, wanted);
+    }
+
+    #[test]
+    fn later_ranges_are_joined_with_earlier_ones() {
+        let mut masks = Masks::default();
+        let id = SeqId::Gi(5);
+        masks.insert(21, id.clone(), vec![8..9, 2..4]);
+        assert_eq!(masks.blobs(&[SeqId::Gi(6)], 9), Some([vec![], vec![]]));
+        let [big, _] = masks.blobs(std::slice::from_ref(&id), 9).unwrap();
+        let words: Vec<u32> =
+            big.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word)).collect();
+        assert_eq!(words, [1, 21, 2, 8, 9, 2, 4]);
+        masks.insert(21, id.clone(), vec![3..8]);
+        let [_, little] = masks.blobs(std::slice::from_ref(&id), 9).unwrap();
+        assert_eq!(little[12..], [2, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(masks.blobs(&[id], 8), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! Nucleotide sequences as `.nsq` files hold them: two bits a base, ambiguities apart.
+
+/// Longest sequence whose ambiguities may be stored in the old, short form.
+const MAX_SHORT_OFFSET: usize = 0xff_ffff;
+/// Longest run of one code in the old form.
+const MAX_SHORT_RUN: usize = 15;
+/// Longest run of one code that is stored as one.
+const MAX_RUN: usize = 4095;
+/// The bit that marks the new form.
+const NEW_FORM: u32 = 1 << 31;
+
+/// In the table below: not a base but several.
+const AMBIGUOUS: u8 = 0x80;
+
+/// Two bits for the codes of single bases.
+const TWO_BITS: [u8; 256] = {
+    let mut table = [AMBIGUOUS; 256];
+    table[1] = 0;
+    table[2] = 1;
+    table[4] = 2;
+    table[8] = 3;
+    table
+};
+
+/// A stretch of one ambiguity code.
+struct Run {
+    code: u8,
+    start: usize,
+    length: usize,
+}
+
+/// Appends the packed form of a sequence of ncbi4na codes, one a byte, and gives the block of its
+/// ambiguities (`WriteDB_Ncbi4naToBinary`), empty if there are none.
+///
+/// The last byte holds in its low bits how many bases it has, also none.
+pub(crate) fn pack(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
+    let before = packed.len();
+    packed.reserve(codes.len() / 4 + 1);
+    let bits = |code: u8| TWO_BITS[usize::from(code)];
+    let (quads, rest) = codes.as_chunks::<4>();
+    let mut seen = 0;
+    packed.extend(quads.iter().map(|&[a, b, c, d]| {
+        let (a, b, c, d) = (bits(a), bits(b), bits(c), bits(d));
+        seen |= a | b | c | d;
+        a << 6 | b << 4 | c << 2 | d & 3
+    }));
+    let mut last = rest.len() as u8;
+    for (i, &code) in rest.iter().enumerate() {
+        seen |= bits(code);
+        last |= (bits(code) & 3) << (6 - 2 * i);
+    }
+    packed.push(last);
+    if seen & AMBIGUOUS == 0 {
+        return Vec::new();
+    }
+    ambiguities(codes, &mut packed[before..])
+}
+
+/// Puts random bases in place of the ambiguities and lists them.
+fn ambiguities(codes: &[u8], packed: &mut [u8]) -> Vec<u8> {
+    let mut random = Random::new(codes.len() as u32);
+    let mut runs: Vec<Run> = Vec::new();
+    for (at, &code) in codes.iter().enumerate() {
+        if TWO_BITS[usize::from(code)] != AMBIGUOUS {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(run)
+                if run.code == code && run.start + run.length == at && run.length < MAX_RUN =>
+            {
+                run.length += 1;
+            }
+            _ => runs.push(Run { code, start: at, length: 1 }),
+        }
+        let shift = 6 - 2 * (at % 4);
+        let byte = &mut packed[at / 4];
+        *byte = *byte & !(3 << shift) | random.base(code) << shift;
+    }
+    block(&runs, codes.len())
+}
+
+/// The block of ambiguities: a word for each run, or two if any is too long or too far out.
+fn block(runs: &[Run], length: usize) -> Vec<u8> {
+    let new_form = length > MAX_SHORT_OFFSET || runs.iter().any(|run| run.length > MAX_SHORT_RUN);
+    let mut block = Vec::with_capacity(4 + runs.len() * if new_form { 8 } else { 4 });
+    let count = runs.len() as u32;
+    block.extend(if new_form { NEW_FORM | 2 * count } else { count }.to_be_bytes());
+    for run in runs {
+        let (code, length, start) = (u32::from(run.code), run.length as u32 - 1, run.start as u32);
+        if new_form {
+            block.extend((code << 28 | length << 16).to_be_bytes());
+            block.extend(start.to_be_bytes());
+        } else {
+            block.extend((code << 28 | length << 24 | start).to_be_bytes());
+        }
+    }
+    block
+}
+
+/// The lagged Fibonacci generator that picks a base for each ambiguity (`CRandom`), seeded with
+/// the length of the sequence.
+struct Random {
+    state: [u32; 33],
+    j: usize,
+    k: usize,
+}
+
+impl Random {
+    fn new(seed: u32) -> Self {
+        let mut state = [seed; 33];
+        for i in 1..state.len() {
+            state[i] = state[i - 1].wrapping_mul(1_103_515_245).wrapping_add(12345);
+        }
+        let mut random = Self { state, j: 12, k: 32 };
+        for _ in 0..330 {
+            random.next();
+        }
+        random
+    }
+
+    fn next(&mut self) -> u32 {
+        let sum = self.state[self.k].wrapping_add(self.state[self.j]);
+        self.state[self.k] = sum;
+        let before = |i: usize| i.checked_sub(1).unwrap_or(32);
+        (self.j, self.k) = (before(self.j), before(self.k));
+        sum >> 1
+    }
+
+    /// Two bits for one of the bases that a code may stand for.
+    fn base(&mut self, code: u8) -> u8 {
+        let picked = self.next();
+        if code == fleetblast_seq::nucleotide::N {
+            return (picked & 3) as u8;
+        }
+        let nth = picked % code.count_ones();
+        let bases = (0..4).filter(|base| code >> base & 1 != 0);
+        bases.into_iter().nth(nth as usize).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleetblast_seq::nucleotide::encode;
+
+    fn packed(letters: &str) -> (Vec<u8>, Vec<u8>) {
+        let codes: Vec<u8> = letters.bytes().map(|c| encode(c).unwrap()).collect();
+        let mut packed = Vec::new();
+        let block = pack(&codes, &mut packed);
+        (packed, block)
+    }
+
+    #[test]
+    fn the_last_byte_counts_its_bases() {
+        assert_eq!(packed("ACGTACGTACGTA").0, [0x1b, 0x1b, 0x1b, 0x01]);
+        assert_eq!(packed("ACGT").0, [0x1b, 0]);
+        assert_eq!(packed("ACGTTT").0, [0x1b, 0xf2]);
+    }
+
+    /// The words are those of `makeblastdb -dbtype nucl` for these sequences.
+    #[test]
+    fn ambiguities_are_listed_in_the_form_that_fits() {
+        let words = |block: &[u8]| -> Vec<u32> {
+            block.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word)).collect()
+        };
+        let mixed = format!("ACGT{}ACGTRYACGTWACGT{}ACG", "N".repeat(10), "N".repeat(20));
+        assert_eq!(
+            words(&packed(&mixed).1),
+            [
+                0x8000_000a,
+                0xf009_0000,
+                4,
+                0x5000_0000,
+                0x12,
+                0xa000_0000,
+                0x13,
+                0x9000_0000,
+                0x18,
+                0xf013_0000,
+                0x1d
+            ]
+        );
+        let run = |n: usize| words(&packed(&format!("ACGT{}A", "N".repeat(n))).1);
+        assert_eq!(run(15), [1, 0xfe00_0004]);
+        assert_eq!(run(16), [0x8000_0002, 0xf00f_0000, 4]);
+    }
+}

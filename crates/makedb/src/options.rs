@@ -1,0 +1,74 @@
+//! What database is to be made.
+
+use fleetblast_seq::id::Molecule;
+
+use crate::masks::Masks;
+use crate::taxids::Taxids;
+
+/// Protein or nucleotide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Files `.p*`.
+    Protein,
+    /// Files `.n*`.
+    Nucleotide,
+}
+
+impl Kind {
+    /// First letter of the extension of its files.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Protein => 'p',
+            Self::Nucleotide => 'n',
+        }
+    }
+
+    /// What its sequences are made of.
+    pub const fn molecule(self) -> Molecule {
+        match self {
+            Self::Protein => Molecule::Protein,
+            Self::Nucleotide => Molecule::Nucleotide,
+        }
+    }
+}
+
+/// Version of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// Accessions in sorted text files.
+    Four,
+    /// Accessions and taxonomy ids in LMDB files.
+    Five,
+}
+
+/// When a database is made, in the two ways files say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dates {
+    /// `Nov 20, 2026  11:10 PM`, for indices and the alias.
+    pub index: String,
+    /// `11/20/2026 23:12:59`, for masks.
+    pub masks: String,
+}
+
+/// What database is to be made.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Protein or nucleotide.
+    pub kind: Kind,
+    /// Version of the format.
+    pub version: Version,
+    /// Its title.
+    pub title: Vec<u8>,
+    /// Whether identifiers are read and indexed.
+    pub parse_ids: bool,
+    /// Whether sequences are indexed by a hash.
+    pub hash_index: bool,
+    /// Below this size files stay, in bytes, unless a single sequence is larger. At most 2³².
+    pub max_file_size: u64,
+    /// Taxonomy ids of the sequences.
+    pub taxids: Taxids,
+    /// Masks of the sequences.
+    pub masks: Masks,
+    /// When it is made.
+    pub dates: Dates,
+}

@@ -1,0 +1,258 @@
+//! Where a database comes to be: in a directory of its own beside its place, until it is whole.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Context, Error};
+use crate::options::Kind;
+
+/// Bytes collected before they are written.
+const BUFFER: usize = 1 << 18;
+/// Bytes of a database's name that the temporary name repeats: file systems allow 255 in all.
+const NAME_KEPT: usize = 200;
+/// Temporary names tried, should runs that were killed have left directories.
+const NAMES_TRIED: u32 = 100;
+
+/// Last two letters of the files of a volume, the index first: without it there is no volume.
+const VOLUME_FILES: [&str; 19] = [
+    "in", "hr", "sq", "og", "sd", "si", "nd", "ni", "hd", "hi", "pd", "pi", "td", "ti", "aa", "ab",
+    "ac", "gm", "tm",
+];
+/// Last two letters of the files that volumes of version 5 share.
+const SHARED_FILES: [&str; 5] = ["db", "os", "ot", "tf", "to"];
+
+/// The files of a database while they are written.
+#[derive(Debug)]
+pub struct Sink {
+    /// Path of the database without extension.
+    base: PathBuf,
+    directory: PathBuf,
+    kind: Kind,
+    /// Volume, if it belongs to one, and last two letters of each file.
+    files: Vec<(Option<u32>, &'static str)>,
+    done: bool,
+}
+
+impl Sink {
+    /// A place for a database to be called `base`; directories on the way there are made.
+    ///
+    /// # Errors
+    /// No directory can be made there.
+    pub fn create(base: &Path, kind: Kind) -> Result<Self, Error> {
+        let base = std::path::absolute(base).during("find", base)?;
+        let parent = base.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).during("make the directory", parent)?;
+        let name = base.file_name().unwrap_or_default().as_bytes();
+        let kept = &name[..name.len().min(NAME_KEPT)];
+        let mut tried = 0;
+        loop {
+            let mut name = OsString::from(".");
+            name.push(OsStr::from_bytes(kept));
+            name.push(format!(".{}-{tried}.part", std::process::id()));
+            let directory = parent.join(name);
+            match fs::create_dir(&directory) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && tried < NAMES_TRIED =>
+                {
+                    tried += 1;
+                }
+                result => {
+                    result.during("make the directory", &directory)?;
+                    return Ok(Self { base, directory, kind, files: Vec::new(), done: false });
+                }
+            }
+        }
+    }
+
+    /// The directory that holds everything until [`commit`](Self::commit): what to remove, should
+    /// the process be ended.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Path of the database without extension.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// The last part of [`base`](Self::base).
+    pub(crate) fn name(&self) -> Vec<u8> {
+        self.base.file_name().unwrap_or_default().as_bytes().to_vec()
+    }
+
+    /// Whether there is a database of this name and kind already.
+    pub fn replaces(&self) -> bool {
+        self.old_files().into_iter().any(|path| path.exists())
+    }
+
+    /// The path, for the time being, of a new file of the database.
+    pub(crate) fn path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
+        self.files.push((volume, letters));
+        self.directory.join(file_name(OsStr::new("db"), volume, self.kind, letters))
+    }
+
+    /// A new file of the database.
+    pub(crate) fn file(
+        &mut self,
+        volume: Option<u32>,
+        letters: &'static str,
+    ) -> Result<Output, Error> {
+        Output::create(self.path(volume, letters))
+    }
+
+    /// A file that is gone when it is closed.
+    pub(crate) fn spool(&self) -> Result<File, Error> {
+        spool(&self.directory)
+    }
+
+    /// Puts the files in their places, and removes those of an older database. Indices and the
+    /// alias come last: before them there is no database.
+    ///
+    /// # Errors
+    /// A file cannot be put in its place. What is there then is not taken for a database.
+    pub fn commit(mut self, volumes: u32) -> Result<(), Error> {
+        let single = volumes == 1;
+        let moves: Vec<(PathBuf, PathBuf)> = {
+            let mut files = self.files.clone();
+            files.sort_by_key(|(_, letters)| match *letters {
+                "al" => 2,
+                "in" => 1,
+                _ => 0,
+            });
+            let paths = files.into_iter().map(|(volume, letters)| {
+                let from = file_name(OsStr::new("db"), volume, self.kind, letters);
+                let volume = volume.filter(|_| !single);
+                (self.directory.join(from), self.place(volume, letters))
+            });
+            paths.collect()
+        };
+        for (from, _) in &moves {
+            File::open(from).and_then(|file| file.sync_data()).during("store", from)?;
+        }
+        let replaced: HashSet<&Path> = moves.iter().map(|(_, to)| to.as_path()).collect();
+        for old in self.old_files() {
+            let kept = replaced.contains(old.as_path()) && !is_entrance(&old);
+            if !kept && old.exists() {
+                fs::remove_file(&old).during("remove", &old)?;
+            }
+        }
+        for (from, to) in &moves {
+            fs::rename(from, to).during("put in its place", to)?;
+        }
+        self.done = true;
+        // Nothing is left in it; a file system that keeps it does no harm.
+        let _ = fs::remove_dir(&self.directory);
+        if let Some(parent) = self.base.parent() {
+            // Not every file system can do that with directories.
+            let _ = File::open(parent).and_then(|directory| directory.sync_all());
+        }
+        Ok(())
+    }
+
+    fn place(&self, volume: Option<u32>, letters: &str) -> PathBuf {
+        let name = self.base.file_name().unwrap_or_default();
+        self.base.with_file_name(file_name(name, volume, self.kind, letters))
+    }
+
+    /// Files that a database of this name may have, entrances (alias, indices) first.
+    fn old_files(&self) -> Vec<PathBuf> {
+        let mut volumes = vec![None];
+        let numbered = (0..).map(Some).take_while(|&n| self.place(n, VOLUME_FILES[0]).exists());
+        volumes.extend(numbered);
+        let mut files = vec![self.place(None, "al")];
+        for letters in VOLUME_FILES {
+            files.extend(volumes.iter().map(|&volume| self.place(volume, letters)));
+        }
+        files.extend(SHARED_FILES.map(|letters| self.place(None, letters)));
+        files
+    }
+}
+
+impl Drop for Sink {
+    /// An unfinished database is removed.
+    fn drop(&mut self) {
+        if !self.done {
+            // Best effort: the error that led here is what the user is told.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+/// Whether a file is what a reader looks for first.
+fn is_entrance(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().as_bytes();
+    matches!(extension, [_, b'i', b'n'] | [_, b'a', b'l'])
+}
+
+/// `NAME.NN.pin`.
+fn file_name(name: &OsStr, volume: Option<u32>, kind: Kind, letters: &str) -> OsString {
+    let mut file = name.to_os_string();
+    if let Some(volume) = volume {
+        file.push(format!(".{volume:02}"));
+    }
+    file.push(format!(".{}{letters}", kind.letter()));
+    file
+}
+
+/// A nameless file.
+pub(crate) fn spool(directory: &Path) -> Result<File, Error> {
+    tempfile::tempfile_in(directory).during("make a file in", directory)
+}
+
+/// A file being written.
+#[derive(Debug)]
+pub(crate) struct Output {
+    writer: BufWriter<File>,
+    path: PathBuf,
+    length: u64,
+}
+
+impl Output {
+    pub(crate) fn create(path: PathBuf) -> Result<Self, Error> {
+        let file = File::create(&path).during("make", &path)?;
+        Ok(Self::new(file, path))
+    }
+
+    /// Writes to a file that is called `path` in messages.
+    pub(crate) fn new(file: File, path: PathBuf) -> Self {
+        Self { writer: BufWriter::with_capacity(BUFFER, file), path, length: 0 }
+    }
+
+    /// Bytes written.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.writer.write_all(bytes).during("write", &self.path)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Appends all that was written to a spool.
+    pub(crate) fn append(&mut self, spool: Output) -> Result<(), Error> {
+        let length = spool.length;
+        let mut file = spool.rewind()?;
+        io::copy(&mut file, &mut self.writer).during("write", &self.path)?;
+        self.length += length;
+        Ok(())
+    }
+
+    /// The file at its start, everything written.
+    pub(crate) fn rewind(self) -> Result<File, Error> {
+        let path = self.path;
+        let into = self.writer.into_inner().map_err(io::IntoInnerError::into_error);
+        let mut file = into.during("write", &path)?;
+        io::Seek::rewind(&mut file).during("read", &path)?;
+        Ok(file)
+    }
+
+    /// Writes what is still collected.
+    pub(crate) fn close(mut self) -> Result<(), Error> {
+        self.writer.flush().during("write", &self.path)
+    }
+}

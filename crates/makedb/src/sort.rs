@@ -1,0 +1,208 @@
+//! Sorting more records than memory holds: sorted runs on disk, merged.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Context, Error};
+use crate::sink::{Output, spool};
+
+/// Bytes of records that are sorted in memory at a time.
+const RUN_BYTES: usize = 96 << 20;
+/// Bytes read of a run at a time.
+const READ_BYTES: usize = 64 << 10;
+
+/// A record in memory.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    /// The first eight bytes of the key.
+    prefix: u64,
+    start: usize,
+    length: usize,
+    value: u64,
+}
+
+/// Takes records of a key and a number, and gives them back in order of the key's bytes, those of
+/// one key in order of the number. Uses about 100 MB of memory however many there are.
+#[derive(Debug)]
+pub(crate) struct Sorter {
+    directory: PathBuf,
+    limit: usize,
+    bytes: Vec<u8>,
+    items: Vec<Item>,
+    runs: Vec<File>,
+}
+
+impl Sorter {
+    /// An empty sorter, which makes its files in `directory`.
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self::with_limit(directory, RUN_BYTES)
+    }
+
+    fn with_limit(directory: &Path, limit: usize) -> Self {
+        let directory = directory.to_path_buf();
+        Self { directory, limit, bytes: Vec::new(), items: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Whether nothing was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.runs.is_empty()
+    }
+
+    /// Adds a record.
+    pub(crate) fn push(&mut self, key: &[u8], value: u64) -> Result<(), Error> {
+        let used = self.bytes.len() + self.items.len() * size_of::<Item>();
+        if used + key.len() > self.limit && !self.items.is_empty() {
+            self.write_run()?;
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.items.push(Item { prefix: prefix(key), start, length: key.len(), value });
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let key = |item: &Item| &bytes[item.start..item.start + item.length];
+        self.items.sort_unstable_by(|a, b| {
+            let order = a.prefix.cmp(&b.prefix).then_with(|| key(a).cmp(key(b)));
+            order.then(a.value.cmp(&b.value))
+        });
+    }
+
+    fn write_run(&mut self) -> Result<(), Error> {
+        self.sort();
+        let mut run = Output::new(spool(&self.directory)?, self.directory.clone());
+        for item in &self.items {
+            run.put(&(item.length as u32).to_le_bytes())?;
+            run.put(&item.value.to_le_bytes())?;
+            run.put(&self.bytes[item.start..item.start + item.length])?;
+        }
+        self.runs.push(run.rewind()?);
+        self.items.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Calls `each` with the records in order.
+    pub(crate) fn finish(
+        mut self,
+        mut each: impl FnMut(&[u8], u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.runs.is_empty() {
+            self.sort();
+            for item in &self.items {
+                each(&self.bytes[item.start..item.start + item.length], item.value)?;
+            }
+            return Ok(());
+        }
+        self.write_run()?;
+        self.bytes = Vec::new();
+        self.items = Vec::new();
+        let mut heap = BinaryHeap::new();
+        for run in std::mem::take(&mut self.runs) {
+            let mut head = Head::new(run);
+            if head.advance().during("read from", &self.directory)? {
+                heap.push(head);
+            }
+        }
+        while let Some(mut head) = heap.pop() {
+            each(&head.key, head.value)?;
+            if head.advance().during("read from", &self.directory)? {
+                heap.push(head);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first eight bytes of a key as a number that sorts as they do.
+fn prefix(key: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let length = key.len().min(8);
+    bytes[..length].copy_from_slice(&key[..length]);
+    u64::from_be_bytes(bytes)
+}
+
+/// The next record of a run.
+struct Head {
+    run: BufReader<File>,
+    key: Vec<u8>,
+    value: u64,
+}
+
+impl Head {
+    fn new(run: File) -> Self {
+        Self { run: BufReader::with_capacity(READ_BYTES, run), key: Vec::new(), value: 0 }
+    }
+
+    /// Goes to the next record; false at the end.
+    fn advance(&mut self) -> io::Result<bool> {
+        let mut start = [0; 12];
+        if let Err(error) = self.run.read_exact(&mut start) {
+            let end = error.kind() == io::ErrorKind::UnexpectedEof;
+            return if end { Ok(false) } else { Err(error) };
+        }
+        let [a, b, c, d, value @ ..] = start;
+        self.value = u64::from_le_bytes(value);
+        self.key.resize(u32::from_le_bytes([a, b, c, d]) as usize, 0);
+        self.run.read_exact(&mut self.key)?;
+        Ok(true)
+    }
+}
+
+/// The least record is the greatest: the heap gives that one first.
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&other.key, other.value).cmp(&(&self.key, self.value))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Head {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_runs_are_as_sorted_as_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let sorted = |limit: usize| {
+            let mut sorter = Sorter::with_limit(directory.path(), limit);
+            let mut state = 1u32;
+            for n in 0..5000u64 {
+                state = state.wrapping_mul(1_103_515_245).wrapping_add(12345);
+                let key = format!("{}", (state >> 16) % 700).repeat(1 + n as usize % 4);
+                sorter.push(key.as_bytes(), 5000 - n).unwrap();
+            }
+            let runs = sorter.runs.len();
+            let mut all = Vec::new();
+            sorter
+                .finish(|key, value| {
+                    all.push((key.to_vec(), value));
+                    Ok(())
+                })
+                .unwrap();
+            (runs, all)
+        };
+        let (none, whole) = sorted(RUN_BYTES);
+        let (many, merged) = sorted(9000);
+        assert!(none == 0 && many > 10, "{none} {many}");
+        assert!(whole.is_sorted() && whole.len() == 5000);
+        assert_eq!(whole, merged);
+    }
+}

@@ -1,0 +1,145 @@
+//! Taxonomy ids: which sequence has which, and the tables of version 5 that tell.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fleetblast_seq::id::{ObjectId, SeqId, parse_stored};
+
+use crate::error::Error;
+use crate::ids::plain_key;
+use crate::lmdb::Lmdb;
+use crate::sink::{Output, Sink};
+use crate::sort::Sorter;
+
+/// The size of the map that BLAST+ starts with.
+const MAP_SIZE: u64 = 300_000_000;
+
+/// Where taxonomy ids come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Taxids {
+    /// None is known: 0.
+    #[default]
+    Unknown,
+    /// One for all sequences.
+    All(i32),
+    /// By identifier without version.
+    Map(HashMap<Vec<u8>, i32>),
+}
+
+impl Taxids {
+    /// Reads a file with an identifier and a number on each line, one blank or tab between them.
+    /// Lines of other than two such words are passed over.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a second word is no number.
+    pub fn read_map(path: &Path) -> Result<Self, Error> {
+        let text =
+            fs::read(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        let mut map = HashMap::new();
+        for (line, text) in (1..).zip(text.split(|&byte| byte == b'\n' || byte == b'\r')) {
+            let mut words = text.trim_ascii().split(|&byte| byte == b' ' || byte == b'\t');
+            let (Some(id), Some(number), None) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            if id.is_empty() || number.is_empty() {
+                continue;
+            }
+            let number = std::str::from_utf8(number).ok().and_then(|text| text.parse().ok());
+            let Some(number) = number else {
+                let text = String::from_utf8_lossy(text).into_owned();
+                return Err(Error::TaxidMap { path: PathBuf::from(path), line, text });
+            };
+            map.insert(map_key(id), number);
+        }
+        Ok(if map.is_empty() { Self::Unknown } else { Self::Map(map) })
+    }
+
+    /// The taxonomy id of a definition line, 0 if unknown (`CTaxIdSet::x_SelectBestTaxid`); `None`
+    /// if it has to be looked for and is not there.
+    pub(crate) fn find(&self, ids: &[SeqId]) -> Option<i32> {
+        match self {
+            Self::Unknown => Some(0),
+            Self::All(taxid) => Some(*taxid),
+            Self::Map(map) => ids.iter().find_map(|id| {
+                let key = plain_key(id);
+                let plain =
+                    || key.split(|&byte| byte == b'.').next().filter(|k| k.len() < key.len());
+                map.get(&key).or_else(|| map.get(plain()?)).copied()
+            }),
+        }
+    }
+}
+
+/// The key of an identifier in a file (`AccessionToKey`).
+fn map_key(word: &[u8]) -> Vec<u8> {
+    match parse_stored(word) {
+        Ok(ids) => ids.first().map(plain_key).unwrap_or_default(),
+        Err(_) => plain_key(&SeqId::Local(ObjectId::from_text(word))),
+    }
+}
+
+/// Collects the taxonomy ids of all sequences of a version 5 database.
+#[derive(Debug)]
+pub(crate) struct TaxidTables {
+    ends: Output,
+    lists: Output,
+    numbers: Sorter,
+    /// Sequences of each taxonomy id.
+    counts: BTreeMap<i32, u32>,
+    count: u64,
+}
+
+impl TaxidTables {
+    pub(crate) fn new(sink: &Sink) -> Result<Self, Error> {
+        let spool = || Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()));
+        let (ends, lists) = (spool()?, spool()?);
+        let (numbers, counts) = (Sorter::new(sink.directory()), BTreeMap::new());
+        Ok(Self { ends, lists, numbers, counts, count: 0 })
+    }
+
+    /// Adds the taxonomy ids, ascending and different, of the next sequence.
+    pub(crate) fn add(&mut self, taxids: &[i32], number: u32) -> Result<(), Error> {
+        for &taxid in taxids {
+            self.lists.put(&taxid.to_le_bytes())?;
+            let sortable = taxid.cast_unsigned() ^ 1 << 31;
+            *self.counts.entry(taxid).or_default() += 1;
+            self.numbers.push(&sortable.to_be_bytes(), u64::from(number))?;
+        }
+        self.count += 1;
+        self.ends.put(&(self.lists.length() / 4).to_le_bytes())
+    }
+
+    /// Writes `.?ot`, `.?to` and `.?tf`.
+    pub(crate) fn write(self, sink: &mut Sink) -> Result<(), Error> {
+        let mut file = sink.file(None, "ot")?;
+        file.put(&self.count.to_le_bytes())?;
+        file.append(self.ends)?;
+        file.append(self.lists)?;
+        file.close()?;
+        let mut file = sink.file(None, "to")?;
+        let mut offsets = Vec::with_capacity(self.counts.len());
+        let mut counts = self.counts.into_iter();
+        let mut left = 0;
+        self.numbers.finish(|_, number| {
+            while left == 0
+                && let Some((taxid, count)) = counts.next()
+            {
+                offsets.push((taxid, file.length()));
+                file.put(&count.to_le_bytes())?;
+                left = count;
+            }
+            left -= 1;
+            file.put(&(number as u32).to_le_bytes())
+        })?;
+        file.close()?;
+        let lmdb = Lmdb::create(sink.path(None, "tf"), MAP_SIZE, 32 * offsets.len() as u64)?;
+        let mut batches = lmdb.batches("taxid2offset");
+        for (taxid, offset) in offsets {
+            let entry = (taxid.to_le_bytes().to_vec(), offset.to_le_bytes().to_vec());
+            batches.push(Some(entry))?;
+        }
+        batches.finish()?;
+        lmdb.close()
+    }
+}

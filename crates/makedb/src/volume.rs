@@ -1,0 +1,284 @@
+//! One volume: index, headers, sequences, and what is looked up in them.
+
+use crate::column::Column;
+use crate::error::Error;
+use crate::isam::{Numbers, Strings};
+use crate::options::{Kind, Options, Version};
+use crate::sink::{Output, Sink};
+
+/// Size below which BLAST+ keeps the estimated files of identifiers, whatever `-max_file_sz` says.
+const MAX_INDEX_FILE: u64 = 999_999_999;
+/// Bytes that BLAST+ sets aside for an identifier in a string index.
+const STRING_ESTIMATE: u64 = 1024;
+/// Bytes of an identifier in a numeric index.
+const NUMBER_SIZE: u64 = 8;
+/// Bytes of the index kept free.
+const INDEX_RESERVE: u64 = 12;
+/// In the file of GIs: none.
+const NO_GI: u32 = u32::MAX;
+
+/// What is stored of one sequence.
+#[derive(Debug)]
+pub(crate) struct Item<'a> {
+    /// Residues or packed bases, without a sentinel.
+    pub(crate) sequence: &'a [u8],
+    pub(crate) ambiguities: &'a [u8],
+    pub(crate) header: &'a [u8],
+    pub(crate) length: u32,
+    /// Number of identifiers.
+    pub(crate) ids: usize,
+    /// Lines of the string index of version 4.
+    pub(crate) lines: &'a [Vec<u8>],
+    pub(crate) gis: &'a [u32],
+    pub(crate) hash: u32,
+    /// Masks in the two byte orders.
+    pub(crate) masks: [&'a [u8]; 2],
+}
+
+/// The files that `-parse_seqids` or `-hash_index` add.
+#[derive(Debug)]
+struct Indices {
+    gis: Numbers,
+    gi_of: Output,
+    accessions: Option<Strings>,
+    hashes: Option<Strings>,
+}
+
+/// A volume being written.
+#[derive(Debug)]
+pub(crate) struct Volume {
+    number: u32,
+    kind: Kind,
+    limit: u64,
+    /// Sequences so far.
+    count: u32,
+    residues: u64,
+    longest: u32,
+    /// Size of the index without its offsets.
+    overhead: u64,
+    headers: Output,
+    sequences: Output,
+    header_ends: Output,
+    sequence_ends: Output,
+    ambiguity_starts: Output,
+    indices: Option<Indices>,
+    masks: Option<Column>,
+}
+
+impl Volume {
+    /// An empty volume.
+    pub(crate) fn create(sink: &mut Sink, options: &Options, number: u32) -> Result<Self, Error> {
+        let file = Some(number);
+        let spool = |sink: &Sink| {
+            Ok::<_, Error>(Output::new(sink.spool()?, sink.directory().to_path_buf()))
+        };
+        let mut sequences = sink.file(file, "sq")?;
+        sequences.put(&[0])?;
+        let mut header_ends = spool(sink)?;
+        header_ends.put(&0u32.to_be_bytes())?;
+        let mut sequence_ends = spool(sink)?;
+        sequence_ends.put(&1u32.to_be_bytes())?;
+        let indices = if options.parse_ids || options.hash_index {
+            Some(Indices {
+                gis: Numbers::new(sink.directory()),
+                gi_of: spool(sink)?,
+                accessions: (options.version == Version::Four)
+                    .then(|| Strings::new(sink.directory())),
+                hashes: options.hash_index.then(|| Strings::new(sink.directory())),
+            })
+        } else {
+            None
+        };
+        let masks = match options.masks.algorithms() {
+            [] => None,
+            algorithms => Some(Column::create(sink, options, algorithms, number)?),
+        };
+        let name = lmdb_name(sink, options);
+        Ok(Self {
+            number,
+            kind: options.kind,
+            limit: options.max_file_size,
+            count: 0,
+            residues: 0,
+            longest: 0,
+            overhead: preamble(options, &name, number, 0, 0, 0).len() as u64,
+            headers: sink.file(file, "hr")?,
+            sequences,
+            header_ends,
+            sequence_ends,
+            ambiguity_starts: spool(sink)?,
+            indices,
+            masks,
+        })
+    }
+
+    /// Sequences so far.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether BLAST+ puts the sequence into this volume (`CWriteDB_Volume::WriteSequence`). An
+    /// empty volume takes any.
+    pub(crate) fn fits(&self, item: &Item<'_>) -> bool {
+        if self.count == 0 {
+            return true;
+        }
+        let offsets = match self.kind {
+            Kind::Protein => 8,
+            Kind::Nucleotide => 12,
+        };
+        let index = self.overhead + offsets * u64::from(self.count);
+        let sequence = (item.sequence.len() + item.ambiguities.len()) as u64;
+        index < self.limit.saturating_sub(INDEX_RESERVE)
+            && self.headers.length() + (item.header.len() as u64) < self.limit
+            && self.sequences.length() + sequence < self.limit
+            && self.indices.as_ref().is_none_or(|indices| indices.fit(item.ids as u64))
+            && self.masks.as_ref().is_none_or(|masks| masks.fits(item.masks[0].len() as u64))
+    }
+
+    /// Adds a sequence.
+    pub(crate) fn add(&mut self, item: &Item<'_>) -> Result<(), Error> {
+        self.headers.put(item.header)?;
+        self.header_ends.put(&self.offset(self.headers.length())?.to_be_bytes())?;
+        self.sequences.put(item.sequence)?;
+        match self.kind {
+            Kind::Protein => self.sequences.put(&[0])?,
+            Kind::Nucleotide => {
+                let start = self.offset(self.sequences.length())?;
+                self.ambiguity_starts.put(&start.to_be_bytes())?;
+                self.sequences.put(item.ambiguities)?;
+            }
+        }
+        self.sequence_ends.put(&self.offset(self.sequences.length())?.to_be_bytes())?;
+        if let Some(indices) = &mut self.indices {
+            indices.add(self.count, item)?;
+        }
+        if let Some(masks) = &mut self.masks {
+            masks.add(item.masks)?;
+        }
+        self.residues += u64::from(item.length);
+        self.longest = self.longest.max(item.length);
+        self.count += 1;
+        Ok(())
+    }
+
+    fn offset(&self, offset: u64) -> Result<u32, Error> {
+        let number = u64::from(self.count);
+        u32::try_from(offset).map_err(|_| Error::TooLarge { number })
+    }
+
+    /// Writes what can only be written at the end.
+    pub(crate) fn close(mut self, sink: &mut Sink, options: &Options) -> Result<(), Error> {
+        let file = Some(self.number);
+        let mut index = sink.file(file, "in")?;
+        let (count, residues, longest) = (self.count, self.residues, self.longest);
+        let name = lmdb_name(sink, options);
+        index.put(&preamble(options, &name, self.number, count, residues, longest))?;
+        let end = self.offset(self.sequences.length())?;
+        index.append(self.header_ends)?;
+        index.append(self.sequence_ends)?;
+        if self.kind == Kind::Nucleotide {
+            self.ambiguity_starts.put(&end.to_be_bytes())?;
+            index.append(self.ambiguity_starts)?;
+        }
+        index.close()?;
+        self.headers.close()?;
+        self.sequences.close()?;
+        if let Some(indices) = self.indices {
+            indices.close(sink, self.number, count)?;
+        }
+        if let Some(masks) = self.masks {
+            masks.close(sink, count)?;
+        }
+        Ok(())
+    }
+}
+
+impl Indices {
+    fn fit(&self, ids: u64) -> bool {
+        let strings =
+            |index: &Strings, ids: u64| index.size() + (ids + 1) * STRING_ESTIMATE < MAX_INDEX_FILE;
+        self.gis.size() + (ids + 1) * NUMBER_SIZE < MAX_INDEX_FILE
+            && self.accessions.as_ref().is_none_or(|index| strings(index, ids))
+            && self.hashes.as_ref().is_none_or(|index| strings(index, 1))
+    }
+
+    fn add(&mut self, number: u32, item: &Item<'_>) -> Result<(), Error> {
+        for &gi in item.gis {
+            self.gis.add(gi, number)?;
+        }
+        self.gi_of.put(&item.gis.first().copied().unwrap_or(NO_GI).to_be_bytes())?;
+        if let Some(accessions) = &mut self.accessions {
+            for line in item.lines {
+                accessions.add(line)?;
+            }
+        }
+        if let Some(hashes) = &mut self.hashes {
+            hashes.add(format!("{}\x02{number}\n", item.hash).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn close(self, sink: &mut Sink, volume: u32, count: u32) -> Result<(), Error> {
+        self.gis.write(sink, volume)?;
+        if let Some(accessions) = self.accessions {
+            accessions.write(sink, volume, ["si", "sd"])?;
+        }
+        if let Some(hashes) = self.hashes {
+            hashes.write(sink, volume, ["hi", "hd"])?;
+        }
+        let mut file = sink.file(Some(volume), "og")?;
+        for word in [1, 0, 4, count, 0, 0, 0, 0] {
+            file.put(&word.to_be_bytes())?;
+        }
+        file.append(self.gi_of)?;
+        file.close()
+    }
+}
+
+/// `n5.ndb`: the name that every volume of version 5 holds.
+fn lmdb_name(sink: &Sink, options: &Options) -> Vec<u8> {
+    let mut name = sink.name();
+    name.extend(format!(".{}db", options.kind.letter()).bytes());
+    name
+}
+
+/// The index before its offsets; the date is padded so that they start at a multiple of 8.
+fn preamble(
+    options: &Options,
+    lmdb_name: &[u8],
+    volume: u32,
+    count: u32,
+    residues: u64,
+    longest: u32,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let put = |bytes: &mut Vec<u8>, word: u32| bytes.extend(word.to_be_bytes());
+    let text = |bytes: &mut Vec<u8>, text: &[u8]| {
+        bytes.extend((text.len() as u32).to_be_bytes());
+        bytes.extend(text);
+    };
+    let version = match options.version {
+        Version::Four => 4,
+        Version::Five => 5,
+    };
+    put(&mut bytes, version);
+    put(&mut bytes, u32::from(options.kind == Kind::Protein));
+    if options.version == Version::Five {
+        put(&mut bytes, volume);
+    }
+    text(&mut bytes, &options.title);
+    if options.version == Version::Five {
+        text(&mut bytes, lmdb_name);
+    }
+    // After the date come 4 + 8 + 4 bytes.
+    let mut date = options.dates.index.clone().into_bytes();
+    while !(bytes.len() + 4 + date.len() + 16).is_multiple_of(8) {
+        date.push(0);
+    }
+    text(&mut bytes, &date);
+    put(&mut bytes, count);
+    bytes.extend(residues.to_le_bytes());
+    put(&mut bytes, longest);
+    bytes
+}

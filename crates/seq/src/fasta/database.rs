@@ -1,0 +1,228 @@
+//! Sequence lines by the rules of `makeblastdb`.
+//!
+//! They differ from those for queries (`CFastaBioseqSource`, build_db.cpp) in this:
+//! * Every record needs its definition line, and a file without records is an error.
+//! * What is a residue follows from the kind of database, never from the identifier.
+//! * Proteins: all letters, `*` and `-` are residues.
+//! * Nucleotides: the 15 IUPAC letters and `U` are; all other letters, `X` and `*` included, are
+//!   dropped with a warning. A hyphen is a gap, stored as `N`, and so is each base of a gap line
+//!   `>?100`. A single hyphen that ends a line before another is a gap of unknown length: one `N`,
+//!   but a sequence that starts with it counts as empty.
+//! * Lower case has no meaning.
+
+use std::ops::Range;
+
+use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, gap_size, is_space, looks_like_sequence};
+use super::error::{Problem, Warning};
+use crate::id::Molecule;
+use crate::{alphabet, nucleotide};
+
+/// What gaps do to a nucleotide record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gaps {
+    /// Nothing that concerns the record as a whole.
+    #[default]
+    Ordinary,
+    /// The sequence starts with a gap of unknown length: it counts as empty.
+    StartsUnknown,
+    /// The sequence is a single gap, which BLAST+ cannot store.
+    Only,
+}
+
+/// In the tables below: a hyphen in a nucleotide sequence.
+const GAP: u8 = 0xfc;
+/// White space.
+const BLANK: u8 = 0xfd;
+/// The rest of the line is a comment.
+const COMMENT: u8 = 0xfe;
+/// Dropped with a warning.
+const BAD: u8 = 0xff;
+
+/// The code of each byte, or one of the marks above.
+type Table = [u8; 256];
+
+const PROTEIN: Table = {
+    let mut table = with_marks();
+    let mut byte = 0;
+    while byte < 256 {
+        if let Some(code) = alphabet::encode(byte as u8) {
+            table[byte] = code;
+        }
+        byte += 1;
+    }
+    table
+};
+
+const NUCLEOTIDE: Table = {
+    let mut table = with_marks();
+    let mut byte = 0;
+    while byte < 256 {
+        if let Some(code) = nucleotide::encode(byte as u8) {
+            table[byte] = code;
+        }
+        byte += 1;
+    }
+    table[b'-' as usize] = GAP;
+    table
+};
+
+const fn with_marks() -> Table {
+    let mut table = [BAD; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if is_space(byte as u8) {
+            table[byte] = BLANK;
+        }
+        byte += 1;
+    }
+    table[b';' as usize] = COMMENT;
+    table
+}
+
+/// A run of hyphens that the next base, gap line or the end of the record closes.
+#[derive(Clone, Copy, Debug, Default)]
+struct OpenGap {
+    length: usize,
+    /// The hyphens are the last of their line.
+    at_line_end: bool,
+}
+
+/// The residues of a record while its lines come in.
+#[derive(Debug)]
+pub(super) struct Residues {
+    molecule: Molecule,
+    table: &'static Table,
+    codes: Vec<u8>,
+    open: OpenGap,
+    /// Residues and bases that are no gaps.
+    letters: usize,
+    gaps: usize,
+    starts_unknown: bool,
+}
+
+impl Residues {
+    /// No residues yet of a sequence of this kind.
+    pub(super) fn new(molecule: Molecule) -> Self {
+        let table = match molecule {
+            Molecule::Protein => &PROTEIN,
+            Molecule::Nucleotide => &NUCLEOTIDE,
+        };
+        let open = OpenGap::default();
+        Self {
+            molecule,
+            table,
+            codes: Vec::new(),
+            open,
+            letters: 0,
+            gaps: 0,
+            starts_unknown: false,
+        }
+    }
+
+    /// Adds a line (trimmed, not empty, no comment).
+    pub(super) fn add_line(
+        &mut self,
+        line: &[u8],
+        number: u64,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), Problem> {
+        if let Some(gap) = line.strip_prefix(b">?") {
+            return self.add_gap_line(gap, number, warnings);
+        }
+        if self.letters == 0 && !looks_like_sequence(line, true) {
+            return Err(Problem::NotSequence);
+        }
+        if self.codes.len() + self.open.length + line.len() > MAX_RESIDUES {
+            return Err(Problem::TooLong);
+        }
+        if self.open.length > 0 || !self.add_plain(line) {
+            self.add_mixed(line, number, warnings);
+        }
+        Ok(())
+    }
+
+    /// Adds a line of nothing but residues; does nothing if the line holds anything else.
+    fn add_plain(&mut self, line: &[u8]) -> bool {
+        let before = self.codes.len();
+        self.codes.extend(line.iter().map(|&byte| self.table[usize::from(byte)]));
+        let plain = self.codes[before..].iter().fold(0, |max, &code| code.max(max)) < GAP;
+        if plain {
+            self.letters += line.len();
+        } else {
+            self.codes.truncate(before);
+        }
+        plain
+    }
+
+    fn add_mixed(&mut self, line: &[u8], number: u64, warnings: &mut Vec<Warning>) {
+        let mut columns: Vec<Range<u32>> = Vec::new();
+        for (at, &byte) in line.iter().enumerate() {
+            match self.table[usize::from(byte)] {
+                GAP => {
+                    self.open.length += 1;
+                    self.open.at_line_end = at + 1 == line.len();
+                }
+                BLANK => {}
+                COMMENT => break,
+                BAD => add_column(&mut columns, at as u32 + 1),
+                code => {
+                    self.close_gap(at == 0);
+                    self.codes.push(code);
+                    self.letters += 1;
+                }
+            }
+        }
+        if !columns.is_empty() {
+            // BLAST+ stops at the first range beyond the limit.
+            columns.truncate(MAX_RANGES);
+            warnings.push(Warning::InvalidResidues { line: number, columns, molecule: None });
+        }
+    }
+
+    fn add_gap_line(
+        &mut self,
+        gap: &[u8],
+        number: u64,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), Problem> {
+        self.close_gap(true);
+        let size = gap_size(gap);
+        if size == 0 {
+            warnings.push(Warning::GapSize { line: number });
+        }
+        let size = size.max(1) as usize;
+        if self.codes.len() + size > MAX_RESIDUES {
+            return Err(Problem::TooLong);
+        }
+        let any = match self.molecule {
+            Molecule::Protein => alphabet::X,
+            Molecule::Nucleotide => nucleotide::N,
+        };
+        self.codes.resize(self.codes.len() + size, any);
+        self.gaps += 1;
+        Ok(())
+    }
+
+    /// Ends a run of hyphens; `at_line_start`: what ends it is the first of its line.
+    fn close_gap(&mut self, at_line_start: bool) {
+        let OpenGap { length, at_line_end } = std::mem::take(&mut self.open);
+        if length == 0 {
+            return;
+        }
+        let unknown = length == 1 && at_line_end && at_line_start;
+        self.starts_unknown |= unknown && self.codes.is_empty();
+        self.codes.resize(self.codes.len() + length, nucleotide::N);
+        self.gaps += 1;
+    }
+
+    /// The residues, and what gaps do to them.
+    pub(super) fn finish(mut self) -> (Vec<u8>, Gaps) {
+        self.close_gap(true);
+        let gaps = match (self.letters, self.gaps) {
+            _ if self.starts_unknown => Gaps::StartsUnknown,
+            (0, 1) if self.molecule == Molecule::Nucleotide => Gaps::Only,
+            _ => Gaps::Ordinary,
+        };
+        (self.codes, gaps)
+    }
+}

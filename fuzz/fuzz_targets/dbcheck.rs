@@ -1,0 +1,43 @@
+//! A volume of which the input is an index, sequences and headers, parted by the first bytes: opened, cut into partitions
+//! that are copied to memory of their own, and checked.
+#![no_main]
+
+use std::sync::Arc;
+
+use fleetblast_db::check::check;
+use fleetblast_db::load::{Map, Purpose, Wish, choose};
+use fleetblast_db::partition::Filled;
+use fleetblast_db::{Contents, Database, LoadedPartition, VolumeBytes};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&[index, headers], rest)) = input.split_first_chunk() else { return };
+    let (index, rest) = rest.split_at(rest.len().min(usize::from(index) * 2));
+    let (headers, residues) = rest.split_at(rest.len().min(usize::from(headers) * 2));
+    let volume = VolumeBytes {
+        index: index.to_vec(),
+        residues: residues.to_vec(),
+        headers: headers.to_vec(),
+    };
+    let Ok(database) = Database::from_volume_bytes(vec![volume]) else { return };
+    let _ = Map::new(database.clone());
+    for oids in database.partitions(3) {
+        let Ok(partition) = database.partition(oids.clone(), Contents::All) else { continue };
+        let resident = LoadedPartition::resident(&database, &partition).expect("it is all there");
+        let filled = partition.pieces[0].spans.iter().map(|span| {
+            let bytes = resident.memory_of(span.part).next().unwrap_or(&[]).to_vec();
+            Filled { memory: Arc::new(bytes), start: 0 }
+        });
+        let copied = LoadedPartition::new(&database, &partition, filled).expect("so many bytes");
+        assert_eq!(copied.validate().is_ok(), database.validate(oids.clone()).is_ok());
+        for oid in oids.take(300) {
+            assert_eq!(copied.residues_of(oid), database.residues_of(oid));
+            assert_eq!(copied.deflines(oid).ok(), database.deflines(oid).ok());
+        }
+    }
+    let supply = choose(&database, Purpose::Check, Wish::default())
+        .and_then(|choice| choice.supply(&database, 2));
+    if let Ok(supply) = supply {
+        let _ = check(&database, &supply, |work| work());
+    }
+});

@@ -1,0 +1,28 @@
+//! FASTA by the rules of databases: no panics, codes of the alphabet, and the same records however
+//! the text is read.
+#![no_main]
+
+use fleetblast_seq::alphabet::SIZE;
+use fleetblast_seq::fasta::{Options, Reader, Rules};
+use fleetblast_seq::id::Molecule;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((flags, text)) = data.split_first() else { return };
+    // Keep `>?999999999` from filling the memory: that is allowed input.
+    if text.windows(2).any(|pair| pair == b">?") {
+        return;
+    }
+    let (molecule, end) = match flags & 2 {
+        0 => (Molecule::Protein, SIZE),
+        _ => (Molecule::Nucleotide, 16),
+    };
+    let options =
+        Options { parse_deflines: flags & 1 != 0, rules: Rules::Database(molecule) };
+    let mut reader = Reader::new(text, "fuzz", options).after_lines(5);
+    while let Ok(Some(record)) = reader.next_record() {
+        assert!(record.line > 5 && record.lower_case.is_empty());
+        assert!(record.residues.iter().all(|&code| usize::from(code) < end));
+        record.warnings.iter().for_each(|warning| assert!(!warning.to_string().is_empty()));
+    }
+});

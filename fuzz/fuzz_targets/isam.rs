@@ -1,0 +1,29 @@
+//! ISAM files of any bytes: an index of nine words and data, cut where the first byte says.
+#![no_main]
+
+use fleetblast_db::lookup::isam::{Numeric, Strings};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&kind, data)) = bytes.split_first() else { return };
+    let size = match kind % 3 {
+        0 => 8,
+        1 => 12,
+        _ => 1,
+    };
+    let kind = [0u32, 5, 2][usize::from(kind % 3)];
+    let words = [1, kind, data.len() as u32, (data.len() / size) as u32, 1, 64, 4096, 0, 0, 0];
+    let index: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    if let Ok(numbers) = Numeric::open(&index, data) {
+        for i in 0..numbers.len().min(100) {
+            let _ = numbers.oid(numbers.get(i).0);
+        }
+    }
+    if let Ok(strings) = Strings::open(&index, data) {
+        let keys: Vec<_> = strings.entries().map_while(Result::ok).take(100).collect();
+        for (key, _) in keys {
+            let _ = strings.oids(key);
+        }
+    }
+    let _ = (Numeric::open(data, bytes), Strings::open(data, bytes));
+});
