@@ -71,11 +71,11 @@ impl Table {
 
 impl Index {
     /// Reads the index in `bytes`, the contents of the file `path`. Reads nothing of the offset
-    /// tables, but makes sure that they are there.
+    /// tables, but makes sure that they are there. Only the kind that is `wanted` is accepted, if one is.
     ///
     /// # Errors
     /// [`DbError::Version`], [`DbError::WrongKind`] or [`DbError::Truncated`].
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, DbError> {
+    pub fn parse(bytes: &[u8], path: &Path, wanted: Option<SequenceKind>) -> Result<Self, DbError> {
         let mut fields = Fields { bytes, at: 0, path };
         let version = fields.number("the version")?;
         if version != 4 && version != 5 {
@@ -97,6 +97,9 @@ impl Index {
             1 => SequenceKind::Protein,
             _ => return Err(DbError::WrongKind { path: path.into(), wanted: None }),
         };
+        if wanted.is_some_and(|wanted| wanted != kind) {
+            return Err(DbError::WrongKind { path: path.into(), wanted });
+        }
         let table = (u64::from(sequences) + 1) * 4;
         let headers_at = fields.at;
         fields.take(table, "the table of header offsets")?;

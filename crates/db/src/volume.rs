@@ -60,10 +60,7 @@ impl Volume {
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
         let index_bytes = Bytes::map(&index_path)?;
-        let index = Index::parse(&index_bytes, &index_path)?;
-        if index.kind != kind {
-            return Err(DbError::WrongKind { path: index_path, wanted: Some(kind) });
-        }
+        let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
         let file = |extension| match index.sequences {
             0 => Ok(Bytes::held(Vec::new())),
             _ => Bytes::map(&path::with_extension(base, &kind.extension(extension))),
@@ -78,7 +75,7 @@ impl Volume {
 
     /// A volume of bytes in memory; `name` stands for its path in messages.
     pub(crate) fn from_bytes(name: &str, bytes: VolumeBytes) -> Result<Self, DbError> {
-        let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")))?;
+        let index = Index::parse(&bytes.index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index_bytes = Bytes::held(bytes.index);
         let volume = Self {
             name: name.into(),
@@ -100,7 +97,7 @@ impl Volume {
         residues: Vec<u8>,
         deflines: Vec<Vec<Defline>>,
     ) -> Result<Self, DbError> {
-        let parsed = Index::parse(&index, &PathBuf::from(format!("{name}.pin")))?;
+        let parsed = Index::parse(&index, &PathBuf::from(format!("{name}.pin")), None)?;
         let index = Bytes::held(index);
         Ok(Self {
             name: name.into(),

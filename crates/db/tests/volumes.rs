@@ -159,7 +159,7 @@ fn validation_names_the_byte_and_the_sequence() {
 }
 
 #[test]
-fn other_versions_and_nucleotides_are_refused_in_the_words_of_the_oracle() {
+fn other_versions_and_types_are_refused_in_the_words_of_the_oracle() {
     let whole = volume(&FOUR, &entries(6, 2));
     for version in [0, 3, 6, 255] {
         let mut bytes = whole.clone();
@@ -171,7 +171,7 @@ fn other_versions_and_nucleotides_are_refused_in_the_words_of_the_oracle() {
         );
     }
     let mut bytes = whole;
-    bytes.index[7] = 0;
+    bytes.index[7] = 2;
     assert_eq!(
         one(bytes).unwrap_err().report(),
         "BLAST Database error: Error: requested sequence type does not match DB."

@@ -31,7 +31,9 @@ const VARIANTS: &[&[&str]] = &[
     &["-parse_seqids", "-hash_index", "-taxid_map", "map.txt"],
     &["-hash_index", "-taxid", "9606"],
     &["-parse_seqids", "-max_file_sz", "800KB"],
-    &["-max_file_sz", "800KB", "-blastdb_version", "4", "-hash_index"],
+    // Without identifiers and with the hash index BLAST+ fails where a volume has more sequences than
+    // the one before.
+    &["-max_file_sz", "800KB", "-blastdb_version", "4"],
 ];
 
 /// Makes all databases; true if all files are equal and BLAST+ answers the same.

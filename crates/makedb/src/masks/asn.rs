@@ -113,9 +113,12 @@ impl Node {
     }
 }
 
+/// A sequence and ranges in it.
+pub(super) type Location = (SeqId, Vec<Range<u32>>);
+
 /// The sequence and the ranges of a Seq-loc (seqloc.asn): an interval, several, or none (`Ok(None)`).
 /// `Err` is what is wrong.
-pub(super) fn location(node: &Node) -> Result<Option<(SeqId, Vec<Range<u32>>)>, &'static str> {
+pub(super) fn location(node: &Node) -> Result<Option<Location>, &'static str> {
     let (key, value) = match node.group() {
         [(key, value)] => (key, value),
         _ if *node == Node::Word(b"null".to_vec()) => return Ok(None),
@@ -131,7 +134,7 @@ pub(super) fn location(node: &Node) -> Result<Option<(SeqId, Vec<Range<u32>>)>, 
     if !key.is(SEQ_LOC, "packed-int") {
         return Err("a kind of location other than int and packed-int");
     }
-    let mut found: Option<(SeqId, Vec<Range<u32>>)> = None;
+    let mut found: Option<Location> = None;
     for (_, node) in value.group() {
         let (id, range) = interval(node)?;
         match &mut found {

@@ -244,7 +244,7 @@ mod tests {
         let words: Vec<u32> =
             big.as_chunks::<4>().0.iter().map(|word| u32::from_be_bytes(*word)).collect();
         assert_eq!(words, [1, 21, 2, 8, 9, 2, 4]);
-        masks.insert(21, id.clone(), vec![3..8]);
+        masks.insert(21, id.clone(), vec![3..5, 5..8]);
         let [_, little] = masks.blobs(std::slice::from_ref(&id), 9).unwrap();
         assert_eq!(little[12..], [2, 0, 0, 0, 9, 0, 0, 0]);
         assert_eq!(masks.blobs(&[id], 8), None);
