@@ -10,7 +10,7 @@ use crate::error::{Context, Error};
 use crate::sink::{Output, spool};
 
 /// Bytes of records that are sorted in memory at a time.
-const RUN_BYTES: usize = 96 << 20;
+const RUN_BYTES: usize = 48 << 20;
 /// Bytes read of a run at a time.
 const READ_BYTES: usize = 64 << 10;
 
@@ -25,7 +25,7 @@ struct Item {
 }
 
 /// Takes records of a key and a number, and gives them back in order of the key's bytes, those of
-/// one key in order of the number. Uses about 100 MB of memory however many there are.
+/// one key in order of the number. Uses less than 100 MB of memory however many there are.
 #[derive(Debug)]
 pub(crate) struct Sorter {
     directory: PathBuf,

@@ -116,8 +116,8 @@ impl<'a> Bench<'a> {
     fn both(&self, trial: &Trial) -> Result<(Outcome, Outcome)> {
         let args = trial.args();
         let expected = self.tools.oracle.run(&args, &self.dir, None, LIMIT)?;
-        // What the oracle cannot do in time says nothing about FleetBLAST.
-        if expected.timed_out {
+        // What the oracle cannot do in time, or what kills it, says nothing about FleetBLAST.
+        if expected.timed_out || expected.code < 0 {
             return Ok((expected.clone(), expected));
         }
         Ok((expected, self.tools.tested.run(&args, &self.dir, None, LIMIT)?))
