@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(out, [4, 8, 15]);
         short.decode(13..16, &mut out);
         assert_eq!(out, [15, 1, 2]);
-        short.decode(7..3, &mut out);
+        short.decode(std::ops::Range { start: 7, end: 3 }, &mut out);
         assert!(out.is_empty());
         // The same run in the long format, and one that ends after the last base.
         let long = [0x80, 0, 0, 2, 0xf0, 0x09, 0, 0, 0, 0, 0, 4];

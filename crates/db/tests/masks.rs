@@ -110,7 +110,7 @@ fn a_column_that_is_cut_short_is_an_error() {
         let column = MaskColumn::open(index, data)?;
         Ok::<_, fleetblast_db::lookup::Damage>(column.ranges(0, 21)?.collect::<Vec<_>>())
     };
-    assert_eq!(ranges(&index, &data).unwrap(), [5..9]);
+    assert_eq!(ranges(&index, &data).unwrap(), vec![std::ops::Range { start: 5, end: 9 }]);
     for length in 0..index.len() {
         assert!(ranges(&index[..length], &data).is_err(), "{length}");
     }
