@@ -113,10 +113,10 @@ fn wrong_exit_codes_and_messages_are_found() {
 fn fuzzing_finds_minimises_and_keeps_a_lie() {
     let Some(stage) = stage("fuzz", LIAR) else { return };
     // This search has hits in tabular form.
-    let args = ["fuzz", "--seed", "1", "--only", "0:0", "--jobs", "1", "--effort", "60"];
+    let args = ["fuzz", "--seed", "4", "--only", "0:0", "--jobs", "1", "--effort", "60"];
     let (output, text) = stage.difftest(&args);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("DIFFERENCE  --seed 1 --only 0:0"), "{text}");
+    assert!(text.contains("DIFFERENCE  --seed 4 --only 0:0"), "{text}");
     let found = fs::read_dir(stage.dir.join("fuzzdiff")).unwrap().flatten();
     let kept = found.map(|e| e.path()).find(|p| p.join("run.sh").exists()).unwrap();
     let count = |name: &str| fs::read_to_string(kept.join(name)).unwrap().matches('>').count();
