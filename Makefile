@@ -29,12 +29,14 @@ tools: build
 demo:
 	scripts/demo.sh
 
-## test: unit and black-box tests, then the quick differential table against BLAST+
+## test: unit and black-box tests, then the quick differential tables against BLAST+
 test:
 	scripts/setup.sh
 	$(MAKE) --no-print-directory tools
 	$(CARGO) test --locked --workspace
 	$(DIFFTEST) table --quick
+	$(DIFFTEST) dbcmd
+	$(DIFFTEST) makedb --quick
 
 ## difftest: the whole differential table
 difftest: tools
