@@ -15,7 +15,7 @@ use wait4::Wait4;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::cli::Tools;
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::full::prepare_big;
 use crate::process::{Tool, exit_code};
@@ -127,7 +127,7 @@ fn write_queries(source: &Source, size: Size, dir: &Path) -> Result<usize> {
         }
     };
     let path = dir.join("q/bench.fa");
-    fs::write(&path, fasta::to_bytes(&chosen)).map_err(io_error("write", &path))?;
+    write(&path, fasta::to_bytes(&chosen))?;
     Ok(chosen.iter().map(|q| q.seq.len()).sum())
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::error::{Result, io_error};
+use crate::error::{Result, io_error, write};
 use crate::process::Outcome;
 
 /// A directory of finished oracle runs.
@@ -49,7 +49,7 @@ impl Cache {
     /// Keeps a result. Written aside and renamed, so that an interrupted run leaves no half.
     pub fn put(&self, key: &str, outcome: &Outcome) -> Result<()> {
         let part = self.path(&format!("{key}.part"));
-        fs::write(&part, encode(outcome)).map_err(io_error("write", &part))?;
+        write(&part, encode(outcome))?;
         fs::rename(&part, self.path(key)).map_err(io_error("rename", &part))
     }
 }

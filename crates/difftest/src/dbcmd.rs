@@ -1,12 +1,12 @@
 //! `difftest dbcmd`: blastdbcmd of both programs on real databases of all kinds.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::cases::{alternatives, words};
 use crate::compare::{compare, describe};
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::process::{Outcome, Tool, must_run, shell};
 use crate::workspace::{self, Source, Workspace};
@@ -100,7 +100,7 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
     let inputs =
         [("protein", &source.proteins), ("genome", &genomes), ("transcript", &transcripts)];
     for (name, records) in inputs {
-        write(&db.join(format!("{name}.fa")), &fasta::to_bytes(records))?;
+        write(&db.join(format!("{name}.fa")), fasta::to_bytes(records))?;
         let mut batch = String::new();
         for (i, record) in records.iter().step_by(LOOKED_UP).enumerate() {
             let id = record.header.split(' ').next().unwrap_or_default();
@@ -120,10 +120,6 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
         must_run("makeblastdb", &words(&line).map_err(Error::Usage)?, dir)?;
     }
     write(&made, sign.as_bytes())
-}
-
-fn write(path: &PathBuf, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).map_err(io_error("write", path))
 }
 
 /// All cases: id and arguments.

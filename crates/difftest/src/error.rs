@@ -1,7 +1,7 @@
 //! What can go wrong in the tester itself, as opposed to a difference it found.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A failure of the tester, its inputs or its tools.
 #[derive(Debug, thiserror::Error)]
@@ -52,4 +52,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_path_buf();
     move |source| Error::Io { action, path, source }
+}
+
+/// Writes a file; an error names it.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    fs::write(path, bytes).map_err(io_error("write", path))
 }

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::cache::{Cache, inputs_of};
 use crate::cli::Tools;
 use crate::compare::{compare, describe};
-use crate::error::{Result, io_error};
+use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fixtures::{Recipe, make_database};
 use crate::process::{MINUTE, Outcome, shell};
@@ -30,7 +30,7 @@ pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
         fs::create_dir_all(&sub).map_err(io_error("create", &sub))?;
     }
     let queries = dir.join("q/all.fa");
-    fs::write(&queries, fasta::to_bytes(&source.queries)).map_err(io_error("write", &queries))?;
+    write(&queries, fasta::to_bytes(&source.queries))?;
     let text = dir.join("big.fa");
     if !text.is_file() {
         let part = dir.join("big.fa.part");

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::cli::Tools;
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::full::prepare_big;
 use crate::process::{Tool, must_run};
@@ -50,8 +50,8 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     let dir = database(workspace, source, options.copies)?;
     let query = source.queries.iter().find(|q| (200..=400).contains(&q.seq.len()));
     let several: Vec<Record> = source.queries.iter().step_by(10).take(10).cloned().collect();
-    write(&dir.join("one.fa"), &fasta::to_bytes(query.map(std::slice::from_ref).unwrap_or(&[])))?;
-    write(&dir.join("several.fa"), &fasta::to_bytes(&several))?;
+    write(&dir.join("one.fa"), fasta::to_bytes(query.map(std::slice::from_ref).unwrap_or(&[])))?;
+    write(&dir.join("several.fa"), fasta::to_bytes(&several))?;
     let name = format!("load-{}", options.copies);
     let bench = Bench { dir, name, rounds: options.rounds, tools: &options.tools };
     let files = bench.files()?;
@@ -114,10 +114,6 @@ fn mutated(seq: &[u8], copy: usize, rng: &mut Rng) -> Vec<u8> {
         }
     }
     seq
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).map_err(io_error("write", path))
 }
 
 /// The database and the programs.

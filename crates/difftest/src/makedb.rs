@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::error::{Result, io_error};
+use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::workspace::{self, Source, Workspace};
 
@@ -44,12 +44,8 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     workspace::report_source(source);
     let dir = workspace.target.join("difftest-makedb");
     fs::create_dir_all(&dir).map_err(io_error("create", &dir))?;
-    let write = |name: &str, bytes: &[u8]| {
-        let path = dir.join(name);
-        fs::write(&path, bytes).map_err(io_error("write", &path))
-    };
-    write("small.fa", &fasta::to_bytes(&source.proteins))?;
-    write("map.txt", map(source).as_bytes())?;
+    write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
+    write(&dir.join("map.txt"), map(source).as_bytes())?;
     let mut inputs = vec![("small.fa", "prot")];
     if !options.quick {
         fasta::unpack(&source.big, &dir.join("big.fa"))?;
@@ -145,7 +141,7 @@ fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
     let search = if kind == "prot" { "blastp" } else { "blastn" };
     let (query, input) = (dir.join("query.fa"), dir.join(arguments[1]));
     let records = fasta::read(&input, 3)?;
-    fs::write(&query, fasta::to_bytes(&records)).map_err(io_error("write", &query))?;
+    write(&query, fasta::to_bytes(&records))?;
     let tasks: [(&str, &[&str]); 3] = [
         ("blastdbcmd", &["-dbtype", kind, "-entry", "all", "-outfmt", "%f"]),
         ("blastdbcmd", &["-dbtype", kind, "-info"]),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
 use crate::compare::{Difference, compare, describe};
-use crate::error::{Error, Result, io_error};
+use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::process::{Outcome, Tool, shell};
 use crate::workspace::{self, Source, Workspace};
@@ -159,7 +159,7 @@ fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) ->
     ];
     for (name, bytes) in files {
         let path = dir.join(name);
-        fs::write(&path, bytes).map_err(io_error("write", &path))?;
+        write(&path, bytes)?;
     }
     Ok(dir)
 }

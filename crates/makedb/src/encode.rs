@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_seq::fasta::database::Gaps;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
-use fleetblast_seq::id::{ObjectId, SeqId};
+use fleetblast_seq::id::SeqId;
 
 use crate::header::{self, BadCharacter, Line};
 use crate::ids;
@@ -105,7 +105,7 @@ impl Block {
         let warnings = std::mem::take(&mut record.warnings);
         let mut names = std::mem::take(&mut record.ids);
         let outcome = self.outcome(&record, &names, options);
-        names.iter_mut().for_each(|id| make_local(id, options.kind));
+        names.iter_mut().for_each(|id| ids::make_local(id, options.kind.molecule()));
         Encoded { line: record.line, warnings, names, outcome }
     }
 
@@ -187,13 +187,6 @@ fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Vec<u8
         Line { title, ids, taxid: taxid.unwrap_or(0) }
     });
     Ok((lines.collect(), found))
-}
-
-/// An identifier of the wrong kind of molecule is taken for a local one (`build_db.cpp`).
-fn make_local(id: &mut SeqId, kind: Kind) {
-    if id.molecule().is_some_and(|molecule| molecule != kind.molecule()) {
-        *id = SeqId::Local(ObjectId::Text(id.accession_version()));
-    }
 }
 
 /// The hash under which sequences are indexed, of their codes (`SeqDB_ComputeSequenceHash`).

@@ -60,10 +60,21 @@ pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definit
 
 /// Bare words that look like PIR, PRF, or the other kind of molecule are taken for local ones.
 fn make_local_if_odd(id: &mut SeqId, molecule: Molecule) {
-    let never = matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. });
-    if never || id.molecule().is_some_and(|found| found != molecule) {
-        *id = SeqId::Local(ObjectId::Text(id.accession_version()));
+    if matches!(id, SeqId::Text { kind: TextKind::Pir | TextKind::Prf, .. }) {
+        *id = local(id);
     }
+    make_local(id, molecule);
+}
+
+/// An identifier of the wrong kind of molecule is taken for a local one (`build_db.cpp`).
+pub(crate) fn make_local(id: &mut SeqId, molecule: Molecule) {
+    if id.molecule().is_some_and(|found| found != molecule) {
+        *id = local(id);
+    }
+}
+
+fn local(id: &SeqId) -> SeqId {
+    SeqId::Local(ObjectId::Text(id.accession_version()))
 }
 
 /// Where an identifier is found in the version 5 table of accessions, and whether the table of a

@@ -19,3 +19,40 @@ const SEQUENCE: Group = Group("Sequence retrieval configuration options");
 const OUTPUT: Group = Group("Output configuration options");
 const FASTA: Group = Group("Output configuration options for FASTA format");
 const DISCOVERY: Group = Group("BLAST database configuration and discovery options");
+
+// What options exclude, in the order in which BLAST+ checks it.
+
+/// What looks into one database: not for options that look for databases.
+const ONE_DATABASE: &[&str] = &[
+    "info",
+    "tax_info",
+    "entry",
+    "entry_batch",
+    "outfmt",
+    "strand",
+    "target_only",
+    "ctrl_a",
+    "get_dups",
+    "pig",
+    "range",
+    "db",
+    "info",
+    "mask_sequence",
+    "line_length",
+    "show_blastdb_search_path",
+];
+/// What looks for databases: not for options on one.
+const DISCOVERING: &[&str] =
+    &["list", "recursive", "remove_redundant_dbs", "list_outfmt", "show_blastdb_search_path"];
+/// What prints no sequence, or names a part for each: not for options that name one part for all.
+const NO_SINGLE_PART: &[&str] = &[
+    "entry_batch",
+    "ipg_batch",
+    "info",
+    "tax_info",
+    "list",
+    "recursive",
+    "remove_redundant_dbs",
+    "list_outfmt",
+    "show_blastdb_search_path",
+];

@@ -8,7 +8,7 @@ mod run;
 mod search;
 mod subjects;
 
-use super::spec::{Constraint, Group, Kind, OptionSpec, Program};
+use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
 
 /// The program.
 pub const BLASTP: Program = Program {
@@ -76,7 +76,7 @@ const FLEETBLAST: &[OptionSpec] = &[
     )
     .label("method")
     .default("auto")
-    .within(Constraint::OneOf(&["auto", "direct", "map", "read"]))
+    .within(spec::LOADERS)
     .excludes(&["subject"]),
     OptionSpec::new(
         "memory",

@@ -35,7 +35,7 @@ const OPTIONS: &[OptionSpec] = &[
     )
     .label("method")
     .default("auto")
-    .within(Constraint::OneOf(&["auto", "direct", "map", "read"])),
+    .within(spec::LOADERS),
     OptionSpec::new(
         "memory",
         Kind::Text,

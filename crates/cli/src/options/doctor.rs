@@ -35,7 +35,7 @@ const OPTIONS: &[OptionSpec] = &[
         &["Only load the whole database this way, and tell how fast that was"],
     )
     .label("method")
-    .within(Constraint::OneOf(&["auto", "direct", "map", "read"])),
+    .within(spec::LOADERS),
     OptionSpec::new(
         "json",
         Kind::OutputFile,

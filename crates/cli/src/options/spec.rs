@@ -119,6 +119,9 @@ impl Program {
     }
 }
 
+/// The ways to bring a database into memory, for every option that names one.
+pub const LOADERS: Constraint = Constraint::OneOf(&["auto", "direct", "map", "read"]);
+
 /// `-h`, the first option of every program.
 pub const H: OptionSpec = OptionSpec::new(
     "h",

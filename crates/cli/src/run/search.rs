@@ -129,7 +129,7 @@ impl<'a> Search<'a> {
         Ok(hits)
     }
 
-    /// The chosen preliminary hits of each query, best first.
+    /// The chosen preliminary hits of each query, in the order of the traceback.
     fn preliminary(
         &mut self,
         queries: &[Query],

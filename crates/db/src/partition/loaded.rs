@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Part, Partition};
+use super::{Part, Partition, Span};
 use crate::bytes::{Bytes, Memory};
 use crate::defline::Defline;
 use crate::volume::Volume;
@@ -45,26 +45,18 @@ impl LoadedPartition {
         filled: impl IntoIterator<Item = Filled>,
     ) -> Result<Self, DbError> {
         let mut filled = filled.into_iter();
-        let mut pieces = Vec::with_capacity(partition.pieces.len());
-        for piece in &partition.pieces {
-            let Some((volume, all)) = database.volumes().nth(piece.volume) else {
-                return Err(database.no_such_oid(piece.oids.start));
-            };
-            let mut loaded = volume.without_bytes();
-            for span in &piece.spans {
-                let (start, length) = (span.bytes.start, span.bytes.end - span.bytes.start);
-                let bytes = filled.next().map(|filled| {
-                    Bytes::stretch(filled.memory, filled.start, length as usize, start as usize)
-                });
-                let held = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-                match bytes {
-                    Some(bytes) if held == length => loaded.set_bytes(span.part, bytes),
-                    _ => return Err(volume.cut_short(span.part, &span.bytes, start + held)),
-                }
+        Self::with(database, partition, |loaded, volume, span| {
+            let (start, length) = (span.bytes.start, span.bytes.end - span.bytes.start);
+            let bytes = filled.next().map(|filled| {
+                Bytes::stretch(filled.memory, filled.start, length as usize, start as usize)
+            });
+            let held = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            match bytes {
+                Some(bytes) if held == length => loaded.set_bytes(span.part, bytes),
+                _ => return Err(volume.cut_short(span.part, &span.bytes, start + held)),
             }
-            pieces.push((loaded, piece.oids.clone(), all.start));
-        }
-        Ok(Self { oids: partition.oids.clone(), pieces })
+            Ok(())
+        })
     }
 
     /// The same of a database whose bytes are all within reach, mapped or in memory.
@@ -72,6 +64,17 @@ impl LoadedPartition {
     /// # Errors
     /// [`DbError::Truncated`] if they are not.
     pub fn resident(database: &Database, partition: &Partition) -> Result<Self, DbError> {
+        Self::with(database, partition, |loaded, volume, span| {
+            loaded.share_bytes(volume, span.part, &span.bytes)
+        })
+    }
+
+    /// The partition with the bytes that `put` gives, span by span, to a volume that stands for one of the database.
+    fn with(
+        database: &Database,
+        partition: &Partition,
+        mut put: impl FnMut(&mut Volume, &Volume, &Span) -> Result<(), DbError>,
+    ) -> Result<Self, DbError> {
         let mut pieces = Vec::with_capacity(partition.pieces.len());
         for piece in &partition.pieces {
             let Some((volume, all)) = database.volumes().nth(piece.volume) else {
@@ -79,7 +82,7 @@ impl LoadedPartition {
             };
             let mut loaded = volume.without_bytes();
             for span in &piece.spans {
-                loaded.share_bytes(volume, span.part, &span.bytes)?;
+                put(&mut loaded, volume, span)?;
             }
             pieces.push((loaded, piece.oids.clone(), all.start));
         }

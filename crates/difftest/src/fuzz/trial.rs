@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cli::Tools;
 use crate::compare::{Difference, compare};
-use crate::error::{Result, io_error};
+use crate::error::{Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Outcome, must_run, shell};
 
@@ -146,7 +146,7 @@ impl<'a> Bench<'a> {
         ];
         for (name, bytes) in files {
             let path = to.join(name);
-            fs::write(&path, bytes).map_err(io_error("write", &path))?;
+            write(&path, bytes)?;
         }
         Ok(differences(trial, &expected, &actual))
     }
@@ -162,10 +162,10 @@ fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Diffe
 fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
     for (name, records) in [("query.fa", &trial.queries), ("db.fa", &trial.subjects)] {
         let path = dir.join(name);
-        fs::write(&path, fasta::to_bytes(records)).map_err(io_error("write", &path))?;
+        write(&path, fasta::to_bytes(records))?;
     }
     let path = dir.join(LISTED);
-    fs::write(&path, listed(&trial.subjects)).map_err(io_error("write", &path))
+    write(&path, listed(&trial.subjects))
 }
 
 /// The identifiers of every third subject, one on a line.

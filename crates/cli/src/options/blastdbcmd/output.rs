@@ -1,6 +1,6 @@
 //! Options on what is written, and on databases as such.
 
-use super::{DISCOVERY, FASTA, OUTPUT};
+use super::{DISCOVERING, DISCOVERY, FASTA, ONE_DATABASE, OUTPUT};
 use crate::options::spec::{self, Constraint, Kind, OptionSpec};
 
 /// In the order of the usage text.
@@ -84,13 +84,7 @@ pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[
         .label("number")
         .default("80")
         .within(Constraint::AtLeast(1))
-        .excludes(&[
-            "list",
-            "recursive",
-            "remove_redundant_dbs",
-            "list_outfmt",
-            "show_blastdb_search_path",
-        ]),
+        .excludes(DISCOVERING),
     OptionSpec::new(
         "ctrl_a",
         Kind::Flag,
@@ -138,24 +132,7 @@ pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[
         &["List BLAST databases in the specified directory"],
     )
     .label("directory")
-    .excludes(&[
-        "info",
-        "tax_info",
-        "entry",
-        "entry_batch",
-        "outfmt",
-        "strand",
-        "target_only",
-        "ctrl_a",
-        "get_dups",
-        "pig",
-        "range",
-        "db",
-        "info",
-        "mask_sequence",
-        "line_length",
-        "show_blastdb_search_path",
-    ]),
+    .excludes(ONE_DATABASE),
     OptionSpec::new(
         "remove_redundant_dbs",
         Kind::Flag,
@@ -165,48 +142,14 @@ pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[
             "directory in question",
         ],
     )
-    .excludes(&[
-        "info",
-        "tax_info",
-        "entry",
-        "entry_batch",
-        "outfmt",
-        "strand",
-        "target_only",
-        "ctrl_a",
-        "get_dups",
-        "pig",
-        "range",
-        "db",
-        "info",
-        "mask_sequence",
-        "line_length",
-        "show_blastdb_search_path",
-    ]),
+    .excludes(ONE_DATABASE),
     OptionSpec::new(
         "recursive",
         Kind::Flag,
         DISCOVERY,
         &["Recursively traverse the directory structure to list available BLAST", "databases"],
     )
-    .excludes(&[
-        "info",
-        "tax_info",
-        "entry",
-        "entry_batch",
-        "outfmt",
-        "strand",
-        "target_only",
-        "ctrl_a",
-        "get_dups",
-        "pig",
-        "range",
-        "db",
-        "info",
-        "mask_sequence",
-        "line_length",
-        "show_blastdb_search_path",
-    ]),
+    .excludes(ONE_DATABASE),
     OptionSpec::new(
         "list_outfmt",
         Kind::Text,
@@ -227,24 +170,7 @@ pub(super) const OUTPUT_OPTIONS: &[OptionSpec] = &[
     )
     .label("format")
     .default("%f %p")
-    .excludes(&[
-        "info",
-        "tax_info",
-        "entry",
-        "entry_batch",
-        "outfmt",
-        "strand",
-        "target_only",
-        "ctrl_a",
-        "get_dups",
-        "pig",
-        "range",
-        "db",
-        "info",
-        "mask_sequence",
-        "line_length",
-        "show_blastdb_search_path",
-    ]),
+    .excludes(ONE_DATABASE),
     OptionSpec::new("exact_length", Kind::Flag, DISCOVERY, &["Get exact length for db info"])
         .requires(&["info"]),
     OptionSpec::new("long_seqids", Kind::Flag, DISCOVERY, &["Use long seq id for fasta deflines"])

@@ -1,6 +1,6 @@
 //! Options on what is looked up.
 
-use super::{DATABASE, RETRIEVAL, SEQUENCE};
+use super::{DATABASE, DISCOVERING, NO_SINGLE_PART, RETRIEVAL, SEQUENCE};
 use crate::options::spec::{self, Constraint, Kind, OptionSpec};
 
 /// In the order of the usage text.
@@ -10,13 +10,7 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
     OptionSpec::new("db", Kind::Text, DATABASE, &["BLAST database name"])
         .label("dbname")
         .default("nr")
-        .excludes(&[
-            "list",
-            "recursive",
-            "remove_redundant_dbs",
-            "list_outfmt",
-            "show_blastdb_search_path",
-        ]),
+        .excludes(DISCOVERING),
     OptionSpec::new("dbtype", Kind::Text, DATABASE, &["Molecule type stored in BLAST database"])
         .label("molecule_type")
         .default("guess")
@@ -173,32 +167,12 @@ pub(super) const RETRIEVAL_OPTIONS: &[OptionSpec] = &[
         ],
     )
     .label("numbers")
-    .excludes(&[
-        "entry_batch",
-        "ipg_batch",
-        "info",
-        "tax_info",
-        "list",
-        "recursive",
-        "remove_redundant_dbs",
-        "list_outfmt",
-        "show_blastdb_search_path",
-    ]),
+    .excludes(NO_SINGLE_PART),
     OptionSpec::new("strand", Kind::Text, SEQUENCE, &["Strand of nucleotide sequence to extract"])
         .label("strand")
         .default("plus")
         .within(Constraint::Word(&["minus", "plus"]))
-        .excludes(&[
-            "entry_batch",
-            "ipg_batch",
-            "info",
-            "tax_info",
-            "list",
-            "recursive",
-            "remove_redundant_dbs",
-            "list_outfmt",
-            "show_blastdb_search_path",
-        ]),
+        .excludes(NO_SINGLE_PART),
     OptionSpec::new(
         "mask_sequence_with",
         Kind::Text,
