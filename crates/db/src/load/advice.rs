@@ -6,6 +6,9 @@ use rustix::mm::{Advice, madvise};
 
 /// Pages are at least this large everywhere, and their sizes are multiples of it.
 const SMALLEST_PAGE: usize = 4096;
+/// Bytes to announce at a time: the kernel cuts what is announced at once to what the device takes at once, which is
+/// at least this much.
+pub(crate) const STEP: usize = 1 << 20;
 
 /// How memory will be used. None of these changes what the memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,21 @@ pub(crate) fn advise(bytes: &[u8], usage: Use) {
     let told = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
     // Advice for memory that is no mapping of a file, or that the kernel does not take, is no loss.
     let _ = told;
+}
+
+/// Announces that all of `bytes`, a mapped file, will be looked at soon. Returns at once.
+pub(crate) fn announce(bytes: &[u8]) {
+    bytes.chunks(STEP).for_each(|step| advise(step, Use::Soon));
+}
+
+/// Waits until `bytes`, a mapped file, are in memory, and maps their pages, so that looking at them does not fault. False
+/// if the kernel cannot do that (before Linux 5.14), or could not read them.
+pub(crate) fn populate(bytes: &[u8]) -> bool {
+    let pages = pages(bytes);
+    // SAFETY: this advice maps pages of the file as reading them would, and changes nothing else; what cannot be read is
+    // an error, not a signal.
+    pages.is_empty()
+        || unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxPopulateRead) }.is_ok()
 }
 
 /// How many of `bytes` are in memory, to the precision of pages; `None` where the system does not tell. For mapped

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::advice::Use;
+use super::advice::{Use, announce, populate};
 use super::machine::{self, Storage};
 use super::read::memory_needed;
 use super::supply::{Supply, units};
 use super::{Map, Read};
 use crate::partition::{Part, VolumeFile};
-use crate::{Contents, Database, DbError};
+use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
 /// Bytes loaded at a time, so that a search begins early and never waits long.
 const UNIT_BYTES: u64 = 32 << 20;
@@ -94,6 +94,7 @@ pub struct Choice {
 pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choice, DbError> {
     let all = database.partition(0..database.oid_count(), purpose.contents())?;
     let size = all.size();
+    fetch_offsets(database, &all)?;
     let first = database.volume_file(0, VolumeFile::Sequences);
     let chosen =
         |method, streamed, reason: String| Ok(Choice { purpose, method, streamed, reason });
@@ -129,6 +130,17 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
             chosen(Method::Direct, streamed, format!("larger than memory, streamed: {sizes}"))
         }
     }
+}
+
+/// Brings the offsets of the sequences into memory in large reads: cutting the database looks at them here and there.
+fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
+    let mapped = LoadedPartition::resident(database, all)?;
+    mapped.memory_of(Part::SequenceOffsets).for_each(announce);
+    for bytes in mapped.memory_of(Part::SequenceOffsets) {
+        // What the kernel does not bring now it brings page by page.
+        let _ = populate(bytes);
+    }
+    Ok(())
 }
 
 impl Choice {

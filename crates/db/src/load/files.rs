@@ -1,14 +1,16 @@
 //! The files of a database's volumes, opened for reading at positions.
 
 use std::fs::{File, OpenOptions};
+use std::num::NonZeroU64;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use rustix::fs::OFlags;
+use rustix::fs::{Advice, OFlags, fadvise};
 
+use super::advice::STEP;
 use crate::partition::{Piece, VolumeFile};
 use crate::{Database, DbError};
 
@@ -55,6 +57,15 @@ impl VolumeReader {
                 Err(source) => return Err(DbError::file(&self.path, source)),
                 Ok(count) => return Ok(count),
             }
+        }
+    }
+
+    /// Announces a read: the device gets all of it to do at once, however little the system reads ahead.
+    pub(crate) fn announce(&self, from: u64, length: usize) {
+        for start in (0..length).step_by(STEP) {
+            let bytes = NonZeroU64::new(STEP.min(length - start) as u64);
+            // Advice that is not taken only makes the read slower.
+            let _ = fadvise(&self.file, from + start as u64, bytes, Advice::WillNeed);
         }
     }
 

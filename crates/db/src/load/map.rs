@@ -5,31 +5,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
-use super::advice::{Use, advise, resident_bytes};
-use super::files::{VolumeReader, parallel_with, read_ahead};
+use super::advice::{STEP, Use, advise, announce, populate, resident_bytes};
+use super::files::{VolumeReader, parallel_with};
 use super::{HugePages, Loader, Meter, Statistics};
-use crate::partition::{Part, VolumeFile};
+use crate::partition::{Part, Piece, VolumeFile};
 use crate::{Database, DbError, LoadedPartition, Partition};
-
-/// Bytes looked at, and read, at a time. What the kernel is asked to read in advance it cuts to what the device takes
-/// at once, which is at least this much.
-const STEP: usize = 1 << 20;
-/// With less read-ahead than this, a plain read waits for each of its pages.
-const LITTLE_READ_AHEAD: u64 = 64 << 10;
 
 /// Uses the mapping of the database itself; what is not in the page cache is read first. One copy on a machine,
 /// however many processes search it, and nothing to do for a database that was just searched.
 pub struct Map {
     database: Database,
-    /// Files that something was missing of.
-    files: Mutex<HashMap<(usize, VolumeFile), Arc<Source>>>,
+    /// Files that something was missing of and that could not be read by way of the mapping.
+    files: Mutex<HashMap<(usize, VolumeFile), Arc<VolumeReader>>>,
     meter: Meter,
 }
 
-/// A file to read into the page cache.
-struct Source {
-    reader: VolumeReader,
-    little_read_ahead: bool,
+/// A stretch of a file that is not in the page cache.
+struct Missing<'a> {
+    piece: &'a Piece,
+    file: VolumeFile,
+    /// Position in the file.
+    from: u64,
+    /// Where it is mapped.
+    bytes: &'a [u8],
 }
 
 impl Map {
@@ -41,54 +39,67 @@ impl Map {
         Self { database, files: Mutex::new(HashMap::new()), meter: Meter::default() }
     }
 
-    fn source(
-        &self,
-        piece: &crate::partition::Piece,
-        file: VolumeFile,
-    ) -> Result<Arc<Source>, DbError> {
+    fn reader(&self, missing: &Missing) -> Result<Arc<VolumeReader>, DbError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(source) = files.get(&(piece.volume, file)) {
-            return Ok(Arc::clone(source));
+        let key = (missing.piece.volume, missing.file);
+        if let Some(reader) = files.get(&key) {
+            return Ok(Arc::clone(reader));
         }
-        let reader = VolumeReader::of_volume(&self.database, piece, file, OFlags::empty())?;
-        let read_ahead = read_ahead(&reader.path).unwrap_or(u64::MAX);
-        let source = Arc::new(Source { reader, little_read_ahead: read_ahead < LITTLE_READ_AHEAD });
-        files.insert((piece.volume, file), Arc::clone(&source));
-        Ok(source)
+        let reader =
+            VolumeReader::of_volume(&self.database, missing.piece, missing.file, OFlags::empty())?;
+        let reader = Arc::new(reader);
+        files.insert(key, Arc::clone(&reader));
+        Ok(reader)
+    }
+
+    /// What of a partition is not in the page cache.
+    fn missing<'a>(
+        &self,
+        partition: &'a Partition,
+        loaded: &'a LoadedPartition,
+    ) -> Vec<Missing<'a>> {
+        let mut missing = Vec::new();
+        for (at, piece) in partition.pieces.iter().enumerate() {
+            for span in &piece.spans {
+                let Some(bytes) = loaded.memory_of(span.part).nth(at) else { continue };
+                let file = span.part.file();
+                // Memory that is no file need not be asked for, nor can it.
+                if self.database.volume_file(piece.volume, file).is_none() {
+                    continue;
+                }
+                let mut from = span.bytes.start;
+                for bytes in bytes.chunks(STEP) {
+                    if resident_bytes(bytes).is_some_and(|resident| resident < bytes.len()) {
+                        missing.push(Missing { piece, file, from, bytes });
+                    }
+                    from += bytes.len() as u64;
+                }
+            }
+        }
+        missing
+    }
+
+    /// Brings into the page cache what is missing: announced at once, so that the device always has something to do, then
+    /// waited for. No byte is copied. Where the kernel cannot do that, plain reads do.
+    fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
+        missing.iter().for_each(|missing| announce(missing.bytes));
+        let late: Vec<Missing> =
+            missing.into_iter().filter(|missing| !populate(missing.bytes)).collect();
+        // One buffer for each thread: the bytes are wanted in the page cache only.
+        let buffer = || vec![0; STEP];
+        parallel_with(late, buffer, |buffer, missing| {
+            self.reader(&missing)?.read_exact(&mut buffer[..missing.bytes.len()], missing.from)
+        })
     }
 }
 
 impl Loader for Map {
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
         let loaded = LoadedPartition::resident(&self.database, partition)?;
-        let mut missing = Vec::new();
-        for (at, piece) in partition.pieces.iter().enumerate() {
-            for span in &piece.spans {
-                let Some(bytes) = loaded.memory_of(span.part).nth(at) else { continue };
-                // Memory that is no file need not be asked for, nor can it.
-                if self.database.volume_file(piece.volume, span.part.file()).is_none() {
-                    continue;
-                }
-                let mut from = span.bytes.start;
-                for step in bytes.chunks(STEP) {
-                    if resident_bytes(step).is_some_and(|resident| resident < step.len()) {
-                        missing.push((self.source(piece, span.part.file())?, from, step.len()));
-                    }
-                    from += step.len() as u64;
-                }
-            }
-        }
-        let read: usize = missing.iter().map(|(_, _, length)| length).sum();
+        let missing = self.missing(partition, &loaded);
         if !missing.is_empty() {
-            // One buffer for each thread: the bytes are wanted in the page cache only.
-            let read_all = || {
-                parallel_with(
-                    missing,
-                    || vec![0; STEP],
-                    |buffer, (source, from, length)| source.read(from, &mut buffer[..length]),
-                )
-            };
-            self.meter.count(read, read_all)?;
+            let bytes = missing.iter().map(|missing| missing.bytes.len()).sum();
+            self.meter.count(bytes, || self.fetch(missing))?;
         }
         Ok(Arc::new(loaded))
     }
@@ -99,19 +110,6 @@ impl Loader for Map {
 
     fn pages(&self) -> Option<HugePages> {
         None
-    }
-}
-
-impl Source {
-    /// Reads a step, so that it is in the page cache.
-    fn read(&self, from: u64, buffer: &mut [u8]) -> Result<(), DbError> {
-        if self.little_read_ahead {
-            let length = std::num::NonZeroU64::new(buffer.len() as u64);
-            // Advice that is not taken only makes the read slower.
-            let _ =
-                rustix::fs::fadvise(&self.reader.file, from, length, rustix::fs::Advice::WillNeed);
-        }
-        self.reader.read_exact(buffer, from)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::OFlags;
 
 use super::files::{READ_BYTES, VolumeReader, parallel};
-use super::pages::Pool;
+use super::pages::{HUGE_PAGE, Pool};
 use super::{HugePages, Loader, Meter, Pages, Statistics};
 use crate::partition::{Filled, Piece, VolumeFile};
 use crate::{Database, DbError, LoadedPartition, Memory, Partition};
@@ -64,7 +64,11 @@ impl Read {
         self
     }
 
-    fn note(&self, kind: HugePages) {
+    /// Notes what a buffer of `size` bytes is backed by. A small one could not be on huge pages.
+    fn note(&self, size: usize, kind: HugePages) {
+        if size < HUGE_PAGE {
+            return;
+        }
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         *pages = Some(pages.map_or(kind, |least| least.max(kind)));
     }
@@ -124,7 +128,9 @@ impl Job<'_> {
             return Ok(());
         }
         let rest = &mut self.buffer[got..self.needed];
-        self.source.reader.read_exact(rest, self.from + got as u64)
+        let from = self.from + got as u64;
+        self.source.reader.announce(from, rest.len());
+        self.source.reader.read_exact(rest, from)
     }
 }
 
@@ -163,13 +169,13 @@ impl Loader for Read {
         let (memory, starts): (Memory, _) = match &self.pool {
             Some(pool) => {
                 let mut buffer = pool.take(size)?;
-                self.note(buffer.kind());
+                self.note(size, buffer.kind());
                 let starts = self.fill(partition, buffer.bytes_mut())?;
                 (Arc::new(buffer), starts)
             }
             None => {
                 let mut pages = Pages::new(size)?;
-                self.note(pages.kind());
+                self.note(size, pages.kind());
                 let starts = self.fill(partition, pages.bytes_mut())?;
                 (Arc::new(pages), starts)
             }
