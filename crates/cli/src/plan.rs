@@ -149,9 +149,6 @@ impl Plan {
         let restriction = restrict::restriction(options)?;
         let query = input::source("query", &options.query)?;
         let out = input::target("out", &options.out)?;
-        if options.db_hard_mask.is_some() {
-            return Err(CliError::unsupported("blastp", "-db_hard_mask"));
-        }
         if let Some(timing) = &options.timing {
             // Better now than after the search.
             let timing = input::target("timing", timing)?;

@@ -33,34 +33,52 @@ impl When {
     }
 }
 
-/// Progress of one search. May be shared by threads.
+/// Progress of one search, and what is said meanwhile. Clones show the same bar; may be shared by threads.
+#[derive(Clone)]
 pub struct Progress {
     bar: ProgressBar,
+    drawn: bool,
     closing_line: bool,
     start: Instant,
 }
 
 impl Progress {
-    /// Starts to show progress.
+    /// Progress that is shown as `when` says, from [`start`](Self::start) on.
     ///
-    /// `total` is the number of queries, if known. `report_on_stdout` says that the report goes to standard output:
-    /// if that is a terminal too, the bar would be drawn into it and is left out.
-    pub fn new(when: When, total: Option<u64>, report_on_stdout: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
+    /// `report_on_stdout` says that the report goes to standard output: if that is a terminal too, the bar would be drawn
+    /// into it and is left out.
+    pub fn new(when: When, report_on_stdout: bool) -> Self {
         let in_the_way = report_on_stdout && io::stdout().is_terminal();
-        let drawn = terminal && !in_the_way && when != When::No;
-        let bar = match total {
-            _ if !drawn => ProgressBar::hidden(),
+        let drawn = io::stderr().is_terminal() && !in_the_way && when != When::No;
+        let closing_line = drawn || when == When::Yes;
+        Self { bar: ProgressBar::hidden(), drawn, closing_line, start: Instant::now() }
+    }
+
+    /// Whether a bar is drawn.
+    pub fn is_drawn(&self) -> bool {
+        self.drawn
+    }
+
+    /// Starts to show progress; `total` is the number of queries, if known.
+    pub fn start(&mut self, total: Option<u64>) {
+        if !self.drawn {
+            return;
+        }
+        self.bar = match total {
             Some(total) => ProgressBar::new(total).with_style(style(
                 "{bar:30} {human_pos}/{human_len} queries, {per_sec}, {eta} left",
             )),
             None => ProgressBar::new_spinner()
                 .with_style(style("{spinner} {human_pos} queries, {per_sec}, {elapsed}")),
         };
-        if drawn {
-            bar.enable_steady_tick(DRAW_EVERY);
-        }
-        Self { bar, closing_line: drawn || when == When::Yes, start: Instant::now() }
+        self.bar.enable_steady_tick(DRAW_EVERY);
+    }
+
+    /// A line on standard error, which the bar makes room for. Nobody can be told if that fails.
+    pub fn say(&self, line: &[u8]) {
+        self.bar.suspend(|| {
+            let _ = io::stderr().write_all(&[line, b"\n"].concat());
+        });
     }
 
     /// Tells how many queries are done.

@@ -47,10 +47,9 @@ fn usage_names_the_command_and_own_options() {
 
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
-    let lines: [&[&str]; 10] = [
+    let lines: [&[&str]; 9] = [
         &["-ipglist", "x"],
         &["-negative_ipglist", "x"],
-        &["-db_hard_mask", "x"],
         &["-import_search_strategy", "x"],
         &["-export_search_strategy", "x"],
         &["-remote"],

@@ -44,15 +44,14 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let start = Instant::now();
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
     let target = Target::open(plan)?;
+    let mut progress = Progress::new(plan.progress, plan.out == plan::Target::Stdout);
     let Some(mut queries) = Queries::open(plan, target.nothing_included)? else {
         warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
     };
-    let progress = Progress::new(
-        plan.progress,
-        queries.count(plan.progress),
-        plan.out == plan::Target::Stdout,
-    );
+    if progress.is_drawn() {
+        progress.start(queries.count());
+    }
     let mut output = Output::open(&plan.out)?;
     let mut search = Search::new(&target, plan).map_err(|error| subjects::failure(&error))?;
     let mut reporter = Reporter::new(plan, &target);
@@ -61,7 +60,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let mut batches = 0;
     loop {
         let reading = Instant::now();
-        let block = queries.next_block(&plan.params, &target.totals)?;
+        let block = queries.next_block(&plan.params, &target.totals, &progress)?;
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
         batches += block.batches.len();
@@ -99,7 +98,7 @@ fn run_block(
     let hits =
         search.run(&block.prepared, &block.batches).map_err(|error| subjects::failure(&error))?;
     let writing = Instant::now();
-    reporter.block(block, &hits, output)?;
+    reporter.block(block, &hits, output, progress)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
     timing.queries += block.prepared.len() as u64;
     timing.query_residues += block.prepared.iter().map(|q| q.residues.len() as u64).sum::<u64>();
@@ -139,7 +138,12 @@ fn warn_of_few_queries(plan: &Plan, batches: usize) {
 
 /// A warning as BLAST+ prints it.
 fn warn(text: &str) {
-    say(format!("Warning: [blastp] {text}").as_bytes());
+    say(&warning(text));
+}
+
+/// The line of a warning.
+fn warning(text: &str) -> Vec<u8> {
+    format!("Warning: [blastp] {text}").into_bytes()
 }
 
 /// A line on standard error. Nobody can be told if that fails.

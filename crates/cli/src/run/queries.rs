@@ -13,7 +13,7 @@ use rustix::fs::SeekFrom;
 use super::subjects::{fasta_failure, open_input, reader};
 use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source};
-use crate::terminal::When;
+use crate::terminal::Progress;
 
 /// A block ends with the batch that brings it to so many residues: enough for the database to be read rarely.
 const BLOCK_RESIDUES: usize = 50_000;
@@ -142,13 +142,9 @@ impl<'a> Queries<'a> {
         Ok(Some(Queries { plan, reader, count: 0, done, nothing_included }))
     }
 
-    /// Number of queries, if somebody wants to know it and it can be counted beforehand.
-    pub fn count(&self, when: When) -> Option<u64> {
-        use std::io::IsTerminal;
+    /// Number of queries, if it can be counted beforehand.
+    pub fn count(&self) -> Option<u64> {
         let Source::File(path) = &self.plan.query else { return None };
-        if when == When::No || !std::io::stderr().is_terminal() {
-            return None;
-        }
         count_deflines(input::open(path).ok()?)
     }
 
@@ -157,12 +153,13 @@ impl<'a> Queries<'a> {
         &mut self,
         params: &Params,
         totals: &DatabaseTotals,
+        progress: &Progress,
     ) -> Result<Option<Block>, CliError> {
         let mut block =
             Block { records: Vec::new(), prepared: Vec::new(), batches: Vec::new(), failure: None };
         let mut residues = 0;
         while !self.done && residues < BLOCK_RESIDUES && block.records.len() < BLOCK_QUERIES {
-            match self.next_batch(params, totals) {
+            match self.next_batch(params, totals, progress) {
                 Ok((records, prepared)) if records.is_empty() => {
                     debug_assert!(prepared.is_empty());
                 }
@@ -189,6 +186,7 @@ impl<'a> Queries<'a> {
         &mut self,
         params: &Params,
         totals: &DatabaseTotals,
+        progress: &Progress,
     ) -> Result<(Vec<QueryRecord>, Vec<Query>), CliError> {
         let (mut records, mut prepared) = (Vec::new(), Vec::new());
         let mut residues = 0;
@@ -201,7 +199,7 @@ impl<'a> Queries<'a> {
                 break;
             };
             for warning in &record.warnings {
-                super::say(warning.to_string().as_bytes());
+                progress.say(warning.to_string().as_bytes());
             }
             self.count += 1;
             let Ok(range) = self.range(&record) else { continue };

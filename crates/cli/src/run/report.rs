@@ -12,6 +12,7 @@ use super::queries::{Block, QueryRecord};
 use super::subjects::Target;
 use crate::error::CliError;
 use crate::plan::{Format, Plan, Report};
+use crate::terminal::Progress;
 
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
@@ -60,6 +61,7 @@ impl<'a> Reporter<'a> {
         block: &Block,
         hits: &[Vec<SubjectHit>],
         output: &mut Output,
+        progress: &Progress,
     ) -> Result<(), CliError> {
         let messages: Vec<Vec<u8>> = block.records.iter().map(xml_messages).collect();
         let results: Vec<QueryResult> = block
@@ -93,7 +95,7 @@ impl<'a> Reporter<'a> {
         for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
             for (report, record) in reports.into_iter().zip(records) {
-                self.warn(record);
+                self.warn(record, progress);
                 output.write(&report.map_err(|error| failure(&error))?)?;
             }
         }
@@ -102,15 +104,15 @@ impl<'a> Reporter<'a> {
     }
 
     /// Prints the warnings that BLAST+ gives when it reports this query; XML holds them itself.
-    fn warn(&self, record: &QueryRecord) {
+    fn warn(&self, record: &QueryRecord, progress: &Progress) {
         if self.search.output.format == model::Format::Xml {
             return;
         }
         if let Some(text) = record.warning() {
-            super::say(&[b"Warning: [blastp] ", &text[..]].concat());
+            progress.say(&[b"Warning: [blastp] ", &text[..]].concat());
         }
         if let Some(warning) = self.taxonomy_warning {
-            super::warn(warning);
+            progress.say(&super::warning(warning));
         }
     }
 

@@ -3,7 +3,6 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -13,7 +12,7 @@ use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::prelim::{self, HitLists, Kernel, Searcher};
 use fleetblast_engine::query::Query;
-use fleetblast_engine::subjects::Subjects;
+use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_engine::traceback::{self, Selector, Traceback};
 use rayon::prelude::*;
 
@@ -40,7 +39,7 @@ impl Subjects for Searched<'_> {
         self.partition.residues_of(oid)
     }
 
-    fn masks(&self, oid: u32) -> &[Range<u32>] {
+    fn masks(&self, oid: u32) -> Masks<'_> {
         Subjects::masks(self.target, oid)
     }
 }
@@ -50,8 +49,9 @@ impl Subjects for Target {
         self.searched.residues_of(oid)
     }
 
-    fn masks(&self, oid: u32) -> &[Range<u32>] {
-        self.masks.of(oid)
+    fn masks(&self, oid: u32) -> Masks<'_> {
+        let stretches = self.masks.of(oid);
+        if self.has_hard_masks { Masks::Hard(stretches) } else { Masks::Soft(stretches) }
     }
 }
 
@@ -145,10 +145,10 @@ impl<'a> Search<'a> {
                 while let Some(work) = queue.next() {
                     match self.search_range(&searcher, &work, &mut scratch) {
                         // A poisoned lock means that another thread panicked, which ends the run anyway.
-                        Ok(parts) => parts.into_iter().for_each(|part| {
+                        Ok(part) => {
                             let mut lists = lists.lock().expect("no thread panicked");
                             searcher.absorb(&mut lists, part);
-                        }),
+                        }
                         Err(error) => queue.fail(work.range.start, error),
                     }
                 }
@@ -181,19 +181,19 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The preliminary hits of a range, list by list.
+    /// The preliminary hits in what is included of a range.
     fn search_range(
         &self,
         searcher: &Searcher,
         work: &Work,
         scratch: &mut prelim::Scratch,
-    ) -> Result<Vec<HitLists>, DbError> {
+    ) -> Result<HitLists, DbError> {
         if !self.validated {
             work.partition.validate_range(&work.range)?;
         }
         let subjects = Searched { target: self.target, partition: &work.partition };
         let included = self.target.searched.oids_in(work.range.clone());
-        Ok(included.into_iter().map(|oids| searcher.search(&subjects, oids, scratch)).collect())
+        Ok(searcher.search(&subjects, included.into_iter().flatten(), scratch))
     }
 
     /// Traceback of all batches of a block.
@@ -231,8 +231,9 @@ impl<'a> Search<'a> {
                 let candidates: Vec<_> = wave
                     .par_iter()
                     .map_init(traceback::Scratch::new, |scratch, hit| {
-                        let subject = self.residues(hit.oid);
-                        self.traceback.align(&query, subject, hit, scratch)
+                        let masks = Subjects::masks(self.target, hit.oid);
+                        let subject = masks.aligned(self.residues(hit.oid));
+                        self.traceback.align(&query, &subject, hit, scratch)
                     })
                     .collect();
                 for (hit, candidate) in wave.iter().zip(candidates) {

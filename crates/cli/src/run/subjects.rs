@@ -30,8 +30,10 @@ pub struct Target {
     whole: Database,
     /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`.
     lower_case: SubjectMasks,
-    /// The same of what is searched, or stored masks: no words are looked for there.
+    /// The same of what is searched, or stored masks.
     pub masks: SubjectMasks,
+    /// The masks are as good as absent; otherwise only no words are looked for there.
+    pub has_hard_masks: bool,
     /// Statistics.
     pub totals: DatabaseTotals,
     /// The user listed what to search.
@@ -102,6 +104,7 @@ fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
         searched: database,
         lower_case: SubjectMasks::default(),
         masks: stored.masks,
+        has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
     })
 }
 
@@ -142,6 +145,7 @@ fn open_fasta(
         searched,
         lower_case,
         masks,
+        has_hard_masks: false,
     })
 }
 
