@@ -8,6 +8,7 @@ pub mod blastdbcmd;
 pub mod dbcheck;
 pub mod doctor;
 pub mod error;
+pub mod fleet;
 pub mod makeblastdb;
 pub mod options;
 pub mod plan;

@@ -6,6 +6,7 @@
 //! `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
 //! `-matrix` are built in, in BLAST+ as here.
 
+mod fleet;
 mod format;
 pub(crate) mod input;
 mod load;
@@ -21,6 +22,7 @@ use fleetblast_db::load::Wish;
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::params::Params;
 
+pub use self::fleet::Fleet;
 pub use self::format::{Format, Report};
 pub(crate) use self::load::{size, wish};
 pub use self::restrict::DatabaseMask;
@@ -107,6 +109,8 @@ pub struct Plan {
     pub split: Split,
     /// Ranges of subjects searched on their own (`-partitions`).
     pub partitions: Option<usize>,
+    /// Whether and how many ranks search.
+    pub fleet: Fleet,
     /// How to bring the database into memory (`-loader`, `-memory`).
     pub load: Wish,
     /// File for the timing (`-timing`).
@@ -180,6 +184,7 @@ impl Plan {
             threads,
             split,
             partitions: options.partitions,
+            fleet: fleet::plan(&options.fleet)?,
             load: load::wish(&options.loader, options.memory.as_deref())?,
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),

@@ -326,6 +326,11 @@ impl Database {
         partition::cut(self, self.oids(), n)
     }
 
+    /// The same for those within `range`.
+    pub fn partitions_within(&self, range: Range<u32>, n: usize) -> Vec<Range<u32>> {
+        partition::cut(self, &self.oids_in(range), n)
+    }
+
     /// The same for all OIDs, whether included or not.
     pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
         let all = 0..self.oid_count();

@@ -1,6 +1,6 @@
 //! Definition lines: the Blast-def-line-set of a sequence, read from its binary ASN.1.
 
-use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 use crate::ber::{Malformed, Reader, SEQUENCE, context};
 
@@ -110,9 +110,13 @@ fn seq_id(reader: &mut Reader<'_>) -> Result<SeqId> {
     let number = tag - context(0);
     match number {
         0 => Ok(SeqId::Local(reader.wrapped(tag, object_id)?)),
-        1 => Ok(SeqId::Numbered("bbs", reader.wrapped(tag, Reader::integer)?)),
-        2 => Ok(SeqId::Numbered("bbm", reader.wrapped(tag, Reader::integer)?)),
-        3 => Ok(SeqId::Numbered("gim", reader.wrapped(tag, import_id)?)),
+        1 => {
+            Ok(SeqId::Numbered(NumberKind::BackboneSequence, reader.wrapped(tag, Reader::integer)?))
+        }
+        2 => {
+            Ok(SeqId::Numbered(NumberKind::BackboneMolecule, reader.wrapped(tag, Reader::integer)?))
+        }
+        3 => Ok(SeqId::Numbered(NumberKind::Import, reader.wrapped(tag, import_id)?)),
         8 => reader.wrapped(tag, patent),
         10 => reader.wrapped(tag, general),
         11 => Ok(SeqId::Gi(reader.wrapped(tag, Reader::integer)?)),

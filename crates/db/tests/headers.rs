@@ -5,7 +5,7 @@ mod common;
 use common::{constructed, defline, integer, ordinal_id, primitive, string};
 use fleetblast_db::Defline;
 use fleetblast_db::defline::{HeaderError, parse};
-use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 /// The header of one definition line with this identifier, read.
 fn id(bytes: Vec<u8>) -> Result<SeqId, HeaderError> {
@@ -88,10 +88,16 @@ fn the_other_kinds_have_their_own_forms() {
         SeqId::Local(ObjectId::Text(text("loc1")))
     );
     assert_eq!(id(local(field(0, integer(-5)))).unwrap(), SeqId::Local(ObjectId::Number(-5)));
-    assert_eq!(id(field(1, integer(12))).unwrap(), SeqId::Numbered("bbs", 12));
-    assert_eq!(id(field(2, integer(13))).unwrap(), SeqId::Numbered("bbm", 13));
+    assert_eq!(
+        id(field(1, integer(12))).unwrap(),
+        SeqId::Numbered(NumberKind::BackboneSequence, 12)
+    );
+    assert_eq!(
+        id(field(2, integer(13))).unwrap(),
+        SeqId::Numbered(NumberKind::BackboneMolecule, 13)
+    );
     let import = sequence(&[field(0, integer(14)), field(1, string("db"))]);
-    assert_eq!(id(field(3, import)).unwrap(), SeqId::Numbered("gim", 14));
+    assert_eq!(id(field(3, import)).unwrap(), SeqId::Numbered(NumberKind::Import, 14));
     assert_eq!(id(field(11, integer(1 << 40))).unwrap(), SeqId::Gi(1 << 40));
     let tagged = sequence(&[field(0, string("mydb")), field(1, field(1, string("t")))]);
     let general = SeqId::General { db: text("mydb"), tag: ObjectId::Text(text("t")) };

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// A preliminary HSP: where a gapped extension of known score lies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHsp {
     /// Raw score.
     pub score: i32,
@@ -24,7 +26,7 @@ pub struct PrelimHsp {
 }
 
 /// The preliminary HSPs of one query in one subject, in ORDER-S (spec 5.7).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHit {
     /// Subject, counted over the whole database.
     pub oid: u32,
@@ -35,7 +37,7 @@ pub struct PrelimHit {
 }
 
 /// One column type of an alignment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum EditOp {
     /// A query residue opposite a subject residue.
     Substitution,
@@ -46,7 +48,7 @@ pub enum EditOp {
 }
 
 /// A run of equal columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     /// Kind of the columns.
     pub op: EditOp,
@@ -55,7 +57,7 @@ pub struct Edit {
 }
 
 /// How the matrix of an alignment was adjusted to the composition of the two sequences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Adjustment {
     /// Not at all.
     None,
@@ -66,7 +68,7 @@ pub enum Adjustment {
 }
 
 /// A final alignment of a query and a subject.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Alignment {
     /// Raw score (rounded where composition adjustment scaled it).
     pub score: i32,
@@ -78,14 +80,29 @@ pub struct Alignment {
     pub query: Range<u32>,
     /// Subject residues covered, 0-based half-open.
     pub subject: Range<u32>,
-    /// The columns, first to last; neighbours differ in kind.
+    /// The columns, first to last; neighbours differ in kind. Empty in an [outline](Self::outline).
     pub edits: Vec<Edit>,
+    /// Place among the alignments of its subject as they were made: by it an outline is recognised.
+    pub number: u32,
     /// Composition adjustment behind the score.
     pub adjustment: Adjustment,
 }
 
+impl Alignment {
+    /// The alignment without its columns: all that the selection among subjects looks at.
+    #[must_use]
+    pub fn outline(&self) -> Alignment {
+        Alignment {
+            edits: Vec::new(),
+            query: self.query.clone(),
+            subject: self.subject.clone(),
+            ..*self
+        }
+    }
+}
+
 /// The final alignments of one query in one subject, in printing order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectHit {
     /// Subject, counted over the whole database.
     pub oid: u32,

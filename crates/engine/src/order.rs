@@ -5,6 +5,8 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
 
 /// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
@@ -92,7 +94,7 @@ pub fn order_evalue(a: f64, b: f64) -> Ordering {
 }
 
 /// What ORDER-H looks at in the hits of one subject.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitKey {
     /// Smallest e-value of the HSPs.
     pub evalue: f64,

@@ -1,6 +1,6 @@
 //! Header records: the Blast-def-line-set of one sequence (blastdb.asn).
 
-use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 use crate::ber::Writer;
 
@@ -147,11 +147,11 @@ fn seq_id(w: &mut Writer<'_>, id: &SeqId, start: usize, bad: &mut Vec<BadCharact
                 }
             });
         }),
-        SeqId::Numbered("gim", number) => w.tagged(3, |w| {
+        SeqId::Numbered(NumberKind::Import, number) => w.tagged(3, |w| {
             w.sequence(|w| w.tagged(0, |w| w.integer(*number)));
         }),
         SeqId::Numbered(kind, number) => {
-            w.tagged(if *kind == "bbs" { 1 } else { 2 }, |w| w.integer(*number));
+            w.tagged(if *kind == NumberKind::BackboneSequence { 1 } else { 2 }, |w| w.integer(*number));
         }
     }
 }

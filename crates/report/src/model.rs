@@ -1,5 +1,6 @@
 //! What a report is made from. The caller fills these structures; nothing here reads files.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_db::Defline;
@@ -15,6 +16,11 @@ use crate::error::Cause;
 pub trait SubjectSource {
     /// The whole subject `oid` in NCBIstdaa codes, whatever `-subject_loc` says.
     fn residues(&self, oid: u32) -> &[u8];
+
+    /// The same as the search aligned it, with `X` where a hard mask lies.
+    fn aligned(&self, oid: u32) -> Cow<'_, [u8]> {
+        Cow::Borrowed(self.residues(oid))
+    }
 
     /// Its definition lines, never none. For a FASTA subject: one, with the title as read and the
     /// identifier `lcl|Subject_N` (N counts from 1), or the parsed ones with `-parse_deflines`.

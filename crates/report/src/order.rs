@@ -1,15 +1,17 @@
 //! The order of subjects and alignments in the pairwise report (`-sorthits`, `-sorthsps`), and the
 //! values of a subject as a whole that decide it (align_format_util.cpp).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, EditOp, SubjectHit};
+use serde::{Deserialize, Serialize};
 
 use crate::model::{HitOrder, HspOrder, QueryResult, Search, SubjectSource};
 use crate::number;
 
 /// What the description table says of a subject, and what subjects are sorted by.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectScores {
     /// Bit score of the best alignment.
     pub bits: f64,
@@ -175,7 +177,7 @@ fn columns(alignment: &Alignment) -> usize {
     alignment.edits.iter().map(|edit| edit.len as usize).sum()
 }
 
-/// Equal residues in an alignment as the search sees them: query without masks, `O` as `X`.
+/// Equal residues in an alignment as the search sees them: query without masks, `O` as `X`, subject with its hard masks.
 fn identities(
     search: &Search,
     query: &QueryResult,
@@ -183,7 +185,11 @@ fn identities(
     oid: u32,
     alignment: &Alignment,
 ) -> usize {
-    let subject = source.residues(oid);
+    // Alignments are counted in the traceback, which ungapped searches do not have.
+    let subject = match search.params.ungapped {
+        true => Cow::Borrowed(source.residues(oid)),
+        false => source.aligned(oid),
+    };
     let mut q = alignment.query.start as usize;
     let mut s = (alignment.subject.start + search.database.subject_offset) as usize;
     let mut count = 0;
@@ -242,6 +248,7 @@ mod tests {
             query: start..start + 9,
             subject: 0..9,
             edits: vec![Edit { op: EditOp::Substitution, len: 9 }],
+            number: 0,
             adjustment: Adjustment::None,
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];

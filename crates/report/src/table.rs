@@ -5,6 +5,7 @@
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_seq::id::{self, SeqId};
+use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
 use crate::model::{QueryResult, Search, SubjectSource};
@@ -14,7 +15,7 @@ use crate::order::SubjectScores;
 use crate::text::{self, LINE};
 
 /// The fields of a row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DescriptionRow {
     /// The values of the subject.
     pub scores: SubjectScores,

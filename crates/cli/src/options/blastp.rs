@@ -3,6 +3,7 @@
 //! Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0 (`blast_args.cpp`);
 //! the parts are cut where the usage text of BLAST+ moves to another subject. what BLAST+ does not know comes last.
 
+mod fleet;
 mod output;
 mod run;
 mod search;
@@ -27,7 +28,14 @@ pub const BLASTP: Program = Program {
         MISC,
         Group::FLEETBLAST,
     ],
-    options: &[subjects::SUBJECTS, search::SEARCH, output::OUTPUT, run::RUN, FLEETBLAST],
+    options: &[
+        subjects::SUBJECTS,
+        search::SEARCH,
+        output::OUTPUT,
+        run::RUN,
+        FLEETBLAST,
+        fleet::FLEET,
+    ],
 };
 
 const QUERY: Group = Group("Input query options");

@@ -138,6 +138,8 @@ pub struct BlastpOptions {
     pub timing: Option<OsString>,
     /// `-partitions`.
     pub partitions: Option<usize>,
+    /// Options for a search by many ranks.
+    pub fleet: FleetOptions,
     /// `-loader`.
     pub loader: OsString,
     /// `-memory`.
@@ -215,12 +217,43 @@ impl BlastpOptions {
             use_sw_tback: read.flag("use_sw_tback"),
             timing: read.text("timing"),
             partitions: read.integer("partitions"),
+            fleet: FleetOptions {
+                ranks: read.integer("ranks"),
+                groups: read.integer("groups"),
+                replicas: read.integer("replicas"),
+                output: text("output"),
+                schedule: text("schedule"),
+                segment_size: read.long("segment_size"),
+                write_buffer: read.text("write_buffer"),
+                result_memory: read.text("result_memory"),
+            },
             loader: text("loader"),
             memory: read.text("memory"),
             progress: text("progress"),
             unsupported: read.unsupported(),
         }
     }
+}
+
+/// Options for a search by many ranks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetOptions {
+    /// `-ranks`.
+    pub ranks: Option<u32>,
+    /// `-groups`.
+    pub groups: Option<u32>,
+    /// `-replicas`.
+    pub replicas: Option<u32>,
+    /// `-output`.
+    pub output: OsString,
+    /// `-schedule`.
+    pub schedule: OsString,
+    /// `-segment_size`.
+    pub segment_size: Option<i64>,
+    /// `-write_buffer`.
+    pub write_buffer: Option<OsString>,
+    /// `-result_memory`.
+    pub result_memory: Option<OsString>,
 }
 
 /// Text for messages and for parsing; bytes that are not UTF-8 are replaced.

@@ -11,19 +11,22 @@ use crate::options::typed::lossy;
 pub fn wish(loader: &OsStr, memory: Option<&OsStr>) -> Result<Wish, CliError> {
     let methods = [Method::Map, Method::Read, Method::Direct];
     let method = methods.into_iter().find(|method| loader == method.name());
-    let memory = memory.map(|text| {
-        let text = lossy(text);
-        size(&text).ok_or_else(|| {
-            CliError::new(
-                exit::INPUT,
-                format!(
-                    "Error: -memory needs a number of bytes, such as 500000000, 500M or 1.5G \
-                     (powers of 1000) or 512MiB (powers of 1024), not '{text}'"
-                ),
-            )
-        })
-    });
+    let memory = memory.map(|text| bytes("memory", text));
     Ok(Wish { method, memory: memory.transpose()? })
+}
+
+/// The size that the option `name` gives.
+pub fn bytes(name: &str, text: &OsStr) -> Result<u64, CliError> {
+    let text = lossy(text);
+    size(&text).ok_or_else(|| {
+        CliError::new(
+            exit::INPUT,
+            format!(
+                "Error: -{name} needs a number of bytes, such as 500000000, 500M or 1.5G \
+                 (powers of 1000) or 512MiB (powers of 1024), not '{text}'"
+            ),
+        )
+    })
 }
 
 /// `1500`, `500M`, `500MB`, `1.5G`, `512MiB`; at least one byte.

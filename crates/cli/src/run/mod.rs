@@ -6,8 +6,9 @@
 pub(crate) mod interrupt;
 mod masks;
 pub(crate) mod output;
-mod queries;
-mod report;
+pub(crate) mod queries;
+pub(crate) mod report;
+pub(crate) mod scan;
 mod search;
 pub(crate) mod subjects;
 
@@ -19,9 +20,11 @@ use fleetblast_db::load::HugePages;
 use self::output::Output;
 use self::queries::{Block, Queries};
 use self::report::Reporter;
+pub(crate) use self::search::RANGES_PER_THREAD;
 use self::search::Search;
 use self::subjects::Target;
 use crate::error::{CliError, exit};
+use crate::fleet;
 use crate::plan::{self, Plan, Split};
 use crate::terminal::Progress;
 use crate::timing::{Loading, Timing, Usage};
@@ -31,6 +34,9 @@ use crate::timing::{Loading, Timing, Usage};
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
 pub fn blastp(plan: Plan) -> Result<(), CliError> {
+    if let Some(ranks) = plan.fleet.ranks {
+        return fleet::on_threads(&plan, ranks);
+    }
     rayon::ThreadPoolBuilder::new()
         .num_threads(plan.threads)
         .build()
@@ -120,7 +126,7 @@ fn loading(search: &Search) -> Loading {
         bytes_read: read.bytes,
         pages: loader.pages().map_or("page cache", HugePages::name),
         read_seconds: read.time.as_secs_f64(),
-        wait_seconds: search.phases.waiting.as_secs_f64(),
+        wait_seconds: search.waiting().as_secs_f64(),
     }
 }
 
@@ -137,12 +143,12 @@ fn warn_of_few_queries(plan: &Plan, batches: usize) {
 }
 
 /// A warning as BLAST+ prints it.
-fn warn(text: &str) {
+pub(crate) fn warn(text: &str) {
     say(&warning(text));
 }
 
 /// The line of a warning.
-fn warning(text: &str) -> Vec<u8> {
+pub(crate) fn warning(text: &str) -> Vec<u8> {
     format!("Warning: [blastp] {text}").into_bytes()
 }
 

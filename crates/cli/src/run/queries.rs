@@ -66,6 +66,11 @@ impl QueryRecord {
         message_name(&self.record, "Query", self.number)
     }
 
+    /// The query as it is searched.
+    pub fn prepare(&self, params: &Params, totals: &DatabaseTotals) -> Query {
+        Query::new(&input(&self.record, self.range.as_ref()), params, totals)
+    }
+
     /// The query's warnings in one text, if it has any.
     pub fn warning(&self) -> Option<Vec<u8>> {
         if self.messages.is_empty() {
@@ -110,17 +115,15 @@ pub struct Block {
     pub failure: Option<CliError>,
 }
 
-impl Block {
-    /// For each query whether some query of its batch can be searched.
-    pub fn batch_searched(&self) -> impl Iterator<Item = bool> {
-        let mut rest = &self.prepared[..];
-        self.batches.iter().flat_map(move |&len| {
-            let (batch, after) = rest.split_at(len);
-            rest = after;
-            let searched = batch.iter().any(|query| query.karlin.is_some());
-            std::iter::repeat_n(searched, len)
-        })
-    }
+/// For each query whether some query of its batch can be searched.
+pub fn batch_searched(prepared: &[Query], batches: &[usize]) -> impl Iterator<Item = bool> {
+    let mut rest = prepared;
+    batches.iter().flat_map(move |&len| {
+        let (batch, after) = rest.split_at(len);
+        rest = after;
+        let searched = batch.iter().any(|query| query.karlin.is_some());
+        std::iter::repeat_n(searched, len)
+    })
 }
 
 impl<'a> Queries<'a> {

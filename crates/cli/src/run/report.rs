@@ -1,6 +1,7 @@
 //! Reports of blocks of queries, formatted by all threads and written in query order.
 
 use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult};
@@ -8,7 +9,7 @@ use fleetblast_report::report;
 use rayon::prelude::*;
 
 use super::output::Output;
-use super::queries::{Block, QueryRecord};
+use super::queries::{self, Block, QueryRecord};
 use super::subjects::Target;
 use crate::error::CliError;
 use crate::plan::{Format, Plan, Report};
@@ -30,21 +31,8 @@ pub struct Reporter<'a> {
 impl<'a> Reporter<'a> {
     /// The report that the plan asks for.
     pub fn new(plan: &'a Plan, target: &'a Target) -> Reporter<'a> {
-        let output = output_options(&plan.report, plan.parse_deflines);
-        let taxonomy_warning = match &output.format {
-            model::Format::Tabular(columns) | model::Format::Commented(columns) => {
-                columns.taxonomy_warning()
-            }
-            _ => None,
-        };
-        let search = model::Search {
-            program: "blastp",
-            banner: "BLASTP 2.12.0+",
-            database: target.summary.clone(),
-            params: &plan.params,
-            matrix_name: &plan.matrix_name,
-            output,
-        };
+        let search = search(plan, target);
+        let taxonomy_warning = taxonomy_warning(&search);
         Reporter { search, target, taxonomy_warning, queries: 0 }
     }
 
@@ -70,18 +58,13 @@ impl<'a> Reporter<'a> {
             .zip(&block.prepared)
             .zip(hits)
             .zip(&messages)
-            .zip(block.batch_searched())
+            .zip(queries::batch_searched(&block.prepared, &block.batches))
             .map(|((((record, query), hits), messages), batch_searched)| QueryResult {
                 batch_searched,
-                number: record.number,
-                title: &record.record.title,
-                ids: &record.record.ids,
-                residues: &record.record.residues,
-                range: record.range.clone(),
-                query,
+                messages,
                 hits,
                 hit_count: hits.len(),
-                messages,
+                ..result(record, query)
             })
             .collect();
         if self.queries == 0
@@ -130,15 +113,54 @@ impl<'a> Reporter<'a> {
     }
 }
 
+/// What is the same for all queries of the report that the plan asks for.
+pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
+    model::Search {
+        program: "blastp",
+        banner: "BLASTP 2.12.0+",
+        database: target.summary.clone(),
+        params: &plan.params,
+        matrix_name: &plan.matrix_name,
+        output: output_options(&plan.report, plan.parse_deflines),
+    }
+}
+
+/// Text of the warning that BLAST+ gives for every query if columns need a taxonomy that is not there.
+pub fn taxonomy_warning(search: &model::Search) -> Option<&'static str> {
+    match &search.output.format {
+        model::Format::Tabular(columns) | model::Format::Commented(columns) => {
+            columns.taxonomy_warning()
+        }
+        _ => None,
+    }
+}
+
+/// A query for the report, without what was found.
+pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> {
+    QueryResult {
+        batch_searched: true,
+        number: record.number,
+        title: &record.record.title,
+        ids: &record.record.ids,
+        residues: &record.record.residues,
+        range: record.range.clone(),
+        query,
+        hits: &[],
+        hit_count: 0,
+        messages: &[],
+    }
+}
+
 /// A query's warnings as the XML report prints them.
-fn xml_messages(record: &QueryRecord) -> Vec<u8> {
+pub fn xml_messages(record: &QueryRecord) -> Vec<u8> {
     record
         .warning()
         .map(|warning| [&record.name()[..], b":  ", &warning[..]].concat())
         .unwrap_or_default()
 }
 
-fn failure(error: &ReportError) -> CliError {
+/// A report that cannot be made.
+pub fn failure(error: &ReportError) -> CliError {
     match error {
         ReportError::Deflines { .. } | ReportError::NoDefline { .. } => CliError::database(error),
         _ => CliError::engine(error),

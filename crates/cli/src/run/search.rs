@@ -3,57 +3,29 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use fleetblast_db::load::{self, Choice, Loader, Purpose, Supply, Work};
-use fleetblast_db::{DbError, LoadedPartition};
+use fleetblast_db::DbError;
+use fleetblast_db::load::{self, Choice, Loader, Purpose};
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::params::Params;
-use fleetblast_engine::prelim::{self, HitLists, Kernel, Searcher};
+use fleetblast_engine::prelim::{Kernel, Searcher};
 use fleetblast_engine::query::Query;
-use fleetblast_engine::subjects::{Masks, Subjects};
-use fleetblast_engine::traceback::{self, Selector, Traceback};
+use fleetblast_engine::traceback::{Selector, Traceback};
 use rayon::prelude::*;
 
+use super::scan::Scan;
 use super::subjects::Target;
 use crate::plan::Plan;
 
 /// Residues in a range of OIDs that a thread takes at a time, at least.
 const RANGE_RESIDUES: u64 = 256 * 1024;
 /// Ranges per thread, at least, so that the last ones leave no thread idle for long.
-const RANGES_PER_THREAD: usize = 16;
+pub const RANGES_PER_THREAD: usize = 16;
 /// Ranges at most: each costs a little for every query.
 const MAX_RANGES: usize = 4096;
 /// Matches per thread that are aligned before the early stop is looked at again (spec 6.1).
 const MATCHES_PER_THREAD: usize = 32;
-
-/// A range of the target, in memory.
-struct Searched<'a> {
-    target: &'a Target,
-    partition: &'a LoadedPartition,
-}
-
-impl Subjects for Searched<'_> {
-    fn residues(&self, oid: u32) -> &[u8] {
-        self.partition.residues_of(oid)
-    }
-
-    fn masks(&self, oid: u32) -> Masks<'_> {
-        Subjects::masks(self.target, oid)
-    }
-}
-
-impl Subjects for Target {
-    fn residues(&self, oid: u32) -> &[u8] {
-        self.searched.residues_of(oid)
-    }
-
-    fn masks(&self, oid: u32) -> Masks<'_> {
-        let stretches = self.masks.of(oid);
-        if self.has_hard_masks { Masks::Hard(stretches) } else { Masks::Soft(stretches) }
-    }
-}
 
 /// How long the phases took, wall time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +34,6 @@ pub struct Phases {
     pub search: Duration,
     /// Traceback.
     pub traceback: Duration,
-    /// Waiting of the searching threads for what was not loaded yet, in sum.
-    pub waiting: Duration,
 }
 
 /// A database and all that stays the same from block to block of queries.
@@ -74,9 +44,7 @@ pub struct Search<'a> {
     kernel: Kernel,
     /// How the database comes into memory.
     pub choice: Choice,
-    supply: Supply,
-    /// The bytes of the database were checked, and will be the same when they are searched again.
-    validated: bool,
+    scan: Scan<'a>,
     /// Time spent so far.
     pub phases: Phases,
 }
@@ -98,16 +66,20 @@ impl<'a> Search<'a> {
             params,
             traceback: Traceback::new(params, &target.totals),
             kernel: Kernel::detect(),
-            supply: choice.supply(database, ranges)?,
+            scan: Scan::new(target, choice.supply(database, ranges)?, choice.streamed.is_none()),
             choice,
-            validated: false,
             phases: Phases::default(),
         })
     }
 
     /// What loads the database.
     pub fn loader(&self) -> &dyn Loader {
-        self.supply.loader()
+        self.scan.loader()
+    }
+
+    /// Waiting of the searching threads for what was not loaded yet, in sum.
+    pub fn waiting(&self) -> Duration {
+        self.scan.waiting
     }
 
     /// Searches a block of queries; `batches` says how many of them, one after the other, BLAST+ would search together. Returns the
@@ -137,26 +109,9 @@ impl<'a> Search<'a> {
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
         let searcher =
             Searcher::new(queries, batches, self.params, &self.target.totals, Some(self.kernel));
-        let lists = Mutex::new(searcher.empty_lists());
         let before = self.loader().statistics().bytes;
-        let ((), waiting) = self.supply.pass(|queue| {
-            rayon::broadcast(|_| {
-                let mut scratch = prelim::Scratch::default();
-                while let Some(work) = queue.next() {
-                    match self.search_range(&searcher, &work, &mut scratch) {
-                        // A poisoned lock means that another thread panicked, which ends the run anyway.
-                        Ok(part) => {
-                            let mut lists = lists.lock().expect("no thread panicked");
-                            searcher.absorb(&mut lists, part);
-                        }
-                        Err(error) => queue.fail(work.range.start, error),
-                    }
-                }
-            });
-        })?;
-        self.phases.waiting += waiting;
-        self.validated = self.choice.streamed.is_none();
-        let mut chosen = searcher.choose(lists.into_inner().expect("no thread panicked"));
+        let lists = self.scan.search(&searcher)?;
+        let mut chosen = searcher.merger().choose(lists);
         self.drop_hidden(&mut chosen)?;
         if self.loader().statistics().bytes > before {
             // The database was not in memory, or does not stay there: what comes next may not be either.
@@ -179,21 +134,6 @@ impl<'a> Search<'a> {
             hits.retain(|hit| shown.get(&hit.oid).is_none_or(|&shown| shown));
         }
         Ok(())
-    }
-
-    /// The preliminary hits in what is included of a range.
-    fn search_range(
-        &self,
-        searcher: &Searcher,
-        work: &Work,
-        scratch: &mut prelim::Scratch,
-    ) -> Result<HitLists, DbError> {
-        if !self.validated {
-            work.partition.validate_range(&work.range)?;
-        }
-        let subjects = Searched { target: self.target, partition: &work.partition };
-        let included = self.target.searched.oids_in(work.range.clone());
-        Ok(searcher.search(&subjects, included.into_iter().flatten(), scratch))
     }
 
     /// Traceback of all batches of a block.
@@ -228,14 +168,7 @@ impl<'a> Search<'a> {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
-                let candidates: Vec<_> = wave
-                    .par_iter()
-                    .map_init(traceback::Scratch::new, |scratch, hit| {
-                        let masks = Subjects::masks(self.target, hit.oid);
-                        let subject = masks.aligned(self.residues(hit.oid));
-                        self.traceback.align(&query, &subject, hit, scratch)
-                    })
-                    .collect();
+                let candidates = self.scan.align(&self.traceback, &query, wave);
                 for (hit, candidate) in wave.iter().zip(candidates) {
                     if selector.wants(hit.evalue) {
                         selector.offer(number, candidate);
@@ -244,12 +177,6 @@ impl<'a> Search<'a> {
             }
         }
         selector.finish()
-    }
-
-    /// Residues of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
-    fn residues(&self, oid: u32) -> &[u8] {
-        let kept = self.supply.kept_residues_of(oid);
-        kept.unwrap_or_else(|| Subjects::residues(self.target, oid))
     }
 
     /// How many matches to align before asking whether more are wanted. Only the last query of a batch can be stopped early.

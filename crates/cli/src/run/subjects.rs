@@ -1,5 +1,6 @@
 //! What is searched: databases, or the sequences of a FASTA file.
 
+use std::borrow::Cow;
 use std::io::BufRead;
 use std::ops::Range;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use fleetblast_db::memory::Record;
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 use fleetblast_engine::params::DatabaseTotals;
+use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::fasta::{self, FastaError};
@@ -31,9 +33,9 @@ pub struct Target {
     /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`.
     lower_case: SubjectMasks,
     /// The same of what is searched, or stored masks.
-    pub masks: SubjectMasks,
+    masks: SubjectMasks,
     /// The masks are as good as absent; otherwise only no words are looked for there.
-    pub has_hard_masks: bool,
+    has_hard_masks: bool,
     /// Statistics.
     pub totals: DatabaseTotals,
     /// The user listed what to search.
@@ -54,11 +56,21 @@ impl Target {
             }
         }
     }
+
+    /// What is masked of a sequence that is searched.
+    pub fn masked(&self, oid: u32) -> Masks<'_> {
+        let stretches = self.masks.of(oid);
+        if self.has_hard_masks { Masks::Hard(stretches) } else { Masks::Soft(stretches) }
+    }
 }
 
 impl SubjectSource for Target {
     fn residues(&self, oid: u32) -> &[u8] {
         self.whole.residues_of(oid)
+    }
+
+    fn aligned(&self, oid: u32) -> Cow<'_, [u8]> {
+        self.masked(oid).aligned(self.whole.residues_of(oid))
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {

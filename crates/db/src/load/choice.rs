@@ -144,6 +144,23 @@ fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
 }
 
 impl Choice {
+    /// The supply of these ranges, as if there were room for all of them.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] for an index out of order.
+    pub fn supply_of(
+        &self,
+        database: &Database,
+        ranges: Vec<Range<u32>>,
+    ) -> Result<Supply, DbError> {
+        let units = units(database, ranges, self.purpose.contents(), UNIT_BYTES)?;
+        let direct = self.method == Method::Direct;
+        Ok(match self.method {
+            Method::Map => Supply::new(Box::new(Map::new(database.clone())), units, false),
+            _ => Supply::new(Box::new(Read::new(database.clone(), direct)), units, true),
+        })
+    }
+
     /// The supply of `database` in about `n` ranges.
     ///
     /// # Errors
@@ -152,11 +169,7 @@ impl Choice {
         let (purpose, contents) = (self.purpose, self.purpose.contents());
         let direct = self.method == Method::Direct;
         let Some(memory) = self.streamed else {
-            let units = units(database, purpose.ranges(database, n), contents, UNIT_BYTES)?;
-            return Ok(match self.method {
-                Method::Map => Supply::new(Box::new(Map::new(database.clone())), units, false),
-                _ => Supply::new(Box::new(Read::new(database.clone(), direct)), units, true),
-            });
+            return self.supply_of(database, purpose.ranges(database, n));
         };
         // What is looked at again for the chosen hits lies here and there.
         for part in Part::ALL {

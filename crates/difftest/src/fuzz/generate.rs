@@ -12,8 +12,9 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
     let subjects = subjects(rng, source, &parents);
     let queries = queries(rng, source, &parents);
     let target = match rng.below(20) {
-        0..=9 => Target::Plain,
-        10..=13 => Target::Parsed,
+        0..=7 => Target::Plain,
+        8..=10 => Target::Masked,
+        11..=13 => Target::Parsed,
         14..=15 => Target::V4,
         _ => Target::Subject,
     };

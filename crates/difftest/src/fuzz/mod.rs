@@ -1,6 +1,7 @@
 //! `difftest fuzz`: random inputs and options with both programs, until the time is over.
 
 mod generate;
+mod masks;
 mod minimise;
 mod options;
 mod trial;

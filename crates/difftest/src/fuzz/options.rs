@@ -184,9 +184,15 @@ impl Choice<'_> {
         }
     }
 
-    /// Some of the subjects only. They have identifiers if these were parsed, and all of them the taxid 0.
+    /// Some of the subjects only, or not all of their residues. They have identifiers if these were parsed, and all of them
+    /// the taxid 0.
     fn restriction(&mut self, trial: &Trial) {
-        if trial.target == Target::Parsed && self.wants(0.3) {
+        if trial.target == Target::Masked && self.wants(0.7) {
+            let name = *self.rng.pick(&["-db_soft_mask", "-db_hard_mask", "-db_hard_mask"]);
+            self.add(&[name, "21"]);
+        }
+        let is_parsed = matches!(trial.target, Target::Parsed | Target::Masked);
+        if is_parsed && self.wants(0.3) {
             match self.rng.below(8) {
                 0..=3 => self.add(&["-seqidlist", LISTED]),
                 4..=6 => self.add(&["-negative_seqidlist", LISTED]),

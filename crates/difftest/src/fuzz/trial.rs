@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::masks;
 use crate::cli::Tools;
 use crate::compare::{Difference, compare};
 use crate::error::{Result, io_error, write};
@@ -16,6 +17,9 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// The file that lists some of the subjects.
 pub const LISTED: &str = "listed";
 
+/// The file with their masks.
+const MASKS: &str = "masks";
+
 /// How the subjects are given to the programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
@@ -23,6 +27,8 @@ pub enum Target {
     Plain,
     /// `-parse_seqids`.
     Parsed,
+    /// The same with stored masks.
+    Masked,
     /// Version 4.
     V4,
     /// The FASTA file itself, `-subject`.
@@ -69,7 +75,10 @@ impl Trial {
         let more: &[&str] = match self.target {
             Target::Subject => return None,
             Target::Plain => &[],
-            Target::Parsed => &["-parse_seqids"],
+            Target::Masked if masks::file(&self.subjects).is_some() => {
+                &["-parse_seqids", "-mask_data", MASKS]
+            }
+            Target::Parsed | Target::Masked => &["-parse_seqids"],
             Target::V4 => &["-blastdb_version", "4"],
         };
         let fixed = ["-dbtype", "prot", "-in", "db.fa", "-out", "db"];
@@ -164,6 +173,8 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
         let path = dir.join(name);
         write(&path, fasta::to_bytes(records))?;
     }
+    let path = dir.join(MASKS);
+    write(&path, masks::file(&trial.subjects).unwrap_or_default())?;
     let path = dir.join(LISTED);
     write(&path, listed(&trial.subjects))
 }

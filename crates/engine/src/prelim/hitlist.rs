@@ -2,11 +2,13 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hits::PrelimHit;
 use crate::order::{HitKey, order_h};
 
 /// Preliminary hits of every context of a [`super::Searcher`] in some ranges of OIDs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
 }
@@ -45,8 +47,12 @@ impl HitLists {
 
 /// ORDER-H on preliminary hits.
 pub(crate) fn by_rank(a: &PrelimHit, b: &PrelimHit) -> Ordering {
-    let key = |hit| HitKey::of_prelim(hit).expect("a hit has an HSP");
-    order_h(&key(a), &key(b))
+    order_h(&key_of(a), &key_of(b))
+}
+
+/// What ORDER-H looks at.
+pub(super) fn key_of(hit: &PrelimHit) -> HitKey {
+    HitKey::of_prelim(hit).expect("a hit has an HSP")
 }
 
 /// Drops all but the best `capacity` hits, leaving them in ascending OID order.

@@ -1,15 +1,17 @@
 //! The preliminary search: words, ungapped and score-only gapped extensions (spec 4 and 5).
 //!
 //! [`Searcher`] holds what is fixed for a block of queries and is shared by all threads. It searches any range of
-//! OIDs; the lists of several ranges are put together by [`Searcher::absorb`], and what [`Searcher::choose`] makes of those
+//! OIDs; the lists of several ranges are put together by [`Merger::absorb`], and what [`Merger::choose`] makes of those
 //! of a whole database does not depend on how it was cut.
 
 mod band;
+mod block;
 mod context;
 mod dense;
 mod gapped;
 mod hitlist;
 mod kernel;
+mod merger;
 mod pieces;
 mod profile;
 mod searcher;
@@ -17,7 +19,7 @@ mod sparse;
 mod stretch;
 mod subject;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod ungapped;
@@ -25,4 +27,5 @@ mod words;
 
 pub use hitlist::HitLists;
 pub use kernel::Kernel;
+pub use merger::{Cut, Merger};
 pub use searcher::{Scratch, Searcher};

@@ -1,26 +1,22 @@
 //! The preliminary search of a block of queries.
 
-use std::ops::Range;
-
 use fleetblast_stats::gumbel::Gumbel;
 
+use super::block::Block;
 use super::context::Context;
 use super::dense::{self, Candidate, FilterScratch};
-use super::hitlist::{self, HitLists};
+use super::hitlist::HitLists;
 use super::kernel::Kernel;
-use super::pieces;
+use super::merger::{self, Merger};
 use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};
-use super::stretch::{Block, Stretch, StretchScratch};
+use super::stretch::{Stretch, StretchScratch};
 use super::subject::{GappedScratch, GappedStage};
 use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
-use crate::filters;
-use crate::hits::PrelimHit;
-use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
+use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 use crate::subjects::Subjects;
-use crate::traceback::preliminary_capacity;
 
 /// Query residues that are scanned together; more do not stay in the cache.
 const GROUP_RESIDUES: usize = 16_000;
@@ -45,13 +41,7 @@ pub struct Searcher {
     word: WordRule,
     window: i32,
     gapped: GappedStage,
-    filter: HspFilter,
-    /// Hits kept for each context, P.
-    capacity: usize,
-    /// Matches go into the traceback by OID.
-    by_oid: bool,
-    /// Number of queries in the block.
-    queries: usize,
+    merger: Merger,
 }
 
 /// Scratch memory of one thread.
@@ -66,10 +56,10 @@ pub struct Scratch {
     gapped: GappedScratch,
 }
 
-/// An ungapped HSP of a context in a subject of the block.
+/// An ungapped HSP of a context in a part of a subject of the block.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    subject: u32,
+    part: u32,
     context: u32,
     hsp: UngappedHsp,
 }
@@ -87,20 +77,12 @@ impl Searcher {
         kernel: Option<Kernel>,
     ) -> Searcher {
         let gumbel = Gumbel::new(&params.scoring);
-        let mut contexts = Vec::new();
-        let mut first = 0;
-        for &len in batches {
-            let lengths: Vec<u32> =
-                queries[first..first + len].iter().map(|q| q.residues.len() as u32).collect();
-            for piece in pieces::split(&lengths, first, !params.ungapped) {
-                contexts.extend(Context::new(queries, &piece, params, totals, &gumbel));
-            }
-            first += len;
-        }
+        let contexts = merger::contexts(queries, batches, params, totals, &gumbel);
         let scores = profile::pad(&params.scoring.scores);
         let word = WordRule { size: params.word_size, threshold: params.threshold as i32 };
         let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
         let mut searcher = Searcher {
+            merger: Merger::of(&contexts, queries.len(), params),
             words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
             contexts,
             dense: Vec::new(),
@@ -109,10 +91,6 @@ impl Searcher {
             word,
             window: params.window,
             gapped,
-            filter: params.filter,
-            capacity: preliminary_capacity(params),
-            by_oid: params.composition == CompositionMode::Off,
-            queries: queries.len(),
         };
         searcher.group(params, kernel);
         searcher
@@ -155,35 +133,30 @@ impl Searcher {
         }
     }
 
-    /// Searches the subjects of a range of OIDs.
+    /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
     pub fn search(
         &self,
         subjects: &impl Subjects,
-        oids: Range<u32>,
+        oids: impl IntoIterator<Item = u32>,
         scratch: &mut Scratch,
     ) -> HitLists {
         let mut lists = HitLists::new(self.contexts.len());
         let mut block = Block::default();
-        let mut first = oids.start;
-        let mut residues = 0;
-        for oid in oids.clone() {
-            let subject = subjects.residues(oid);
-            residues += subject.len();
-            block.residues.push(subject);
-            block.masks.push(subjects.masks(oid));
-            if residues >= BLOCK_RESIDUES || oid + 1 == oids.end {
-                self.search_block(first, &block, scratch, &mut lists);
-                block.residues.clear();
-                block.masks.clear();
-                first = oid + 1;
-                residues = 0;
+        for oid in oids {
+            block.push(oid, subjects.residues(oid), subjects.masks(oid), self.word.size);
+            if block.size >= BLOCK_RESIDUES {
+                self.search_block(&block, scratch, &mut lists);
+                block.clear();
             }
+        }
+        if !block.parts.is_empty() {
+            self.search_block(&block, scratch, &mut lists);
         }
         lists
     }
 
-    /// Searches a few subjects, the first of which is `first`.
-    fn search_block(&self, first: u32, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
+    /// Searches a few subjects.
+    fn search_block(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
         let Scratch { filter, candidates, stretch, found, diagonals, .. } = scratch;
@@ -192,109 +165,58 @@ impl Searcher {
             candidates.clear();
             group.filter(&block.residues, filter, candidates);
             for candidate in candidates.iter() {
-                let subject = block.subject(candidate.subject as usize);
+                let part = &block.parts[candidate.subject as usize];
                 let index = candidate.context as usize;
-                let diagonal = Stretch::whole(&self.contexts[index], candidate.diagonal, &subject);
+                let diagonal = Stretch::whole(&self.contexts[index], candidate.diagonal, part);
                 let words = &self.words[index][diagonal.q..];
-                diagonal.scan(&rule, &self.word, words, &subject, stretch, |hsp| {
-                    let (subject, context) = (candidate.subject, candidate.context);
-                    found.push(Found { subject, context, hsp });
+                diagonal.scan(&rule, &self.word, words, part, stretch, |hsp| {
+                    let (part, context) = (candidate.subject, candidate.context);
+                    found.push(Found { part, context, hsp });
                 });
             }
         }
         for group in &self.sparse {
-            for index in 0..block.residues.len() {
-                let subject = block.subject(index);
-                group.scan(&self.contexts, &rule, &subject, diagonals, |context, hsp| {
-                    let context = context as u32;
-                    found.push(Found { subject: index as u32, context, hsp });
+            for (index, part) in block.parts.iter().enumerate() {
+                group.scan(&self.contexts, &rule, part, diagonals, |context, hsp| {
+                    found.push(Found { part: index as u32, context: context as u32, hsp });
                 });
             }
         }
-        self.extend_found(first, block, scratch, lists);
+        self.extend_found(block, scratch, lists);
     }
 
     /// The gapped stage for all that was found in a block.
-    fn extend_found(&self, first: u32, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
+    fn extend_found(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let mut found = std::mem::take(&mut scratch.found);
-        found.sort_unstable_by_key(|f| (f.subject, f.context, f.hsp.order()));
+        let oid = |found: &Found| block.parts[found.part as usize].oid;
+        found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
         let mut loaded = None;
-        for hits in found.chunk_by(|a, b| (a.subject, a.context) == (b.subject, b.context)) {
-            let (subject, context) = (hits[0].subject, hits[0].context as usize);
-            if loaded != Some(subject) {
-                scratch.gapped.subject.load(block.residues[subject as usize]);
-                loaded = Some(subject);
+        for of_subject in found.chunk_by(|a, b| (oid(a), a.context) == (oid(b), b.context)) {
+            let number = of_subject[0].context as usize;
+            let context = &self.contexts[number];
+            for hits in of_subject.chunk_by(|a, b| a.part == b.part) {
+                let part = &block.parts[hits[0].part as usize];
+                if loaded != Some(hits[0].part) {
+                    scratch.gapped.subject.load(part);
+                    loaded = Some(hits[0].part);
+                }
+                scratch.ungapped.clear();
+                scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
+                let Scratch { ungapped, gapped, .. } = scratch;
+                self.gapped.extend(part, context, ungapped, &self.scores, gapped);
             }
-            scratch.ungapped.clear();
-            scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
-            let hit = self.gapped.run(
-                first + subject,
-                &self.contexts[context],
-                &scratch.ungapped,
-                &self.scores,
-                &mut scratch.gapped,
-            );
+            let length = block.parts[of_subject[0].part as usize].subject_len;
+            let hit = self.gapped.finish(oid(&of_subject[0]), context, length, &mut scratch.gapped);
             if let Some(hit) = hit {
-                lists.push(context, hit, self.prune_to());
+                lists.push(number, hit, self.merger.prune_to());
             }
         }
         scratch.found = found;
     }
 
-    /// Adds the hits of another range of OIDs to `lists`.
-    pub fn absorb(&self, lists: &mut HitLists, part: HitLists) {
-        lists.absorb(part, self.prune_to());
-    }
-
-    /// Lists without hits, to [absorb](Self::absorb) ranges into.
-    pub fn empty_lists(&self) -> HitLists {
-        HitLists::new(self.contexts.len())
-    }
-
-    /// Lists may be cut to this length at any time; `None` where the choice needs all hits.
-    fn prune_to(&self) -> Option<usize> {
-        (self.filter == HspFilter::Collect).then_some(self.capacity)
-    }
-
-    /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
-    /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
-    pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
-        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries];
-        for (context, hits) in self.contexts.iter().zip(lists.lists) {
-            let hits = self.select(context, hits);
-            let query = &mut queries[context.query];
-            let split_at = if context.continues { context.offset } else { 0 };
-            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`, blast_hits.c).
-            let both = !query.is_empty() && !hits.is_empty();
-            *query = pieces::merge(std::mem::take(query), hits, split_at);
-            if both {
-                hitlist::keep_best(query, self.capacity);
-            }
-        }
-        for hits in &mut queries {
-            if self.by_oid {
-                hits.sort_unstable_by_key(|hit| hit.oid);
-            } else {
-                hits.sort_unstable_by(hitlist::by_rank);
-            }
-        }
-        queries
-    }
-
-    /// What is kept of a context's hits in the whole database, in ascending OID order.
-    fn select(&self, context: &Context, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
-        let searched = context.offset..context.offset + context.len() as u32;
-        hits.sort_unstable_by_key(|hit| hit.oid);
-        let mut kept = match self.filter {
-            HspFilter::Collect => hits,
-            HspFilter::Culling(limit) => filters::preliminary_culling(&hits, searched, limit),
-            HspFilter::BestHit { edge, .. } => {
-                filters::preliminary_best_hit(&hits, edge, self.capacity)
-            }
-        };
-        let capacity = self.prune_to().unwrap_or(kept.len());
-        hitlist::keep_best(&mut kept, capacity);
-        kept
+    /// What puts lists of several ranges together.
+    pub fn merger(&self) -> &Merger {
+        &self.merger
     }
 }
 

@@ -3,8 +3,8 @@
 //! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare (long words of the
 //! compressed alphabet).
 
+use super::block::Part;
 use super::context::Context;
-use super::stretch::MaskedSubject;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet};
 
@@ -59,21 +59,20 @@ impl Group {
         Group { contexts: members.to_vec(), starts, slots, alphabet, word_size, ends, positions }
     }
 
-    /// Finds the ungapped HSPs of one subject; calls `found` with the context and the HSP.
+    /// Finds the ungapped HSPs of a part of a subject; calls `found` with the context and the HSP.
     pub fn scan(
         &self,
         contexts: &[Context],
         rule: &DiagonalRule,
-        subject: &MaskedSubject,
+        part: &Part,
         diagonals: &mut Diagonals,
         mut found: impl FnMut(usize, UngappedHsp),
     ) {
         let window = rule.window.max(1);
-        let MaskedSubject { residues, .. } = *subject;
-        diagonals.start_subject(self.slots.len() + window as usize, residues.len(), window);
+        diagonals.start_subject(self.slots.len() + window as usize, part.residues.len(), window);
         let mask = diagonals.table.len() - 1;
-        self.word_hits(residues, |s, position| {
-            if !subject.allows(s, rule) {
+        self.word_hits(part.residues, |s, position| {
+            if !part.allows(s, rule) {
                 return;
             }
             let slot = self.slots[position as usize] as usize;
@@ -81,7 +80,7 @@ impl Group {
             let q = (position - self.starts[slot]) as usize;
             let entry = &mut diagonals.table[(position as usize).wrapping_sub(s) & mask];
             let mut state = Diagonal { last: entry.last - diagonals.base, ..*entry };
-            if let Some(hsp) = rule.hit(&mut state, &contexts[index], residues, q, s) {
+            if let Some(hsp) = rule.hit(&mut state, &contexts[index], part, q, s) {
                 found(index, hsp);
             }
             *entry = Diagonal { last: state.last + diagonals.base, ..state };

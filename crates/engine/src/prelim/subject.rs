@@ -2,6 +2,7 @@
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
 use super::band::{Band, Direction, MARGIN};
+use super::block::Part;
 use super::context::{self, Context};
 use super::gapped::{self, Cell, Extent, GapCosts};
 use super::kernel::Kernel;
@@ -26,23 +27,26 @@ const LONG_SUBJECT: usize = 90_000;
 /// How far beyond the query's own length.
 const LONG_SUBJECT_GAPS: usize = 3_000;
 
-/// The subject at hand, ready for extensions in both directions.
+/// The part of a subject at hand, ready for extensions in both directions.
 #[derive(Debug, Default)]
 pub(super) struct SubjectBuffer {
     /// Residues between margins of sentinels.
     forward: Vec<u8>,
     /// The same backwards.
     backward: Vec<u8>,
+    /// Where extensions to the right end, if not before.
+    reach: usize,
 }
 
 impl SubjectBuffer {
-    /// Takes another subject.
-    pub fn load(&mut self, residues: &[u8]) {
+    /// Takes another part.
+    pub fn load(&mut self, part: &Part) {
         let margin = [alphabet::SENTINEL; MARGIN];
         self.forward.clear();
-        self.forward.extend(margin.iter().chain(residues).chain(&margin));
+        self.forward.extend(margin.iter().chain(part.residues).chain(&margin));
         self.backward.clear();
         self.backward.extend(self.forward.iter().rev());
+        self.reach = part.reach;
     }
 
     fn len(&self) -> usize {
@@ -60,7 +64,10 @@ pub(super) struct GappedScratch {
     pub subject: SubjectBuffer,
     cells: Vec<Cell>,
     tree: ContainmentTree,
+    /// HSPs in the part at hand.
     hsps: Vec<PrelimHsp>,
+    /// Those in the parts so far of a subject.
+    gathered: Vec<PrelimHsp>,
 }
 
 /// What the gapped stage needs to know of a search.
@@ -111,31 +118,49 @@ impl GappedStage {
         }
     }
 
-    /// The preliminary hit in the loaded subject, if any. `ungapped` is in the order of [`UngappedHsp::order`] and not
-    /// empty.
-    pub fn run(
+    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its earlier parts (spec 5.3–5.7;
+    /// `Blast_HSPListsMerge` in `blast_hits.c`, which has nothing to join where parts do not overlap). `ungapped` is in the
+    /// order of [`UngappedHsp::order`] and not empty.
+    pub fn extend(
         &self,
-        oid: u32,
+        part: &Part,
         context: &Context,
         ungapped: &[UngappedHsp],
         scores: &PaddedScores,
         scratch: &mut GappedScratch,
-    ) -> Option<PrelimHit> {
+    ) {
+        scratch.hsps.clear();
         if self.ungapped {
-            scratch.hsps.clear();
             scratch.hsps.extend(ungapped.iter().map(ungapped_hit));
-        } else if self.hopeless(context, ungapped, scores, &scratch.subject) {
-            return None;
-        } else {
+        } else if !self.hopeless(context, ungapped, scores, &scratch.subject) {
             self.extend_all(context, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);
         }
-        let subject_len = scratch.subject.len();
-        let hsps = &mut scratch.hsps;
-        hsps.sort_by(order::order_s);
-        if self.subject_besthit {
-            filters::subject_best_hit(hsps);
+        if scratch.hsps.is_empty() {
+            return;
         }
+        for hsp in &mut scratch.hsps {
+            hsp.s_start += part.start;
+            hsp.s_end += part.start;
+            hsp.s_seed += part.start;
+        }
+        scratch.gathered.append(&mut scratch.hsps);
+        scratch.gathered.sort_by(order::order_s);
+        if self.subject_besthit {
+            filters::subject_best_hit(&mut scratch.gathered);
+        }
+    }
+
+    /// The preliminary hit of a context in a subject of so many residues, from the HSPs in all its parts; `None` if none is
+    /// left.
+    pub fn finish(
+        &self,
+        oid: u32,
+        context: &Context,
+        subject_len: usize,
+        scratch: &mut GappedScratch,
+    ) -> Option<PrelimHit> {
+        let hsps = &mut scratch.gathered;
         for hsp in hsps.iter_mut() {
             hsp.evalue = self.evalue(context, hsp.score, subject_len);
         }
@@ -155,7 +180,9 @@ impl GappedStage {
             hsp.q_end += context.offset;
             hsp.q_seed += context.offset;
         }
-        Some(PrelimHit { oid, evalue, hsps: hsps.clone() })
+        let hit = PrelimHit { oid, evalue, hsps: hsps.clone() };
+        hsps.clear();
+        Some(hit)
     }
 
     fn evalue(&self, context: &Context, score: i32, subject_len: usize) -> f64 {
@@ -265,13 +292,13 @@ impl GappedStage {
         restricted: bool,
     ) -> PrelimHsp {
         let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
-        let (m, n) = (context.len(), scratch.subject.len());
-        let (mut left_len, mut right_len) = (s + 1, n - s - 1);
-        if n >= LONG_SUBJECT {
+        let (m, n, reach) = (context.len(), scratch.subject.len(), scratch.subject.reach);
+        let (mut left_len, mut right_len) = (s + 1, reach.saturating_sub(s + 1));
+        if reach >= LONG_SUBJECT {
             left_len = left_len.min(q + 1 + LONG_SUBJECT_GAPS);
             right_len = right_len.min(m - q - 1 + LONG_SUBJECT_GAPS);
         }
-        let SubjectBuffer { forward, backward } = &scratch.subject;
+        let SubjectBuffer { forward, backward, .. } = &scratch.subject;
         let left = extend(
             &context.reversed[m - 1 - q..],
             &backward[MARGIN + n - 1 - s..MARGIN + n - s + left_len],

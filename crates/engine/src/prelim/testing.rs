@@ -3,7 +3,7 @@
 use super::kernel::Kernel;
 
 /// A small generator (xorshift*), so that a failing test can be repeated.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
@@ -60,7 +60,7 @@ pub(super) fn related(random: &mut Random, len: usize) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// The kernels that this machine can run.
-pub(super) fn kernels() -> Vec<Kernel> {
+pub(crate) fn kernels() -> Vec<Kernel> {
     match Kernel::detect() {
         Kernel::Avx512 => vec![Kernel::Portable, Kernel::Avx2, Kernel::Avx512],
         best => vec![Kernel::Portable, best],

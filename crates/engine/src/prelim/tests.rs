@@ -1,5 +1,7 @@
 //! The filters lose nothing, whatever the instructions and the options, and partitions merge to the whole.
 
+use std::ops::Range;
+
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -10,13 +12,18 @@ use super::*;
 use crate::hits::PrelimHit;
 use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
 use crate::query::{Query, QueryInput};
-use crate::subjects::Subjects;
+use crate::subjects::{Masks, Subjects};
 
-struct Sequences(Vec<Vec<u8>>);
+/// Residues, and hard masks of the first of them.
+struct Sequences(Vec<Vec<u8>>, Vec<Vec<Range<u32>>>);
 
 impl Subjects for Sequences {
     fn residues(&self, oid: u32) -> &[u8] {
         &self.0[oid as usize]
+    }
+
+    fn masks(&self, oid: u32) -> Masks<'_> {
+        self.1.get(oid as usize).map_or(Masks::Soft(&[]), |stretches| Masks::Hard(stretches))
     }
 }
 
@@ -64,7 +71,7 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
     }
     let totals =
         DatabaseTotals { residues: db_length, sequences: subjects.len() as i64, min_length: 10 };
-    (queries, Sequences(subjects), totals)
+    (queries, Sequences(subjects, Vec::new()), totals)
 }
 
 fn search(
@@ -75,14 +82,15 @@ fn search(
 ) -> Vec<Vec<PrelimHit>> {
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
     let searcher = Searcher::new(&queries, &[queries.len()], params, totals, kernel);
-    let mut lists = searcher.empty_lists();
+    let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
     // Last part first: the order of arrival must not matter.
     for part in (0..parts).rev() {
         let oids = (count * part / parts) as u32..(count * (part + 1) / parts) as u32;
-        searcher.absorb(&mut lists, searcher.search(subjects, oids, &mut Scratch::default()));
+        let part = searcher.search(subjects, oids, &mut Scratch::default());
+        searcher.merger().absorb(&mut lists, part);
     }
-    searcher.choose(lists)
+    searcher.merger().choose(lists)
 }
 
 #[test]
@@ -106,6 +114,76 @@ fn filters_lose_nothing() {
         }
     }
     assert!(found > 200, "{found} hits are too few to show anything");
+}
+
+/// Up to three stretches of a sequence, in order.
+fn stretches(random: &mut Random, len: usize) -> Vec<Range<u32>> {
+    let mut stretches: Vec<Range<u32>> = Vec::new();
+    for _ in 0..random.below(4) {
+        let start = stretches.last().map_or(0, |last| last.end) + random.below(60) as u32;
+        let end = (start + 1 + random.below(40) as u32).min(len as u32);
+        if start < end {
+            stretches.push(start..end);
+        }
+    }
+    stretches
+}
+
+#[test]
+fn filters_lose_nothing_between_hard_masks() {
+    let (mut found, mut hidden) = (0, 0);
+    for seed in 20..23 {
+        let mut data = data(seed, 20_000);
+        let mut random = Random::new(seed);
+        data.1.1 = data.1.0.iter().map(|subject| stretches(&mut random, subject.len())).collect();
+        for change in changes() {
+            let params = change(params("BLOSUM62"));
+            let unfiltered = search(&data, &params, None, 1);
+            for kernel in kernels() {
+                assert_eq!(
+                    search(&data, &params, Some(kernel), 3),
+                    unfiltered,
+                    "{seed} {kernel:?}"
+                );
+            }
+            for hit in unfiltered.iter().flatten() {
+                let (masks, len) = (&data.1.1[hit.oid as usize], data.1.0[hit.oid as usize].len());
+                // Words are looked for in a single mask that reaches the end.
+                let open = masks.first().is_some_and(|mask| mask.end as usize == len);
+                let apart = hit.hsps.iter().all(|hsp| {
+                    masks.iter().all(|mask| mask.end <= hsp.s_start || hsp.s_end <= mask.start)
+                });
+                assert!(apart || open, "{hit:?} {masks:?}");
+                found += 1;
+                hidden += usize::from(!masks.is_empty() && !open);
+            }
+        }
+    }
+    assert!(
+        found > 200 && hidden > 100,
+        "{found} hits, {hidden} beside masks: too few to show anything"
+    );
+}
+
+#[test]
+fn a_choice_of_subjects_is_searched_like_each_by_itself() {
+    let data = data(30, 20_000);
+    let params = params("BLOSUM62");
+    let queries: Vec<Query> =
+        data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
+    let searcher =
+        Searcher::new(&queries, &[queries.len()], &params, &data.2, Some(Kernel::detect()));
+    let mut scratch = Scratch::default();
+    let oids: Vec<u32> =
+        (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();
+    let together = searcher.search(&data.1, oids.iter().copied(), &mut scratch);
+    let mut apart = searcher.merger().empty_lists();
+    for oid in oids {
+        searcher.merger().absorb(&mut apart, searcher.search(&data.1, [oid], &mut scratch));
+    }
+    let [together, apart] = [together, apart].map(|lists| searcher.merger().choose(lists));
+    assert!(together.iter().flatten().count() > 5, "{together:?}");
+    assert_eq!(together, apart);
 }
 
 /// Options that change words, cut-offs and extensions.

@@ -1,5 +1,6 @@
 //! Word hits to ungapped HSPs on one diagonal (spec 4.3, 4.4; facts from `aa_ungapped.c`).
 
+use super::block::Part;
 use super::context::Context;
 use super::profile::PaddedScores;
 
@@ -51,7 +52,7 @@ impl DiagonalRule<'_> {
         &self,
         state: &mut Diagonal,
         context: &Context,
-        subject: &[u8],
+        part: &Part,
         q: usize,
         s: usize,
     ) -> Option<UngappedHsp> {
@@ -60,7 +61,7 @@ impl DiagonalRule<'_> {
             if at < state.last {
                 return None;
             }
-            let (hsp, stop) = self.one_hit(context, subject, q, s);
+            let (hsp, stop) = self.one_hit(context, part, q, s);
             state.last = stop as i32 - (self.word_size as i32 - 1);
             return (hsp.score >= context.cutoff_ungapped).then_some(hsp);
         }
@@ -84,7 +85,7 @@ impl DiagonalRule<'_> {
             return None;
         }
         let left_end = (state.last + self.word_size as i32) as usize;
-        let (hsp, stop) = self.two_hit(context, subject, q, s, left_end);
+        let (hsp, stop) = self.two_hit(context, part, q, s, left_end);
         *state = match stop {
             Some(stop) => {
                 Diagonal { last: stop as i32 - (self.word_size as i32 - 1), extended: true }
@@ -100,18 +101,11 @@ impl DiagonalRule<'_> {
     }
 
     /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
-    fn left(
-        &self,
-        context: &Context,
-        subject: &[u8],
-        q: usize,
-        s: usize,
-        from: i32,
-    ) -> (i32, usize) {
+    fn left(&self, context: &Context, part: &Part, q: usize, s: usize, from: i32) -> (i32, usize) {
         // q and s count residues to the left: the first pair is (q - 1, s - 1).
         let reach = q.min(s);
         let query = &context.residues()[q - reach..q];
-        let subject = &subject[s - reach..s];
+        let subject = &part.residues[s - reach..s];
         let (mut run, mut best, mut len) = (from, from, 0);
         for (i, (&a, &b)) in query.iter().rev().zip(subject.iter().rev()).enumerate() {
             run += self.score(a, b);
@@ -130,7 +124,7 @@ impl DiagonalRule<'_> {
     fn right(
         &self,
         context: &Context,
-        subject: &[u8],
+        part: &Part,
         q: usize,
         s: usize,
         from: i32,
@@ -138,7 +132,7 @@ impl DiagonalRule<'_> {
         let (mut run, mut best, mut len) = (from, from, 0);
         // The sentinel after the query takes part: it ends the walk with its offset.
         let query = context.residues_with_end().get(q..).unwrap_or_default();
-        let rest = subject.get(s..).unwrap_or_default();
+        let rest = part.residues.get(s..part.reach).unwrap_or_default();
         for (i, (&a, &b)) in query.iter().zip(rest).enumerate() {
             run += self.score(a, b);
             if run > best {
@@ -157,24 +151,24 @@ impl DiagonalRule<'_> {
     fn two_hit(
         &self,
         context: &Context,
-        subject: &[u8],
+        part: &Part,
         q: usize,
         s: usize,
         left_end: usize,
     ) -> (UngappedHsp, Option<usize>) {
         let (mut sum, mut best, mut shift) = (0, 0, 0);
         for i in 0..self.word_size {
-            sum += self.score(context.residues()[q + i], subject[s + i]);
+            sum += self.score(context.residues()[q + i], part.residues[s + i]);
             if sum > best {
                 best = sum;
                 shift = i + 1;
             }
         }
         let (q, s) = (q + shift, s + shift);
-        let (left_score, left_len) = self.left(context, subject, q, s, 0);
+        let (left_score, left_len) = self.left(context, part, q, s, 0);
         let (mut score, mut right_len, mut stop) = (left_score, 0, None);
         if left_len + left_end >= s {
-            let (right_score, len, at) = self.right(context, subject, q, s, left_score);
+            let (right_score, len, at) = self.right(context, part, q, s, left_score);
             score = score.max(right_score);
             right_len = len;
             stop = Some(at);
@@ -189,17 +183,11 @@ impl DiagonalRule<'_> {
     }
 
     /// One-hit extension. Returns the HSP and where the right extension stopped.
-    fn one_hit(
-        &self,
-        context: &Context,
-        subject: &[u8],
-        q: usize,
-        s: usize,
-    ) -> (UngappedHsp, usize) {
+    fn one_hit(&self, context: &Context, part: &Part, q: usize, s: usize) -> (UngappedHsp, usize) {
         let (mut sum, mut score) = (0, 0);
         let (mut start, mut best_start, mut end) = (0, 0, self.word_size);
         for i in 0..self.word_size {
-            sum += self.score(context.residues()[q + i], subject[s + i]);
+            sum += self.score(context.residues()[q + i], part.residues[s + i]);
             if sum > score {
                 score = sum;
                 best_start = start;
@@ -210,9 +198,9 @@ impl DiagonalRule<'_> {
             }
         }
         let (left_score, left_len) =
-            self.left(context, subject, q + best_start, s + best_start, score);
+            self.left(context, part, q + best_start, s + best_start, score);
         let (right_score, right_len, stop) =
-            self.right(context, subject, q + end + 1, s + end + 1, left_score);
+            self.right(context, part, q + end + 1, s + end + 1, left_score);
         // BLAST+ measures the word from the last start it tried, not from the best one (spec 4.4).
         let word_len = (end + 1).wrapping_sub(start);
         let hsp = UngappedHsp {

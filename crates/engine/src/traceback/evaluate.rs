@@ -120,6 +120,7 @@ impl Traceback {
             query: bounds.q_start..bounds.q_end,
             subject: bounds.s_start..bounds.s_end,
             edits: scaled.edits,
+            number: 0,
             adjustment: scaled.adjustment,
         }
     }

@@ -1,23 +1,17 @@
 //! Smith–Waterman passes without traceback (spec 6.6): the best local score and its end, and the start that belongs to it.
 //! Ties go to the first cell reached, so the order of the loops is part of the contract (`smith_waterman.c`).
 
-use super::dp::Scheme;
+use std::ops::Range;
 
-/// One column of the running row.
-#[derive(Clone, Copy, Debug, Default)]
-struct Column {
-    best: i32,
-    /// Score with an open gap in the subject.
-    gap: i32,
-}
+use super::dp::Scheme;
+use super::sweep::Sweep;
 
 /// Memory of the passes.
 #[derive(Debug, Default)]
 pub(super) struct LocalScratch {
-    columns: Vec<Column>,
-    /// Subject residues in the order of the columns, and those of a row in which some are forbidden.
+    sweep: Sweep,
+    /// Subject residues in the order of the columns.
     letters: Vec<u8>,
-    barred: Vec<u8>,
 }
 
 /// A local score and the cell that first reached it.
@@ -44,7 +38,7 @@ impl Forbidden {
     }
 
     /// Forbids the cells of an alignment. The end of the query range is exclusive, that of the subject range counts.
-    pub fn push(&mut self, query: std::ops::Range<usize>, subject: std::ops::Range<usize>) {
+    pub fn push(&mut self, query: Range<usize>, subject: Range<usize>) {
         for row in &mut self.rows[query] {
             row.push((subject.start, subject.end));
         }
@@ -96,21 +90,15 @@ impl LocalScratch {
         forbidden: &Forbidden,
         enough: i32,
     ) -> Peak {
-        let LocalScratch { columns, letters, barred } = self;
+        let LocalScratch { sweep, letters } = self;
         let mut peak = Peak { score: 0, query: 0, subject: 0 };
-        columns.clear();
-        columns.resize(letters.len(), Column { best: 0, gap: -scheme.gaps.open });
+        sweep.start(letters.len(), scheme.gaps);
         for (query, residue) in rows {
-            let letters = match forbidden.row(query) {
-                [] => &*letters,
-                ranges => {
-                    bar(letters, ranges, &place, barred);
-                    &*barred
-                }
-            };
-            let best = advance(columns, letters, scheme.scores.row(residue), scheme);
+            let barred = forbidden.row(query).iter();
+            let barred = barred.map(|range| columns_of(range, letters.len(), &place));
+            let best = sweep.row(residue, letters, barred, scheme.scores, scheme.gaps);
             if best > peak.score {
-                let column = columns.iter().position(|column| column.best == best).unwrap_or(0);
+                let column = sweep.column_of(best).unwrap_or(0);
                 peak = Peak { score: best, query, subject: place(column) };
                 if best >= enough {
                     break;
@@ -121,49 +109,20 @@ impl LocalScratch {
     }
 }
 
-/// A residue code that scores as nothing does, so that no alignment goes through it.
-const BARRED: u8 = 31;
-
-/// The letters of a row in which the columns of the closed `ranges` of subject offsets are forbidden.
-fn bar(
-    letters: &[u8],
-    ranges: &[(usize, usize)],
+/// The columns of a closed range of subject offsets, as far as there are `columns`.
+fn columns_of(
+    &(start, end): &(usize, usize),
+    columns: usize,
     place: impl Fn(usize) -> usize,
-    barred: &mut Vec<u8>,
-) {
-    barred.clear();
-    barred.extend_from_slice(letters);
-    let Some(last) = letters.len().checked_sub(1) else { return };
-    for &(start, end) in ranges {
-        // In either direction, the offsets of the columns make up one range.
-        let (low, high) = (place(0).min(place(last)), place(0).max(place(last)));
-        if start > high || end < low {
-            continue;
-        }
-        let (one, other) = (place(start.max(low)), place(end.min(high)));
-        barred[one.min(other)..=one.max(other)].fill(BARRED);
+) -> Range<usize> {
+    let Some(last) = columns.checked_sub(1) else { return 0..0 };
+    // In either direction, the offsets of the columns make up one range.
+    let (low, high) = (place(0).min(place(last)), place(0).max(place(last)));
+    if start > high || end < low {
+        return 0..0;
     }
-}
-
-/// Updates the columns by one row and returns its best score.
-#[inline(always)]
-fn advance(columns: &mut [Column], letters: &[u8], scores: &[i32; 32], scheme: &Scheme<'_>) -> i32 {
-    let (opened, extend) = (scheme.gaps.open + scheme.gaps.extend, scheme.gaps.extend);
-    let (mut diagonal, mut gap_row, mut best) = (0, -opened, 0);
-    for (column, &letter) in columns.iter_mut().zip(letters) {
-        let gap = (column.best - opened).max(column.gap - extend);
-        let pair = diagonal + scores[usize::from(letter & 31)];
-        // At least zero, by its bits: a branch here is taken at random.
-        let without = (pair & !(pair >> 31)).max(gap);
-        let score = without.max(gap_row);
-        // As opening costs no less than extending, a gap opened from a gap is never better: the next column waits for two
-        // operations only.
-        gap_row = (without - opened).max(gap_row - extend);
-        diagonal = column.best;
-        *column = Column { best: score, gap };
-        best = best.max(score);
-    }
-    best
+    let (one, other) = (place(start.max(low)), place(end.min(high)));
+    one.min(other)..one.max(other) + 1
 }
 
 #[cfg(test)]

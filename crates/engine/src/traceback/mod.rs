@@ -13,10 +13,12 @@ mod redo;
 mod select;
 mod smith_waterman;
 mod subject;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
 use fleetblast_seq::alphabet;
+use serde::{Deserialize, Serialize};
 
 use crate::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
 use crate::containment::ContainmentTree;
@@ -140,7 +142,7 @@ impl Default for Scratch {
 }
 
 /// The alignments of one query and one subject, before the selection among subjects.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Subject, counted over the whole database.
     pub oid: u32,
@@ -150,6 +152,14 @@ pub struct Candidate {
     pub first_local: Option<HitKey>,
     /// Alignments in ORDER-S of their scaled scores; with rounded scores.
     pub alignments: Vec<Alignment>,
+}
+
+impl Candidate {
+    /// The candidate with [outlines](Alignment::outline) of its alignments.
+    #[must_use]
+    pub fn outline(&self) -> Candidate {
+        Candidate { alignments: self.alignments.iter().map(Alignment::outline).collect(), ..*self }
+    }
 }
 
 /// An alignment in scaled units, before its e-value is known.
@@ -225,9 +235,23 @@ impl Traceback {
         }
     }
 
-    /// Aligns one query and one subject. `subject` are the residues of the whole subject, `hit` a preliminary hit of this query in it,
-    /// its HSPs in ORDER-S.
+    /// Aligns one query and one subject. `subject` are the residues of the whole subject, masked as
+    /// [`Masks::aligned`](crate::subjects::Masks::aligned) tells, `hit` a preliminary hit of this query in it, its HSPs in ORDER-S.
     pub fn align(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        hit: &PrelimHit,
+        scratch: &mut Scratch,
+    ) -> Candidate {
+        let mut candidate = self.candidate(query, subject, hit, scratch);
+        for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
+            alignment.number = number as u32;
+        }
+        candidate
+    }
+
+    fn candidate(
         &self,
         query: &TracebackQuery,
         subject: &[u8],
@@ -276,6 +300,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         query: hsp.q_start..hsp.q_end,
         subject: hsp.s_start..hsp.s_end,
         edits: vec![Edit { op: EditOp::Substitution, len: hsp.q_end - hsp.q_start }],
+        number: 0,
         adjustment: Adjustment::None,
     };
     let mut alignments: Vec<Alignment> = hit.hsps.iter().map(alignment).collect();

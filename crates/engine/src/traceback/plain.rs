@@ -125,6 +125,7 @@ impl Traceback {
             query: q_start..q_end,
             subject: s_start + shift..s_end + shift,
             edits: traced.edits,
+            number: 0,
             adjustment: Adjustment::None,
         }
     }

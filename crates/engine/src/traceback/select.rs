@@ -31,7 +31,7 @@ pub fn preliminary_capacity(params: &Params) -> usize {
 
 /// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
 ///
-/// Candidates must be offered query by query, within a query in the order of [`crate::prelim::Searcher::choose`], and only those that
+/// Candidates must be offered query by query, within a query in the order of [`crate::prelim::Merger::choose`], and only those that
 /// [`Selector::wants`] at that moment. They may have been computed in any order.
 #[derive(Debug)]
 pub struct Selector {

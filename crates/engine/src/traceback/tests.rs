@@ -138,7 +138,7 @@ fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<S
     let traceback = Traceback::new(params, &totals);
     let mut selector = Selector::new(params, &lengths);
     let mut scratch = Scratch::new();
-    for (i, hits) in searcher.choose(found).iter().enumerate() {
+    for (i, hits) in searcher.merger().choose(found).iter().enumerate() {
         let query = traceback.query(&queries[i]);
         for hit in hits {
             if selector.wants(hit.evalue) {
@@ -268,7 +268,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let found = searcher.search(&database, 0..25, &mut prelim::Scratch::default());
     let query = traceback.query(&query);
     let mut used = Scratch::new();
-    for hit in &searcher.choose(found)[0] {
+    for hit in &searcher.merger().choose(found)[0] {
         let subject = database.residues(hit.oid);
         let fresh = traceback.align(&query, subject, hit, &mut Scratch::new());
         assert_eq!(traceback.align(&query, subject, hit, &mut used), fresh, "oid {}", hit.oid);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind};
 
 /// Name of a member or of the alternative of a CHOICE: a word in text, a number in binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,9 +167,9 @@ fn seq_id(node: &Node) -> Option<SeqId> {
     let number = || if let Node::Integer(number) = value { Some(*number) } else { None };
     match *which {
         "local" => object_id(value).map(SeqId::Local),
-        "gibbsq" => Some(SeqId::Numbered("bbs", number()?)),
-        "gibbmt" => Some(SeqId::Numbered("bbm", number()?)),
-        "giim" => Some(SeqId::Numbered("gim", value.integer(GIIM, "id")?)),
+        "gibbsq" => Some(SeqId::Numbered(NumberKind::BackboneSequence, number()?)),
+        "gibbmt" => Some(SeqId::Numbered(NumberKind::BackboneMolecule, number()?)),
+        "giim" => Some(SeqId::Numbered(NumberKind::Import, value.integer(GIIM, "id")?)),
         "gi" => Some(SeqId::Gi(number()?)),
         "general" => Some(SeqId::General {
             db: value.text(GENERAL, "db")?,

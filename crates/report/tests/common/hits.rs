@@ -106,6 +106,7 @@ fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
         query: position("Hsp_query-from") - 1 - offset..position("Hsp_query-to") - offset,
         subject: position("Hsp_hit-from") - 1..position("Hsp_hit-to"),
         edits,
+        number: 0,
         adjustment,
     }
 }

@@ -1,6 +1,6 @@
 //! Choosing among several identifiers of one sequence (`Seq_id.cpp`).
 
-use super::{SeqId, TextKind};
+use super::{NumberKind, SeqId, TextKind};
 
 /// The identifier with the lowest text score, the first of equals: the one whose accession the
 /// tabular formats print. Accessions come before RefSeq's, local identifiers, general ones, gi.
@@ -49,7 +49,7 @@ pub fn id_list(ids: &[SeqId]) -> Vec<u8> {
 
 fn text_score(id: &SeqId) -> i32 {
     match id {
-        SeqId::Numbered("gim", _) | SeqId::Gi(_) => 20,
+        SeqId::Numbered(NumberKind::Import, _) | SeqId::Gi(_) => 20,
         SeqId::General { .. } | SeqId::Numbered(..) => 15,
         SeqId::Local(_) | SeqId::Patent { .. } => 10,
         SeqId::Text { kind: TextKind::Gpipe | TextKind::NamedAnnotTrack, .. } => 9,

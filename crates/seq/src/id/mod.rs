@@ -18,11 +18,13 @@ pub mod accession;
 mod choice;
 mod parse;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
 pub use self::parse::{IdError, parse_stored, parse_word};
 
 /// A number or a text, as NCBI's Object-id.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ObjectId {
     /// A number.
     Number(i64),
@@ -50,7 +52,7 @@ impl ObjectId {
 }
 
 /// The databases whose identifiers are an accession with optional name, release and version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TextKind {
     /// `gb`
     GenBank,
@@ -98,11 +100,33 @@ impl TextKind {
     }
 }
 
+/// The databases whose identifiers are numbers, but for GIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum NumberKind {
+    /// `bbs`, GenInfo backbone sequence
+    BackboneSequence,
+    /// `bbm`, GenInfo backbone molecule
+    BackboneMolecule,
+    /// `gim`, GenInfo import
+    Import,
+}
+
+impl NumberKind {
+    /// The word that starts identifiers of this kind.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::BackboneSequence => "bbs",
+            Self::BackboneMolecule => "bbm",
+            Self::Import => "gim",
+        }
+    }
+}
+
 /// The release of Swiss-Prot identifiers that are written `tr`.
 const UNREVIEWED: &[u8] = b"unreviewed";
 
 /// One identifier of a sequence.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SeqId {
     /// `lcl|...`
     Local(ObjectId),
@@ -144,8 +168,8 @@ pub enum SeqId {
         /// Release tag, empty if none.
         release: Vec<u8>,
     },
-    /// `bbs|`, `bbm|`, `gim|` and other numbered kinds: prefix and number.
-    Numbered(&'static str, i64),
+    /// An identifier that is a number only.
+    Numbered(NumberKind, i64),
 }
 
 /// What a sequence is made of, as far as an identifier tells.
@@ -184,7 +208,7 @@ impl SeqId {
                 };
                 join(&[tag.as_bytes(), b"|", accession, version.as_bytes(), b"|", name])
             }
-            Self::Numbered(tag, number) => format!("{tag}|{number}").into_bytes(),
+            Self::Numbered(kind, number) => format!("{}|{number}", kind.tag()).into_bytes(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::accession::{Identified, identify};
-use super::{ObjectId, SeqId, TextKind, UNREVIEWED, digits};
+use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 
 /// A word that cannot be read as identifiers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,7 +92,7 @@ fn has_tag(text: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
     Local,
-    Numbered(&'static str),
+    Numbered(NumberKind),
     Gi,
     Patent,
     General,
@@ -107,9 +107,9 @@ impl Tag {
         let lower = text.to_ascii_lowercase();
         Some(match &lower[..] {
             b"lcl" => Self::Local,
-            b"bbs" | b"gibbsq" => Self::Numbered("bbs"),
-            b"bbm" => Self::Numbered("bbm"),
-            b"gim" => Self::Numbered("gim"),
+            b"bbs" | b"gibbsq" => Self::Numbered(NumberKind::BackboneSequence),
+            b"bbm" => Self::Numbered(NumberKind::BackboneMolecule),
+            b"gim" => Self::Numbered(NumberKind::Import),
             b"gi" => Self::Gi,
             b"pat" | b"pgp" => Self::Patent,
             b"gnl" => Self::General,
@@ -251,7 +251,7 @@ fn build(tag: Tag, fields: Fields) -> Option<SeqId> {
     let [first, second, third] = fields.parts.map(<[u8]>::trim_ascii);
     match tag {
         Tag::Local => local(first),
-        Tag::Numbered(prefix) => Some(SeqId::Numbered(prefix, small_number(first)?)),
+        Tag::Numbered(kind) => Some(SeqId::Numbered(kind, small_number(first)?)),
         Tag::Gi => Some(SeqId::Gi(digits(first)?)),
         Tag::General => {
             let tag = fields.greedy.as_deref().unwrap_or(second).trim_ascii();

@@ -24,6 +24,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         subject: query.clone(),
         query,
         edits: Vec::new(),
+        number: 0,
         adjustment: Adjustment::Scaled,
     }
 }

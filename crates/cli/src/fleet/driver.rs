@@ -1,0 +1,485 @@
+//! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::ids::{BlockId, GroupId, Rank, Ticket, Time, WorkerId};
+use fleetblast_fleet::master::Master;
+use fleetblast_fleet::message::{Address, Outgoing, ToMaster};
+use fleetblast_fleet::role::{Action, Event, Exit, Failure, Role};
+use fleetblast_fleet::supermaster::Supermaster;
+use fleetblast_fleet::topology::Topology;
+use fleetblast_fleet::work::{
+    Lane, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
+};
+use fleetblast_fleet::worker::Worker;
+use serde::{Deserialize, Serialize};
+
+use super::master::MasterWorks;
+use super::supermaster::SupermasterWorks;
+use super::wire::Bytes;
+use super::worker::{Shared, WorkerWorks};
+use crate::error::{CliError, exit};
+
+/// Without heartbeats, the state machines hear of the time this often.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A message on its way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Envelope {
+    /// Who sends it.
+    pub from: Address,
+    /// To whom, and what.
+    pub message: Outgoing<Bytes>,
+}
+
+/// Something a rank hears of.
+pub enum Happening {
+    /// A message came.
+    Message(Envelope),
+    /// A work of the supermaster has ended.
+    Supermaster(Ticket, Result<SupermasterOutcome<Bytes>, CliError>),
+    /// A work of the master has ended.
+    Master(Ticket, Result<MasterOutcome<Bytes>, CliError>),
+    /// A work of the worker has ended.
+    Worker(Ticket, Result<WorkerOutcome<Bytes>, CliError>),
+    /// The master's works found queries that cannot be read.
+    Unreadable(CliError),
+}
+
+/// Brings messages from rank to rank.
+pub trait Transport {
+    /// Sends a message to another rank. Messages from one rank to another arrive in the order in which they were sent.
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError>;
+
+    /// The next thing to happen, but for at most so long: a message, or what `works` tell.
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    fn next(
+        &mut self,
+        works: &Receiver<Happening>,
+        timeout: Duration,
+    ) -> Result<Option<Happening>, CliError>;
+}
+
+/// What a rank hosts, and what carries out the works.
+pub struct Hosted<'a> {
+    /// If the supermaster is here.
+    pub supermaster: Option<SupermasterWorks<'a>>,
+    /// If a master is here.
+    pub master: Option<(GroupId, MasterWorks<'a>)>,
+    /// If a worker is here, with its threads.
+    pub worker: Option<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool)>,
+}
+
+/// What becomes of the job as far as this rank knows.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// All roles here are through.
+    Exited(Exit),
+    /// The job cannot go on.
+    Failed(Failure, u8),
+}
+
+/// A job for a master's thread.
+enum MasterTask {
+    Open(BlockId, Bytes),
+    Work(Ticket, MasterWork<Bytes>),
+    Forget(BlockId),
+}
+
+/// A job for a worker's compute thread.
+enum WorkerTask {
+    Work(Ticket, WorkerWork<Bytes>),
+    Forget(BlockId),
+}
+
+/// A state machine, and the way to whoever carries out its works.
+struct Slot<R, T> {
+    role: R,
+    works: Sender<T>,
+    exited: bool,
+}
+
+/// The roles of a rank.
+struct Driver<'a, T> {
+    rank: Rank,
+    topology: &'a Topology,
+    transport: &'a mut T,
+    start: Instant,
+    /// Messages between roles of this rank.
+    local: VecDeque<Envelope>,
+    /// Messages that have left, whose senders want to know.
+    sent: VecDeque<(Address, Ticket)>,
+    supermaster: Option<Slot<Supermaster<Bytes>, (Ticket, SupermasterWork)>>,
+    master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
+    worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
+    moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
+    shared: Option<Arc<Shared>>,
+    /// The exit code of the first thing that failed here.
+    code: &'a Mutex<Option<u8>>,
+    end: Option<End>,
+}
+
+/// Runs a rank to its end. `code` is where ranks of one process tell each other how to exit.
+///
+/// # Errors
+/// A connection that is lost.
+pub fn run<T: Transport>(
+    rank: Rank,
+    topology: &Arc<Topology>,
+    config: &Arc<Config>,
+    hosted: Hosted,
+    transport: &mut T,
+    code: &Mutex<Option<u8>>,
+) -> Result<End, CliError> {
+    let (done, works) = channel();
+    thread::scope(|scope| {
+        let Hosted { supermaster, master, worker } = hosted;
+        let mut driver = Driver {
+            rank,
+            topology,
+            transport,
+            start: Instant::now(),
+            local: VecDeque::new(),
+            sent: VecDeque::new(),
+            supermaster: supermaster.map(|works| Slot {
+                role: Supermaster::new(config, topology, Default::default()),
+                works: supermaster_thread(scope, works, done.clone()),
+                exited: false,
+            }),
+            master: master.map(|(id, works)| {
+                let role = Master::new(id, config, topology);
+                let works = master_thread(scope, works, done.clone());
+                (id, Slot { role, works, exited: false })
+            }),
+            moving: None,
+            shared: None,
+            worker: None,
+            code,
+            end: None,
+        };
+        if let Some((id, works, shared, pool)) = worker {
+            let role = Worker::new(id, config, topology);
+            driver.moving = Some(moving_thread(scope, Arc::clone(&shared), done.clone()));
+            driver.shared = Some(shared);
+            let works = worker_thread(scope, works, pool, done.clone());
+            driver.worker = Some((id, Slot { role, works, exited: false }));
+        }
+        let interval = config.heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
+        driver.run(&works, interval)
+    })
+}
+
+impl<T: Transport> Driver<'_, T> {
+    fn run(&mut self, works: &Receiver<Happening>, interval: Duration) -> Result<End, CliError> {
+        self.all(|| Event::Start, || Event::Start, || Event::Start)?;
+        let mut ticked = Instant::now();
+        loop {
+            self.settle()?;
+            if let Some(end) = self.end.take() {
+                return Ok(end);
+            }
+            let rest = interval.saturating_sub(ticked.elapsed());
+            match self.transport.next(works, rest)? {
+                Some(happening) => self.happen(happening)?,
+                None => {
+                    ticked = Instant::now();
+                    self.all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
+                }
+            }
+        }
+    }
+
+    /// Deals with what happens among the roles of this rank.
+    fn settle(&mut self) -> Result<(), CliError> {
+        loop {
+            if let Some((role, ticket)) = self.sent.pop_front() {
+                match role {
+                    Address::Supermaster => self.supermaster(Event::Sent { ticket })?,
+                    Address::Master(_) => self.master(Event::Sent { ticket })?,
+                    Address::Worker(_) => self.worker(Event::Sent { ticket })?,
+                }
+            } else if let Some(envelope) = self.local.pop_front() {
+                self.deliver(envelope)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time(self.start.elapsed().as_nanos() as u64)
+    }
+
+    /// The same event for all roles of the rank.
+    fn all(
+        &mut self,
+        supermaster: impl Fn() -> SupermasterEvent,
+        master: impl Fn() -> MasterEvent,
+        worker: impl Fn() -> WorkerEvent,
+    ) -> Result<(), CliError> {
+        if self.supermaster.is_some() {
+            self.supermaster(supermaster())?;
+        }
+        if self.master.is_some() {
+            self.master(master())?;
+        }
+        if self.worker.is_some() {
+            self.worker(worker())?;
+        }
+        Ok(())
+    }
+
+    fn happen(&mut self, happening: Happening) -> Result<(), CliError> {
+        match happening {
+            Happening::Message(envelope) => self.deliver(envelope),
+            Happening::Supermaster(ticket, outcome) => {
+                let event = self.done(ticket, outcome);
+                self.supermaster(event)
+            }
+            Happening::Master(ticket, outcome) => {
+                let event = self.done(ticket, outcome);
+                self.master(event)
+            }
+            Happening::Worker(ticket, outcome) => {
+                let event = self.done(ticket, outcome);
+                self.worker(event)
+            }
+            Happening::Unreadable(error) => Err(error),
+        }
+    }
+
+    /// The event of a work's end.
+    fn done<M, O>(&self, ticket: Ticket, outcome: Result<O, CliError>) -> Event<M, O> {
+        match outcome {
+            Ok(outcome) => Event::Done { ticket, outcome },
+            Err(error) => {
+                super::worker::lock(self.code).get_or_insert(error.exit_code);
+                Event::Failed { ticket, cause: error.message }
+            }
+        }
+    }
+
+    fn deliver(&mut self, envelope: Envelope) -> Result<(), CliError> {
+        let Envelope { from, message } = envelope;
+        match message {
+            Outgoing::Supermaster(message) => self.supermaster(Event::Message { from, message }),
+            Outgoing::Master(_, message) => {
+                if let (ToMaster::Segment { blocks, .. }, Some((_, slot))) = (&message, &self.master) {
+                    for (block, queries) in blocks {
+                        // The thread ends with the driver only.
+                        let _ = slot.works.send(MasterTask::Open(*block, queries.payload.clone()));
+                    }
+                }
+                self.master(Event::Message { from, message })
+            }
+            Outgoing::Worker(_, message) => self.worker(Event::Message { from, message }),
+        }
+    }
+
+    fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), CliError> {
+        let (now, mut actions) = (self.now(), Vec::new());
+        let Some(slot) = self.supermaster.as_mut().filter(|slot| !slot.exited) else {
+            return Ok(());
+        };
+        slot.role.handle(now, event, &mut actions);
+        let works = slot.works.clone();
+        for action in actions {
+            let Some(action) = self.act(Address::Supermaster, action)? else { continue };
+            if let Action::Run { ticket, work } = action {
+                let _ = works.send((ticket, work));
+            }
+        }
+        Ok(())
+    }
+
+    fn master(&mut self, event: MasterEvent) -> Result<(), CliError> {
+        let (now, mut actions) = (self.now(), Vec::new());
+        let Some((id, slot)) = self.master.as_mut().filter(|(_, slot)| !slot.exited) else {
+            return Ok(());
+        };
+        slot.role.handle(now, event, &mut actions);
+        let (works, from) = (slot.works.clone(), Address::Master(*id));
+        for action in actions {
+            match self.act(from, action)? {
+                Some(Action::Run { ticket, work }) => {
+                    let _ = works.send(MasterTask::Work(ticket, work));
+                }
+                Some(Action::Forget { block }) => {
+                    let _ = works.send(MasterTask::Forget(block));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn worker(&mut self, event: WorkerEvent) -> Result<(), CliError> {
+        let (now, mut actions) = (self.now(), Vec::new());
+        let Some((id, slot)) = self.worker.as_mut().filter(|(_, slot)| !slot.exited) else {
+            return Ok(());
+        };
+        slot.role.handle(now, event, &mut actions);
+        let (works, from) = (slot.works.clone(), Address::Worker(*id));
+        for action in actions {
+            match self.act(from, action)? {
+                Some(Action::Run { ticket, work }) => match (work.lane(), &self.moving) {
+                    (Lane::Io, Some(moving)) => {
+                        let _ = moving.send((ticket, work));
+                    }
+                    _ => {
+                        let _ = works.send(WorkerTask::Work(ticket, work));
+                    }
+                },
+                Some(Action::Forget { block }) => {
+                    let _ = works.send(WorkerTask::Forget(block));
+                }
+                Some(Action::RaiseCut { block, cut }) => {
+                    if let Some(shared) = &self.shared {
+                        shared.raise_cut(block, cut);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out what all roles do alike; gives back the rest.
+    fn act<W>(
+        &mut self,
+        from: Address,
+        action: Action<Bytes, W>,
+    ) -> Result<Option<Action<Bytes, W>>, CliError> {
+        match action {
+            Action::Send { message, receipt } => {
+                let to = self.rank_of(&message);
+                let envelope = Envelope { from, message };
+                if to == self.rank {
+                    self.local.push_back(envelope);
+                } else {
+                    self.transport.send(to, envelope)?;
+                }
+                self.sent.extend(receipt.map(|ticket| (from, ticket)));
+            }
+            Action::Fail(failure) => {
+                let code = super::worker::lock(self.code).unwrap_or(exit::UNKNOWN);
+                self.end.get_or_insert(End::Failed(failure, code));
+            }
+            Action::Exit(exit) => self.exit(from, exit),
+            action => return Ok(Some(action)),
+        }
+        Ok(None)
+    }
+
+    fn rank_of(&self, message: &Outgoing<Bytes>) -> Rank {
+        match message {
+            Outgoing::Supermaster(_) => self.topology.supermaster,
+            Outgoing::Master(group, _) => self.topology.group(*group).master,
+            Outgoing::Worker(worker, _) => self.topology.worker(*worker).rank,
+        }
+    }
+
+    fn exit(&mut self, role: Address, exit: Exit) {
+        match role {
+            Address::Supermaster => self.supermaster.iter_mut().for_each(|slot| slot.exited = true),
+            Address::Master(_) => self.master.iter_mut().for_each(|(_, slot)| slot.exited = true),
+            Address::Worker(_) => self.worker.iter_mut().for_each(|(_, slot)| slot.exited = true),
+        }
+        let all = self.supermaster.iter().all(|slot| slot.exited)
+            && self.master.iter().all(|(_, slot)| slot.exited)
+            && self.worker.iter().all(|(_, slot)| slot.exited);
+        if all {
+            self.end.get_or_insert(End::Exited(exit));
+        }
+    }
+}
+
+type SupermasterEvent = Event<fleetblast_fleet::message::ToSupermaster, SupermasterOutcome<Bytes>>;
+type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
+type WorkerEvent = Event<fleetblast_fleet::message::ToWorker<Bytes>, WorkerOutcome<Bytes>>;
+
+// The threads below end when the driver drops its end of their channels; that nobody listens to what they tell means
+// that the rank is ending.
+
+fn supermaster_thread<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    mut works: SupermasterWorks<'a>,
+    done: Sender<Happening>,
+) -> Sender<(Ticket, SupermasterWork)> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for (ticket, work) in receiver {
+            let _ = done.send(Happening::Supermaster(ticket, works.run(work)));
+        }
+    });
+    sender
+}
+
+fn master_thread<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    mut works: MasterWorks<'a>,
+    done: Sender<Happening>,
+) -> Sender<MasterTask> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for task in receiver {
+            match task {
+                MasterTask::Open(block, queries) => {
+                    if let Err(error) = works.open(block, &queries) {
+                        let _ = done.send(Happening::Unreadable(error));
+                    }
+                }
+                MasterTask::Work(ticket, work) => {
+                    let _ = done.send(Happening::Master(ticket, works.run(work)));
+                }
+                MasterTask::Forget(block) => works.forget(block),
+            }
+        }
+    });
+    sender
+}
+
+fn worker_thread<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    mut works: WorkerWorks<'a>,
+    pool: rayon::ThreadPool,
+    done: Sender<Happening>,
+) -> Sender<WorkerTask> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for task in receiver {
+            match task {
+                WorkerTask::Work(ticket, work) => {
+                    let outcome = pool.install(|| works.run(work));
+                    let _ = done.send(Happening::Worker(ticket, outcome));
+                }
+                WorkerTask::Forget(block) => works.forget(block),
+            }
+        }
+    });
+    sender
+}
+
+fn moving_thread<'s>(
+    scope: &'s Scope<'s, '_>,
+    shared: Arc<Shared>,
+    done: Sender<Happening>,
+) -> Sender<(Ticket, WorkerWork<Bytes>)> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for (ticket, work) in receiver {
+            let _ = done.send(Happening::Worker(ticket, shared.move_bytes(work)));
+        }
+    });
+    sender
+}

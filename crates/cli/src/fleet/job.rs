@@ -1,0 +1,98 @@
+//! What every rank of a job knows: the plan, the database, and how that is cut.
+
+use std::ops::Range;
+
+use fleetblast_engine::params::DatabaseTotals;
+use fleetblast_engine::query::Query;
+use fleetblast_engine::traceback::Traceback;
+use fleetblast_fleet::ids::PartitionId;
+use fleetblast_report::model::{self, QueryResult};
+
+use super::wire;
+use crate::error::CliError;
+use crate::plan::Plan;
+use crate::run::queries::{self, QueryRecord};
+use crate::run::report;
+use crate::run::subjects::Target;
+
+/// A job, as each rank sets it up for itself.
+pub struct Job<'a> {
+    /// What is to be done.
+    pub plan: &'a Plan,
+    /// What is searched.
+    pub target: &'a Target,
+    /// How it is reported.
+    pub report: model::Search<'a>,
+    /// How hits are aligned.
+    pub traceback: Traceback,
+    /// OIDs of each partition, ascending, without gaps.
+    partitions: Vec<Range<u32>>,
+}
+
+/// A block of queries on a rank.
+pub struct Block {
+    /// As read.
+    pub records: Vec<QueryRecord>,
+    /// As searched.
+    pub prepared: Vec<Query>,
+    /// How many queries, one after the other, BLAST+ would search together.
+    pub batches: Vec<usize>,
+    /// For each query whether some query of its batch can be searched.
+    batch_searched: Vec<bool>,
+    /// For each query what the XML report warns of.
+    messages: Vec<Vec<u8>>,
+}
+
+impl<'a> Job<'a> {
+    /// Sets a job up; `ranges` are the OIDs of each partition.
+    pub fn new(plan: &'a Plan, target: &'a Target, partitions: Vec<Range<u32>>) -> Self {
+        let traceback = Traceback::new(&plan.params, &target.totals);
+        Job { plan, target, report: report::search(plan, target), traceback, partitions }
+    }
+
+    /// OIDs of a partition.
+    pub fn oids(&self, partition: PartitionId) -> Range<u32> {
+        self.partitions.get(partition.index()).cloned().unwrap_or(0..0)
+    }
+
+    /// The partition that holds a subject.
+    pub fn partition_of(&self, oid: u32) -> PartitionId {
+        PartitionId(self.partitions.partition_point(|oids| oids.end <= oid) as u32)
+    }
+
+    /// Statistics of the whole database.
+    pub fn totals(&self) -> &DatabaseTotals {
+        &self.target.totals
+    }
+
+    /// Makes a block of queries ready.
+    ///
+    /// # Errors
+    /// Bytes of another build of the program.
+    pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, CliError> {
+        let wire::Queries { queries, batches } = wire::Queries::unpack(bytes)?;
+        let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
+        let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
+        let prepare = |record: &QueryRecord| record.prepare(&self.plan.params, self.totals());
+        let prepared: Vec<Query> = records.iter().map(prepare).collect();
+        Ok(Block {
+            batch_searched: queries::batch_searched(&prepared, &batches).collect(),
+            messages: records.iter().map(report::xml_messages).collect(),
+            records,
+            prepared,
+            batches,
+        })
+    }
+}
+
+impl Block {
+    /// A query for the report, which found `hit_count` subjects.
+    pub fn result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
+        QueryResult {
+            batch_searched: self.batch_searched[query],
+            messages: &self.messages[query],
+            hit_count,
+            ..report::result(&self.records[query], &self.prepared[query])
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
+
+use std::collections::{BTreeMap, HashMap};
+
+use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::prelim::{Cut, HitLists, Merger};
+use fleetblast_engine::traceback::{Candidate, Selector};
+use fleetblast_fleet::ids::{BlockId, PartitionId};
+use fleetblast_fleet::work::{Extent, Holder, MasterOutcome, MasterWork, Owner, Run};
+use fleetblast_report::report;
+use fleetblast_report::table::DescriptionRow;
+
+use super::job::{Block, Job};
+use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
+use crate::error::CliError;
+use crate::run::report::failure;
+
+/// Answers of one round, by partition.
+type Answers = BTreeMap<PartitionId, Answer>;
+/// A question in the making: for each partition what is asked, and for each of these where the answer belongs.
+type Asked = BTreeMap<PartitionId, Vec<Place>>;
+
+/// A hit of a block: number of the query, and place in its list.
+type Place = (usize, usize);
+
+/// Carries out a master's works.
+pub struct MasterWorks<'a> {
+    job: &'a Job<'a>,
+    blocks: HashMap<BlockId, State>,
+    /// Own pieces of blocks that are laid out, until they are taken.
+    pieces: HashMap<BlockId, Vec<Vec<u8>>>,
+}
+
+/// A block that is not laid out yet.
+struct State {
+    block: Block,
+    merger: Merger,
+    cut: Cut,
+    stage: Stage,
+}
+
+/// How far a block is.
+enum Stage {
+    /// Tasks are being searched.
+    Search(HitLists),
+    /// Chosen hits, which are being aligned.
+    Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked },
+    /// Final hits, whose rows are being made.
+    Describe { hits: Vec<Vec<SubjectHit>>, asked: Asked },
+    /// Final hits, which are being formatted, by the order of printing.
+    Format { hits: Vec<Vec<SubjectHit>>, orders: Vec<Vec<usize>>, asked: Asked },
+}
+
+impl<'a> MasterWorks<'a> {
+    /// For a master of the job.
+    pub fn new(job: &'a Job<'a>) -> Self {
+        MasterWorks { job, blocks: HashMap::new(), pieces: HashMap::new() }
+    }
+
+    /// Takes note of a block's queries.
+    ///
+    /// # Errors
+    /// Bytes of another build of the program.
+    pub fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), CliError> {
+        let job = self.job;
+        let prepared = job.block(queries)?;
+        let merger =
+            Merger::new(&prepared.prepared, &prepared.batches, &job.plan.params, job.totals());
+        let stage = Stage::Search(merger.empty_lists());
+        let state = State { block: prepared, merger, cut: Cut::default(), stage };
+        self.blocks.insert(block, state);
+        Ok(())
+    }
+
+    /// Carries out a work.
+    ///
+    /// # Errors
+    /// Bytes of another build of the program, or a report that cannot be made.
+    pub fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, CliError> {
+        match work {
+            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::Round { block, replies, .. } => self.round(block, &replies),
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.gather(&runs))),
+        }
+    }
+
+    fn state(&mut self, block: BlockId) -> Result<&mut State, CliError> {
+        self.blocks.get_mut(&block).ok_or_else(|| confused(block))
+    }
+
+    fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, CliError> {
+        let part: HitLists = unpack(hits)?;
+        let state = self.state(block)?;
+        let Stage::Search(lists) = &mut state.stage else { return Err(confused(block)) };
+        if !state.merger.fits(&part) {
+            return Err(confused(block));
+        }
+        state.merger.absorb(lists, part);
+        let cut = state.merger.cut(lists);
+        if cut == state.cut {
+            return Ok(MasterOutcome::Absorbed { cut: None });
+        }
+        state.cut = cut;
+        Ok(MasterOutcome::Absorbed { cut: Some(pack(&state.cut)?) })
+    }
+
+    fn round(
+        &mut self,
+        block: BlockId,
+        replies: &[Bytes],
+    ) -> Result<MasterOutcome<Bytes>, CliError> {
+        let mut answers = Answers::new();
+        for reply in replies {
+            answers.extend(unpack::<Vec<(PartitionId, Answer)>>(reply)?);
+        }
+        let mut state = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
+        let job = self.job;
+        let next = match state.stage {
+            Stage::Search(lists) => {
+                let chosen = state.merger.choose(lists);
+                let asked = ask(job, &chosen, |hit| hit.oid);
+                Stage::Align { chosen, asked }
+            }
+            Stage::Align { chosen, asked } => {
+                let candidates = candidates(block, &asked, answers)?;
+                let hits = select(job, &state.block, &chosen, candidates);
+                let asked = ask(job, &hits, |hit| hit.oid);
+                if report::has_table(&job.report) && sorted_by_rows(job) {
+                    Stage::Describe { hits, asked }
+                } else {
+                    let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
+                    Stage::Format { hits, orders, asked }
+                }
+            }
+            Stage::Describe { hits, asked } => {
+                let rows = rows(block, &asked, &hits, answers)?;
+                let order = |rows: &Vec<DescriptionRow>| report::printing_order(&job.report, rows);
+                let orders = rows.iter().map(order).collect();
+                Stage::Format { hits, orders, asked }
+            }
+            Stage::Format { hits, orders, asked } => {
+                let laid = Laid::new(job, block, &state.block, &hits, &orders, &asked, answers)?;
+                self.pieces.insert(block, laid.pieces);
+                return Ok(MasterOutcome::Layout(laid.extents));
+            }
+        };
+        state.stage = next;
+        let questions = state.stage.questions()?;
+        self.blocks.insert(block, state);
+        match questions.is_empty() {
+            // Nothing to ask: on to what comes after the answers.
+            true => self.round(block, &[]),
+            false => Ok(MasterOutcome::Ask(questions)),
+        }
+    }
+
+    /// The bytes of own pieces, each of which is asked for once.
+    fn gather(&mut self, runs: &[Run]) -> Bytes {
+        let mut bytes = Vec::new();
+        for run in runs {
+            let Some(pieces) = self.pieces.get(&run.block) else { continue };
+            for slice in run.slices.iter().filter(|slice| slice.holder == Holder::Master) {
+                let range = slice.start as usize..(slice.start + slice.length) as usize;
+                let piece = pieces.get(slice.piece as usize).and_then(|piece| piece.get(range));
+                bytes.extend_from_slice(piece.unwrap_or_default());
+            }
+        }
+        bytes.into()
+    }
+
+    /// Drops what is kept of a block whose output stands in the file.
+    pub fn forget(&mut self, block: BlockId) {
+        self.pieces.remove(&block);
+    }
+}
+
+impl Stage {
+    /// What to ask.
+    fn questions(&self) -> Result<Vec<(PartitionId, Bytes)>, CliError> {
+        let packed = |asked: &Asked, question: &dyn Fn(&[Place]) -> Question| {
+            let pack =
+                |(&partition, places): (_, &Vec<Place>)| Ok((partition, pack(&question(places))?));
+            asked.iter().map(pack).collect()
+        };
+        match self {
+            Stage::Search(_) => Ok(Vec::new()),
+            Stage::Align { chosen, asked } => packed(asked, &|places| {
+                let wanted = |&(query, at): &Place| Wanted {
+                    query: query as u32,
+                    hit: chosen[query][at].clone(),
+                };
+                Question::Align(places.iter().map(wanted).collect())
+            }),
+            Stage::Describe { hits, asked } => packed(asked, &|places| {
+                let wanted = |&(query, at): &Place| wanted(&hits[query], query, at, at + 1);
+                Question::Describe(places.iter().map(wanted).collect())
+            }),
+            Stage::Format { hits, orders, asked } => {
+                let ranks: Vec<Vec<usize>> = orders.iter().map(|order| inverse(order)).collect();
+                packed(asked, &|places| {
+                    let wanted = |&(query, at): &Place| {
+                        wanted(&hits[query], query, at, ranks[query][at] + 1)
+                    };
+                    Question::Format(places.iter().map(wanted).collect())
+                })
+            }
+        }
+    }
+}
+
+/// Whether the order of printing depends on what the description table says.
+fn sorted_by_rows(job: &Job) -> bool {
+    job.report.output.hit_order.is_some()
+}
+
+fn wanted(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -> Chosen {
+    let hit = &hits[at];
+    Chosen {
+        query: query as u32,
+        oid: hit.oid,
+        rank: rank as u32,
+        hit_count: hits.len() as u32,
+        alignments: hit.alignments.iter().map(|alignment| alignment.number).collect(),
+    }
+}
+
+/// Where each place went.
+fn inverse(order: &[usize]) -> Vec<usize> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, &place) in order.iter().enumerate() {
+        ranks[place] = rank;
+    }
+    ranks
+}
+
+/// Sorts hits by the partitions that hold their subjects.
+fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
+    let mut asked = Asked::new();
+    for (query, hits) in hits.iter().enumerate() {
+        for (at, hit) in hits.iter().enumerate() {
+            asked.entry(job.partition_of(oid(hit))).or_default().push((query, at));
+        }
+    }
+    asked
+}
+
+/// What was answered at each place; all questions of a round are of one kind.
+fn matched<T>(
+    block: BlockId,
+    asked: &Asked,
+    mut answers: Answers,
+    items: impl Fn(Answer) -> Option<Vec<T>>,
+) -> Result<HashMap<Place, T>, CliError> {
+    let mut matched = HashMap::new();
+    for (partition, places) in asked {
+        let answer = answers.remove(partition).and_then(&items).unwrap_or_default();
+        if answer.len() != places.len() {
+            return Err(confused(block));
+        }
+        matched.extend(places.iter().copied().zip(answer));
+    }
+    Ok(matched)
+}
+
+fn candidates(
+    block: BlockId,
+    asked: &Asked,
+    answers: Answers,
+) -> Result<HashMap<Place, Option<Candidate>>, CliError> {
+    matched(block, asked, answers, |answer| match answer {
+        Answer::Aligned(candidates) => Some(candidates),
+        _ => None,
+    })
+}
+
+/// The rows of each query's hits, as found.
+fn rows(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: Answers,
+) -> Result<Vec<Vec<DescriptionRow>>, CliError> {
+    let mut rows = matched(block, asked, answers, |answer| match answer {
+        Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(rows),
+        Answer::Aligned(_) => None,
+    })?;
+    let of = |(query, hits): (usize, &Vec<SubjectHit>)| {
+        (0..hits.len()).map(|at| rows.remove(&(query, at)).ok_or_else(|| confused(block))).collect()
+    };
+    hits.iter().enumerate().map(of).collect()
+}
+
+/// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other.
+fn select(
+    job: &Job,
+    block: &Block,
+    chosen: &[Vec<PrelimHit>],
+    mut candidates: HashMap<Place, Option<Candidate>>,
+) -> Vec<Vec<SubjectHit>> {
+    let mut final_hits = Vec::with_capacity(chosen.len());
+    let mut first = 0;
+    for &len in &block.batches {
+        let queries = first..first + len;
+        let lengths: Vec<u32> =
+            block.prepared[queries.clone()].iter().map(|q| q.residues.len() as u32).collect();
+        let mut selector = Selector::new(&job.plan.params, &lengths);
+        for query in queries {
+            for (at, hit) in chosen[query].iter().enumerate() {
+                // Those that no definition line shows BLAST+ drops before it aligns them.
+                let Some(Some(candidate)) = candidates.remove(&(query, at)) else { continue };
+                if selector.wants(hit.evalue) {
+                    selector.offer(query - first, candidate);
+                }
+            }
+        }
+        final_hits.extend(selector.finish());
+        first += len;
+    }
+    final_hits
+}
+
+/// A block's output, laid out.
+struct Laid {
+    extents: Vec<Extent>,
+    /// The master's pieces.
+    pieces: Vec<Vec<u8>>,
+    /// The one that is being written.
+    piece: Vec<u8>,
+}
+
+impl Laid {
+    fn new(
+        job: &Job,
+        id: BlockId,
+        block: &Block,
+        hits: &[Vec<SubjectHit>],
+        orders: &[Vec<usize>],
+        asked: &Asked,
+        answers: Answers,
+    ) -> Result<Self, CliError> {
+        let mut sizes: HashMap<Place, (PartitionId, u32, u64)> = HashMap::new();
+        for (partition, places) in asked {
+            let Some(Answer::Formatted { sizes: lengths, .. }) = answers.get(partition) else {
+                return Err(confused(id));
+            };
+            for (number, (&place, &length)) in places.iter().zip(lengths).enumerate() {
+                sizes.insert(place, (*partition, number as u32, length));
+            }
+        }
+        let rows = match report::has_table(&job.report) {
+            true => rows(id, asked, hits, answers)?,
+            false => vec![Vec::new(); hits.len()],
+        };
+        let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
+        for (query, hits) in hits.iter().enumerate() {
+            let result = block.result(query, hits.len());
+            if id == BlockId(0) && query == 0 {
+                report::opening(&job.report, &result, &mut laid.piece)
+                    .map_err(|error| failure(&error))?;
+            }
+            let printed: Vec<&DescriptionRow> =
+                orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
+            let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
+            report::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
+                .map_err(|error| failure(&error))?;
+            for &place in &orders[query] {
+                let (partition, piece, length) =
+                    *sizes.get(&(query, place)).ok_or_else(|| confused(id))?;
+                laid.add(Owner::Partition(partition), piece, length);
+            }
+            report::query_footer(&job.report, &result, &mut laid.piece)
+                .map_err(|error| failure(&error))?;
+        }
+        laid.close();
+        Ok(laid)
+    }
+
+    /// Adds somebody else's piece.
+    fn add(&mut self, owner: Owner, piece: u32, length: u64) {
+        if length > 0 {
+            self.close();
+            self.extents.push(Extent { owner, piece, length });
+        }
+    }
+
+    /// Ends the piece that is being written.
+    fn close(&mut self) {
+        if !self.piece.is_empty() {
+            let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
+            self.extents.push(Extent { owner: Owner::Master, piece, length });
+            self.pieces.push(std::mem::take(&mut self.piece));
+        }
+    }
+}
+
+/// Messages that do not fit together: a fault of the program.
+fn confused(block: BlockId) -> CliError {
+    CliError::engine(format_args!(
+        "the ranks do not agree about query block {block}; all must run the same build of the program with the same \
+         options, and find the same database"
+    ))
+}

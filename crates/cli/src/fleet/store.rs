@@ -1,0 +1,247 @@
+//! Formatted pieces that wait for their place in the output.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use fleetblast_fleet::ids::{BlockId, GroupId, PartitionId};
+use fleetblast_fleet::message::Address;
+use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+
+use super::wire::Bytes;
+use crate::error::CliError;
+
+/// A piece: its block, its partition, and its number there.
+pub type Key = (BlockId, PartitionId, u32);
+
+/// The output while it is written, by many.
+#[derive(Clone)]
+pub struct Unfinished {
+    path: Arc<Path>,
+    file: Arc<OnceLock<File>>,
+}
+
+/// Pieces of a worker.
+pub struct Store {
+    pieces: HashMap<Key, Piece>,
+    /// What found no room in memory.
+    spool: Option<Spool>,
+    /// Where the spool is made.
+    directory: PathBuf,
+}
+
+/// Where a piece is, and how many of its bytes were not taken yet.
+enum Piece {
+    Memory { bytes: Vec<u8>, left: u64 },
+    Spooled { offset: u64, left: u64 },
+}
+
+/// A file without name.
+struct Spool {
+    file: File,
+    length: u64,
+}
+
+/// Bytes of one stretch of the output.
+pub struct Stretch {
+    /// Where they go.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Unfinished {
+    /// The output that the supermaster made at `path`.
+    pub fn new(path: &Path) -> Self {
+        Unfinished { path: path.into(), file: Arc::default() }
+    }
+
+    /// Writes what belongs together; each stretch with one call.
+    ///
+    /// # Errors
+    /// Names file and place.
+    pub fn write(&self, stretches: &[Stretch]) -> Result<(), CliError> {
+        let failed = |place: String, error: &std::io::Error| {
+            CliError::output(format_args!("{}{place}: {error}", self.path.display()))
+        };
+        let file = match self.file.get() {
+            Some(file) => file,
+            None => {
+                let file = File::options().write(true).open(&self.path);
+                let file = file.map_err(|error| failed(String::new(), &error))?;
+                self.file.get_or_init(|| file)
+            }
+        };
+        for Stretch { offset, bytes } in stretches {
+            file.write_all_at(bytes, *offset)
+                .map_err(|error| failed(format!(" at byte {offset}"), &error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// An empty store that spools to `directory`.
+    pub fn new(directory: &Path) -> Self {
+        Store { pieces: HashMap::new(), spool: None, directory: directory.to_owned() }
+    }
+
+    /// Keeps a piece, in memory if it has at most `budget` bytes; returns the bytes of memory it takes.
+    ///
+    /// # Errors
+    /// A spool that cannot be written.
+    pub fn keep(&mut self, key: Key, bytes: Vec<u8>, budget: u64) -> Result<u64, CliError> {
+        let left = bytes.len() as u64;
+        if left == 0 {
+            return Ok(0);
+        }
+        let (piece, kept) = if left <= budget {
+            (Piece::Memory { bytes, left }, left)
+        } else {
+            (Piece::Spooled { offset: self.spool(&bytes)?, left }, 0)
+        };
+        self.pieces.insert(key, piece);
+        Ok(kept)
+    }
+
+    /// Takes slices of own pieces, one after the other; returns the bytes and the memory freed.
+    ///
+    /// # Errors
+    /// A spool that cannot be read.
+    pub fn gather(&mut self, block: BlockId, slices: &[Slice]) -> Result<(Bytes, u64), CliError> {
+        let (mut bytes, mut freed) = (Vec::new(), 0);
+        for slice in slices {
+            freed += self.take(block, slice, &mut bytes)?;
+        }
+        Ok((bytes.into(), freed))
+    }
+
+    /// Puts the bytes of a window together, from own pieces and from what others sent.
+    ///
+    /// # Errors
+    /// A spool that cannot be read.
+    pub fn assemble(&mut self, window: Window<Bytes>) -> Result<(Vec<Stretch>, u64), CliError> {
+        let mut parts: HashMap<Address, (Bytes, usize)> =
+            window.parts.into_iter().map(|(from, bytes)| (from, (bytes, 0))).collect();
+        self.put_together(&window.runs, &mut parts)
+    }
+
+    /// The same of a share in a collective write, for which only the master has sent something.
+    ///
+    /// # Errors
+    /// A spool that cannot be read.
+    pub fn assemble_share(
+        &mut self,
+        runs: &[Run],
+        master: Option<Bytes>,
+    ) -> Result<(Vec<Stretch>, u64), CliError> {
+        let from = Address::Master(GroupId(0));
+        let mut parts = master.into_iter().map(|bytes| (from, (bytes, 0))).collect();
+        self.put_together(runs, &mut parts)
+    }
+
+    fn put_together(
+        &mut self,
+        runs: &[Run],
+        parts: &mut HashMap<Address, (Bytes, usize)>,
+    ) -> Result<(Vec<Stretch>, u64), CliError> {
+        let (mut stretches, mut freed) = (Vec::with_capacity(runs.len()), 0);
+        for run in runs {
+            let mut bytes = Vec::with_capacity(run.length() as usize);
+            for slice in &run.slices {
+                let from = match slice.holder {
+                    Holder::Master => parts.iter_mut().find(|(from, _)| is_master(from)),
+                    Holder::Worker(worker, _) => {
+                        parts.iter_mut().find(|(from, _)| **from == Address::Worker(worker))
+                    }
+                    Holder::Record => None,
+                };
+                let Some((_, (part, at))) = from else {
+                    freed += self.take(run.block, slice, &mut bytes)?;
+                    continue;
+                };
+                let end = *at + slice.length as usize;
+                let taken = part.get().get(*at..end).ok_or_else(|| lost(run.block))?;
+                bytes.extend_from_slice(taken);
+                *at = end;
+            }
+            stretches.push(Stretch { offset: run.offset, bytes });
+        }
+        Ok((stretches, freed))
+    }
+
+    /// Appends a slice of an own piece to `bytes`; returns the memory freed.
+    fn take(
+        &mut self,
+        block: BlockId,
+        slice: &Slice,
+        bytes: &mut Vec<u8>,
+    ) -> Result<u64, CliError> {
+        let Holder::Worker(_, partition) = slice.holder else { return Err(lost(block)) };
+        let key = (block, partition, slice.piece);
+        let piece = self.pieces.get_mut(&key).ok_or_else(|| lost(block))?;
+        let (left, freed) = match piece {
+            Piece::Memory { bytes: own, left } => {
+                let range = slice.start as usize..(slice.start + slice.length) as usize;
+                bytes.extend_from_slice(own.get(range).ok_or_else(|| lost(block))?);
+                (left, slice.length)
+            }
+            Piece::Spooled { offset, left } => {
+                let start = bytes.len();
+                bytes.resize(start + slice.length as usize, 0);
+                let spool = self.spool.as_ref().ok_or_else(|| lost(block))?;
+                spool
+                    .file
+                    .read_exact_at(&mut bytes[start..], *offset + slice.start)
+                    .map_err(|error| spool_failure(&self.directory, &error))?;
+                (left, 0)
+            }
+        };
+        *left = left.saturating_sub(slice.length);
+        if *left == 0 {
+            self.pieces.remove(&key);
+        }
+        if self.pieces.is_empty() {
+            // Nothing is in the spool either: its room is given back.
+            self.spool = None;
+        }
+        Ok(freed)
+    }
+
+    /// Appends to the spool; returns the place.
+    fn spool(&mut self, bytes: &[u8]) -> Result<u64, CliError> {
+        let failed = |error: &std::io::Error| spool_failure(&self.directory, error);
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => {
+                let file =
+                    tempfile::tempfile_in(&self.directory).map_err(|error| failed(&error))?;
+                none.insert(Spool { file, length: 0 })
+            }
+        };
+        let offset = spool.length;
+        spool.file.seek(SeekFrom::Start(offset)).map_err(|error| failed(&error))?;
+        spool.file.write_all(bytes).map_err(|error| failed(&error))?;
+        spool.length += bytes.len() as u64;
+        Ok(offset)
+    }
+}
+
+fn is_master(from: &Address) -> bool {
+    matches!(from, Address::Master(_))
+}
+
+fn spool_failure(directory: &Path, error: &std::io::Error) -> CliError {
+    CliError::output(format_args!(
+        "spool of results in {}: {error}; make room, or raise -result_memory",
+        directory.display()
+    ))
+}
+
+/// A fault of the program.
+fn lost(block: BlockId) -> CliError {
+    CliError::engine(format_args!("a part of the report of query block {block} is missing"))
+}

@@ -1,0 +1,115 @@
+//! The works of the supermaster: queries in, and both ends of the output.
+
+use std::path::PathBuf;
+
+use fleetblast_fleet::payload::{Queries as Weighed, Weight};
+use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
+use fleetblast_report::model::Format;
+use fleetblast_report::report;
+
+use super::job::Job;
+use super::wire::{Bytes, Queries as Parcel, Query};
+use crate::error::CliError;
+use crate::run::output::Output;
+use crate::run::queries::Queries;
+use crate::run::report::taxonomy_warning;
+use crate::run::warning;
+use crate::terminal::Progress;
+
+/// Carries out the supermaster's works.
+pub struct SupermasterWorks<'a> {
+    job: &'a Job<'a>,
+    queries: Queries<'a>,
+    output: Option<Output>,
+    progress: Progress,
+    /// Queries read.
+    count: usize,
+}
+
+impl<'a> SupermasterWorks<'a> {
+    /// For the job's supermaster, which reads `queries` and made the output.
+    pub fn new(job: &'a Job<'a>, queries: Queries<'a>, output: Output, progress: Progress) -> Self {
+        SupermasterWorks { job, queries, output: Some(output), progress, count: 0 }
+    }
+
+    /// Carries out a work.
+    ///
+    /// # Errors
+    /// Queries that cannot be read, output that cannot be written.
+    pub fn run(&mut self, work: SupermasterWork) -> Result<SupermasterOutcome<Bytes>, CliError> {
+        match work {
+            SupermasterWork::Open => self.open(),
+            SupermasterWork::Read { skip, .. } => Ok(SupermasterOutcome::Read(self.read(skip)?)),
+            SupermasterWork::Close { offset } => self.close(offset),
+        }
+    }
+
+    fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, CliError> {
+        let mut bytes = Vec::new();
+        report::prologue(&self.job.report, &mut bytes);
+        if let Some(output) = &mut self.output {
+            output.write_at(0, &bytes)?;
+        }
+        Ok(SupermasterOutcome::Opened { base: bytes.len() as u64 })
+    }
+
+    fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, CliError> {
+        let (plan, totals) = (self.job.plan, self.job.totals());
+        let Some(block) = self.queries.next_block(&plan.params, totals, &self.progress)? else {
+            return Ok(None);
+        };
+        self.warn(&block);
+        if let Some(error) = block.failure {
+            return Err(error);
+        }
+        self.count += block.records.len();
+        let residues = block.prepared.iter().map(|query| query.residues.len() as u64).sum();
+        let weight = Weight { sequences: block.records.len() as u64, residues };
+        if skip {
+            return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
+        }
+        let parcel = Parcel {
+            queries: block.records.into_iter().map(Query::from).collect(),
+            batches: block.batches.into_iter().map(|count| count as u32).collect(),
+        };
+        Ok(Some(Weighed { payload: parcel.pack()?, weight }))
+    }
+
+    /// What BLAST+ warns of with each query's report; in XML the report holds that itself.
+    fn warn(&self, block: &crate::run::queries::Block) {
+        if self.job.report.output.format == Format::Xml {
+            return;
+        }
+        let of_taxonomy = taxonomy_warning(&self.job.report);
+        for record in &block.records {
+            if let Some(text) = record.warning() {
+                self.progress.say(&[b"Warning: [blastp] ", &text[..]].concat());
+            }
+            if let Some(text) = of_taxonomy {
+                self.progress.say(&warning(text));
+            }
+        }
+    }
+
+    fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, CliError> {
+        let mut bytes = Vec::new();
+        report::epilogue(&self.job.report, self.count, &mut bytes);
+        if let Some(mut output) = self.output.take() {
+            output.write_at(offset, &bytes)?;
+            output.commit()?;
+        }
+        Ok(SupermasterOutcome::Closed)
+    }
+}
+
+/// Where the others write what is not finished.
+///
+/// # Errors
+/// Output that has no place of its own.
+pub fn unfinished(output: &Output) -> Result<PathBuf, CliError> {
+    output.unfinished().ok_or_else(|| {
+        CliError::output(
+            "standard output, a pipe, or a device: many processes can write to a regular file only; name one with -out",
+        )
+    })
+}

@@ -1,0 +1,300 @@
+//! The works of a worker: searching its partitions, aligning, formatting, writing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::prelim::{Cut, Kernel, Searcher};
+use fleetblast_engine::traceback::Candidate;
+use fleetblast_fleet::ids::{BlockId, PartitionId};
+use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
+use fleetblast_report::report;
+use rayon::prelude::*;
+
+use super::job::{Block, Job};
+use super::store::{Store, Unfinished};
+use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
+use crate::error::CliError;
+use crate::run::report::failure;
+use crate::run::scan::Scan;
+use crate::run::subjects;
+
+/// Carries out a worker's works on the compute lane.
+pub struct WorkerWorks<'a> {
+    job: &'a Job<'a>,
+    kernel: Kernel,
+    /// The partitions that are held here.
+    scans: HashMap<PartitionId, Scan<'a>>,
+    blocks: HashMap<BlockId, State>,
+    shared: Arc<Shared>,
+}
+
+/// What a worker's lanes and its driver share.
+pub struct Shared {
+    /// Formatted pieces.
+    store: Mutex<Store>,
+    output: Unfinished,
+    /// The highest cut known of each block that is searched.
+    cuts: Mutex<HashMap<BlockId, Bytes>>,
+}
+
+/// A block that is searched here.
+struct State {
+    block: Block,
+    searcher: Searcher,
+    /// Alignments by query and subject.
+    aligned: HashMap<(u32, u32), Candidate>,
+}
+
+impl Shared {
+    /// For a worker that keeps its pieces in `store` and writes to `output`.
+    pub fn new(store: Store, output: Unfinished) -> Self {
+        Shared { store: Mutex::new(store), output, cuts: Mutex::new(HashMap::new()) }
+    }
+
+    /// Carries out a work of the other lane.
+    ///
+    /// # Errors
+    /// Output or spool that fail.
+    pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<WorkerOutcome<Bytes>, CliError> {
+        match work {
+            WorkerWork::Gather { block, slices } => {
+                let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
+                Ok(WorkerOutcome::Gathered { bytes, freed })
+            }
+            WorkerWork::Write(window) => {
+                let (stretches, freed) = lock(&self.store).assemble(window)?;
+                self.output.write(&stretches)?;
+                Ok(WorkerOutcome::Written { freed })
+            }
+            WorkerWork::Collective { runs, master } => {
+                let (stretches, freed) = lock(&self.store).assemble_share(&runs, master)?;
+                self.output.write(&stretches)?;
+                Ok(WorkerOutcome::Written { freed })
+            }
+            _ => Err(CliError::unsupported("blastp", "-checkpoint")),
+        }
+    }
+
+    /// Takes note of a cut that has risen.
+    pub fn raise_cut(&self, block: BlockId, cut: Bytes) {
+        lock(&self.cuts).insert(block, cut);
+    }
+}
+
+/// What a panicking thread left behind is not looked at: its panic ends the run.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> WorkerWorks<'a> {
+    /// For a worker of the job that holds these partitions.
+    pub fn new(
+        job: &'a Job<'a>,
+        scans: HashMap<PartitionId, Scan<'a>>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        WorkerWorks { job, kernel: Kernel::detect(), scans, blocks: HashMap::new(), shared }
+    }
+
+    /// Carries out a work of the compute lane.
+    ///
+    /// # Errors
+    /// A damaged database, bytes of another build of the program, a report that cannot be made or spooled.
+    pub fn run(&mut self, work: WorkerWork<Bytes>) -> Result<WorkerOutcome<Bytes>, CliError> {
+        match work {
+            WorkerWork::Search { block, partition, queries, cut } => {
+                if let Some(cut) = cut {
+                    self.shared.raise_cut(block, cut);
+                }
+                if let Some(queries) = queries {
+                    self.open(block, &queries)?;
+                }
+                self.search(block, partition)
+            }
+            WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget),
+            work => self.shared.move_bytes(work),
+        }
+    }
+
+    /// Drops what is kept of a block, but for its pieces.
+    pub fn forget(&mut self, block: BlockId) {
+        self.blocks.remove(&block);
+        lock(&self.shared.cuts).remove(&block);
+    }
+
+    fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), CliError> {
+        let job = self.job;
+        let prepared = job.block(queries)?;
+        let searcher = Searcher::new(
+            &prepared.prepared,
+            &prepared.batches,
+            &job.plan.params,
+            job.totals(),
+            Some(self.kernel),
+        );
+        let state = State { block: prepared, searcher, aligned: HashMap::new() };
+        self.blocks.insert(block, state);
+        Ok(())
+    }
+
+    fn search(
+        &mut self,
+        block: BlockId,
+        partition: PartitionId,
+    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+        let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
+        let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(block))?;
+        let mut lists = scan.search(&state.searcher).map_err(|error| subjects::failure(&error))?;
+        let cut = lock(&self.shared.cuts).get(&block).cloned();
+        let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
+        state.searcher.merger().prune(&mut lists, &cut);
+        Ok(WorkerOutcome::Found(pack(&lists)?))
+    }
+
+    fn answer(
+        &mut self,
+        block: BlockId,
+        parts: &[(PartitionId, Bytes)],
+        budget: u64,
+    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+        let mut answers = Vec::with_capacity(parts.len());
+        let mut kept = 0;
+        for (partition, question) in parts {
+            let answer = match unpack(question)? {
+                Question::Align(wanted) => self.align(block, *partition, &wanted)?,
+                Question::Describe(chosen) => {
+                    let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
+                    let describe = |chosen| state.describe(self.job, chosen);
+                    let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
+                    Answer::Described(rows?)
+                }
+                Question::Format(chosen) => {
+                    let (answer, more) = self.format(block, *partition, &chosen, budget - kept)?;
+                    kept += more;
+                    answer
+                }
+            };
+            answers.push((*partition, answer));
+        }
+        Ok(WorkerOutcome::Answered { reply: pack(&answers)?, kept })
+    }
+
+    fn align(
+        &mut self,
+        block: BlockId,
+        partition: PartitionId,
+        wanted: &[Wanted],
+    ) -> Result<Answer, CliError> {
+        let state = self.blocks.get_mut(&block).ok_or_else(|| unknown(block))?;
+        let scan = self.scans.get(&partition).ok_or_else(|| unknown(block))?;
+        let mut outlines = Vec::with_capacity(wanted.len());
+        for wanted in wanted.chunk_by(|a, b| a.query == b.query) {
+            let number = wanted[0].query;
+            let query = self.job.traceback.query(state.query(number)?);
+            let mut shown = Vec::with_capacity(wanted.len());
+            for wanted in wanted {
+                let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
+                shown.push(is_shown.map_err(|error| subjects::failure(&error))?);
+            }
+            let hits: Vec<_> = wanted
+                .iter()
+                .zip(&shown)
+                .filter(|&(_, &shown)| shown)
+                .map(|(wanted, _)| wanted.hit.clone())
+                .collect();
+            let mut candidates = scan.align(&self.job.traceback, &query, &hits).into_iter();
+            for shown in shown {
+                let candidate = if shown { candidates.next() } else { None };
+                outlines.push(candidate.as_ref().map(Candidate::outline));
+                if let Some(candidate) = candidate {
+                    state.aligned.insert((number, candidate.oid), candidate);
+                }
+            }
+        }
+        Ok(Answer::Aligned(outlines))
+    }
+
+    /// Formats subjects; tells also how many bytes of that stay in memory.
+    fn format(
+        &self,
+        block: BlockId,
+        partition: PartitionId,
+        chosen: &[Chosen],
+        budget: u64,
+    ) -> Result<(Answer, u64), CliError> {
+        let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
+        let format = |chosen: &Chosen| {
+            let row = match report::has_table(&self.job.report) {
+                true => Some(state.describe(self.job, chosen)?),
+                false => None,
+            };
+            Ok((state.format(self.job, chosen)?, row))
+        };
+        let (mut rows, mut sizes, mut kept) = (Vec::new(), Vec::new(), 0);
+        // A part at a time, so that what goes to the spool does not pile up before.
+        for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
+            let made: Result<Vec<_>, CliError> = chosen.par_iter().map(format).collect();
+            let mut store = lock(&self.shared.store);
+            for (piece, row) in made? {
+                let number = sizes.len() as u32;
+                sizes.push(piece.len() as u64);
+                rows.extend(row);
+                kept += store.keep((block, partition, number), piece, budget - kept)?;
+            }
+        }
+        Ok((Answer::Formatted { rows, sizes }, kept))
+    }
+}
+
+/// Subjects that a thread formats before the pieces are put away.
+const PIECES_AT_A_TIME: usize = 64;
+
+impl State {
+    fn query(&self, number: u32) -> Result<&fleetblast_engine::query::Query, CliError> {
+        self.block.prepared.get(number as usize).ok_or_else(|| CliError::engine(UNLIKE))
+    }
+
+    /// The hit that the report shows: of the alignments made here those chosen, in the order wanted.
+    fn hit(&self, chosen: &Chosen) -> Result<SubjectHit, CliError> {
+        let aligned = self.aligned.get(&(chosen.query, chosen.oid));
+        let candidate = aligned.ok_or_else(|| CliError::engine(UNLIKE))?;
+        let alignment = |&number: &u32| {
+            let alignment = candidate.alignments.get(number as usize);
+            alignment.cloned().ok_or_else(|| CliError::engine(UNLIKE))
+        };
+        let alignments = chosen.alignments.iter().map(alignment).collect::<Result<_, _>>()?;
+        Ok(SubjectHit { oid: chosen.oid, alignments })
+    }
+
+    fn describe(
+        &self,
+        job: &Job,
+        chosen: &Chosen,
+    ) -> Result<fleetblast_report::table::DescriptionRow, CliError> {
+        let hit = self.hit(chosen)?;
+        self.query(chosen.query)?;
+        let result = self.block.result(chosen.query as usize, chosen.hit_count as usize);
+        report::description_row(&job.report, &result, job.target, &hit)
+            .map_err(|error| failure(&error))
+    }
+
+    fn format(&self, job: &Job, chosen: &Chosen) -> Result<Vec<u8>, CliError> {
+        let hit = self.hit(chosen)?;
+        self.query(chosen.query)?;
+        let result = self.block.result(chosen.query as usize, chosen.hit_count as usize);
+        let (mut bytes, rank) = (Vec::new(), chosen.rank as usize);
+        report::subject_block(&job.report, &result, job.target, &hit, rank, &mut bytes)
+            .map_err(|error| failure(&error))?;
+        Ok(bytes)
+    }
+}
+
+/// A question that does not fit what was found here: a fault of the program.
+const UNLIKE: &str = "a rank was asked for a hit that it does not have; all ranks must run the same build of the program";
+
+fn unknown(block: BlockId) -> CliError {
+    CliError::engine(format_args!(
+        "a rank was asked about query block {block}, which it does not have"
+    ))
+}

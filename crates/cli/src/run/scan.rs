@@ -1,0 +1,118 @@
+//! The part of a database that a process searches, and what it does with it: the preliminary search of all of it, and
+//! alignments of chosen hits.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use fleetblast_db::load::{Loader, Supply, Work};
+use fleetblast_db::{DbError, LoadedPartition};
+use fleetblast_engine::hits::PrelimHit;
+use fleetblast_engine::prelim::{self, HitLists, Searcher};
+use fleetblast_engine::subjects::{Masks, Subjects};
+use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
+use rayon::prelude::*;
+
+use super::subjects::Target;
+
+/// A part of the target, and how it comes into memory.
+pub struct Scan<'a> {
+    target: &'a Target,
+    supply: Supply,
+    /// What was loaded stays the same from search to search.
+    stays: bool,
+    /// The bytes were checked, and will be the same when they are searched again.
+    validated: bool,
+    /// Waiting of the searching threads for what was not loaded yet, in sum.
+    pub waiting: Duration,
+}
+
+/// A range of the target, in memory.
+struct Searched<'a> {
+    target: &'a Target,
+    partition: &'a LoadedPartition,
+}
+
+impl Subjects for Searched<'_> {
+    fn residues(&self, oid: u32) -> &[u8] {
+        self.partition.residues_of(oid)
+    }
+
+    fn masks(&self, oid: u32) -> Masks<'_> {
+        self.target.masked(oid)
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
+    pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
+        Scan { target, supply, stays, validated: false, waiting: Duration::ZERO }
+    }
+
+    /// What loads the database.
+    pub fn loader(&self) -> &dyn Loader {
+        self.supply.loader()
+    }
+
+    /// The preliminary hits, searched on all threads of the current pool.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn search(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
+        let merger = searcher.merger();
+        let lists = Mutex::new(merger.empty_lists());
+        let ((), waiting) = self.supply.pass(|queue| {
+            rayon::broadcast(|_| {
+                let mut scratch = prelim::Scratch::default();
+                while let Some(work) = queue.next() {
+                    match self.search_range(searcher, &work, &mut scratch) {
+                        // A poisoned lock means that another thread panicked, which ends the run anyway.
+                        Ok(part) => {
+                            let mut lists = lists.lock().expect("no thread panicked");
+                            merger.absorb(&mut lists, part);
+                        }
+                        Err(error) => queue.fail(work.range.start, error),
+                    }
+                }
+            });
+        })?;
+        self.waiting += waiting;
+        self.validated = self.stays;
+        Ok(lists.into_inner().expect("no thread panicked"))
+    }
+
+    /// The preliminary hits in what is included of a range.
+    fn search_range(
+        &self,
+        searcher: &Searcher,
+        work: &Work,
+        scratch: &mut prelim::Scratch,
+    ) -> Result<HitLists, DbError> {
+        if !self.validated {
+            work.partition.validate_range(&work.range)?;
+        }
+        let subjects = Searched { target: self.target, partition: &work.partition };
+        let included = self.target.searched.oids_in(work.range.clone());
+        Ok(searcher.search(&subjects, included.into_iter().flatten(), scratch))
+    }
+
+    /// The alignments of hits of one query, on all threads of the current pool.
+    pub fn align(
+        &self,
+        traceback: &Traceback,
+        query: &TracebackQuery,
+        hits: &[PrelimHit],
+    ) -> Vec<Candidate> {
+        hits.par_iter()
+            .map_init(traceback::Scratch::new, |scratch, hit| {
+                let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
+                traceback.align(query, &subject, hit, scratch)
+            })
+            .collect()
+    }
+
+    /// Residues of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
+    fn residues(&self, oid: u32) -> &[u8] {
+        let kept = self.supply.kept_residues_of(oid);
+        kept.unwrap_or_else(|| self.target.searched.residues_of(oid))
+    }
+}

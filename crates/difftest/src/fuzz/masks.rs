@@ -1,0 +1,82 @@
+//! Stored masks of the subjects.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::fasta::Record;
+use crate::rng::Rng;
+
+/// Lengths of masks, from one residue to most of a sequence.
+const LENGTHS: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 40, 150];
+
+/// The masks of `subjects` as makeblastdb reads them; `None` if there are not any.
+pub fn file(subjects: &[Record]) -> Option<String> {
+    let intervals: Vec<String> = subjects.iter().flat_map(intervals).collect();
+    (!intervals.is_empty()).then(|| {
+        format!(
+            "Blast-db-mask-info ::= {{\n  algo-id 1,\n  algo-program seg,\n  algo-options \"random\",\n  \
+             masks {{\n    masks {{\n{}\n    }},\n    more FALSE\n  }}\n}}\n",
+            intervals.join(",\n")
+        )
+    })
+}
+
+fn intervals(record: &Record) -> Vec<String> {
+    let id = record.header.split(' ').next().unwrap_or_default();
+    let interval = |mask: Range<usize>| {
+        format!("int {{ from {}, to {}, id local str \"{id}\" }}", mask.start, mask.end - 1)
+    };
+    ranges(record).into_iter().map(interval).collect()
+}
+
+/// Some ranges in order, apart from each other; the same for the same record.
+///
+/// A single one that reaches the end is left out. BLAST+ looks for words in it, loses hits in the next sequence, and often takes
+/// memory until there is none.
+fn ranges(record: &Record) -> Vec<Range<usize>> {
+    let mut rng = Rng::new(xxh3_64(&[record.header.as_bytes(), &record.seq].concat()));
+    let len = record.seq.len();
+    let count = [0, 1, 1, 2, 3, 5][rng.below(6)];
+    let mut drawn: Vec<Range<usize>> = (0..count)
+        .map(|_| {
+            let start = rng.below(len);
+            start..len.min(start + rng.pick(&LENGTHS))
+        })
+        .collect();
+    drawn.sort_by_key(|range| range.start);
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for range in drawn {
+        match apart.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => apart.push(range),
+        }
+    }
+    if apart.first().is_some_and(|first| first.end == len) {
+        apart.clear();
+    }
+    apart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synth;
+
+    #[test]
+    fn masks_are_in_order_and_end_within_but_not_alone_at_the_end() {
+        let mut rng = Rng::new(3);
+        let mut ends = 0;
+        for i in 0..2_000 {
+            let len = rng.between(1, 60);
+            let record =
+                Record::new(format!("s{i} title"), synth::random(&mut rng, synth::AMINO, len));
+            let ranges = ranges(&record);
+            assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
+            assert!(ranges.iter().all(|range| !range.is_empty() && range.end <= len), "{ranges:?}");
+            assert!(ranges.first().is_none_or(|first| first.end < len), "{ranges:?}");
+            ends += usize::from(ranges.last().is_some_and(|last| last.end == len));
+        }
+        assert!(ends > 100, "{ends}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Subjects that are scanned together, cut where hard masks part them (facts from `s_GetNextSubjectChunk` in
+//! `blast_engine.c`).
+
+use std::ops::Range;
+
+use super::ungapped::DiagonalRule;
+use crate::subjects::Masks;
+
+/// A stretch of a subject that is searched on its own: all of it, or what lies between two hard masks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    /// The subject.
+    pub oid: u32,
+    /// Residues of the whole subject.
+    pub subject_len: usize,
+    /// Where in the subject the part begins.
+    pub start: u32,
+    /// Where words are looked for.
+    pub residues: &'a [u8],
+    /// Extensions to the right end here, if not before.
+    pub reach: usize,
+    /// Soft masks.
+    masks: &'a [Range<u32>],
+}
+
+impl<'a> Part<'a> {
+    /// A whole subject.
+    fn whole(oid: u32, residues: &'a [u8], masks: &'a [Range<u32>]) -> Part<'a> {
+        let len = residues.len();
+        Part { oid, subject_len: len, start: 0, residues, reach: len, masks }
+    }
+
+    /// True if the word at `start` is looked up.
+    ///
+    /// No soft mask may touch it. But where the residues before the first mask are too few for a word, BLAST+ looks up the
+    /// one at the start all the same, or, in one-hit mode, none in the whole subject (`s_BlastAaWordFinder_TwoHit` and
+    /// `_OneHit`, `aa_ungapped.c`).
+    #[inline]
+    pub fn allows(&self, start: usize, rule: &DiagonalRule) -> bool {
+        let Some(first) = self.masks.first() else { return true };
+        let one_hit = rule.window == 0;
+        if (first.start as usize) < rule.word_size && (start == 0 || one_hit) {
+            return !one_hit;
+        }
+        let (start, end) = (start as u32, (start + rule.word_size) as u32);
+        self.masks.iter().all(|mask| mask.end <= start || end <= mask.start)
+    }
+}
+
+/// Subjects that are scanned together.
+#[derive(Debug, Default)]
+pub(super) struct Block<'a> {
+    /// Their parts, in order.
+    pub parts: Vec<Part<'a>>,
+    /// The residues of each part.
+    pub residues: Vec<&'a [u8]>,
+    /// Residues of all parts.
+    pub size: usize,
+}
+
+impl<'a> Block<'a> {
+    /// Adds a subject. Parts that are too short for a word are left out.
+    pub fn push(&mut self, oid: u32, residues: &'a [u8], masks: Masks<'a>, word_size: usize) {
+        let stretches = match masks {
+            Masks::Soft(stretches) => return self.add(Part::whole(oid, residues, stretches)),
+            Masks::Hard([]) => return self.add(Part::whole(oid, residues, &[])),
+            Masks::Hard(stretches) => stretches,
+        };
+        let len = residues.len();
+        if stretches[0].end as usize >= len {
+            // BLAST+ takes a subject without a second part for one without masks when it looks for words, but not when it
+            // extends them to the right.
+            let reach = len.min(stretches[0].start as usize);
+            return self.add(Part { reach, ..Part::whole(oid, residues, &[]) });
+        }
+        let starts = stretches.iter().map(|stretch| stretch.end as usize);
+        let ends = stretches.iter().map(|stretch| stretch.start as usize);
+        for (start, end) in [0].into_iter().chain(starts).zip(ends.chain([len])) {
+            let end = end.min(len);
+            if end.saturating_sub(start) >= word_size {
+                let part = Part::whole(oid, &residues[start..end], &[]);
+                self.add(Part { subject_len: len, start: start as u32, ..part });
+            }
+        }
+    }
+
+    /// Takes all subjects out.
+    pub fn clear(&mut self) {
+        self.parts.clear();
+        self.residues.clear();
+        self.size = 0;
+    }
+
+    fn add(&mut self, part: Part<'a>) {
+        self.size += part.residues.len();
+        self.residues.push(part.residues);
+        self.parts.push(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::profile::PaddedScores;
+    use super::*;
+
+    /// The starts of the words that are looked up in 12 residues.
+    fn allowed(masks: &[Range<u32>], word_size: usize, window: i32) -> Vec<usize> {
+        let scores: PaddedScores = [[0; 32]; 32];
+        let rule = DiagonalRule { scores: &scores, word_size, window };
+        let subject = Part::whole(0, &[0; 12], masks);
+        (0..=12 - word_size).filter(|&start| subject.allows(start, &rule)).collect()
+    }
+
+    #[test]
+    fn words_do_not_touch_masks() {
+        assert_eq!(allowed(&[], 3, 40), (0..10).collect::<Vec<_>>());
+        for window in [40, 0] {
+            assert_eq!(allowed(&[4..6, 9..10], 3, window), [0, 1, 6]);
+            assert_eq!(allowed(&[5..5, 9..10], 3, window), [0, 1, 2, 5, 6]);
+        }
+    }
+
+    #[test]
+    fn a_mask_near_the_start_spares_the_first_word_or_hides_all() {
+        for start in 0..3 {
+            assert_eq!(allowed(&[start..5, 7..9], 3, 40), [0, 9]);
+            assert!(allowed(&[start..5, 7..9], 3, 0).is_empty());
+        }
+    }
+
+    /// Start, end and reach of each part of 20 residues, in the subject's own positions.
+    fn parts(masks: &[Range<u32>]) -> Vec<(usize, usize, usize)> {
+        let residues = [1; 20];
+        let mut block = Block::default();
+        block.push(7, &residues, Masks::Hard(masks), 3);
+        assert_eq!(block.size, block.residues.iter().map(|part| part.len()).sum());
+        let place = |part: &Part| {
+            assert_eq!((part.oid, part.subject_len), (7, 20));
+            let start = part.start as usize;
+            (start, start + part.residues.len(), start + part.reach)
+        };
+        block.parts.iter().map(place).collect()
+    }
+
+    #[test]
+    fn hard_masks_cut_subjects() {
+        assert_eq!(parts(&[]), [(0, 20, 20)]);
+        assert_eq!(parts(&[4..6, 10..11]), [(0, 4, 4), (6, 10, 10), (11, 20, 20)]);
+        assert_eq!(parts(&[0..5, 7..9]), [(9, 20, 20)]);
+        assert_eq!(parts(&[3..5, 9..20]), [(0, 3, 3), (5, 9, 9)]);
+        assert_eq!(parts(&[1..2, 3..20]), []);
+    }
+
+    #[test]
+    fn words_are_looked_for_in_a_single_mask_at_the_end() {
+        assert_eq!(parts(&[4..20]), [(0, 20, 4)]);
+        assert_eq!(parts(&[0..20]), [(0, 20, 0)]);
+    }
+}

@@ -1,0 +1,35 @@
+//! Simulates the jobs of many seeds: `seeds FIRST COUNT [MOST_RANKS]`. Stops at the first that goes wrong.
+
+use std::process::ExitCode;
+
+use fleetblast_fleet::role::Exit;
+use fleetblast_fleet::sim::trial;
+use fleetblast_fleet::sim::world::End;
+
+fn main() -> ExitCode {
+    let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
+    let (Some(Ok(first)), Some(Ok(count))) = (numbers.next(), numbers.next()) else {
+        eprintln!("usage: seeds FIRST COUNT [MOST_RANKS]");
+        return ExitCode::FAILURE;
+    };
+    let most_ranks = numbers.next().and_then(Result::ok).unwrap_or(200) as u32;
+    let (mut runs, mut completed, mut events) = (0_u64, 0_u64, 0_u64);
+    for seed in first..first + count {
+        match trial::run(seed, most_ranks) {
+            Ok(outcomes) => {
+                runs += outcomes.len() as u64;
+                let whole = |end: &End| *end == End::Exited(Exit::Completed);
+                completed += outcomes.iter().filter(|outcome| whole(&outcome.end)).count() as u64;
+                events += outcomes.iter().map(|outcome| outcome.report.events).sum::<u64>();
+            }
+            Err(what) => {
+                eprintln!("{what}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    println!(
+        "{count} seeds from {first}: {runs} runs, {completed} completed, {events} events; all right"
+    );
+    ExitCode::SUCCESS
+}

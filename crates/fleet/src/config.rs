@@ -1,0 +1,166 @@
+//! Settings of the scheduling and the output; the same on all ranks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::Time;
+use crate::payload::Weight;
+
+/// How the output gets into the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// WorkerMerge: the worker with most of a block's bytes collects the rest and writes contiguously.
+    #[default]
+    Merge,
+    /// WorkerIndividual: each worker writes its own pieces where they belong.
+    Individual,
+    /// WorkerCollective: the workers of a group write together.
+    Collective,
+}
+
+/// How blocks get to the groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// Whenever a group runs short of tasks.
+    #[default]
+    Dynamic,
+    /// Once, in consecutive shares of equal residues (LengthSplit, Rangwala et al.).
+    Length,
+    /// Once, in consecutive shares of equal weight: residues + 225 × sequences (WeightSplit, ScalaBLAST).
+    Weight,
+}
+
+/// ScalaBLAST's weight of a sequence, in residues.
+pub const SEQUENCE_WEIGHT: u64 = 225;
+
+/// Signs of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heartbeat {
+    /// Who has sent nothing for this long sends a ping.
+    pub interval: Time,
+    /// Who was not heard of for longer than this is taken for dead.
+    pub limit: Time,
+}
+
+/// Settings of the scheduling and the output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// How the output gets into the file.
+    pub strategy: Strategy,
+    /// How blocks get to the groups.
+    pub schedule: Schedule,
+    /// Make each block durable before it counts as finished.
+    pub checkpoint: bool,
+    /// Bytes written, collected or sent at once, at most.
+    pub write_buffer: u64,
+    /// Bytes of output that a worker may hold; at least [`Config::least_result_memory`].
+    pub result_memory: u64,
+    /// Bytes of output of all workers, in memory and spools, that may wait for their offset before groups get no more
+    /// blocks.
+    pub waiting_limit: u64,
+    /// Tasks that a worker may have waiting beside the one under way.
+    pub prefetch: u32,
+    /// A master asks for blocks when fewer than this many tasks per worker are unassigned.
+    pub look_ahead: f64,
+    /// Blocks that a master may have unfinished at most; at least 1.
+    pub window: u32,
+    /// Residues of a segment at most, and exactly as long as the total is unknown (whole blocks, at least one).
+    pub segment_residues: u64,
+    /// All queries, if known: segments shrink as the rest does.
+    pub total: Option<Weight>,
+    /// A segment is at most what remains divided by this and by the number of groups.
+    pub shrink: f64,
+    /// Of the blocks that make up this share of all residues, at the end of the input, the longest are handed out first;
+    /// and always the longest of a segment, unless this is 0.
+    pub longest_first: f64,
+    /// Bytes of queries that are read before they are wanted.
+    pub read_ahead: u64,
+    /// Signs of life; none if `None`.
+    pub heartbeat: Option<Heartbeat>,
+    /// Time after a drain in which running tasks may end and what is finished is made durable.
+    pub drain_limit: Time,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            strategy: Strategy::Merge,
+            schedule: Schedule::Dynamic,
+            checkpoint: false,
+            write_buffer: 4 << 20,
+            result_memory: 256 << 20,
+            waiting_limit: 4 << 30,
+            prefetch: 1,
+            look_ahead: 1.0,
+            window: 64,
+            segment_residues: 100_000,
+            total: None,
+            shrink: 4.0,
+            longest_first: 0.25,
+            read_ahead: 64 << 20,
+            heartbeat: Some(Heartbeat {
+                interval: Time(2_000_000_000),
+                limit: Time(20_000_000_000),
+            }),
+            drain_limit: Time(20_000_000_000),
+        }
+    }
+}
+
+/// Write buffers for which a worker sets memory aside: two windows being collected or written, one part being sent,
+/// one share of a collective write.
+pub const RESERVED_BUFFERS: u64 = 4;
+
+/// A setting that cannot work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Too little memory for results.
+    #[error(
+        "result memory of {given} bytes per worker is too little: {least} bytes are needed for write buffers of {buffer} bytes; raise -result_memory or lower -write_buffer"
+    )]
+    ResultMemory {
+        /// What was asked for.
+        given: u64,
+        /// What is needed.
+        least: u64,
+        /// The write buffer.
+        buffer: u64,
+    },
+    /// A number that must be greater.
+    #[error("{name} must be greater than 0")]
+    Zero {
+        /// The setting.
+        name: &'static str,
+    },
+}
+
+impl Config {
+    /// Least [`Config::result_memory`] for the write buffer.
+    pub fn least_result_memory(&self) -> u64 {
+        (RESERVED_BUFFERS + 1).saturating_mul(self.write_buffer)
+    }
+
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// Names the setting with which the job could not run.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        for (name, is_zero) in [
+            ("-write_buffer", self.write_buffer == 0),
+            ("-segment_size", self.segment_residues == 0),
+            ("window", self.window == 0),
+            ("shrink", self.shrink.is_nan() || self.shrink <= 0.0),
+        ] {
+            if is_zero {
+                return Err(ConfigError::Zero { name });
+            }
+        }
+        let least = self.least_result_memory();
+        if self.result_memory < least {
+            let (given, buffer) = (self.result_memory, self.write_buffer);
+            return Err(ConfigError::ResultMemory { given, least, buffer });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! One search on many processes: who does what when, and where in the one output file every byte goes.
+//!
+//! Three roles, each a state machine without clock, thread, or input and output:
+//! * the [`Supermaster`](supermaster::Supermaster) owns the queue of query blocks, hands segments of it to the groups,
+//!   and knows where in the output every block begins;
+//! * a [`Master`](master::Master) per group has the tasks (block × partition of the database) of its blocks searched by
+//!   its workers (Algorithm 1 of Lin et al., "Massively Parallel Genomic Sequence Search on the Blue Gene/P
+//!   Architecture", SC'08), merges what they find, and lays the block's output out;
+//! * a [`Worker`](worker::Worker) searches, keeps what it found until the block is done, formats, and writes.
+//!
+//! A *driver* hosts roles on its ranks: it hands each [`Event`](role::Event) to the role and carries out the
+//! [`Action`](role::Action)s that come back: messages to other roles, and *works* (search a task, merge a result, write
+//! bytes at an offset, ...) whose outcome is a later event. What queries, hits and formatted pieces are is known to
+//! whoever carries out the works; here they are [`Payload`](payload::Payload)s of some size. So the same code runs on
+//! threads, on MPI, and in the [simulator](sim).
+//!
+//! # Life of a block
+//! 1. The supermaster reads it from the input and hands it to a group.
+//! 2. The group's master gives its tasks out; a worker gets the block's queries with its first task on it. Results are
+//!    absorbed as they come, and the rising cut goes to those who still search the block.
+//! 3. When all partitions are in, *rounds*: the master asks the workers that searched certain partitions for more
+//!    (alignments, then formatted pieces), until it can say how the block's output is laid out.
+//! 4. With a checkpoint, the output is made durable first.
+//! 5. Its size goes to the supermaster, which answers with the offset once the sizes of all earlier blocks are known.
+//! 6. It is written there by the strategy chosen ([`config::Strategy`]).
+//!
+//! # Memory
+//! A worker never holds more than [`config::Config::result_memory`] bytes of output: formatting gets a budget and what
+//! goes beyond it is spooled by the work itself; collecting and sending go in windows of at most
+//! [`config::Config::write_buffer`] bytes, for which room is set aside. The supermaster hands out no more segments while
+//! the output that waits for its offset exceeds [`config::Config::waiting_limit`]; since blocks are handed out in order,
+//! the oldest unfinished one is always under way, so this ends.
+
+pub mod config;
+mod health;
+pub mod ids;
+pub mod master;
+pub mod message;
+pub mod payload;
+pub mod plan;
+pub mod role;
+pub mod sim;
+pub mod supermaster;
+pub mod topology;
+pub mod work;
+pub mod worker;

@@ -1,0 +1,553 @@
+//! The master of a group: gives tasks out, merges what comes back, and lays the output of blocks out.
+
+mod output;
+mod queue;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::config::{Config, Strategy};
+use crate::health::Peers;
+use crate::ids::{BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
+use crate::message::{Address, Fetch, Outgoing, ToMaster, ToSupermaster, ToWorker};
+use crate::payload::{Payload, Queries};
+use crate::role::{Action, Event, Exit, Failure, Role};
+use crate::topology::Topology;
+use crate::work::{Extent, Holder, MasterOutcome, MasterWork, Owner, Run, Slice};
+
+use self::output::{Collective, CollectiveRound, Next, Outputs, shares};
+use self::queue::TaskQueue;
+use self::search::Search;
+
+type Actions<P> = Vec<Action<P, MasterWork<P>>>;
+
+/// What is known of a worker.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    ready: bool,
+    /// Tasks that it has.
+    tasks: u32,
+    /// Blocks that it may drop; it hears of them with its next task.
+    forget: Vec<BlockId>,
+}
+
+/// Whom a gathered part goes to.
+#[derive(Debug)]
+enum Gathering {
+    /// The worker that collects this window.
+    Window(WorkerId, u64),
+    /// A worker's share in the collective write that begins.
+    Collective(WorkerId, Vec<Run>),
+}
+
+/// A work, under way or waiting.
+#[derive(Debug)]
+enum Job {
+    Absorb(BlockId),
+    Round(BlockId),
+    Gather(Gathering),
+}
+
+/// Whether more blocks can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Supply {
+    Open,
+    Asked,
+    Ended,
+}
+
+/// The state of a master.
+#[derive(Debug)]
+pub struct Master<P> {
+    id: GroupId,
+    config: Arc<Config>,
+    topology: Arc<Topology>,
+    /// Number of the group's first worker.
+    first: u32,
+    tickets: u64,
+    running: Option<(Ticket, Job)>,
+    works: VecDeque<(Job, MasterWork<P>)>,
+    supply: Supply,
+    /// Blocks that every group may still get, if known.
+    left: Option<f64>,
+    queue: TaskQueue,
+    /// Blocks that are not laid out.
+    searches: BTreeMap<BlockId, Search<P>>,
+    members: Vec<Member>,
+    /// Workers that have room for a task, those with fewest tasks first.
+    hungry: BTreeSet<(u32, u32)>,
+    outputs: Outputs,
+    collective: Collective,
+    /// Deals out what any worker can do.
+    turn: u32,
+    /// The supermaster, then the workers.
+    peers: Peers,
+    draining: bool,
+    drained: bool,
+}
+
+impl<P: Payload> Master<P> {
+    /// The master of group `id` of the job.
+    pub fn new(id: GroupId, config: &Arc<Config>, topology: &Arc<Topology>) -> Master<P> {
+        let workers = topology.group(id).workers.clone();
+        Master {
+            id,
+            config: Arc::clone(config),
+            topology: Arc::clone(topology),
+            first: workers.start,
+            tickets: 0,
+            running: None,
+            works: VecDeque::new(),
+            supply: Supply::Open,
+            left: None,
+            queue: TaskQueue::new(topology.partitions),
+            searches: BTreeMap::new(),
+            members: vec![Member::default(); workers.len()],
+            hungry: BTreeSet::new(),
+            outputs: Outputs::new(config.checkpoint),
+            collective: Collective::new(config.write_buffer),
+            turn: 0,
+            peers: Peers::new(workers.len() + 1, config.heartbeat),
+            draining: false,
+            drained: false,
+        }
+    }
+
+    fn rank(&self) -> Rank {
+        self.topology.group(self.id).master
+    }
+
+    fn worker(&self, member: u32) -> WorkerId {
+        WorkerId(self.first + member)
+    }
+
+    fn tell_supermaster(&mut self, now: Time, message: ToSupermaster, actions: &mut Actions<P>) {
+        self.peers.tell(0, now);
+        let message = Outgoing::Supermaster(message);
+        actions.push(Action::Send { message, receipt: None });
+    }
+
+    fn tell(&mut self, now: Time, to: WorkerId, message: ToWorker<P>, actions: &mut Actions<P>) {
+        self.peers.tell((to.0 - self.first) as usize + 1, now);
+        let message = Outgoing::Worker(to, message);
+        actions.push(Action::Send { message, receipt: None });
+    }
+
+    fn tell_all(&mut self, now: Time, message: &ToWorker<P>, actions: &mut Actions<P>) {
+        for member in 0..self.members.len() as u32 {
+            self.tell(now, self.worker(member), message.clone(), actions);
+        }
+    }
+
+    fn take(&mut self, now: Time, from: Address, message: ToMaster<P>, actions: &mut Actions<P>) {
+        let member = match from {
+            Address::Supermaster => 0,
+            Address::Worker(worker) => worker.0 - self.first,
+            Address::Master(_) => return,
+        };
+        let peer = if from == Address::Supermaster { 0 } else { member as usize + 1 };
+        self.peers.hear(peer, now);
+        match message {
+            ToMaster::Segment { blocks, left } => {
+                self.left = left;
+                self.segment(now, blocks, actions);
+            }
+            ToMaster::NoMore => self.supply = Supply::Ended,
+            ToMaster::Bases { bases } => {
+                for (block, base) in bases {
+                    let next = self.outputs.base(block, base);
+                    self.go_on(now, block, next, actions);
+                }
+            }
+            ToMaster::Restore { block, base, size } => {
+                let worker = self.anyone();
+                let next = self.outputs.restore(block, base, size, worker);
+                self.go_on(now, block, next, actions);
+            }
+            ToMaster::Drain => self.drain(now, actions),
+            ToMaster::Stop(exit) => self.stop(now, exit, actions),
+            ToMaster::Ready => {
+                self.members[member as usize].ready = true;
+                self.feed(now, member, actions);
+            }
+            ToMaster::Result { block, partition, hits } => {
+                self.relieve(member);
+                self.result(block, partition, hits);
+                self.feed(now, member, actions);
+            }
+            ToMaster::Dropped { block } => {
+                self.relieve(member);
+                self.searches.remove(&block);
+            }
+            ToMaster::Reply { block, reply } => self.reply(block, reply),
+            ToMaster::Fetch(fetch) => self.fetch(self.worker(member), fetch),
+            ToMaster::Stored { block } => {
+                let next = self.outputs.stored(block);
+                self.go_on(now, block, next, actions);
+            }
+            ToMaster::Written { block } => {
+                let next = self.outputs.written(block);
+                self.go_on(now, block, next, actions);
+            }
+            ToMaster::CollectiveWritten => self.collective_written(now, actions),
+            ToMaster::Failed(failure) => {
+                self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+            }
+            ToMaster::Ping => {}
+        }
+    }
+
+    /// Any worker, each in its turn.
+    fn anyone(&mut self) -> WorkerId {
+        self.turn = (self.turn + 1) % self.members.len() as u32;
+        self.worker(self.turn)
+    }
+
+    fn segment(
+        &mut self,
+        now: Time,
+        mut blocks: Vec<(BlockId, Queries<P>)>,
+        actions: &mut Actions<P>,
+    ) {
+        if self.draining {
+            return;
+        }
+        self.supply = Supply::Open;
+        if self.config.longest_first > 0.0 {
+            blocks.sort_by_key(|(_, queries)| std::cmp::Reverse(queries.weight.residues));
+        }
+        for (block, queries) in blocks {
+            let (partitions, workers) = (self.topology.partitions, self.members.len());
+            self.searches.insert(block, Search::new(queries.payload, partitions, workers));
+            self.queue.push(block);
+        }
+        // Everybody gets one before anybody gets another; a pass in which nobody gets one is the last.
+        let mut before = u64::MAX;
+        while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
+            before = self.queue.unassigned();
+            let hungry: Vec<u32> = self.hungry.iter().map(|&(_, member)| member).collect();
+            for member in hungry {
+                self.feed(now, member, actions);
+            }
+        }
+    }
+
+    /// Gives a worker a task if it has room; it may have more than one only while there are enough for all.
+    fn feed(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
+        let state = &self.members[member as usize];
+        let plenty = self.queue.unassigned() >= self.members.len() as u64;
+        let room = if plenty { 1 + self.config.prefetch } else { 1 };
+        if !state.ready {
+            return;
+        }
+        self.hungry.remove(&(state.tasks, member));
+        if state.tasks < room
+            && let Some((block, partition)) =
+                self.queue.take(self.topology.held(self.worker(member)))
+            && let Some(search) = self.searches.get_mut(&block)
+        {
+            let (queries, cut) = search.assign(partition, member);
+            let state = &mut self.members[member as usize];
+            state.tasks += 1;
+            let forget = std::mem::take(&mut state.forget);
+            let message = ToWorker::Assign { block, partition, queries, cut, forget };
+            self.tell(now, self.worker(member), message, actions);
+        }
+        let tasks = self.members[member as usize].tasks;
+        if tasks <= self.config.prefetch {
+            self.hungry.insert((tasks, member));
+        }
+    }
+
+    /// Notes that a worker has a task less.
+    fn relieve(&mut self, member: u32) {
+        let state = &mut self.members[member as usize];
+        self.hungry.remove(&(state.tasks, member));
+        state.tasks = state.tasks.saturating_sub(1);
+        if state.ready {
+            self.hungry.insert((state.tasks, member));
+        }
+    }
+
+    /// Asks for blocks when tasks run short: few for the workers there are, or none for a worker that is idle. The latter
+    /// only while other groups have enough: towards the end, tasks must not pile up behind the slowest of this one.
+    fn ask_for_more(&mut self, now: Time, actions: &mut Actions<P>) {
+        let wanted = self.members.len() as f64 * self.config.look_ahead;
+        let unassigned = self.queue.unassigned() as f64;
+        let idle = self.hungry.first().is_some_and(|&(tasks, _)| tasks == 0);
+        let others = self.left.map_or(f64::MAX, |left| left * f64::from(self.topology.partitions));
+        let short = unassigned < wanted || idle && unassigned < others / self.config.shrink;
+        let window = self.searches.len() < self.config.window as usize;
+        if self.supply == Supply::Open && !self.draining && short && window {
+            self.supply = Supply::Asked;
+            self.tell_supermaster(now, ToSupermaster::WantSegment, actions);
+        }
+    }
+
+    fn result(&mut self, block: BlockId, partition: PartitionId, hits: P) {
+        // Blocks that a drain dropped are not known any more.
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        if search.searched(partition) {
+            let work = MasterWork::Absorb { block, partition, hits };
+            self.works.push_back((Job::Absorb(block), work));
+        }
+    }
+
+    fn absorbed(&mut self, now: Time, block: BlockId, cut: Option<P>, actions: &mut Actions<P>) {
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        let raise = search.absorb(cut);
+        if search.is_searched() {
+            let work = MasterWork::Round { block, round: 0, replies: Vec::new() };
+            self.works.push_back((Job::Round(block), work));
+        }
+        let Some((cut, searching)) = raise else { return };
+        for member in searching {
+            let message = ToWorker::RaiseCut { block, cut: cut.clone() };
+            self.tell(now, self.worker(member), message, actions);
+        }
+    }
+
+    fn ask(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        parts: Vec<(PartitionId, P)>,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        let mut questions: BTreeMap<u32, Vec<(PartitionId, P)>> = BTreeMap::new();
+        for (partition, part) in parts {
+            let searcher = search.searcher(partition).expect("only searched partitions are asked");
+            questions.entry(searcher).or_default().push((partition, part));
+        }
+        search.ask(questions.len() as u32);
+        for (member, parts) in questions {
+            self.tell(now, self.worker(member), ToWorker::Ask { block, parts }, actions);
+        }
+    }
+
+    fn reply(&mut self, block: BlockId, reply: P) {
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        if let Some((round, replies)) = search.reply(reply) {
+            let work = MasterWork::Round { block, round, replies };
+            self.works.push_back((Job::Round(block), work));
+        }
+    }
+
+    fn lay_out(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        layout: Vec<Extent>,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(search) = self.searches.remove(&block) else { return };
+        for (member, block) in search.informed(block) {
+            self.members[member as usize].forget.push(block);
+        }
+        let slice = |extent: Extent| {
+            let holder = match extent.owner {
+                Owner::Master => Holder::Master,
+                Owner::Partition(partition) => {
+                    let searcher =
+                        search.searcher(partition).expect("pieces are of searched partitions");
+                    Holder::Worker(WorkerId(self.first + searcher), partition)
+                }
+            };
+            Slice { holder, piece: extent.piece, start: 0, length: extent.length }
+        };
+        let slices = layout.into_iter().filter(|extent| extent.length > 0).map(slice).collect();
+        let spare = self.anyone();
+        let next = self.outputs.lay(block, shares(self.config.strategy, block, slices, spare));
+        self.go_on(now, block, next, actions);
+    }
+
+    /// Does what comes next for a block's output.
+    fn go_on(&mut self, now: Time, block: BlockId, next: Next, actions: &mut Actions<P>) {
+        match next {
+            Next::Store(shares, size) => {
+                for share in shares {
+                    let message = ToWorker::Store { block, runs: share.runs, size };
+                    self.tell(now, share.worker, message, actions);
+                }
+            }
+            Next::Finished(size) => {
+                self.tell_supermaster(now, ToSupermaster::Finished { block, size }, actions);
+            }
+            Next::Place(shares) if self.config.strategy == Strategy::Collective => {
+                self.collective.add(shares);
+            }
+            Next::Place(shares) => {
+                for share in shares {
+                    let message = ToWorker::Place { block, runs: share.runs };
+                    self.tell(now, share.worker, message, actions);
+                }
+            }
+            Next::Placed => {
+                actions.push(Action::Forget { block });
+                self.tell_supermaster(now, ToSupermaster::Placed { block }, actions);
+            }
+            Next::Nothing => {}
+        }
+    }
+
+    fn fetch(&mut self, worker: WorkerId, fetch: Fetch) {
+        let run = Run { block: fetch.block, offset: 0, slices: fetch.slices };
+        let job = Job::Gather(Gathering::Window(worker, fetch.window));
+        self.works.push_back((job, MasterWork::Gather { runs: vec![run] }));
+    }
+
+    /// Begins a collective write when there is enough for one, or nothing is searched meanwhile.
+    fn write_together(&mut self, now: Time, actions: &mut Actions<P>) {
+        let idle = self.searches.is_empty();
+        let Some(mut round) = self.collective.begin(self.members.len() as u32, idle) else {
+            return;
+        };
+        for member in 0..self.members.len() as u32 {
+            let worker = self.worker(member);
+            let runs = round.remove(&worker).unwrap_or_default();
+            let slices = runs.iter().flat_map(|run| &run.slices);
+            if slices.into_iter().any(|slice| slice.holder == Holder::Master) {
+                let work = MasterWork::Gather { runs: runs.clone() };
+                let job = Job::Gather(Gathering::Collective(worker, runs));
+                self.works.push_back((job, work));
+            } else {
+                self.tell(now, worker, ToWorker::Collective { runs, master: None }, actions);
+            }
+        }
+        debug_assert_eq!(round, CollectiveRound::new(), "only members of the group write");
+    }
+
+    fn collective_written(&mut self, now: Time, actions: &mut Actions<P>) {
+        for (block, shares) in self.collective.written() {
+            for _ in 0..shares {
+                let next = self.outputs.written(block);
+                self.go_on(now, block, next, actions);
+            }
+        }
+    }
+
+    fn gathered(&mut self, now: Time, gathering: Gathering, bytes: P, actions: &mut Actions<P>) {
+        match gathering {
+            Gathering::Window(worker, window) => {
+                self.tell(now, worker, ToWorker::Part { window, bytes }, actions);
+            }
+            Gathering::Collective(worker, runs) => {
+                let message = ToWorker::Collective { runs, master: Some(bytes) };
+                self.tell(now, worker, message, actions);
+            }
+        }
+    }
+
+    fn done(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        outcome: MasterOutcome<P>,
+        actions: &mut Actions<P>,
+    ) {
+        let Some((_, job)) = self.running.take_if(|(running, _)| *running == ticket) else {
+            return;
+        };
+        match (job, outcome) {
+            (Job::Absorb(block), MasterOutcome::Absorbed { cut }) => {
+                self.absorbed(now, block, cut, actions);
+            }
+            (Job::Round(block), MasterOutcome::Ask(parts)) => self.ask(now, block, parts, actions),
+            (Job::Round(block), MasterOutcome::Layout(layout)) => {
+                self.lay_out(now, block, layout, actions);
+            }
+            (Job::Gather(gathering), MasterOutcome::Gathered(bytes)) => {
+                self.gathered(now, gathering, bytes, actions);
+            }
+            (job, _) => unreachable!("the driver ended {job:?} with another work's outcome"),
+        }
+    }
+
+    /// Carries out the works that came up, one after the other.
+    fn compute(&mut self, actions: &mut Actions<P>) {
+        if self.running.is_none()
+            && let Some((job, work)) = self.works.pop_front()
+        {
+            self.tickets += 1;
+            let ticket = Ticket(self.tickets);
+            self.running = Some((ticket, job));
+            actions.push(Action::Run { ticket, work });
+        }
+    }
+
+    fn drain(&mut self, now: Time, actions: &mut Actions<P>) {
+        self.draining = true;
+        self.supply = Supply::Ended;
+        for block in self.queue.clear() {
+            self.searches.remove(&block);
+        }
+        self.tell_all(now, &ToWorker::Drain, actions);
+    }
+
+    /// Tells the supermaster once all that could be finished is durable.
+    fn report_drained(&mut self, now: Time, actions: &mut Actions<P>) {
+        let ended = self.searches.is_empty() && !self.outputs.is_storing();
+        if self.draining && ended && !self.drained {
+            self.drained = true;
+            self.tell_supermaster(now, ToSupermaster::Drained, actions);
+        }
+    }
+
+    fn stop(&mut self, now: Time, exit: Exit, actions: &mut Actions<P>) {
+        self.tell_all(now, &ToWorker::Stop(exit), actions);
+        actions.push(Action::Exit(exit));
+    }
+
+    fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
+        if let Some((peer, silence)) = self.peers.silent(now) {
+            let (who, rank) = match peer {
+                0 => ("the supermaster", self.topology.supermaster),
+                peer => ("the worker", self.topology.worker(self.worker(peer as u32 - 1)).rank),
+            };
+            let cause = format!("{who} was silent for {:.1} s", silence.seconds());
+            actions.push(Action::Fail(Failure { rank, cause }));
+        }
+        for peer in self.peers.quiet(now) {
+            match peer {
+                0 => self.tell_supermaster(now, ToSupermaster::Ping, actions),
+                peer => {
+                    self.tell(now, self.worker(peer as u32 - 1), ToWorker::Ping, actions);
+                }
+            }
+        }
+    }
+}
+
+impl<P: Payload> Role<P> for Master<P> {
+    type Message = ToMaster<P>;
+    type Work = MasterWork<P>;
+    type Outcome = MasterOutcome<P>;
+
+    fn handle(
+        &mut self,
+        now: Time,
+        event: Event<ToMaster<P>, MasterOutcome<P>>,
+        actions: &mut Actions<P>,
+    ) {
+        match event {
+            Event::Start => {}
+            Event::Message { from, message } => self.take(now, from, message, actions),
+            Event::Done { ticket, outcome } => self.done(now, ticket, outcome, actions),
+            Event::Failed { cause, .. } => {
+                let failure = Failure { rank: self.rank(), cause };
+                self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+            }
+            Event::Tick => self.tick(now, actions),
+            // Nothing is sent with a receipt, and only the supermaster is told by the driver.
+            Event::Sent { .. } | Event::Drain => {}
+        }
+        self.ask_for_more(now, actions);
+        self.write_together(now, actions);
+        self.compute(actions);
+        self.report_drained(now, actions);
+    }
+}

@@ -1,0 +1,274 @@
+//! A block from its layout until it stands in the file.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::config::Strategy;
+use crate::ids::{BlockId, WorkerId};
+use crate::work::{Holder, Run, Slice};
+use crate::worker::windows;
+
+/// What a worker writes of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The bytes; offsets count from the start of the block's output until the base is known.
+    pub runs: Vec<Run>,
+}
+
+/// How far a block's output is.
+#[derive(Debug)]
+enum Stage {
+    /// So many shares are not durable yet.
+    Storing(u32),
+    /// Its offset is not known.
+    Waiting,
+    /// So many shares are not written yet.
+    Placing(u32),
+}
+
+/// A block's output.
+#[derive(Debug)]
+struct Laid {
+    stage: Stage,
+    size: u64,
+    shares: Vec<Share>,
+}
+
+/// Deals a block's output out to the workers that write it: at least one, if only to note that there is nothing. `spare`
+/// writes where no worker holds anything.
+pub fn shares(
+    strategy: Strategy,
+    block: BlockId,
+    slices: Vec<Slice>,
+    spare: WorkerId,
+) -> Vec<Share> {
+    let mut bytes: BTreeMap<WorkerId, u64> = BTreeMap::new();
+    for slice in &slices {
+        if let Holder::Worker(worker, _) = slice.holder {
+            *bytes.entry(worker).or_default() += slice.length;
+        }
+    }
+    let most = bytes.iter().max_by_key(|&(worker, bytes)| (bytes, std::cmp::Reverse(worker)));
+    let most = most.map_or(spare, |(&worker, _)| worker);
+    if slices.is_empty() {
+        return vec![Share { worker: spare, runs: Vec::new() }];
+    }
+    if strategy == Strategy::Merge {
+        return vec![Share { worker: most, runs: vec![Run { block, offset: 0, slices }] }];
+    }
+    let mut runs: BTreeMap<WorkerId, Vec<Run>> = BTreeMap::new();
+    let (mut offset, mut last) = (0, None);
+    for slice in slices {
+        let writer = match slice.holder {
+            Holder::Worker(worker, _) => worker,
+            _ => most,
+        };
+        let own = runs.entry(writer).or_default();
+        match own.last_mut() {
+            Some(run) if last == Some(writer) => run.slices.push(slice),
+            _ => own.push(Run { block, offset, slices: vec![slice] }),
+        }
+        offset += slice.length;
+        last = Some(writer);
+    }
+    runs.into_iter().map(|(worker, runs)| Share { worker, runs }).collect()
+}
+
+/// What is to be done for a block's output next.
+#[derive(Debug)]
+pub enum Next {
+    /// These shares of so many bytes in all are to be made durable.
+    Store(Vec<Share>, u64),
+    /// It is finished; the supermaster is to know its size.
+    Finished(u64),
+    /// These shares are to be written.
+    Place(Vec<Share>),
+    /// It stands in the file.
+    Placed,
+    /// Nothing yet.
+    Nothing,
+}
+
+/// The outputs of a group's blocks.
+#[derive(Debug)]
+pub struct Outputs {
+    checkpoint: bool,
+    blocks: BTreeMap<BlockId, Laid>,
+    /// Outputs that are not durable yet.
+    storing: usize,
+}
+
+impl Outputs {
+    /// None.
+    pub fn new(checkpoint: bool) -> Outputs {
+        Outputs { checkpoint, blocks: BTreeMap::new(), storing: 0 }
+    }
+
+    /// True while outputs are made durable.
+    pub fn is_storing(&self) -> bool {
+        self.storing > 0
+    }
+
+    /// A block is laid out.
+    pub fn lay(&mut self, block: BlockId, shares: Vec<Share>) -> Next {
+        let size = shares.iter().flat_map(|share| &share.runs).map(Run::length).sum();
+        if self.checkpoint {
+            let stage = Stage::Storing(shares.len() as u32);
+            self.storing += 1;
+            self.blocks.insert(block, Laid { stage, size, shares: recorded(&shares) });
+            return Next::Store(shares, size);
+        }
+        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, shares });
+        Next::Finished(size)
+    }
+
+    /// A share of a block is durable.
+    pub fn stored(&mut self, block: BlockId) -> Next {
+        let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
+        let Stage::Storing(left) = &mut laid.stage else { return Next::Nothing };
+        *left -= 1;
+        if *left > 0 {
+            return Next::Nothing;
+        }
+        laid.stage = Stage::Waiting;
+        self.storing -= 1;
+        Next::Finished(laid.size)
+    }
+
+    /// A block of an earlier run is to be copied from the checkpoint by `worker`.
+    pub fn restore(&mut self, block: BlockId, base: u64, size: u64, worker: WorkerId) -> Next {
+        let shares = vec![Share { worker, runs: vec![record(block, 0, size)] }];
+        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, shares });
+        self.base(block, base)
+    }
+
+    /// The offset of a block in the file has become known.
+    pub fn base(&mut self, block: BlockId, base: u64) -> Next {
+        let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
+        let mut shares = std::mem::take(&mut laid.shares);
+        if laid.size == 0 {
+            self.blocks.remove(&block);
+            return Next::Placed;
+        }
+        for run in shares.iter_mut().flat_map(|share| &mut share.runs) {
+            run.offset += base;
+        }
+        laid.stage = Stage::Placing(shares.len() as u32);
+        Next::Place(shares)
+    }
+
+    /// A share of a block stands in the file.
+    pub fn written(&mut self, block: BlockId) -> Next {
+        let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
+        let Stage::Placing(left) = &mut laid.stage else { return Next::Nothing };
+        *left -= 1;
+        if *left > 0 {
+            return Next::Nothing;
+        }
+        self.blocks.remove(&block);
+        Next::Placed
+    }
+}
+
+/// A stretch of a block as the checkpoint has it.
+fn record(block: BlockId, start: u64, length: u64) -> Run {
+    let slice = Slice { holder: Holder::Record, piece: 0, start, length };
+    Run { block, offset: start, slices: vec![slice] }
+}
+
+/// The same shares once they are in the checkpoint.
+fn recorded(shares: &[Share]) -> Vec<Share> {
+    let record = |run: &Run| record(run.block, run.offset, run.length());
+    shares
+        .iter()
+        .map(|share| Share { worker: share.worker, runs: share.runs.iter().map(record).collect() })
+        .collect()
+}
+
+/// Shares that wait for a collective write, cut into pieces of at most a write buffer.
+#[derive(Debug)]
+pub struct Collective {
+    buffer: u64,
+    queue: VecDeque<(WorkerId, u64, Run)>,
+    bytes: u64,
+    /// Pieces of each block that are not written.
+    left: BTreeMap<BlockId, (u32, u32)>,
+    /// Blocks of the pieces being written, and who has not reported.
+    running: Option<(Vec<(BlockId, WorkerId)>, u32)>,
+}
+
+/// A collective write: for each worker its runs.
+pub type CollectiveRound = BTreeMap<WorkerId, Vec<Run>>;
+
+impl Collective {
+    /// Nothing waits.
+    pub fn new(buffer: u64) -> Collective {
+        let (queue, left) = (VecDeque::new(), BTreeMap::new());
+        Collective { buffer, queue, bytes: 0, left, running: None }
+    }
+
+    /// Takes the shares of a block.
+    pub fn add(&mut self, shares: Vec<Share>) {
+        for Share { worker, runs } in shares {
+            let block = runs[0].block;
+            let pieces = windows(runs, self.buffer);
+            let flat = pieces.into_iter().flat_map(|(_, runs)| runs);
+            let before = self.queue.len();
+            self.queue.extend(flat.map(|run| (worker, run.length(), run)));
+            let added = self.queue.range(before..).map(|(_, length, _)| length).sum::<u64>();
+            self.bytes += added;
+            self.left.entry(block).or_default().0 += (self.queue.len() - before) as u32;
+            self.left.entry(block).or_default().1 += 1;
+        }
+    }
+
+    /// The next write, if none is under way and enough is waiting, or anything at all when `hurry`.
+    pub fn begin(&mut self, members: u32, hurry: bool) -> Option<CollectiveRound> {
+        let enough = self.bytes >= if hurry { 1 } else { self.buffer };
+        if self.running.is_some() || !enough {
+            return None;
+        }
+        let mut round = CollectiveRound::new();
+        let mut pieces = Vec::new();
+        let mut totals: BTreeMap<WorkerId, u64> = BTreeMap::new();
+        let mut masters = 0;
+        while let Some((worker, length, run)) = self.queue.front() {
+            let total = totals.entry(*worker).or_default();
+            let of_master = run.slices.iter().filter(|slice| slice.holder == Holder::Master);
+            let of_master: u64 = of_master.map(|slice| slice.length).sum();
+            if *total + length > self.buffer || masters + of_master > self.buffer {
+                break;
+            }
+            *total += length;
+            masters += of_master;
+            self.bytes -= length;
+            let (worker, _, run) = self.queue.pop_front().expect("just seen");
+            pieces.push((run.block, worker));
+            round.entry(worker).or_default().push(run);
+        }
+        self.running = Some((pieces, members));
+        Some(round)
+    }
+
+    /// A member is through; when it was the last, returns the blocks that now stand in the file, each as often as it
+    /// has shares.
+    pub fn written(&mut self) -> Vec<(BlockId, u32)> {
+        let Some((pieces, left)) = &mut self.running else { return Vec::new() };
+        *left -= 1;
+        if *left > 0 {
+            return Vec::new();
+        }
+        let mut placed = Vec::new();
+        for (block, _) in std::mem::take(pieces) {
+            let Some((left, shares)) = self.left.get_mut(&block) else { continue };
+            *left -= 1;
+            if *left == 0 {
+                placed.push((block, *shares));
+                self.left.remove(&block);
+            }
+        }
+        self.running = None;
+        placed
+    }
+}

@@ -1,0 +1,123 @@
+//! A block while it is searched.
+
+use crate::ids::{BlockId, PartitionId};
+use crate::payload::Payload;
+
+/// What is known of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Unassigned,
+    /// Assigned to the worker with this number in the group.
+    With(u32),
+    /// Searched by it.
+    Searched(u32),
+}
+
+/// A block from its arrival until its output is laid out.
+#[derive(Debug)]
+pub struct Search<P> {
+    queries: P,
+    tasks: Vec<Task>,
+    /// Which workers of the group have the queries, a bit each.
+    informed: Vec<u64>,
+    absorbed: u32,
+    /// Tells the searching workers of the cut when so many results are absorbed.
+    next_raise: u32,
+    cut: Option<P>,
+    round: u32,
+    awaited: u32,
+    replies: Vec<P>,
+}
+
+impl<P: Payload> Search<P> {
+    /// A block none of whose tasks is assigned.
+    pub fn new(queries: P, partitions: u32, workers: usize) -> Search<P> {
+        Search {
+            queries,
+            tasks: vec![Task::Unassigned; partitions as usize],
+            informed: vec![0; workers.div_ceil(64)],
+            absorbed: 0,
+            next_raise: 1,
+            cut: None,
+            round: 0,
+            awaited: 0,
+            replies: Vec::new(),
+        }
+    }
+
+    /// Notes an assignment; returns the queries if the worker needs them, and the cut.
+    pub fn assign(&mut self, partition: PartitionId, worker: u32) -> (Option<P>, Option<P>) {
+        self.tasks[partition.index()] = Task::With(worker);
+        let (word, bit) = (worker as usize / 64, 1 << (worker % 64));
+        let new = self.informed[word] & bit == 0;
+        self.informed[word] |= bit;
+        (new.then(|| self.queries.clone()), self.cut.clone())
+    }
+
+    /// Notes that a task is searched. False if it was not assigned.
+    pub fn searched(&mut self, partition: PartitionId) -> bool {
+        let Some(task) = self.tasks.get_mut(partition.index()) else { return false };
+        let Task::With(worker) = *task else { return false };
+        *task = Task::Searched(worker);
+        true
+    }
+
+    /// Notes that a result is absorbed. Returns the cut and the workers to be told of it, now and then: when the results
+    /// absorbed have doubled, so that a block costs a group few messages whatever the number of partitions.
+    pub fn absorb(&mut self, cut: Option<P>) -> Option<(P, Vec<u32>)> {
+        self.absorbed += 1;
+        if cut.is_some() {
+            self.cut = cut;
+        }
+        if self.absorbed < self.next_raise {
+            return None;
+        }
+        self.next_raise = 2 * self.absorbed;
+        let cut = self.cut.clone()?;
+        let mut searching: Vec<u32> = self
+            .tasks
+            .iter()
+            .filter_map(|task| match task {
+                Task::With(worker) => Some(*worker),
+                _ => None,
+            })
+            .collect();
+        searching.sort_unstable();
+        searching.dedup();
+        Some((cut, searching))
+    }
+
+    /// True if every partition's result is absorbed.
+    pub fn is_searched(&self) -> bool {
+        self.absorbed as usize == self.tasks.len()
+    }
+
+    /// The worker that searched a partition.
+    pub fn searcher(&self, partition: PartitionId) -> Option<u32> {
+        match self.tasks.get(partition.index()) {
+            Some(Task::Searched(worker)) => Some(*worker),
+            _ => None,
+        }
+    }
+
+    /// Begins a round with this many workers.
+    pub fn ask(&mut self, workers: u32) {
+        self.round += 1;
+        self.awaited = workers;
+    }
+
+    /// Takes a reply; when it is the last of its round, returns the number of rounds there were and all its replies.
+    pub fn reply(&mut self, reply: P) -> Option<(u32, Vec<P>)> {
+        self.replies.push(reply);
+        self.awaited = self.awaited.saturating_sub(1);
+        (self.awaited == 0).then(|| (self.round, std::mem::take(&mut self.replies)))
+    }
+
+    /// The workers that keep something for the block.
+    pub fn informed(&self, block: BlockId) -> impl Iterator<Item = (u32, BlockId)> + '_ {
+        let workers = self.informed.iter().enumerate().flat_map(|(word, &bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word as u32 * 64 + bit)
+        });
+        workers.map(move |worker| (worker, block))
+    }
+}

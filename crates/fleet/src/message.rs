@@ -1,0 +1,266 @@
+//! Messages between roles.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BlockId, GroupId, PartitionId, WorkerId};
+use crate::payload::{Payload, Queries};
+use crate::role::{Exit, Failure};
+use crate::work::{Run, Slice};
+
+/// A role, wherever it is hosted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Address {
+    /// The supermaster.
+    Supermaster,
+    /// The master of a group.
+    Master(GroupId),
+    /// A worker.
+    Worker(WorkerId),
+}
+
+/// A message on its way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Outgoing<P> {
+    /// To the supermaster.
+    Supermaster(ToSupermaster),
+    /// To a master.
+    Master(GroupId, ToMaster<P>),
+    /// To a worker.
+    Worker(WorkerId, ToWorker<P>),
+}
+
+/// What the supermaster is told, by masters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ToSupermaster {
+    /// The group wants more blocks.
+    WantSegment,
+    /// The output of a block is laid out, and durable if there is a checkpoint.
+    Finished {
+        /// The block.
+        block: BlockId,
+        /// Bytes of its output.
+        size: u64,
+    },
+    /// The output of a block stands in the file.
+    Placed {
+        /// The block.
+        block: BlockId,
+    },
+    /// What can still be finished after a drain is durable.
+    Drained,
+    /// Something failed in the group.
+    Failed(Failure),
+    /// A sign of life.
+    Ping,
+}
+
+/// What a master is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ToMaster<P> {
+    /// By the supermaster: blocks to search, in the order of their numbers.
+    Segment {
+        /// Their queries.
+        blocks: Vec<(BlockId, Queries<P>)>,
+        /// Blocks that each group would still get if the rest were dealt out now; `None` if it is not known.
+        left: Option<f64>,
+    },
+    /// By the supermaster: nothing is left to be handed out.
+    NoMore,
+    /// By the supermaster: where blocks begin in the output.
+    Bases {
+        /// Block and offset.
+        bases: Vec<(BlockId, u64)>,
+    },
+    /// By the supermaster: have a block that an earlier run finished copied from the checkpoint into the output.
+    Restore {
+        /// The block.
+        block: BlockId,
+        /// Its offset in the output.
+        base: u64,
+        /// Bytes of its output.
+        size: u64,
+    },
+    /// By the supermaster: finish what is under way only.
+    Drain,
+    /// By the supermaster: the job is over.
+    Stop(Exit),
+    /// By a worker: ready to take tasks.
+    Ready,
+    /// By a worker: a task is searched.
+    Result {
+        /// The task's block.
+        block: BlockId,
+        /// The task's partition.
+        partition: PartitionId,
+        /// Preliminary hits.
+        hits: P,
+    },
+    /// By a worker: a task was dropped because of a drain.
+    Dropped {
+        /// The task's block.
+        block: BlockId,
+    },
+    /// By a worker: the answer to [`ToWorker::Ask`].
+    Reply {
+        /// The block.
+        block: BlockId,
+        /// The answer.
+        reply: P,
+    },
+    /// By a worker: send these bytes of yours, all in one payload.
+    Fetch(Fetch),
+    /// By a worker: its share of a block's output is durable in the checkpoint.
+    Stored {
+        /// The block.
+        block: BlockId,
+    },
+    /// By a worker: its share of a block's output stands in the file.
+    Written {
+        /// The block.
+        block: BlockId,
+    },
+    /// By a worker: the collective write is done.
+    CollectiveWritten,
+    /// By a worker: something failed.
+    Failed(Failure),
+    /// By anyone: a sign of life.
+    Ping,
+}
+
+/// What a worker is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ToWorker<P> {
+    /// Search a task.
+    Assign {
+        /// The task's block.
+        block: BlockId,
+        /// The task's partition.
+        partition: PartitionId,
+        /// The block's queries, with the first task on the block.
+        queries: Option<P>,
+        /// The cut so far.
+        cut: Option<P>,
+        /// Blocks for which no further round comes.
+        forget: Vec<BlockId>,
+    },
+    /// The cut of a block that is still searched here has risen.
+    RaiseCut {
+        /// The block.
+        block: BlockId,
+        /// The cut.
+        cut: P,
+    },
+    /// Answer a round.
+    Ask {
+        /// The block.
+        block: BlockId,
+        /// What is wanted of each partition that was searched here.
+        parts: Vec<(PartitionId, P)>,
+    },
+    /// Make (a share of) a block's output durable in the checkpoint.
+    Store {
+        /// The block.
+        block: BlockId,
+        /// The bytes; offsets count from the start of the block's output.
+        runs: Vec<Run>,
+        /// Bytes of the block's whole output.
+        size: u64,
+    },
+    /// Write (a share of) a block's output.
+    Place {
+        /// The block.
+        block: BlockId,
+        /// The bytes; offsets count from the start of the file.
+        runs: Vec<Run>,
+    },
+    /// By a worker: send these bytes of yours, all in one payload.
+    Fetch(Fetch),
+    /// By whoever was asked to [`Fetch`].
+    Part {
+        /// The request's number.
+        window: u64,
+        /// The bytes.
+        bytes: P,
+    },
+    /// Take part in a collective write, as soon as no search is under way.
+    Collective {
+        /// The worker's share; offsets count from the start of the file.
+        runs: Vec<Run>,
+        /// The master's bytes in it, in the order of the slices.
+        master: Option<P>,
+    },
+    /// Drop the tasks that have not begun.
+    Drain,
+    /// The job is over.
+    Stop(Exit),
+    /// A sign of life.
+    Ping,
+}
+
+/// A request for bytes of a block's output.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fetch {
+    /// Goes back with the bytes.
+    pub window: u64,
+    /// The block.
+    pub block: BlockId,
+    /// Which bytes, at most a write buffer full.
+    pub slices: Vec<Slice>,
+}
+
+/// About what a message takes on the wire besides its payloads, in bytes.
+const ENVELOPE: u64 = 32;
+
+fn slices_bytes(slices: &[Slice]) -> u64 {
+    std::mem::size_of_val(slices) as u64
+}
+
+fn runs_bytes(runs: &[Run]) -> u64 {
+    runs.iter().map(|run| 16 + slices_bytes(&run.slices)).sum()
+}
+
+impl<P: Payload> Outgoing<P> {
+    /// About how many bytes the message takes on the wire.
+    pub fn bytes(&self) -> u64 {
+        ENVELOPE
+            + match self {
+                Outgoing::Supermaster(_) => 0,
+                Outgoing::Master(_, message) => message.content_bytes(),
+                Outgoing::Worker(_, message) => message.content_bytes(),
+            }
+    }
+}
+
+impl<P: Payload> ToMaster<P> {
+    fn content_bytes(&self) -> u64 {
+        match self {
+            ToMaster::Segment { blocks, .. } => {
+                blocks.iter().map(|(_, queries)| 24 + queries.payload.bytes()).sum()
+            }
+            ToMaster::Bases { bases } => 12 * bases.len() as u64,
+            ToMaster::Result { hits: payload, .. } | ToMaster::Reply { reply: payload, .. } => {
+                payload.bytes()
+            }
+            ToMaster::Fetch(fetch) => slices_bytes(&fetch.slices),
+            _ => 0,
+        }
+    }
+}
+
+impl<P: Payload> ToWorker<P> {
+    fn content_bytes(&self) -> u64 {
+        let size = |payload: &Option<P>| payload.as_ref().map_or(0, Payload::bytes);
+        match self {
+            ToWorker::Assign { queries, cut, forget, .. } => {
+                size(queries) + size(cut) + 4 * forget.len() as u64
+            }
+            ToWorker::RaiseCut { cut, .. } => cut.bytes(),
+            ToWorker::Ask { parts, .. } => parts.iter().map(|(_, part)| 4 + part.bytes()).sum(),
+            ToWorker::Store { runs, .. } | ToWorker::Place { runs, .. } => runs_bytes(runs),
+            ToWorker::Fetch(fetch) => slices_bytes(&fetch.slices),
+            ToWorker::Part { bytes, .. } => bytes.bytes(),
+            ToWorker::Collective { runs, master } => runs_bytes(runs) + size(master),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! How a job is laid out over its ranks: a pure function of what is known before it starts.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::topology::{Shape, Topology};
+
+/// Ranks of a group, about. In the simulator the master of 128 workers is busy for 0.2 % of the time; more groups would
+/// only make the end of a job more ragged.
+const GROUP_RANKS: u32 = 128;
+/// Partitions that a worker of a group with several replicas holds: enough for replicas to cut at different places.
+const PARTITIONS_PER_WORKER: u32 = 4;
+/// Tasks of a block per worker when there are so few blocks that each must keep all workers busy.
+const TASKS_PER_WORKER: u32 = 4;
+/// Blocks per worker of a group from which on single blocks do not matter.
+const MANY_BLOCKS: u32 = 4;
+/// Residues of a partition, at least, if that leaves a partition for each worker of a replica.
+const LEAST_RESIDUES: u64 = 256 * 1024;
+/// Partitions at most.
+const MOST_PARTITIONS: u32 = 4096;
+/// Memory of a rank that is neither database nor output: the program, queries, hits; and for each thread.
+const FIXED_MEMORY: u64 = 128 << 20;
+const THREAD_MEMORY: u64 = 16 << 20;
+
+/// What is known before the job starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Ranks of the job.
+    pub ranks: u32,
+    /// Ranks per host.
+    pub ranks_per_host: u32,
+    /// Search threads per rank.
+    pub threads: u32,
+    /// Bytes of memory that a rank may use.
+    pub memory: u64,
+    /// The database.
+    pub database: Size,
+    /// Blocks of queries, if known.
+    pub blocks: Option<u32>,
+    /// What the user decided.
+    pub wishes: Wishes,
+}
+
+/// A database's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Bytes in memory.
+    pub bytes: u64,
+    /// Residues.
+    pub residues: u64,
+    /// Sequences.
+    pub sequences: u64,
+}
+
+/// What the user decided; the rest is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wishes {
+    /// `-groups`.
+    pub groups: Option<u32>,
+    /// `-replicas`, per group.
+    pub replicas: Option<u32>,
+    /// `-partitions`.
+    pub partitions: Option<u32>,
+    /// Ranks for masters alone.
+    pub dedicated: Option<bool>,
+}
+
+/// A layout and what it costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// How many of what.
+    pub shape: Shape,
+    /// Roles and ranks.
+    pub topology: Topology,
+    /// Bytes of the database that the fullest rank holds.
+    pub database_memory: u64,
+    /// Bytes that the fullest rank uses in all.
+    pub memory: u64,
+    /// Bytes read from the file system.
+    pub bytes_read: u64,
+    /// Bytes that ranks get from each other while the database is loaded.
+    pub bytes_broadcast: u64,
+    /// Expected share of the workers' time that is not lost to unequal shares of the database and to the end of the job,
+    /// when all residues take as long; the latter only if the blocks are known.
+    pub balance: f64,
+}
+
+/// A layout that is not possible.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The database does not fit.
+    #[error(
+        "the database does not fit: a rank would need {needed} bytes of memory and may use {available}; give each rank \
+         that much, or use at least {least_ranks} ranks{fewer_replicas}"
+    )]
+    Memory {
+        /// Bytes that the fullest rank would need.
+        needed: u64,
+        /// Bytes that it may use.
+        available: u64,
+        /// Ranks with which it would fit.
+        least_ranks: u64,
+        /// Further advice.
+        fewer_replicas: &'static str,
+    },
+    /// Nothing is left for the database.
+    #[error(
+        "{available} bytes of memory per rank are too little: {needed} are needed besides the database"
+    )]
+    NoMemory {
+        /// Bytes needed for other ends.
+        needed: u64,
+        /// Bytes that a rank may use.
+        available: u64,
+    },
+    /// A wish that cannot be had.
+    #[error("{option} {given} is not possible: it must be from 1 to {most} {reason}")]
+    Wish {
+        /// The option.
+        option: &'static str,
+        /// What it was given.
+        given: u32,
+        /// The largest possible.
+        most: u64,
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+impl Request {
+    /// Lays the job out.
+    ///
+    /// # Errors
+    /// If the database does not fit into the ranks' memory, or a wish cannot be had; with the numbers.
+    pub fn plan(&self, config: &Config) -> Result<Plan, PlanError> {
+        self.check()?;
+        let dedicated = self.wishes.dedicated.unwrap_or(false);
+        let other = self.other_memory(config);
+        let room = self.memory.saturating_sub(other);
+        if room == 0 {
+            return Err(PlanError::NoMemory { needed: other, available: self.memory });
+        }
+        // Workers that hold the database together.
+        let holders = self.database.bytes.div_ceil(room).max(1);
+        let groups = self.wishes.groups.unwrap_or_else(|| self.groups(holders));
+        let members = self.ranks / groups;
+        let workers = members.saturating_sub(if dedicated { 2 } else { 0 }).max(1);
+        // Partitions are not all of the same size: some room is left.
+        let fit = u64::from(workers) * 9 / (10 * holders).max(1);
+        let chosen = if holders == 1 { workers } else { (fit as u32).max(1) };
+        let replicas = self.wishes.replicas.unwrap_or(chosen).min(workers);
+        let partitions = self.partitions(workers, replicas, groups);
+        let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
+        self.assess(shape, other, holders)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        let ranks = u64::from(self.ranks);
+        let sequences = self.database.sequences.max(1);
+        for (option, given, most, reason) in [
+            ("-groups", self.wishes.groups, ranks, "(a rank each)"),
+            ("-replicas", self.wishes.replicas, ranks, "(a rank each)"),
+            ("-partitions", self.wishes.partitions, sequences, "(a sequence each)"),
+        ] {
+            if let Some(given) = given
+                && (given == 0 || u64::from(given) > most)
+            {
+                return Err(PlanError::Wish { option, given, most, reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory of a rank for other ends than the database.
+    fn other_memory(&self, config: &Config) -> u64 {
+        FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + config.result_memory
+    }
+
+    fn groups(&self, holders: u64) -> u32 {
+        let most = u64::from(self.ranks) / holders;
+        ((self.ranks + GROUP_RANKS / 2) / GROUP_RANKS)
+            .clamp(1, most.clamp(1, u64::from(self.ranks)) as u32)
+    }
+
+    fn partitions(&self, workers: u32, replicas: u32, groups: u32) -> u32 {
+        if let Some(partitions) = self.wishes.partitions {
+            return partitions;
+        }
+        let holders = workers.div_ceil(replicas);
+        let many = self.blocks.is_some_and(|blocks| blocks / groups >= MANY_BLOCKS * workers);
+        let wanted =
+            if many { PARTITIONS_PER_WORKER * holders } else { TASKS_PER_WORKER * workers };
+        let by_size = (self.database.residues / LEAST_RESIDUES).min(self.database.sequences);
+        // A worker without a partition would be idle.
+        let most = by_size.clamp(1, u64::from(MOST_PARTITIONS)) as u32;
+        wanted.min(most).max(holders.min(self.database.sequences.max(1) as u32))
+    }
+
+    /// What a layout costs, if it fits.
+    fn assess(&self, shape: Shape, other: u64, holders: u64) -> Result<Plan, PlanError> {
+        let topology = Topology::new(shape);
+        let most = topology.workers.iter().map(|worker| worker.partitions.len() as u64).max();
+        let most = most.unwrap_or(0);
+        let share = most as f64 / f64::from(shape.partitions);
+        let database_memory = (self.database.bytes as f64 * share).ceil() as u64;
+        let memory = other + database_memory;
+        if memory > self.memory {
+            let least_ranks =
+                holders * u64::from(shape.groups) + if shape.dedicated { 2 } else { 0 };
+            let fewer = self.wishes.replicas.is_some() || self.wishes.groups.is_some();
+            let fewer_replicas = if fewer { ", or fewer -groups and -replicas" } else { "" };
+            let available = self.memory;
+            return Err(PlanError::Memory {
+                needed: memory,
+                available,
+                least_ranks,
+                fewer_replicas,
+            });
+        }
+        let copies: u64 =
+            topology.workers.iter().map(|worker| worker.partitions.len() as u64).sum();
+        let held = self.database.bytes as f64 * copies as f64 / f64::from(shape.partitions);
+        Ok(Plan {
+            balance: self.balance(&topology),
+            shape,
+            topology,
+            database_memory,
+            memory,
+            bytes_read: self.database.bytes,
+            bytes_broadcast: (held as u64).saturating_sub(self.database.bytes),
+        })
+    }
+
+    fn balance(&self, topology: &Topology) -> f64 {
+        // Replicas cut at different places even shares out; a single one has the imbalance of its largest share.
+        let shares = topology.groups.iter().map(|group| {
+            let members =
+                &topology.workers[group.workers.start as usize..group.workers.end as usize];
+            let held = members.iter().map(|worker| worker.partitions.len());
+            let (sum, most) = held.fold((0, 0), |(sum, most), held| (sum + held, most.max(held)));
+            let single = members.iter().all(|worker| worker.replica == 0);
+            if single { sum as f64 / (most * members.len()) as f64 } else { 1.0 }
+        });
+        let shares = shares.fold(1.0, f64::min);
+        // In the end each worker waits for half a task on average.
+        let Some(blocks) = self.blocks else { return shares };
+        let tasks =
+            f64::from(blocks) * f64::from(topology.partitions) / topology.workers.len() as f64;
+        shares * tasks / (tasks + 0.5)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shape { ranks, groups, replicas, partitions, dedicated } = self.shape;
+        let masters = if dedicated { "on ranks of their own" } else { "on workers' ranks" };
+        writeln!(f, "ranks                    {ranks}")?;
+        writeln!(f, "groups                   {groups}, their masters {masters}")?;
+        writeln!(f, "workers                  {}", self.topology.workers.len())?;
+        writeln!(f, "replicas per group       {replicas}")?;
+        writeln!(f, "partitions               {partitions}")?;
+        writeln!(f, "database memory per rank {} bytes", self.database_memory)?;
+        writeln!(f, "memory per rank          {} bytes", self.memory)?;
+        writeln!(f, "bytes read               {}", self.bytes_read)?;
+        writeln!(f, "bytes broadcast          {}", self.bytes_broadcast)?;
+        write!(f, "expected balance         {:.1} %", 100.0 * self.balance)
+    }
+}

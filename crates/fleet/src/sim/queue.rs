@@ -1,0 +1,49 @@
+//! Events in the order of their times.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::ids::Time;
+
+/// Events to come. Of those at the same time the first that was added comes first.
+#[derive(Debug)]
+pub struct Queue<E> {
+    /// Time, number, and place in `events`: small, since the heap moves them about.
+    heap: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    events: Vec<Option<E>>,
+    free: Vec<u32>,
+    added: u64,
+}
+
+impl<E> Queue<E> {
+    /// No events.
+    pub fn new() -> Queue<E> {
+        Queue { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), added: 0 }
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, time: Time, event: E) {
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => {
+                self.events.push(None);
+                self.events.len() as u32 - 1
+            }
+        };
+        self.events[place as usize] = Some(event);
+        self.heap.push(Reverse((time.0, self.added, place)));
+        self.added += 1;
+    }
+
+    /// Takes the next event.
+    pub fn next(&mut self) -> Option<(Time, E)> {
+        let Reverse((time, _, place)) = self.heap.pop()?;
+        self.free.push(place);
+        self.events[place as usize].take().map(|event| (Time(time), event))
+    }
+
+    /// Events added so far.
+    pub fn added(&self) -> u64 {
+        self.added
+    }
+}

@@ -1,0 +1,195 @@
+//! Random jobs: whatever the seed, everything must come out right.
+
+use std::sync::Arc;
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::config::{Config, Heartbeat, Schedule, Strategy};
+use crate::ids::{BlockId, Rank, Time};
+use crate::role::Exit;
+use crate::topology::{Shape, Topology};
+
+use super::ledger::Checkpoint;
+use super::machine::Machine;
+use super::workload::{Distribution, Source, Workload};
+use super::world::{End, Faults, Job, Outcome, simulate};
+
+/// Runs of a job at most: all but the last may be ended by a fault.
+const MOST_RUNS: u32 = 4;
+
+/// Simulates the job of a seed: one run after another, each resuming from what the last one left, until one completes.
+/// Returns what the runs were like.
+///
+/// # Errors
+/// What went wrong, with the job.
+pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let partitions = *[1, 1, 2, 3, 5, 8, 16, 61].choose(&mut rng).unwrap_or(&1);
+    let source = Source::Drawn(distribution(&mut rng));
+    let workload = Workload::new(source, partitions, rng.random());
+    let config = config(&mut rng, &workload);
+    let machine = machine(&mut rng);
+    let mut checkpoint = Checkpoint::default();
+    let mut outcomes = Vec::new();
+    let runs = rng.random_range(1..=MOST_RUNS);
+    for number in 1..=runs {
+        let topology = Topology::new(shape(&mut rng, most_ranks, partitions));
+        let mut job = Job {
+            topology: Arc::new(topology),
+            config: Arc::new(config.clone()),
+            machine: machine.clone(),
+            workload: workload.clone(),
+            faults: Faults::default(),
+            checkpoint: checkpoint.clone(),
+            audit: true,
+            seed: rng.random(),
+        };
+        if number < runs {
+            job.faults = faults(&mut rng, &mut job);
+        }
+        let outcome = simulate(&job);
+        judge(&job, &outcome).map_err(|what| {
+            format!(
+                "seed {seed}, run {number}: {what}\n{:?}\n{:?}\n{:?}",
+                job.faults, job.config, job.machine
+            )
+        })?;
+        checkpoint = outcome.checkpoint.clone();
+        let completed = outcome.end == End::Exited(Exit::Completed);
+        outcomes.push(outcome);
+        if completed {
+            break;
+        }
+    }
+    Ok(outcomes)
+}
+
+fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
+    Distribution {
+        blocks: *[0, 1, 2, 7, 30, 80].choose(rng).unwrap_or(&1),
+        sequences: rng.random_range(1..10),
+        residues: 1000.0,
+        residue_spread: rng.random_range(0.0..1.5),
+        search_seconds: *[1e-3, 0.1, 10.0].choose(rng).unwrap_or(&1.0),
+        block_spread: rng.random_range(0.0..1.0),
+        task_spread: rng.random_range(0.0..1.0),
+        answer_share: rng.random_range(0.0..0.5),
+        hit_chance: *[0.0, 0.1, 0.5, 1.0].choose(rng).unwrap_or(&0.5),
+        most_pieces: rng.random_range(1..6),
+        piece_bytes: *[10.0, 1000.0, 30_000.0].choose(rng).unwrap_or(&10.0),
+        piece_spread: rng.random_range(0.0..1.0),
+        master_bytes: *[0, 100, 50_000].choose(rng).unwrap_or(&0),
+        hit_bytes: 100,
+        master_seconds: 1e-6,
+        read_seconds: *[0.0, 1e-5, 1e-2].choose(rng).unwrap_or(&0.0),
+    }
+}
+
+fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
+    let blocks = u64::from(workload.blocks());
+    let output: u64 = (0..workload.blocks()).map(BlockId).map(|block| workload.size(block)).sum();
+    let write_buffer = *[97, 1000, 64 << 10].choose(rng).unwrap_or(&1000);
+    // Not more windows than a trial has time for.
+    let write_buffer = write_buffer.max(output / (20 * blocks + 1000));
+    let result_memory = write_buffer * rng.random_range(5..40);
+    Config {
+        strategy: *[Strategy::Merge, Strategy::Individual, Strategy::Collective]
+            .choose(rng)
+            .unwrap_or(&Strategy::Merge),
+        schedule: *[Schedule::Dynamic, Schedule::Dynamic, Schedule::Length, Schedule::Weight]
+            .choose(rng)
+            .unwrap_or(&Schedule::Dynamic),
+        checkpoint: rng.random(),
+        write_buffer,
+        result_memory,
+        waiting_limit: *[0, 10_000, 1 << 40].choose(rng).unwrap_or(&0),
+        prefetch: rng.random_range(0..3),
+        look_ahead: rng.random_range(0.0..3.0),
+        window: rng.random_range(1..20),
+        segment_residues: *[1, 3000, 100_000].choose(rng).unwrap_or(&1),
+        total: rng.random_bool(0.5).then(|| workload.total()),
+        shrink: rng.random_range(0.5..5.0),
+        longest_first: rng.random_range(0.0..1.2),
+        read_ahead: *[0, 3000, 1 << 20].choose(rng).unwrap_or(&0),
+        heartbeat: None,
+        drain_limit: Time::from_seconds(*[1e-3, 1.0, 100.0].choose(rng).unwrap_or(&1.0)),
+    }
+}
+
+fn machine(rng: &mut Xoshiro256PlusPlus) -> Machine {
+    Machine {
+        ranks_per_host: rng.random_range(1..9),
+        latency: *[1e-6, 1e-4, 1e-2].choose(rng).unwrap_or(&1e-6),
+        jitter: *[0.0, 1e-4, 1e-1].choose(rng).unwrap_or(&0.0),
+        bandwidth: *[1e6, 1e8, 1e10].choose(rng).unwrap_or(&1e8),
+        message_cost: *[0.0, 1e-6, 1e-4].choose(rng).unwrap_or(&0.0),
+        shared_core: rng.random(),
+        file_rate: *[1e6, 1e8, 1e10].choose(rng).unwrap_or(&1e8),
+        client_rate: *[1e6, 1e8].choose(rng).unwrap_or(&1e8),
+        clients: rng.random_range(1..50),
+        write_latency: *[0.0, 1e-3].choose(rng).unwrap_or(&0.0),
+        spool_rate: 1e8,
+        speed: 1.0,
+        noise: rng.random_range(0.0..0.5),
+        stragglers: rng.random_range(0.0..0.3),
+        straggler_factor: rng.random_range(1.0..20.0),
+    }
+}
+
+fn shape(rng: &mut Xoshiro256PlusPlus, most_ranks: u32, partitions: u32) -> Shape {
+    let ranks = match rng.random_range(0..4) {
+        0 => rng.random_range(1..=4.min(most_ranks)),
+        1 => rng.random_range(1..=most_ranks),
+        _ => rng.random_range(1..=16.min(most_ranks)),
+    };
+    Shape {
+        ranks,
+        groups: rng.random_range(1..=ranks.min(10)),
+        replicas: rng.random_range(1..=4),
+        partitions,
+        dedicated: rng.random(),
+    }
+}
+
+/// Something goes wrong at a time at which the job may be anywhere.
+fn faults(rng: &mut Xoshiro256PlusPlus, job: &mut Job) -> Faults {
+    let whole = simulate(&Job { audit: false, ..job.clone() }).report.makespan;
+    let time = Time::from_seconds(rng.random_range(0.0..1.2) * whole);
+    let rank = Rank(rng.random_range(0..job.topology.ranks));
+    // A job of one rank has nobody who could notice that it is silent.
+    match rng.random_range(0..if job.topology.ranks > 1 { 4 } else { 3 }) {
+        0 => Faults { kill: Some(time), ..Faults::default() },
+        1 => Faults { drain: Some(time), ..Faults::default() },
+        2 => Faults { full_disk: Some((rank, time)), ..Faults::default() },
+        _ => {
+            let interval = Time::from_seconds(whole / 20.0 + 0.5);
+            let limit = Time(interval.0 * 6 + Time::from_seconds(whole).0 / 2);
+            let config =
+                Config { heartbeat: Some(Heartbeat { interval, limit }), ..(*job.config).clone() };
+            job.config = Arc::new(config);
+            Faults { death: Some((rank, time)), ..Faults::default() }
+        }
+    }
+}
+
+/// Checks that the job ended as it had to.
+fn judge(job: &Job, outcome: &Outcome) -> Result<(), String> {
+    if let Some(first) = outcome.violations.first() {
+        return Err(format!("{} violations, the first: {first}", outcome.violations.len()));
+    }
+    let faults = &job.faults;
+    let fine = match &outcome.end {
+        End::Exited(Exit::Completed) => true,
+        End::Exited(Exit::Drained) => faults.drain.is_some(),
+        End::Killed => faults.kill.is_some(),
+        End::Failed(failure) => {
+            let dead = faults.death.map(|(rank, _)| rank);
+            let full = faults.full_disk.map(|(rank, _)| rank);
+            Some(failure.rank) == dead || Some(failure.rank) == full
+        }
+        End::Stuck => false,
+    };
+    if fine { Ok(()) } else { Err(format!("ended with {:?}", outcome.end)) }
+}

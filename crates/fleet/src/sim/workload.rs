@@ -1,0 +1,309 @@
+//! What is searched and what comes out of it: drawn from distributions, or recorded.
+
+use rand::Rng;
+use rand::SeedableRng;
+use rand_distr::StandardNormal;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BlockId, PartitionId};
+use crate::payload::Weight;
+use crate::work::{Extent, Owner};
+
+/// A run as it was recorded: what the works of each block took and made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Search threads that each worker had.
+    pub threads: u32,
+    /// The blocks in their order.
+    pub blocks: Vec<TraceBlock>,
+}
+
+/// A block as it was recorded; partition by partition where there is a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceBlock {
+    /// Its weight.
+    pub weight: Weight,
+    /// Bytes of its queries, as they were sent.
+    pub query_bytes: u64,
+    /// Seconds to read it.
+    pub read_seconds: f64,
+    /// Seconds to search a partition.
+    pub search_seconds: Vec<f64>,
+    /// Seconds to answer all rounds for a partition.
+    pub answer_seconds: Vec<f64>,
+    /// Bytes of preliminary hits.
+    pub hit_bytes: Vec<u64>,
+    /// Bytes of formatted pieces.
+    pub piece_bytes: Vec<u64>,
+    /// Bytes of the master's pieces.
+    pub master_bytes: u64,
+    /// Seconds of the master's works.
+    pub master_seconds: f64,
+}
+
+/// Distributions from which blocks are drawn. Sizes and times are log-normal; a block's residues, the excess of its time
+/// over what residues tell, and each task's own excess are independent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Blocks.
+    pub blocks: u32,
+    /// Query sequences in each.
+    pub sequences: u64,
+    /// Mean residues of a block.
+    pub residues: f64,
+    /// Standard deviation of the logarithm of a block's residues.
+    pub residue_spread: f64,
+    /// Mean seconds to search all partitions with a block of mean size.
+    pub search_seconds: f64,
+    /// Standard deviation of the logarithm of a block's time per residue: the same for all its tasks.
+    pub block_spread: f64,
+    /// Of a task's time, given its block.
+    pub task_spread: f64,
+    /// Seconds of answering, as a share of those of searching.
+    pub answer_share: f64,
+    /// Chance that a partition has hits that are reported.
+    pub hit_chance: f64,
+    /// Formatted pieces of a partition that has hits, at most; at least one.
+    pub most_pieces: u32,
+    /// Mean bytes of a piece.
+    pub piece_bytes: f64,
+    /// Of the logarithm of a piece's bytes.
+    pub piece_spread: f64,
+    /// Bytes of the master's pieces before and after all others; 0 for none.
+    pub master_bytes: u64,
+    /// Bytes of a task's preliminary hits.
+    pub hit_bytes: u64,
+    /// Seconds of a master's work on a result or a round.
+    pub master_seconds: f64,
+    /// Seconds to read a block.
+    pub read_seconds: f64,
+}
+
+/// Where blocks come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Drawn.
+    Drawn(Distribution),
+    /// Recorded; repeated from the start until there are this many blocks.
+    Recorded(Trace, u32),
+}
+
+/// The queries of a job and what each work on them takes and makes, for a number of partitions: a function of the seed,
+/// whoever does it and whenever.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    source: Source,
+    partitions: u32,
+    seed: u64,
+}
+
+/// Keeps draws for different ends apart.
+#[derive(Clone, Copy)]
+enum Draw {
+    Block = 1,
+    Task,
+    Pieces,
+    Order,
+    Cut,
+}
+
+impl Workload {
+    /// The workload of a seed.
+    pub fn new(source: Source, partitions: u32, seed: u64) -> Workload {
+        Workload { source, partitions, seed }
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> u32 {
+        match &self.source {
+            Source::Drawn(of) => of.blocks,
+            Source::Recorded(trace, blocks) if !trace.blocks.is_empty() => *blocks,
+            Source::Recorded(..) => 0,
+        }
+    }
+
+    /// All queries.
+    pub fn total(&self) -> Weight {
+        (0..self.blocks()).map(|block| self.weight(BlockId(block))).fold(
+            Weight::default(),
+            |sum, weight| Weight {
+                sequences: sum.sequences + weight.sequences,
+                residues: sum.residues + weight.residues,
+            },
+        )
+    }
+
+    fn draw(&self, what: Draw, block: BlockId, partition: u32) -> Xoshiro256PlusPlus {
+        let place = u64::from(block.0) << 32 | u64::from(partition);
+        let mixed = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (what as u64) << 56;
+        Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mixed)
+    }
+
+    fn recorded<'a>(trace: &'a Trace, block: BlockId) -> &'a TraceBlock {
+        &trace.blocks[block.index() % trace.blocks.len()]
+    }
+
+    /// What was recorded of a partition, when the number of partitions may have been another.
+    fn share(&self, recorded: &[f64], partition: PartitionId) -> f64 {
+        let count = recorded.len();
+        let place = partition.index() * count / self.partitions as usize;
+        recorded.get(place).map_or(0.0, |value| value * count as f64 / f64::from(self.partitions))
+    }
+
+    /// A block's weight.
+    pub fn weight(&self, block: BlockId) -> Weight {
+        match &self.source {
+            Source::Drawn(of) => {
+                let mut rng = self.draw(Draw::Block, block, 0);
+                let residues = of.residues * factor(&mut rng, of.residue_spread);
+                Weight { sequences: of.sequences, residues: (residues as u64).max(1) }
+            }
+            Source::Recorded(trace, _) => Self::recorded(trace, block).weight,
+        }
+    }
+
+    /// Bytes of a block's queries.
+    pub fn query_bytes(&self, block: BlockId) -> u64 {
+        match &self.source {
+            Source::Drawn(_) => self.weight(block).residues,
+            Source::Recorded(trace, _) => Self::recorded(trace, block).query_bytes,
+        }
+    }
+
+    /// Seconds to read a block.
+    pub fn read_seconds(&self, block: BlockId) -> f64 {
+        match &self.source {
+            Source::Drawn(of) => of.read_seconds,
+            Source::Recorded(trace, _) => Self::recorded(trace, block).read_seconds,
+        }
+    }
+
+    /// Seconds to search a task.
+    pub fn search_seconds(&self, block: BlockId, partition: PartitionId) -> f64 {
+        match &self.source {
+            Source::Drawn(of) => {
+                let mut rng = self.draw(Draw::Block, block, 0);
+                let of_block =
+                    factor(&mut rng, of.residue_spread) * factor(&mut rng, of.block_spread);
+                let mut rng = self.draw(Draw::Task, block, partition.0);
+                let of_task = factor(&mut rng, of.task_spread);
+                of.search_seconds / f64::from(self.partitions) * of_block * of_task
+            }
+            Source::Recorded(trace, _) => {
+                self.share(&Self::recorded(trace, block).search_seconds, partition)
+            }
+        }
+    }
+
+    /// Seconds to answer one of the rounds for a partition.
+    pub fn answer_seconds(&self, block: BlockId, partition: PartitionId) -> f64 {
+        let rounds = f64::from(Workload::ROUNDS);
+        match &self.source {
+            Source::Drawn(of) => {
+                self.search_seconds(block, partition) * of.answer_share
+                    / of.hit_chance.max(1e-9)
+                    / rounds
+            }
+            Source::Recorded(trace, _) => {
+                self.share(&Self::recorded(trace, block).answer_seconds, partition) / rounds
+            }
+        }
+    }
+
+    /// Seconds of one of a master's works on a block.
+    pub fn master_seconds(&self, block: BlockId) -> f64 {
+        match &self.source {
+            Source::Drawn(of) => of.master_seconds,
+            Source::Recorded(trace, _) => {
+                let works = self.partitions + Workload::ROUNDS + 1;
+                Self::recorded(trace, block).master_seconds / f64::from(works)
+            }
+        }
+    }
+
+    /// Bytes of a task's preliminary hits.
+    pub fn hit_bytes(&self, block: BlockId, partition: PartitionId) -> u64 {
+        match &self.source {
+            Source::Drawn(of) => of.hit_bytes,
+            Source::Recorded(trace, _) => {
+                let bytes: Vec<f64> = Self::recorded(trace, block)
+                    .hit_bytes
+                    .iter()
+                    .map(|&bytes| bytes as f64)
+                    .collect();
+                self.share(&bytes, partition) as u64
+            }
+        }
+    }
+
+    /// True if the cut rises when a task's result is absorbed.
+    pub fn raises_cut(&self, block: BlockId, partition: PartitionId) -> bool {
+        self.draw(Draw::Cut, block, partition.0).random_bool(0.5)
+    }
+
+    /// Rounds of a block that has hits.
+    pub const ROUNDS: u32 = 2;
+
+    /// Lengths of a partition's formatted pieces; none if it has no hits.
+    pub fn pieces(&self, block: BlockId, partition: PartitionId) -> Vec<u64> {
+        match &self.source {
+            Source::Drawn(of) => {
+                let mut rng = self.draw(Draw::Pieces, block, partition.0);
+                if !rng.random_bool(of.hit_chance) {
+                    return Vec::new();
+                }
+                let count = rng.random_range(1..=of.most_pieces.max(1));
+                let length = |_| (of.piece_bytes * factor(&mut rng, of.piece_spread)) as u64;
+                (0..count).map(length).collect()
+            }
+            Source::Recorded(trace, _) => {
+                let recorded: Vec<f64> = Self::recorded(trace, block)
+                    .piece_bytes
+                    .iter()
+                    .map(|&bytes| bytes as f64)
+                    .collect();
+                match self.share(&recorded, partition) as u64 {
+                    0 => Vec::new(),
+                    bytes => vec![bytes],
+                }
+            }
+        }
+    }
+
+    /// Bytes of a block's output.
+    pub fn size(&self, block: BlockId) -> u64 {
+        self.layout(block).iter().map(|extent| extent.length).sum()
+    }
+
+    /// The layout of a block's output: the pieces of all partitions in an order of their own between the master's.
+    pub fn layout(&self, block: BlockId) -> Vec<Extent> {
+        let mut rng = self.draw(Draw::Order, block, 0);
+        let mut extents = Vec::new();
+        for partition in (0..self.partitions).map(PartitionId) {
+            for (piece, length) in self.pieces(block, partition).into_iter().enumerate() {
+                let owner = Owner::Partition(partition);
+                extents.push(Extent { owner, piece: piece as u32, length });
+            }
+        }
+        for place in (1..extents.len()).rev() {
+            extents.swap(place, rng.random_range(0..=place));
+        }
+        let master = match &self.source {
+            Source::Drawn(of) => of.master_bytes,
+            Source::Recorded(trace, _) => Self::recorded(trace, block).master_bytes / 2,
+        };
+        let own = |piece| Extent { owner: Owner::Master, piece, length: master };
+        if master > 0 {
+            extents.insert(0, own(0));
+            extents.push(own(1));
+        }
+        extents
+    }
+}
+
+/// A log-normal number with mean 1.
+pub fn factor(rng: &mut Xoshiro256PlusPlus, spread: f64) -> f64 {
+    let normal: f64 = rng.sample(StandardNormal);
+    (normal * spread - spread * spread / 2.0).exp()
+}

@@ -1,0 +1,317 @@
+//! The supermaster: hands blocks to groups and knows where their output goes.
+
+mod offsets;
+mod segments;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::config::{Config, Schedule};
+use crate::health::Peers;
+use crate::ids::{BlockId, GroupId, Ticket, Time};
+use crate::message::{Address, Outgoing, ToMaster, ToSupermaster};
+use crate::payload::{Payload, Queries};
+use crate::role::{Action, Event, Exit, Failure, Role};
+use crate::topology::Topology;
+use crate::work::{SupermasterOutcome, SupermasterWork};
+
+use self::offsets::{Finished, Offsets};
+use self::segments::{Segment, Segments};
+
+type Actions<P> = Vec<Action<P, SupermasterWork>>;
+
+/// A drain under way.
+#[derive(Clone, Copy, Debug)]
+struct Drain {
+    /// When it ends at the latest.
+    deadline: Time,
+    /// Groups that are not through.
+    groups: usize,
+}
+
+/// The state of the supermaster.
+#[derive(Debug)]
+pub struct Supermaster<P> {
+    config: Arc<Config>,
+    topology: Arc<Topology>,
+    /// Blocks that an earlier run finished, with the bytes of their output.
+    earlier: BTreeMap<BlockId, u64>,
+    tickets: u64,
+    running: Option<Ticket>,
+    segments: Segments<P>,
+    /// The next block to read.
+    next: BlockId,
+    input_ended: bool,
+    dealt: bool,
+    /// Groups that wait for blocks.
+    wanting: VecDeque<GroupId>,
+    /// Unknown until the output is open.
+    offsets: Option<Offsets>,
+    placed: u32,
+    closing: bool,
+    drain: Option<Drain>,
+    /// The masters.
+    peers: Peers,
+}
+
+impl<P: Payload> Supermaster<P> {
+    /// The supermaster of a job; `earlier` has the blocks that the checkpoint holds, with the bytes of their output.
+    pub fn new(
+        config: &Arc<Config>,
+        topology: &Arc<Topology>,
+        earlier: BTreeMap<BlockId, u64>,
+    ) -> Supermaster<P> {
+        Supermaster {
+            config: Arc::clone(config),
+            topology: Arc::clone(topology),
+            earlier,
+            tickets: 0,
+            running: None,
+            segments: Segments::new(config),
+            next: BlockId(0),
+            input_ended: false,
+            dealt: false,
+            wanting: VecDeque::new(),
+            offsets: None,
+            placed: 0,
+            closing: false,
+            drain: None,
+            peers: Peers::new(topology.groups.len(), config.heartbeat),
+        }
+    }
+
+    fn groups(&self) -> u32 {
+        self.topology.groups.len() as u32
+    }
+
+    fn tell(&mut self, now: Time, to: GroupId, message: ToMaster<P>, actions: &mut Actions<P>) {
+        self.peers.tell(to.index(), now);
+        actions.push(Action::Send { message: Outgoing::Master(to, message), receipt: None });
+    }
+
+    fn tell_all(&mut self, now: Time, message: &ToMaster<P>, actions: &mut Actions<P>) {
+        for group in 0..self.groups() {
+            self.tell(now, GroupId(group), message.clone(), actions);
+        }
+    }
+
+    fn run(&mut self, work: SupermasterWork, actions: &mut Actions<P>) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.running = Some(ticket);
+        actions.push(Action::Run { ticket, work });
+    }
+
+    fn take(
+        &mut self,
+        now: Time,
+        group: GroupId,
+        message: ToSupermaster,
+        actions: &mut Actions<P>,
+    ) {
+        self.peers.hear(group.index(), now);
+        match message {
+            ToSupermaster::WantSegment => self.wanting.push_back(group),
+            ToSupermaster::Finished { block, size } => {
+                self.finished(now, block, Finished { size, group: Some(group) }, actions);
+            }
+            ToSupermaster::Placed { .. } => self.placed += 1,
+            ToSupermaster::Drained => {
+                if let Some(drain) = &mut self.drain {
+                    drain.groups -= 1;
+                }
+            }
+            ToSupermaster::Failed(failure) => actions.push(Action::Fail(failure)),
+            ToSupermaster::Ping => {}
+        }
+    }
+
+    fn done(&mut self, now: Time, outcome: SupermasterOutcome<P>, actions: &mut Actions<P>) {
+        match outcome {
+            SupermasterOutcome::Opened { base } => self.offsets = Some(Offsets::new(base)),
+            SupermasterOutcome::Read(queries) => self.read(now, queries, actions),
+            SupermasterOutcome::Closed => {
+                self.tell_all(now, &ToMaster::Stop(Exit::Completed), actions);
+                actions.push(Action::Exit(Exit::Completed));
+            }
+        }
+    }
+
+    fn read(&mut self, now: Time, queries: Option<Queries<P>>, actions: &mut Actions<P>) {
+        let Some(queries) = queries else {
+            self.input_ended = true;
+            return self.segments.end();
+        };
+        let block = self.next;
+        self.next = block.next();
+        match self.earlier.remove(&block) {
+            Some(size) => {
+                self.segments.skip(queries.weight);
+                self.finished(now, block, Finished { size, group: None }, actions);
+            }
+            None => self.segments.push(block, queries),
+        }
+    }
+
+    fn finished(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        finished: Finished,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(offsets) = &mut self.offsets else { return };
+        let known = offsets.finish(block, finished);
+        if self.drain.is_some() {
+            return;
+        }
+        let mut bases: BTreeMap<GroupId, Vec<(BlockId, u64)>> = BTreeMap::new();
+        for (block, base, Finished { size, group }) in known {
+            if let Some(group) = group {
+                bases.entry(group).or_default().push((block, base));
+            } else {
+                let anyone = GroupId(block.0 % self.groups());
+                self.tell(now, anyone, ToMaster::Restore { block, base, size }, actions);
+            }
+        }
+        for (group, bases) in bases {
+            self.tell(now, group, ToMaster::Bases { bases }, actions);
+        }
+    }
+
+    /// Hands out blocks, unless too much output waits for an earlier block.
+    fn hand_out(&mut self, now: Time, actions: &mut Actions<P>) {
+        if self.config.schedule != Schedule::Dynamic {
+            return self.deal(now, actions);
+        }
+        let Some(offsets) = &self.offsets else { return };
+        // The oldest unfinished block may go whatever waits: it is what the others wait for.
+        let (oldest, full) = (offsets.next(), offsets.waiting_bytes() > self.config.waiting_limit);
+        while !self.wanting.is_empty() && !self.segments.is_empty() {
+            let blocks = if full {
+                let Some(blocks) = self.segments.take_block(oldest) else { return };
+                blocks
+            } else {
+                self.segments.take(self.groups())
+            };
+            let Some(group) = self.wanting.pop_front() else { return };
+            let left = self.segments.left(self.groups());
+            self.tell(now, group, ToMaster::Segment { blocks, left }, actions);
+        }
+        if self.input_ended && self.segments.is_empty() {
+            while let Some(group) = self.wanting.pop_front() {
+                self.tell(now, group, ToMaster::NoMore, actions);
+            }
+        }
+    }
+
+    /// Static schedules: deals all blocks out at once.
+    fn deal(&mut self, now: Time, actions: &mut Actions<P>) {
+        if !self.input_ended || self.dealt {
+            return;
+        }
+        self.dealt = true;
+        let shares: Vec<Segment<P>> = self.segments.split(self.config.schedule, self.groups());
+        for (group, blocks) in shares.into_iter().enumerate() {
+            let group = GroupId(group as u32);
+            self.tell(now, group, ToMaster::Segment { blocks, left: Some(0.0) }, actions);
+            self.tell(now, group, ToMaster::NoMore, actions);
+        }
+    }
+
+    /// Starts the next work, if there is one to do.
+    fn work(&mut self, actions: &mut Actions<P>) {
+        if self.running.is_some() {
+            return;
+        }
+        let Some(offsets) = &self.offsets else {
+            return self.run(SupermasterWork::Open, actions);
+        };
+        let wanted = self.config.schedule != Schedule::Dynamic
+            || self.segments.is_empty()
+            || self.segments.bytes() < self.config.read_ahead;
+        if !self.input_ended && wanted {
+            let block = self.next;
+            let skip = self.earlier.contains_key(&block);
+            return self.run(SupermasterWork::Read { block, skip }, actions);
+        }
+        let all_placed =
+            self.input_ended && offsets.next() == self.next && self.placed == self.next.0;
+        if all_placed && !self.closing {
+            self.closing = true;
+            let offset = offsets.offset();
+            self.run(SupermasterWork::Close { offset }, actions);
+        }
+    }
+
+    fn drain(&mut self, now: Time, actions: &mut Actions<P>) {
+        if self.drain.is_some() || self.closing {
+            return;
+        }
+        // Without a checkpoint nothing would be kept of what could still be finished.
+        let groups = if self.config.checkpoint { self.topology.groups.len() } else { 0 };
+        self.drain = Some(Drain { deadline: now + self.config.drain_limit, groups });
+        if groups > 0 {
+            self.tell_all(now, &ToMaster::Drain, actions);
+        }
+    }
+
+    /// Ends a drain when all groups are through or time is up.
+    fn end_drain(&mut self, now: Time, actions: &mut Actions<P>) {
+        let Some(drain) = self.drain else { return };
+        if drain.groups == 0 || now >= drain.deadline {
+            self.tell_all(now, &ToMaster::Stop(Exit::Drained), actions);
+            actions.push(Action::Exit(Exit::Drained));
+        }
+    }
+
+    fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
+        if let Some((group, silence)) = self.peers.silent(now) {
+            let cause =
+                format!("the master of group {group} was silent for {:.1} s", silence.seconds());
+            actions.push(Action::Fail(Failure { rank: self.topology.groups[group].master, cause }));
+        }
+        for group in self.peers.quiet(now) {
+            self.tell(now, GroupId(group as u32), ToMaster::Ping, actions);
+        }
+    }
+}
+
+impl<P: Payload> Role<P> for Supermaster<P> {
+    type Message = ToSupermaster;
+    type Work = SupermasterWork;
+    type Outcome = SupermasterOutcome<P>;
+
+    fn handle(
+        &mut self,
+        now: Time,
+        event: Event<ToSupermaster, SupermasterOutcome<P>>,
+        actions: &mut Actions<P>,
+    ) {
+        match event {
+            Event::Start | Event::Sent { .. } => {}
+            Event::Message { from: Address::Master(group), message } => {
+                self.take(now, group, message, actions);
+            }
+            Event::Message { .. } => {}
+            Event::Done { ticket, outcome } => {
+                if self.running.take_if(|running| *running == ticket).is_some() {
+                    self.done(now, outcome, actions);
+                }
+            }
+            Event::Failed { cause, .. } => {
+                let rank = self.topology.supermaster;
+                actions.push(Action::Fail(Failure { rank, cause }));
+            }
+            Event::Tick => self.tick(now, actions),
+            Event::Drain => self.drain(now, actions),
+        }
+        if self.drain.is_some() {
+            return self.end_drain(now, actions);
+        }
+        self.hand_out(now, actions);
+        self.work(actions);
+    }
+}

@@ -1,0 +1,196 @@
+//! What the supermaster says to whom.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::config::Heartbeat;
+use crate::ids::Rank;
+use crate::payload::Weight;
+use crate::topology::Shape;
+
+type Bytes = Arc<[u8]>;
+
+struct Bench {
+    supermaster: Supermaster<Bytes>,
+    now: u64,
+    actions: Actions<Bytes>,
+}
+
+impl Bench {
+    fn new(config: Config, groups: u32, earlier: &[(u32, u64)]) -> Bench {
+        let shape = Shape { ranks: groups, groups, replicas: 1, partitions: 2, dedicated: false };
+        let earlier = earlier.iter().map(|&(block, size)| (BlockId(block), size)).collect();
+        let topology = Arc::new(Topology::new(shape));
+        let supermaster = Supermaster::new(&Arc::new(config), &topology, earlier);
+        let mut bench = Bench { supermaster, now: 0, actions: Vec::new() };
+        bench.event(Event::Start);
+        bench
+    }
+
+    fn event(&mut self, event: Event<ToSupermaster, SupermasterOutcome<Bytes>>) {
+        self.now += 1;
+        self.supermaster.handle(Time(self.now), event, &mut self.actions);
+    }
+
+    fn from(&mut self, group: u32, message: ToSupermaster) {
+        self.event(Event::Message { from: Address::Master(GroupId(group)), message });
+    }
+
+    /// Ends the work under way, which must be the one given.
+    fn done(&mut self, expected: &SupermasterWork, outcome: SupermasterOutcome<Bytes>) {
+        let ticket = self.actions.iter().find_map(|action| match action {
+            Action::Run { ticket, work } if work == expected => Some(*ticket),
+            _ => None,
+        });
+        self.actions.clear();
+        self.event(Event::Done { ticket: ticket.expect("the work was started"), outcome });
+    }
+
+    fn open_and_read(&mut self, lengths: &[u64], earlier: &[u32]) {
+        self.done(&SupermasterWork::Open, SupermasterOutcome::Opened { base: 10 });
+        for (number, &residues) in lengths.iter().enumerate() {
+            let weight = Weight { sequences: 1, residues };
+            let queries = Queries { payload: Bytes::from(vec![0; 3]), weight };
+            let skip = earlier.contains(&(number as u32));
+            let read = SupermasterWork::Read { block: BlockId(number as u32), skip };
+            self.done(&read, SupermasterOutcome::Read(Some(queries)));
+        }
+        let end = SupermasterWork::Read { block: BlockId(lengths.len() as u32), skip: false };
+        self.done(&end, SupermasterOutcome::Read(None));
+    }
+
+    /// What was said to a group.
+    fn said(&mut self) -> Vec<(u32, String)> {
+        let said = self.actions.iter().filter_map(|action| match action {
+            Action::Send { message: Outgoing::Master(group, message), .. } => {
+                Some((group.0, summary(message)))
+            }
+            _ => None,
+        });
+        let said = said.collect();
+        self.actions.clear();
+        said
+    }
+}
+
+fn summary(message: &ToMaster<Bytes>) -> String {
+    match message {
+        ToMaster::Segment { blocks, .. } => {
+            format!("blocks {:?}", blocks.iter().map(|(block, _)| block.0).collect::<Vec<_>>())
+        }
+        ToMaster::Bases { bases } => {
+            format!(
+                "bases {:?}",
+                bases.iter().map(|(block, base)| (block.0, *base)).collect::<Vec<_>>()
+            )
+        }
+        ToMaster::Restore { block, base, size } => format!("restore {block} {base} {size}"),
+        ToMaster::NoMore => "no more".into(),
+        ToMaster::Drain => "drain".into(),
+        ToMaster::Stop(exit) => format!("stop {exit:?}"),
+        other => panic!("unexpected {other:?}"),
+    }
+}
+
+fn one_by_one() -> Config {
+    Config { segment_residues: 1, longest_first: 0.0, heartbeat: None, ..Config::default() }
+}
+
+fn finished(block: u32, size: u64) -> ToSupermaster {
+    ToSupermaster::Finished { block: BlockId(block), size }
+}
+
+#[test]
+fn a_job_from_start_to_end() {
+    let mut bench = Bench::new(one_by_one(), 2, &[]);
+    bench.open_and_read(&[5, 5], &[]);
+    bench.from(1, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(1, ToSupermaster::WantSegment);
+    assert_eq!(
+        bench.said(),
+        [(1, "blocks [0]".into()), (0, "blocks [1]".into()), (1, "no more".into())]
+    );
+    bench.from(0, finished(1, 7));
+    assert_eq!(bench.said(), [], "the offset of block 1 is not known");
+    bench.from(1, finished(0, 5));
+    assert_eq!(bench.said(), [(0, "bases [(1, 15)]".into()), (1, "bases [(0, 10)]".into())]);
+    bench.from(0, ToSupermaster::Placed { block: BlockId(1) });
+    bench.from(1, ToSupermaster::Placed { block: BlockId(0) });
+    bench.done(&SupermasterWork::Close { offset: 22 }, SupermasterOutcome::Closed);
+    assert!(matches!(bench.actions.last(), Some(Action::Exit(Exit::Completed))));
+    assert_eq!(bench.said(), [(0, "stop Completed".into()), (1, "stop Completed".into())]);
+}
+
+#[test]
+fn too_much_waiting_output_holds_all_but_the_oldest_block_back() {
+    let config = Config { waiting_limit: 6, ..one_by_one() };
+    let mut bench = Bench::new(config, 1, &[]);
+    bench.open_and_read(&[1, 1, 1, 1], &[]);
+    for _ in 0..3 {
+        bench.from(0, ToSupermaster::WantSegment);
+    }
+    bench.from(0, finished(1, 4));
+    bench.from(0, finished(2, 4));
+    bench.said();
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [], "8 bytes wait for block 0");
+    bench.from(0, finished(0, 1));
+    assert_eq!(
+        bench.said(),
+        [(0, "bases [(0, 10), (1, 11), (2, 15)]".into()), (0, "blocks [3]".into())]
+    );
+}
+
+#[test]
+fn blocks_of_an_earlier_run_are_only_placed() {
+    let mut bench = Bench::new(one_by_one(), 1, &[(1, 50)]);
+    bench.open_and_read(&[1, 1], &[1]);
+    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [(0, "blocks [0]".into()), (0, "no more".into())]);
+    bench.from(0, finished(0, 2));
+    assert_eq!(bench.said(), [(0, "restore 1 12 50".into()), (0, "bases [(0, 10)]".into())]);
+}
+
+#[test]
+fn a_drain_waits_for_what_can_be_kept() {
+    let config = Config { checkpoint: true, drain_limit: Time(100), ..one_by_one() };
+    let mut bench = Bench::new(config.clone(), 2, &[]);
+    bench.event(Event::Drain);
+    assert_eq!(bench.said(), [(0, "drain".into()), (1, "drain".into())]);
+    bench.from(0, ToSupermaster::Drained);
+    assert_eq!(bench.said(), []);
+    bench.from(1, ToSupermaster::Drained);
+    assert!(matches!(bench.actions.last(), Some(Action::Exit(Exit::Drained))));
+    assert_eq!(bench.said(), [(0, "stop Drained".into()), (1, "stop Drained".into())]);
+
+    let mut late = Bench::new(config.clone(), 1, &[]);
+    late.event(Event::Drain);
+    late.said();
+    late.now += 100;
+    late.event(Event::Tick);
+    assert_eq!(late.said(), [(0, "stop Drained".into())], "time is up");
+
+    let mut without = Bench::new(Config { checkpoint: false, ..config }, 1, &[]);
+    without.event(Event::Drain);
+    assert_eq!(without.said(), [(0, "stop Drained".into())], "nothing can be kept");
+}
+
+#[test]
+fn a_silent_master_ends_the_job() {
+    let heartbeat = Heartbeat { interval: Time(10), limit: Time(30) };
+    let mut bench = Bench::new(Config { heartbeat: Some(heartbeat), ..one_by_one() }, 3, &[]);
+    bench.event(Event::Tick);
+    for _ in 0..2 {
+        bench.now += 15;
+        bench.from(0, ToSupermaster::Ping);
+        bench.from(2, ToSupermaster::Ping);
+        bench.event(Event::Tick);
+    }
+    let failed = bench.actions.iter().find_map(|action| match action {
+        Action::Fail(failure) => Some(failure.rank),
+        _ => None,
+    });
+    assert_eq!(failed, Some(Rank(1)));
+}

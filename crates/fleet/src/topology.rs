@@ -1,0 +1,216 @@
+//! Who is where, and who holds what.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{GroupId, PartitionId, Rank, WorkerId};
+
+/// The roles of a job and their ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Topology {
+    /// Ranks of the job.
+    pub ranks: u32,
+    /// Partitions of the database.
+    pub partitions: u32,
+    /// The supermaster's rank.
+    pub supermaster: Rank,
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// All workers, group by group.
+    pub workers: Vec<WorkerPlace>,
+}
+
+/// A group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// The master's rank.
+    pub master: Rank,
+    /// Its workers.
+    pub workers: Range<u32>,
+}
+
+/// A worker's place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerPlace {
+    /// Its rank.
+    pub rank: Rank,
+    /// Its group.
+    pub group: GroupId,
+    /// Which replica of the database in its group it holds a share of.
+    pub replica: u32,
+    /// The partitions of that share, ascending.
+    pub partitions: Vec<PartitionId>,
+}
+
+/// How many of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Ranks, at least 1.
+    pub ranks: u32,
+    /// Groups, at least 1 and at most a rank each.
+    pub groups: u32,
+    /// Replicas of the database per group.
+    pub replicas: u32,
+    /// Partitions of the database, at least 1.
+    pub partitions: u32,
+    /// Masters and the supermaster have ranks without a worker.
+    pub dedicated: bool,
+}
+
+impl Topology {
+    /// Lays roles out: consecutive ranks form a group, whose first rank is its master's; the first of all is the
+    /// supermaster's. Dedicated ranks are given up where they would leave a group without worker; there are never more
+    /// replicas than workers, and enough of them that every worker has a partition.
+    pub fn new(shape: Shape) -> Topology {
+        let (ranks, partitions) = (shape.ranks.max(1), shape.partitions.max(1));
+        let group_count = shape.groups.clamp(1, ranks);
+        let mut groups = Vec::with_capacity(group_count as usize);
+        let mut workers = Vec::with_capacity(ranks as usize);
+        for number in 0..group_count {
+            let members = share(ranks, group_count, number);
+            let no_worker = match (shape.dedicated, number) {
+                (false, _) => 0,
+                (true, 0) => 2,
+                (true, _) => 1,
+            }
+            .min(members.len() as u32 - 1);
+            let first = workers.len() as u32;
+            let master = Rank(members.start + no_worker.saturating_sub(1));
+            let searching = members.start + no_worker..members.end;
+            let count = searching.len() as u32;
+            let replicas = shape.replicas.clamp(count.div_ceil(partitions), count);
+            for replica in 0..replicas {
+                let holders = share(count, replicas, replica);
+                let size = holders.len() as u32;
+                workers.extend(holders.clone().map(|holder| WorkerPlace {
+                    rank: Rank(searching.start + holder),
+                    group: GroupId(number),
+                    replica,
+                    partitions: staggered(
+                        share(partitions, size, holder - holders.start),
+                        partitions,
+                        share(partitions / size, replicas, replica).start,
+                    ),
+                }));
+            }
+            groups.push(Group { master, workers: first..workers.len() as u32 });
+        }
+        Topology { ranks, partitions, supermaster: Rank(0), groups, workers }
+    }
+
+    /// A worker's place.
+    pub fn worker(&self, worker: WorkerId) -> &WorkerPlace {
+        &self.workers[worker.index()]
+    }
+
+    /// A group.
+    pub fn group(&self, group: GroupId) -> &Group {
+        &self.groups[group.index()]
+    }
+
+    /// The partitions that a worker holds, ascending.
+    pub fn held(&self, worker: WorkerId) -> &[PartitionId] {
+        &self.worker(worker).partitions
+    }
+}
+
+/// A share of the partitions, moved on by some.
+///
+/// The replicas of a group cut the database at different places. Were the cuts the same, the workers with the same share
+/// would be a pool of their own, and pools whose tasks take less time would run dry: every block has as many tasks for
+/// each. So each pool overlaps with the next ones.
+fn staggered(share: Range<u32>, partitions: u32, by: u32) -> Vec<PartitionId> {
+    let mut held: Vec<_> = share.map(|p| PartitionId((p + by) % partitions)).collect();
+    held.sort_unstable();
+    held
+}
+
+/// The share of `number` when `total` things are dealt out to `parts` in order, as evenly as possible.
+pub fn share(total: u32, parts: u32, number: u32) -> Range<u32> {
+    let edge = |n: u32| (u64::from(total) * u64::from(n) / u64::from(parts.max(1))) as u32;
+    edge(number)..edge(number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn topology(
+        ranks: u32,
+        groups: u32,
+        replicas: u32,
+        partitions: u32,
+        dedicated: bool,
+    ) -> Topology {
+        Topology::new(Shape { ranks, groups, replicas, partitions, dedicated })
+    }
+
+    #[test]
+    fn every_replica_holds_every_partition_once() {
+        for ranks in [1, 2, 3, 7, 16, 61, 200] {
+            for (groups, replicas, partitions) in
+                [(1, 1, 1), (1, 2, 3), (3, 1, 16), (2, 4, 61), (7, 100, 5)]
+            {
+                for dedicated in [false, true] {
+                    let topology = topology(ranks, groups, replicas, partitions, dedicated);
+                    let ranks_used: BTreeSet<Rank> =
+                        topology.workers.iter().map(|worker| worker.rank).collect();
+                    assert_eq!(
+                        ranks_used.len(),
+                        topology.workers.len(),
+                        "a worker per rank at most"
+                    );
+                    let mut held: BTreeSet<(GroupId, u32, PartitionId)> = BTreeSet::new();
+                    let mut replicas_seen = BTreeSet::new();
+                    for worker in &topology.workers {
+                        assert!(!worker.partitions.is_empty());
+                        assert!(worker.partitions.is_sorted());
+                        replicas_seen.insert((worker.group, worker.replica));
+                        for &partition in &worker.partitions {
+                            assert!(held.insert((worker.group, worker.replica, partition)));
+                        }
+                    }
+                    assert_eq!(held.len(), replicas_seen.len() * partitions as usize);
+                    for (number, group) in topology.groups.iter().enumerate() {
+                        assert!(!group.workers.is_empty());
+                        let members = &topology.workers
+                            [group.workers.start as usize..group.workers.end as usize];
+                        assert!(members.iter().all(|worker| worker.group.index() == number));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dedicated_ranks_do_not_search() {
+        let topology = topology(8, 2, 1, 4, true);
+        assert_eq!(topology.supermaster, Rank(0));
+        assert_eq!(topology.groups[0].master, Rank(1));
+        assert_eq!(topology.groups[1].master, Rank(4));
+        let ranks: Vec<u32> = topology.workers.iter().map(|worker| worker.rank.0).collect();
+        assert_eq!(ranks, [2, 3, 5, 6, 7]);
+    }
+
+    #[test]
+    fn one_rank_does_everything() {
+        let topology = topology(1, 1, 1, 3, true);
+        assert_eq!(topology.workers.len(), 1);
+        assert_eq!(topology.held(WorkerId(0)), [PartitionId(0), PartitionId(1), PartitionId(2)]);
+        assert_eq!((topology.supermaster, topology.groups[0].master), (Rank(0), Rank(0)));
+    }
+
+    #[test]
+    fn replicas_cut_at_different_places() {
+        let topology = topology(4, 1, 2, 4, false);
+        let held: Vec<Vec<u32>> = topology
+            .workers
+            .iter()
+            .map(|worker| worker.partitions.iter().map(|p| p.0).collect())
+            .collect();
+        assert_eq!(held, [vec![0, 1], vec![2, 3], vec![1, 2], vec![0, 3]]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Works: what a role has its driver do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BlockId, PartitionId, WorkerId};
+use crate::message::Address;
+use crate::payload::{Payload, Queries};
+
+/// Which works exclude each other: a role has at most one of a lane under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Uses the rank's search threads.
+    Compute,
+    /// Reads, writes or copies; goes on beside a search.
+    Io,
+}
+
+/// Works of the supermaster, all on [`Lane::Io`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SupermasterWork {
+    /// Create the output and write what comes before the first block.
+    Open,
+    /// Read the next block of queries.
+    Read {
+        /// Its number.
+        block: BlockId,
+        /// An earlier run finished it: the queries themselves are not needed.
+        skip: bool,
+    },
+    /// Write what comes after the last block, make the file durable and give it its name.
+    Close {
+        /// Where the last block's output ends.
+        offset: u64,
+    },
+}
+
+/// What comes of the supermaster's works.
+#[derive(Clone, Debug)]
+pub enum SupermasterOutcome<P> {
+    /// Of `Open`: where the first block's output begins.
+    Opened {
+        /// The offset.
+        base: u64,
+    },
+    /// Of `Read`: a block, or the end of the input.
+    Read(Option<Queries<P>>),
+    /// Of `Close`.
+    Closed,
+}
+
+/// Works of a master, all on [`Lane::Compute`]: short ones, on one thread beside the search.
+#[derive(Clone, Debug)]
+pub enum MasterWork<P> {
+    /// Merge the hits of a task into the block's list.
+    Absorb {
+        /// The block.
+        block: BlockId,
+        /// The partition.
+        partition: PartitionId,
+        /// The hits.
+        hits: P,
+    },
+    /// All hits are there, or all replies of the last round: decide what comes next.
+    Round {
+        /// The block.
+        block: BlockId,
+        /// Rounds before this one.
+        round: u32,
+        /// Replies of the last round, one per worker asked.
+        replies: Vec<P>,
+    },
+    /// Put together bytes of the master's own pieces, for a worker that writes them.
+    Gather {
+        /// The slices among these with [`Holder::Master`], in their order; offsets do not matter.
+        runs: Vec<Run>,
+    },
+}
+
+/// What comes of a master's works.
+#[derive(Clone, Debug)]
+pub enum MasterOutcome<P> {
+    /// Of `Absorb`: the new cut, if it rose.
+    Absorbed {
+        /// The cut.
+        cut: Option<P>,
+    },
+    /// Of `Round`: another round. Only partitions of the database that were searched may be asked; at least one.
+    Ask(Vec<(PartitionId, P)>),
+    /// Of `Round`: the end; the block's output, in its order.
+    Layout(Vec<Extent>),
+    /// Of `Gather`.
+    Gathered(P),
+}
+
+/// Works of a worker.
+#[derive(Clone, Debug)]
+pub enum WorkerWork<P> {
+    /// Search a task (compute).
+    Search {
+        /// The block.
+        block: BlockId,
+        /// The partition.
+        partition: PartitionId,
+        /// The block's queries, with the first task on it.
+        queries: Option<P>,
+        /// The highest cut known.
+        cut: Option<P>,
+    },
+    /// Answer the master's round (compute): align, or format into memory.
+    Answer {
+        /// The block.
+        block: BlockId,
+        /// What is wanted of each partition.
+        parts: Vec<(PartitionId, P)>,
+        /// Bytes of formatted pieces that may stay in memory; what does not fit goes to the spool.
+        budget: u64,
+    },
+    /// Take part in a collective write (compute: it waits for others); may hold a write buffer full at a time.
+    Collective {
+        /// The worker's share; offsets count from the start of the file.
+        runs: Vec<Run>,
+        /// The master's bytes in it, in the order of the slices.
+        master: Option<P>,
+    },
+    /// Put together bytes of own pieces for a worker that writes them (io).
+    Gather {
+        /// The block.
+        block: BlockId,
+        /// The bytes, in this order.
+        slices: Vec<Slice>,
+    },
+    /// Write to the output (io).
+    Write(Window<P>),
+    /// Append to the checkpoint and make durable (io). Offsets count from the start of the block's output. A block is in
+    /// the checkpoint when what was stored of it, by whomever, is all of its output, which may be empty.
+    Persist {
+        /// The bytes.
+        window: Window<P>,
+        /// Bytes of the block's whole output: with how much stored the block is finished.
+        size: u64,
+        /// The worker's share of the block is complete with this.
+        last: bool,
+    },
+}
+
+impl<P> WorkerWork<P> {
+    /// The work's lane.
+    pub fn lane(&self) -> Lane {
+        match self {
+            WorkerWork::Search { .. }
+            | WorkerWork::Answer { .. }
+            | WorkerWork::Collective { .. } => Lane::Compute,
+            WorkerWork::Gather { .. } | WorkerWork::Write(_) | WorkerWork::Persist { .. } => {
+                Lane::Io
+            }
+        }
+    }
+}
+
+/// What comes of a worker's works. `freed` counts the bytes of formatted pieces that are no longer in memory: every
+/// byte of a piece is taken once, by `Gather`, `Write`, `Persist` or `Collective`.
+#[derive(Clone, Debug)]
+pub enum WorkerOutcome<P> {
+    /// Of `Search`: preliminary hits.
+    Found(P),
+    /// Of `Answer`.
+    Answered {
+        /// The answer.
+        reply: P,
+        /// Bytes of formatted pieces now in memory because of it, at most the budget.
+        kept: u64,
+    },
+    /// Of `Gather`.
+    Gathered {
+        /// The bytes.
+        bytes: P,
+        /// Memory freed, without counting the payload.
+        freed: u64,
+    },
+    /// Of `Write`, `Persist` and `Collective`.
+    Written {
+        /// Memory freed.
+        freed: u64,
+    },
+}
+
+/// Who holds formatted bytes, as a layout says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Owner {
+    /// The master: headers, tables, footers.
+    Master,
+    /// The worker that searched this partition.
+    Partition(PartitionId),
+}
+
+/// A stretch of a block's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// Who formatted it.
+    pub owner: Owner,
+    /// Its number among the owner's pieces of the block.
+    pub piece: u32,
+    /// Bytes.
+    pub length: u64,
+}
+
+/// Where a slice's piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Holder {
+    /// With the group's master.
+    Master,
+    /// With a worker of the group.
+    Worker(WorkerId, PartitionId),
+    /// In the checkpoint: the piece is all that is stored of the block, whichever rank stored it in this run or an
+    /// earlier one; [`Slice::start`] counts from the start of the block's output.
+    Record,
+}
+
+/// Bytes of one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Who has the piece.
+    pub holder: Holder,
+    /// Its number among the holder's pieces of the block (and partition).
+    pub piece: u32,
+    /// Where in the piece the bytes begin.
+    pub start: u64,
+    /// How many.
+    pub length: u64,
+}
+
+/// Consecutive bytes of one block's output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The block.
+    pub block: BlockId,
+    /// Where they go.
+    pub offset: u64,
+    /// Where they come from, in their order.
+    pub slices: Vec<Slice>,
+}
+
+impl Run {
+    /// Bytes.
+    pub fn length(&self) -> u64 {
+        self.slices.iter().map(|slice| slice.length).sum()
+    }
+}
+
+/// Bytes to write at once, at most a write buffer full, all of one block.
+#[derive(Clone, Debug)]
+pub struct Window<P> {
+    /// The block.
+    pub block: BlockId,
+    /// What goes where. A slice is found among this worker's own pieces, in the checkpoint, or, in the order of the
+    /// slices, in the part that its holder sent.
+    pub runs: Vec<Run>,
+    /// What others sent, by holder.
+    pub parts: Vec<(Address, P)>,
+}
+
+impl<P: Payload> Window<P> {
+    /// Bytes to write.
+    pub fn length(&self) -> u64 {
+        self.runs.iter().map(Run::length).sum()
+    }
+}

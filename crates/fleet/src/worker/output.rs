@@ -1,0 +1,211 @@
+//! A worker's share in the output: windows collected from others and written, parts sent to others.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::ids::{BlockId, GroupId, WorkerId};
+use crate::message::{Address, Fetch};
+use crate::payload::Payload;
+use crate::work::{Holder, Run, Slice, Window};
+
+use super::memory::Memory;
+
+/// What becomes of the bytes of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// They are written to the checkpoint; the block's whole output has so many bytes.
+    Store(u64),
+    /// They are written to the output.
+    Place,
+}
+
+/// A share of a block's output to be written.
+#[derive(Debug)]
+struct Job {
+    key: JobKey,
+    /// Windows that are not opened yet, with their lengths.
+    windows: VecDeque<(u64, Vec<Run>)>,
+}
+
+/// A window that is opened.
+#[derive(Debug)]
+pub struct OpenWindow<P> {
+    /// What is written.
+    pub window: Window<P>,
+    /// Its bytes.
+    pub length: u64,
+    /// Why.
+    pub purpose: Purpose,
+    /// Parts that have not come.
+    missing: usize,
+}
+
+impl<P> OpenWindow<P> {
+    /// Names its job.
+    pub fn key(&self) -> JobKey {
+        (self.window.block, self.purpose)
+    }
+}
+
+/// Names a job.
+pub type JobKey = (BlockId, Purpose);
+
+/// What a worker has to write and to send.
+#[derive(Debug)]
+pub struct Output<P> {
+    me: WorkerId,
+    group: GroupId,
+    jobs: VecDeque<Job>,
+    /// Windows not yet written.
+    left: BTreeMap<JobKey, usize>,
+    /// Numbers windows.
+    opened: u64,
+    collecting: BTreeMap<u64, OpenWindow<P>>,
+    complete: VecDeque<OpenWindow<P>>,
+    /// Requests of others that wait.
+    requests: VecDeque<(Address, Fetch)>,
+}
+
+impl<P: Payload> Output<P> {
+    /// Nothing to do.
+    pub fn new(me: WorkerId, group: GroupId) -> Output<P> {
+        Output {
+            me,
+            group,
+            jobs: VecDeque::new(),
+            left: BTreeMap::new(),
+            opened: 0,
+            collecting: BTreeMap::new(),
+            complete: VecDeque::new(),
+            requests: VecDeque::new(),
+        }
+    }
+
+    /// Takes on a job; one without bytes has a window all the same.
+    pub fn add(&mut self, key: JobKey, runs: Vec<Run>, buffer: u64) {
+        let mut windows = VecDeque::from(windows(runs, buffer));
+        if windows.is_empty() {
+            windows.push_back((0, Vec::new()));
+        }
+        self.left.insert(key, windows.len());
+        self.jobs.push_back(Job { key, windows });
+    }
+
+    /// Opens windows as far as memory allows; returns what to ask of whom.
+    pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, Fetch)> {
+        let mut requests = Vec::new();
+        while let Some(job) = self.jobs.front_mut() {
+            let Some(&(length, _)) = job.windows.front() else {
+                self.jobs.pop_front();
+                continue;
+            };
+            if !memory.open_window(length) {
+                break;
+            }
+            let (_, runs) = job.windows.pop_front().expect("just seen");
+            let ((block, purpose), number) = (job.key, self.opened);
+            self.opened += 1;
+            let before = requests.len();
+            for (holder, slices) in by_other_holder(self.me, self.group, &runs) {
+                requests.push((holder, Fetch { window: number, block, slices }));
+            }
+            let missing = requests.len() - before;
+            let window = Window { block, runs, parts: Vec::with_capacity(missing) };
+            let window = OpenWindow { window, length, purpose, missing };
+            if missing == 0 {
+                self.complete.push_back(window);
+            } else {
+                self.collecting.insert(number, window);
+            }
+        }
+        requests
+    }
+
+    /// Takes a part that came.
+    pub fn receive(&mut self, from: Address, number: u64, bytes: P) {
+        let Some(open) = self.collecting.get_mut(&number) else { return };
+        open.window.parts.push((from, bytes));
+        open.missing -= 1;
+        if open.missing == 0 {
+            self.complete.extend(self.collecting.remove(&number));
+        }
+    }
+
+    /// Takes a request of another worker.
+    pub fn request(&mut self, from: Address, fetch: Fetch) {
+        self.requests.push_back((from, fetch));
+    }
+
+    /// The next request to serve, if there is room for its bytes, with their number.
+    pub fn next_request(&mut self, memory: &mut Memory) -> Option<(Address, Fetch, u64)> {
+        let (_, fetch) = self.requests.front()?;
+        let length = fetch.slices.iter().map(|slice| slice.length).sum();
+        if !memory.open_part(length) {
+            return None;
+        }
+        self.requests.pop_front().map(|(to, fetch)| (to, fetch, length))
+    }
+
+    /// The next window to write, and whether its job ends with it.
+    pub fn next_window(&mut self) -> Option<(OpenWindow<P>, bool)> {
+        let open = self.complete.pop_front()?;
+        let left = self.left.get(&open.key());
+        Some((open, left == Some(&1)))
+    }
+
+    /// A window is written; true if its job is done.
+    pub fn written(&mut self, key: JobKey) -> bool {
+        let Some(left) = self.left.get_mut(&key) else { return false };
+        *left -= 1;
+        let done = *left == 0;
+        if done {
+            self.left.remove(&key);
+        }
+        done
+    }
+}
+
+/// The slices that others than `me` hold, holder by holder.
+fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Address, Vec<Slice>> {
+    let mut holders: BTreeMap<Address, Vec<Slice>> = BTreeMap::new();
+    for slice in runs.iter().flat_map(|run| &run.slices) {
+        let holder = match slice.holder {
+            Holder::Record => continue,
+            Holder::Worker(worker, _) if worker == me => continue,
+            Holder::Worker(worker, _) => Address::Worker(worker),
+            Holder::Master => Address::Master(group),
+        };
+        holders.entry(holder).or_default().push(*slice);
+    }
+    holders
+}
+
+/// Cuts runs into windows of at most `buffer` bytes, each with its length.
+pub fn windows(runs: Vec<Run>, buffer: u64) -> Vec<(u64, Vec<Run>)> {
+    let mut windows = Vec::new();
+    let (mut current, mut filled) = (Vec::new(), 0);
+    for run in runs {
+        let mut piece = Run { block: run.block, offset: run.offset, slices: Vec::new() };
+        let mut offset = run.offset;
+        for mut slice in run.slices {
+            while slice.length > 0 {
+                let length = slice.length.min(buffer - filled);
+                piece.slices.push(Slice { length, ..slice });
+                (slice.start, slice.length) = (slice.start + length, slice.length - length);
+                (filled, offset) = (filled + length, offset + length);
+                if filled == buffer {
+                    let next = Run { block: run.block, offset, slices: Vec::new() };
+                    current.push(std::mem::replace(&mut piece, next));
+                    windows.push((filled, std::mem::take(&mut current)));
+                    filled = 0;
+                }
+            }
+        }
+        if !piece.slices.is_empty() {
+            current.push(piece);
+        }
+    }
+    if filled > 0 {
+        windows.push((filled, current));
+    }
+    windows
+}

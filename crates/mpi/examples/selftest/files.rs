@@ -1,0 +1,205 @@
+//! Files written and read by all ranks, compared with what `std::fs` sees.
+
+use std::fs;
+use std::path::Path;
+
+use fleetblast_mpi::{Access, Comm, MpiError, ParallelFile, World};
+
+pub fn check(world: &World, directory: &Path) {
+    let all = world.comm();
+    scattered(all, &directory.join("alone.bin"), false);
+    scattered(all, &directory.join("together.bin"), true);
+    contiguous(all, &directory.join("contiguous.bin"));
+    reading(all, &directory.join("alone.bin"));
+    creating(all, &directory.join("together.bin"));
+    refusals(all, directory);
+}
+
+/// The byte that belongs at a place.
+fn byte(place: u64) -> u8 {
+    ((place * 5) >> 4) as u8 ^ (place >> 11) as u8 ^ place as u8
+}
+
+fn bytes(start: u64, length: u64) -> Vec<u8> {
+    (start..start + length).map(byte).collect()
+}
+
+/// Stretches of unequal lengths that cover a file, and which rank writes each. With three ranks or more, the second
+/// has nothing.
+fn stretches(ranks: usize) -> Vec<(u64, u64, usize)> {
+    let mut start = 0;
+    let stretch = |n: u64| {
+        let length = if n == 250 { 70_000 } else { n * n * 37 % 1211 + 1 };
+        let mut rank = (n * n + n / 3) as usize % ranks;
+        if ranks > 2 && rank == 1 {
+            rank = 0;
+        }
+        start += length;
+        (start - length, length, rank)
+    };
+    (0..400).map(stretch).collect()
+}
+
+fn length(ranks: usize) -> u64 {
+    stretches(ranks).last().map_or(0, |&(start, length, _)| start + length)
+}
+
+fn matches_plan(path: &Path, length: u64) {
+    let found = fs::read(path).unwrap();
+    assert_eq!(found.len() as u64, length, "{}", path.display());
+    let wrong = (0..length).zip(&found).find(|&(place, &found)| found != byte(place));
+    assert_eq!(wrong, None, "{}", path.display());
+}
+
+fn scattered(all: &Comm, path: &Path, together: bool) {
+    let own: Vec<_> = stretches(all.size())
+        .into_iter()
+        .rev()
+        .filter(|&(_, _, rank)| rank == all.rank())
+        .map(|(start, length, _)| (start, bytes(start, length)))
+        .collect();
+    let pieces: Vec<(u64, &[u8])> = own.iter().map(|(at, piece)| (*at, piece.as_slice())).collect();
+    let file = ParallelFile::open(all, path, Access::Create).unwrap();
+    // In two calls, so that views are set again.
+    let (first, second) = pieces.split_at(pieces.len() / 2);
+    for pieces in [first, second] {
+        match together {
+            true => file.write_scattered_all(pieces).unwrap(),
+            false => file.write_scattered(pieces).unwrap(),
+        }
+    }
+    file.sync().unwrap();
+    let end = length(all.size());
+    // After views, positions are those of the file again.
+    if all.rank() == 0 {
+        file.write_at(end, &bytes(end, 3)).unwrap();
+    }
+    file.close().unwrap();
+    all.barrier().unwrap();
+    matches_plan(path, end + 3);
+}
+
+fn contiguous(all: &Comm, path: &Path) {
+    const EACH: u64 = 123_457;
+    let start = all.rank() as u64 * EACH;
+    let file = ParallelFile::open(all, path, Access::Create).unwrap();
+    file.reserve(start..start + EACH).unwrap();
+    all.barrier().unwrap();
+    assert_eq!(fs::metadata(path).unwrap().len(), 0, "reserving does not lengthen");
+    all.barrier().unwrap();
+    file.write_at(start, &bytes(start, EACH)).unwrap();
+    file.write_at(0, &[]).unwrap();
+    file.sync().unwrap();
+    file.close().unwrap();
+    matches_plan(path, EACH * all.size() as u64);
+}
+
+fn reading(all: &Comm, path: &Path) {
+    let end = length(all.size()) + 3;
+    let file = ParallelFile::open(all, path, Access::Read).unwrap();
+    // Unequal and overlapping ranges; the last rank wants nothing, unless it is alone.
+    let idle = all.size() > 1 && all.rank() + 1 == all.size();
+    let count = if idle { 0 } else { end / (all.rank() as u64 + 1) };
+    let from = end - count;
+    for together in [false, true] {
+        let mut found = vec![0; count as usize];
+        match together {
+            true => file.read_at_all(from, &mut found).unwrap(),
+            false => file.read_at(from, &mut found).unwrap(),
+        }
+        assert!(found == bytes(from, count));
+    }
+    let mut beyond = vec![0; 10];
+    let error = file.read_at(end - 4, &mut beyond).unwrap_err();
+    assert!(matches!(error, MpiError::Truncated { end: told, .. } if told == end), "{error}");
+    // One rank's error is everybody's.
+    let at = if all.rank() == 0 { end } else { 0 };
+    let error = file.read_at_all(at, &mut beyond).unwrap_err().to_string();
+    assert!(
+        error.starts_with("rank 0: ") && error.contains(&format!("ends at byte {end}")),
+        "{error}"
+    );
+    file.close().unwrap();
+}
+
+fn creating(all: &Comm, path: &Path) {
+    let before = fs::metadata(path).unwrap().len();
+    all.barrier().unwrap();
+    let file = ParallelFile::open(all, path, Access::Write).unwrap();
+    file.write_at(1 + all.rank() as u64, &[byte(1 + all.rank() as u64)]).unwrap();
+    file.close().unwrap();
+    matches_plan(path, before);
+    all.barrier().unwrap();
+    let file = ParallelFile::open(all, path, Access::Create).unwrap();
+    all.barrier().unwrap();
+    assert_eq!(fs::metadata(path).unwrap().len(), 0);
+    file.close().unwrap();
+}
+
+fn refusals(all: &Comm, directory: &Path) {
+    let missing = directory.join("no such directory/file");
+    for access in [Access::Read, Access::Create, Access::Write] {
+        let error = ParallelFile::open(all, &missing, access).err().unwrap().to_string();
+        assert!(error.contains("no such directory/file: MPI_File_open"), "{error}");
+    }
+    let file = ParallelFile::open(all, &directory.join("new.bin"), Access::Create).unwrap();
+    let overlapping: [(u64, &[u8]); 2] = [(4, b"abcd"), (0, b"abcde")];
+    let error = file.write_scattered(&overlapping).unwrap_err();
+    assert!(matches!(error, MpiError::Overlap { offset: 4, .. }), "{error}");
+    let last = all.rank() + 1 == all.size();
+    let error = file.write_scattered_all(if last { &overlapping } else { &[] }).unwrap_err();
+    assert!(error.to_string().contains("overlap at byte 4"), "{error}");
+    let far: [(u64, &[u8]); 1] = [(u64::MAX - 1, b"abc")];
+    for error in [
+        file.write_at(u64::MAX - 1, b"abc").unwrap_err(),
+        file.read_at(u64::MAX - 1, &mut [0; 3]).unwrap_err(),
+        file.write_scattered(&far).unwrap_err(),
+        file.write_scattered_all(&far).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("is beyond 2^63"), "{error}");
+    }
+    // Only one rank is wrong: the others must not wait for it.
+    let error = file.write_scattered_all(if last { &far } else { &[] }).unwrap_err();
+    assert!(error.to_string().contains("is beyond 2^63"), "{error}");
+    let mut some = [0; 1];
+    let place = if last { u64::MAX } else { 0 };
+    let error = file.read_at_all(place, if last { &mut some } else { &mut [] }).unwrap_err();
+    assert!(error.to_string().contains("ends at byte 0"), "{error}");
+    let error = file.reserve(0..1 << 60).unwrap_err();
+    assert!(matches!(error, MpiError::NoSpace { wanted, .. } if wanted == 1 << 60), "{error}");
+    file.close().unwrap();
+}
+
+/// On a file system that is too small, every way of writing ends with an error, not with a wait.
+pub fn check_full(world: &World, directory: &Path) {
+    let all = world.comm();
+    let mine = (16 << 20) / all.size();
+    let zeros = vec![0u8; mine];
+    for (name, together) in [("alone", false), ("together", true), ("contiguous", false)] {
+        let path = directory.join(name);
+        let file = ParallelFile::open(all, &path, Access::Create).unwrap();
+        // Every second kilobyte, so that the ranks' pieces are interleaved.
+        let place = |n: usize| ((n * all.size() + all.rank()) << 10) as u64;
+        let pieces: Vec<_> =
+            zeros.chunks(1 << 10).enumerate().map(|(n, piece)| (place(n), piece)).collect();
+        let result = match name {
+            "contiguous" => all.agree(file.write_at((all.rank() * mine) as u64, &zeros)),
+            _ if together => file.write_scattered_all(&pieces),
+            _ => all.agree(file.write_scattered(&pieces)),
+        };
+        let error = result.unwrap_err().to_string();
+        assert!(error.starts_with("rank ") && error.contains(name), "{error}");
+        assert!(error.contains("no room for "), "{error}");
+        if all.rank() == 0 {
+            println!("{error}");
+        }
+        let error = all.agree(file.reserve(0..16 << 20)).unwrap_err().to_string();
+        assert!(error.contains("no room for 16777216 bytes"), "{error}");
+        file.close().unwrap();
+        all.barrier().unwrap();
+        if all.rank() == 0 {
+            fs::remove_file(&path).unwrap();
+        }
+        all.barrier().unwrap();
+    }
+}

@@ -1,0 +1,53 @@
+//! More bytes than an `int` counts: a message, a broadcast, a file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use fleetblast_mpi::{Access, Mailbox, ParallelFile, World};
+
+const LENGTH: usize = (2 << 30) + (200 << 20) + 7;
+const PATIENCE: Duration = Duration::from_secs(100);
+
+pub fn check(world: &World, directory: &Path) {
+    let (first, last) = (world.rank() == 0, world.rank() + 1 == world.size());
+    let mut mailbox = Mailbox::new(world.comm()).unwrap();
+    if first {
+        mailbox.send(world.size() - 1, 1, pattern()).unwrap();
+        mailbox.send(world.size() - 1, 2, b"after".to_vec()).unwrap();
+    }
+    if last {
+        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        assert!(message.tag == 1 && is_pattern(&message.bytes));
+        drop(message);
+        assert_eq!(mailbox.wait(PATIENCE).unwrap().expect("another").bytes, b"after");
+    }
+    assert!(mailbox.flush(PATIENCE).unwrap());
+    world.comm().barrier().unwrap();
+
+    let mut bytes = if first { pattern() } else { vec![0; LENGTH] };
+    world.comm().broadcast(0, &mut bytes).unwrap();
+    assert!(is_pattern(&bytes));
+
+    let path = directory.join("large.bin");
+    let file = ParallelFile::open(world.comm(), &path, Access::Create).unwrap();
+    if last {
+        file.write_at(0, &bytes).unwrap();
+    }
+    file.sync().unwrap();
+    bytes.fill(0);
+    file.read_at_all(0, if first { &mut bytes } else { &mut [] }).unwrap();
+    assert!(!first || is_pattern(&bytes));
+    file.close().unwrap();
+}
+
+fn byte(place: usize) -> u8 {
+    (place >> 20) as u8 ^ place as u8
+}
+
+fn pattern() -> Vec<u8> {
+    (0..LENGTH).map(byte).collect()
+}
+
+fn is_pattern(bytes: &[u8]) -> bool {
+    bytes.len() == LENGTH && bytes.iter().enumerate().all(|(place, &found)| found == byte(place))
+}

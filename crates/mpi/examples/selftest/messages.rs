@@ -1,0 +1,120 @@
+//! Messages: contents, order, many senders, waiting.
+
+use std::time::{Duration, Instant};
+
+use fleetblast_mpi::{Mailbox, World};
+
+/// So long that only a failure takes longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Sizes in bytes, the long ones first: none may overtake.
+const SIZES: [usize; 6] = [5_000_000, 0, 70_000, 1, 5_000_001, 12];
+
+pub fn check(world: &World) {
+    let mut mailbox = Mailbox::new(world.comm()).unwrap();
+    all_to_all(world, &mut mailbox);
+    many_to_one(world, &mut mailbox);
+    flush_to_each_other(world, &mut mailbox);
+    mailboxes_are_apart(world, &mut mailbox);
+    wait_asleep(&mut mailbox);
+    let error = mailbox.send(world.size(), 0, vec![1]).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("rank {}: MPI_Isend: ", world.rank())), "{error}");
+    world.comm().barrier().unwrap();
+}
+
+fn contents(from: usize, to: usize, tag: usize) -> Vec<u8> {
+    let seed = from * 31 + to * 17 + tag * 7;
+    (0..SIZES[tag]).map(|n| (n.wrapping_mul(0x9e37) >> 7) as u8 ^ (n + seed) as u8).collect()
+}
+
+/// Everybody writes everything to everybody, also to itself.
+fn all_to_all(world: &World, mailbox: &mut Mailbox) {
+    let own = world.rank();
+    for tag in 0..SIZES.len() {
+        for to in 0..world.size() {
+            mailbox.send(to, tag as u8, contents(own, to, tag)).unwrap();
+        }
+    }
+    let mut next = vec![0; world.size()];
+    for _ in 0..world.size() * SIZES.len() {
+        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        let expected = next[message.from];
+        assert_eq!(usize::from(message.tag), expected, "order of rank {}", message.from);
+        assert!(message.bytes == contents(message.from, own, expected), "{expected}");
+        next[message.from] += 1;
+    }
+    assert!(mailbox.flush(PATIENCE).unwrap() && mailbox.outgoing_bytes() == 0);
+    world.comm().barrier().unwrap();
+    assert_eq!(mailbox.poll().unwrap(), None);
+    world.comm().barrier().unwrap();
+}
+
+/// Thousands of messages to one rank, which answers when it has them all.
+fn many_to_one(world: &World, mailbox: &mut Mailbox) {
+    const EACH: u32 = 3000;
+    for number in 0..EACH {
+        mailbox.send(0, 200, number.to_le_bytes().to_vec()).unwrap();
+    }
+    if world.rank() == 0 {
+        let mut next = vec![0u32; world.size()];
+        for _ in 0..EACH as usize * world.size() {
+            let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+            assert_eq!(
+                (message.tag, message.bytes),
+                (200, next[message.from].to_le_bytes().to_vec())
+            );
+            next[message.from] += 1;
+        }
+        for to in 0..world.size() {
+            mailbox.send(to, 255, b"all".to_vec()).unwrap();
+        }
+    }
+    let answer = mailbox.wait(PATIENCE).unwrap().expect("an answer");
+    assert_eq!((answer.from, answer.tag, answer.bytes.as_slice()), (0, 255, b"all".as_slice()));
+    world.comm().barrier().unwrap();
+}
+
+/// Large messages in a circle: nobody receives before having sent.
+fn flush_to_each_other(world: &World, mailbox: &mut Mailbox) {
+    let next = (world.rank() + 1) % world.size();
+    mailbox.send(next, 0, contents(world.rank(), next, 0)).unwrap();
+    mailbox.send(next, 4, contents(world.rank(), next, 4)).unwrap();
+    assert!(mailbox.flush(PATIENCE).unwrap());
+    for tag in [0, 4] {
+        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        assert!(message.bytes == contents(message.from, world.rank(), tag));
+    }
+    world.comm().barrier().unwrap();
+}
+
+/// What is sent to one mailbox does not come out of another.
+fn mailboxes_are_apart(world: &World, first: &mut Mailbox) {
+    let mut second = Mailbox::new(world.comm()).unwrap();
+    let last = world.size() - 1;
+    second.send(last, 1, b"second".to_vec()).unwrap();
+    first.send(last, 1, b"first".to_vec()).unwrap();
+    if world.rank() == last {
+        for _ in 0..world.size() {
+            assert_eq!(first.wait(PATIENCE).unwrap().unwrap().bytes, b"first");
+        }
+        for _ in 0..world.size() {
+            assert_eq!(second.wait(PATIENCE).unwrap().unwrap().bytes, b"second");
+        }
+    }
+    assert!(second.flush(PATIENCE).unwrap());
+    world.comm().barrier().unwrap();
+}
+
+/// Waiting for nothing takes the time that was given, and little of a core.
+fn wait_asleep(mailbox: &mut Mailbox) {
+    let (begun, used) = (Instant::now(), used_time());
+    assert_eq!(mailbox.wait(Duration::from_millis(400)).unwrap(), None);
+    assert!(begun.elapsed() >= Duration::from_millis(400));
+    let used = used_time() - used;
+    assert!(used < Duration::from_millis(100), "{used:?} of a core");
+}
+
+/// Time that this thread has spent on a core.
+fn used_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
+}

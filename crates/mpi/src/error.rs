@@ -1,0 +1,201 @@
+//! What can go wrong between processes.
+
+use std::path::PathBuf;
+
+/// An error of the communication between ranks, their files or their memory.
+///
+/// Apart from those about the launch and the beginning, every text begins with the rank at which it happened, so that
+/// one line suffices to find it among thousands.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MpiError {
+    /// Started as several processes, but there is no MPI in this program.
+    #[error(
+        "{launcher} started {ranks} processes, but this program was built without MPI: \
+         build it with the cargo feature `mpi`, or start it once"
+    )]
+    NotBuilt {
+        /// Processes that were started.
+        ranks: u32,
+        /// What started them.
+        launcher: &'static str,
+    },
+    /// Every process believes to be alone.
+    #[error(
+        "{launcher} started {ranks} processes, but each of them is alone in its MPI world: this program was built \
+         with {library}, which does not understand that launcher; start it with the mpirun of that library, or \
+         build it with the launcher's (MPICC=...)"
+    )]
+    OtherLibrary {
+        /// Processes that were started.
+        ranks: u32,
+        /// What started them.
+        launcher: &'static str,
+        /// The library that this program is linked to.
+        library: String,
+    },
+    /// MPI did not begin.
+    #[error("MPI cannot be initialized: {call}: {text}")]
+    Begin {
+        /// Name of the MPI function.
+        call: &'static str,
+        /// MPI's text for the error.
+        text: String,
+    },
+    /// MPI can be started and finalized only once in a process.
+    #[error("MPI was initialized or finalized in this process before")]
+    Again,
+    /// Open MPI must be told which of its MPI-IO layers to use while nobody else reads the environment.
+    #[error(
+        "MPI must be initialized before this process starts threads (it has {threads}); \
+         or set OMPI_MCA_io=^ompio in its environment"
+    )]
+    Threads {
+        /// Threads of this process.
+        threads: usize,
+    },
+    /// The library does not allow a process to have threads.
+    #[error("{library} does not support processes with threads (MPI_THREAD_FUNNELED)")]
+    ThreadSupport {
+        /// The library that this program is linked to.
+        library: String,
+    },
+    /// A call failed.
+    #[error("rank {rank}: {call}: {text}")]
+    Call {
+        /// The rank in its communicator.
+        rank: usize,
+        /// Name of the MPI function.
+        call: &'static str,
+        /// MPI's text for the error.
+        text: String,
+    },
+    /// A file could not be opened, read, or written.
+    #[error("rank {rank}: {}: {call} at byte {offset}: {text}", path.display())]
+    File {
+        /// The rank in the communicator of the file.
+        rank: usize,
+        /// The file.
+        path: PathBuf,
+        /// Name of the function.
+        call: &'static str,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// MPI's or the system's text for the error.
+        text: String,
+    },
+    /// The user chose a layer of Open MPI that loses what it writes.
+    #[error(
+        "rank {rank}: {}: not written by OMPIO, which OMPI_MCA_io={choice} allows: it may tell of success when the \
+         file system is full; unset OMPI_MCA_io, or set it to ^ompio", path.display()
+    )]
+    Untrusted {
+        /// The rank in the communicator of the file.
+        rank: usize,
+        /// The file.
+        path: PathBuf,
+        /// The user's choice.
+        choice: String,
+    },
+    /// A file ends too early.
+    #[error(
+        "rank {rank}: {}: ends at byte {end}, but bytes {offset} to {} are needed: \
+         the file is incomplete or was changed", path.display(), offset.saturating_add(*length)
+    )]
+    Truncated {
+        /// The rank in the communicator of the file.
+        rank: usize,
+        /// The file.
+        path: PathBuf,
+        /// First byte wanted.
+        offset: u64,
+        /// Bytes wanted.
+        length: u64,
+        /// First byte that is not there.
+        end: u64,
+    },
+    /// Pieces of one write overlap: which bytes the file would hold is undefined.
+    #[error("rank {rank}: {}: two pieces to be written overlap at byte {offset}", path.display())]
+    Overlap {
+        /// The rank in the communicator of the file.
+        rank: usize,
+        /// The file.
+        path: PathBuf,
+        /// First byte that two pieces claim.
+        offset: u64,
+    },
+    /// The file system is full.
+    #[error(
+        "rank {rank}: {}: no room for {wanted} bytes, its file system has {free} left: \
+         free some, or write elsewhere", path.display()
+    )]
+    NoSpace {
+        /// The rank in the communicator of the file.
+        rank: usize,
+        /// The file.
+        path: PathBuf,
+        /// Bytes to be written.
+        wanted: u64,
+        /// Bytes that the file system has left.
+        free: u64,
+    },
+    /// A host has too little memory.
+    #[error(
+        "rank {rank} on {host}: {wanted} bytes of memory to be shared by the ranks of this host, but {free} are \
+         available: use more hosts, or hold fewer partitions on each"
+    )]
+    NoMemory {
+        /// The rank on its host.
+        rank: usize,
+        /// Name of the host.
+        host: String,
+        /// Bytes wanted.
+        wanted: u64,
+        /// Bytes available.
+        free: u64,
+    },
+    /// The system refused memory that all ranks of a host see.
+    #[error(
+        "rank {rank} on {host}: {wanted} bytes of memory to be shared by the ranks of this host: {step}: {text}"
+    )]
+    Memory {
+        /// The rank on its host.
+        rank: usize,
+        /// Name of the host.
+        host: String,
+        /// Bytes wanted.
+        wanted: u64,
+        /// What was tried.
+        step: &'static str,
+        /// The system's text for the error.
+        text: String,
+    },
+    /// The ranks of a host disagree on who writes what of their shared memory.
+    #[error("rank {rank}: shared memory of {length} bytes: {text}")]
+    Shares {
+        /// The rank on its host.
+        rank: usize,
+        /// Bytes of all.
+        length: u64,
+        /// What is contradictory.
+        text: String,
+    },
+    /// A message or a list of them is too large for this rank's memory.
+    #[error("rank {rank}: no memory for a message of {length} bytes from rank {from}")]
+    MessageMemory {
+        /// The rank that receives.
+        rank: usize,
+        /// The rank that sent it.
+        from: usize,
+        /// Bytes of the message, or of its next piece.
+        length: usize,
+    },
+    /// What happened at another rank, in its words.
+    #[error("{text}")]
+    Elsewhere {
+        /// The rank at which it happened.
+        rank: usize,
+        /// Its text.
+        text: String,
+    },
+}

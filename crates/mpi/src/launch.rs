@@ -1,0 +1,109 @@
+//! What the environment tells about the start of this process.
+
+use std::env;
+
+use crate::MpiError;
+
+/// How this process was started, as the environment says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Processes that were started together.
+    pub ranks: u32,
+    /// What started them, for people.
+    pub launcher: &'static str,
+}
+
+/// Launchers by the variable in which they tell each process how many there are, those that others run below first:
+/// `mpirun` inside of a Slurm step counts, not the step.
+const LAUNCHERS: [(&str, &str); 4] = [
+    ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
+    ("PMI_SIZE", "mpiexec or srun (PMI)"),
+    // Set in job steps, that is by srun, but not in batch scripts.
+    ("SLURM_STEP_NUM_TASKS", "srun"),
+    ("FLUX_JOB_SIZE", "flux"),
+];
+
+/// The launcher that started this process, and how many in all; `None` if it was started by itself. Looks at the
+/// environment only: a program that is alone need not start MPI at all.
+pub fn launched() -> Option<Launch> {
+    launched_by(|name| env::var(name).ok())
+}
+
+fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
+    LAUNCHERS.iter().find_map(|&(name, launcher)| {
+        let ranks = variable(name)?.trim().parse().ok().filter(|&ranks| ranks > 0)?;
+        Some(Launch { ranks, launcher })
+    })
+}
+
+impl Launch {
+    /// Refuses several processes in a program that was built without MPI: each would do all of the work.
+    ///
+    /// # Errors
+    /// [`MpiError::NotBuilt`].
+    pub fn refuse_without_mpi(self) -> Result<(), MpiError> {
+        match self.ranks {
+            ..=1 => Ok(()),
+            ranks => Err(MpiError::NotBuilt { ranks, launcher: self.launcher }),
+        }
+    }
+
+    /// Compares with the number of ranks that MPI sees. A program that is started by another library's launcher runs
+    /// as so many worlds of one rank.
+    #[cfg_attr(not(any(feature = "mpi", test)), expect(dead_code, reason = "asked by World"))]
+    pub(crate) fn confirm(self, size: usize, library: &str) -> Result<(), MpiError> {
+        if self.ranks > 1 && size == 1 {
+            let library = library.to_owned();
+            return Err(MpiError::OtherLibrary {
+                ranks: self.ranks,
+                launcher: self.launcher,
+                library,
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(variables: &[(&str, &str)]) -> Option<Launch> {
+        launched_by(|name| {
+            let found = variables.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_innermost_launcher_counts() {
+        let step = ("SLURM_STEP_NUM_TASKS", "2");
+        assert_eq!(
+            launch(&[step]).map(|launch| (launch.ranks, launch.launcher)),
+            Some((2, "srun"))
+        );
+        let both = launch(&[step, ("OMPI_COMM_WORLD_SIZE", "8")]);
+        assert_eq!(both.map(|launch| launch.ranks), Some(8));
+        assert_eq!(launch(&[("PMI_SIZE", " 4\n")]).map(|launch| launch.ranks), Some(4));
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_launch() {
+        assert_eq!(launch(&[]), None);
+        assert_eq!(launch(&[("PMI_SIZE", "many")]), None);
+        assert_eq!(launch(&[("PMI_SIZE", "0"), ("OMPI_COMM_WORLD_SIZE", "-1")]), None);
+        // A batch script has Slurm's other variables, but is no step.
+        assert_eq!(launch(&[("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")]), None);
+    }
+
+    #[test]
+    fn several_processes_need_mpi_and_its_own_launcher() {
+        let several = Launch { ranks: 3, launcher: "srun" };
+        let one = Launch { ranks: 1, ..several };
+        assert!(one.refuse_without_mpi().is_ok() && one.confirm(1, "MPI").is_ok());
+        assert!(several.confirm(3, "MPI").is_ok());
+        assert!(matches!(several.refuse_without_mpi(), Err(MpiError::NotBuilt { ranks: 3, .. })));
+        let text = several.confirm(1, "Some MPI 4.5").unwrap_err().to_string();
+        assert!(text.starts_with("srun started 3 processes") && text.contains("Some MPI 4.5"));
+    }
+}

@@ -1,0 +1,135 @@
+//! Putting received pieces in order: each sender's messages one after the other, whole.
+
+use std::collections::{HashMap, VecDeque};
+
+/// A message that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The rank that sent it.
+    pub from: usize,
+    /// What the sender calls it.
+    pub tag: u8,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// The place of a piece whose reception has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticket {
+    pub(super) from: usize,
+    number: u64,
+}
+
+/// What is arriving, and what has arrived.
+#[derive(Default)]
+pub(super) struct Inbox {
+    streams: HashMap<usize, Stream>,
+    whole: VecDeque<Message>,
+}
+
+/// What comes from one sender.
+#[derive(Default)]
+struct Stream {
+    /// In the order in which they were sent.
+    pieces: VecDeque<Piece>,
+    /// Number of the first of `pieces`.
+    first: u64,
+    /// Earlier pieces of the message that the first of `pieces` belongs to.
+    begun: Vec<u8>,
+}
+
+struct Piece {
+    tag: u8,
+    /// The message ends with it.
+    last: bool,
+    bytes: Option<Vec<u8>>,
+}
+
+impl Inbox {
+    /// Notes that the reception of the sender's next piece has begun.
+    pub(super) fn expect(&mut self, from: usize, tag: u8, last: bool) -> Ticket {
+        let stream = self.streams.entry(from).or_default();
+        stream.pieces.push_back(Piece { tag, last, bytes: None });
+        Ticket { from, number: stream.first + stream.pieces.len() as u64 - 1 }
+    }
+
+    /// Notes the bytes of a piece.
+    pub(super) fn arrived(&mut self, ticket: Ticket, bytes: Vec<u8>) {
+        let stream = self.streams.entry(ticket.from).or_default();
+        let place = (ticket.number - stream.first) as usize;
+        stream.pieces[place].bytes = Some(bytes);
+        while let Some(message) = stream.next_whole(ticket.from) {
+            self.whole.push_back(message);
+        }
+    }
+
+    /// The next message that is whole.
+    pub(super) fn take(&mut self) -> Option<Message> {
+        self.whole.pop_front()
+    }
+
+    /// Whether a message is whole.
+    pub(super) fn is_ready(&self) -> bool {
+        !self.whole.is_empty()
+    }
+}
+
+impl Stream {
+    /// The next message of this sender, if all of its pieces are there.
+    fn next_whole(&mut self, from: usize) -> Option<Message> {
+        loop {
+            let bytes = self.pieces.front_mut()?.bytes.take()?;
+            let piece = self.pieces.pop_front()?;
+            self.first += 1;
+            if self.begun.is_empty() {
+                self.begun = bytes;
+            } else {
+                self.begun.reserve_exact(bytes.len());
+                self.begun.extend_from_slice(&bytes);
+            }
+            if piece.last {
+                let bytes = std::mem::take(&mut self.begun);
+                return Some(Message { from, tag: piece.tag, bytes });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(from: usize, tag: u8, bytes: &[u8]) -> Option<Message> {
+        Some(Message { from, tag, bytes: bytes.to_vec() })
+    }
+
+    #[test]
+    fn messages_wait_for_earlier_ones_of_their_sender_only() {
+        let mut inbox = Inbox::default();
+        let long = inbox.expect(1, 7, true);
+        let short = inbox.expect(1, 8, true);
+        let other = inbox.expect(2, 9, true);
+        inbox.arrived(short, b"short".to_vec());
+        assert!(!inbox.is_ready());
+        inbox.arrived(other, Vec::new());
+        assert_eq!(inbox.take(), message(2, 9, b""));
+        inbox.arrived(long, b"long".to_vec());
+        assert_eq!(inbox.take(), message(1, 7, b"long"));
+        assert_eq!(inbox.take(), message(1, 8, b"short"));
+        assert_eq!(inbox.take(), None);
+    }
+
+    #[test]
+    fn pieces_are_joined_in_the_order_of_sending() {
+        let mut inbox = Inbox::default();
+        let tickets: Vec<_> = (0..6).map(|n| inbox.expect(3, 1, n % 3 == 2)).collect();
+        for n in [5, 1, 0, 3, 2, 4] {
+            inbox.arrived(tickets[n], vec![n as u8; n]);
+        }
+        assert_eq!(inbox.take(), message(3, 1, &[1, 2, 2]));
+        assert_eq!(inbox.take(), message(3, 1, &[3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5]));
+        let next = inbox.expect(3, 2, true);
+        inbox.arrived(next, b"x".to_vec());
+        assert_eq!(inbox.take(), message(3, 2, b"x"));
+    }
+}

@@ -1,0 +1,199 @@
+//! Messages between ranks that nobody waits for.
+
+mod inbox;
+mod pending;
+
+use std::ffi::c_int;
+use std::rc::Rc;
+use std::time::Duration;
+
+pub use self::inbox::Message;
+use self::inbox::{Inbox, Ticket};
+use self::pending::{Incoming, Matched, Outgoing, Pending};
+use crate::MpiError;
+use crate::backoff::Backoff;
+use crate::call::Failure;
+use crate::comm::Comm;
+use crate::pieces::pieces;
+
+/// Longest nap while nothing is under way.
+const IDLE_NAP: Duration = Duration::from_millis(2);
+/// Longest nap while transfers are: some libraries move their bytes only when called.
+const BUSY_NAP: Duration = Duration::from_micros(50);
+/// Receptions under way at a time; further messages stay with MPI.
+const RECEPTIONS: usize = 64;
+/// Bytes being received at a time, beyond the first.
+const RECEPTION_BYTES: usize = 1 << 30;
+
+/// A rank's end of the messages within a group.
+///
+/// Sending and receiving never wait for the other side. Messages of one rank to one other arrive in the order in which
+/// they were sent, whatever their tags and sizes; long ones travel in pieces without anybody noticing. Transfers go on
+/// only while some method is called: a rank calls [`Mailbox::poll`] or [`Mailbox::wait`] all the time.
+///
+/// What has not left when a mailbox is dropped may never leave; its memory is never freed. See [`Mailbox::flush`].
+pub struct Mailbox {
+    comm: Comm,
+    outgoing: Pending<Outgoing>,
+    outgoing_bytes: usize,
+    incoming: Pending<Incoming>,
+    incoming_bytes: usize,
+    inbox: Inbox,
+}
+
+impl Mailbox {
+    /// A mailbox for messages among the ranks of `comm` (collective). Mailboxes do not see each other's messages.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn new(comm: &Comm) -> Result<Self, MpiError> {
+        Ok(Self {
+            comm: comm.duplicate()?,
+            outgoing: Pending::new(),
+            outgoing_bytes: 0,
+            incoming: Pending::new(),
+            incoming_bytes: 0,
+            inbox: Inbox::default(),
+        })
+    }
+
+    /// Begins to send a message; a rank may write to itself.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`], also if there is no rank `to`.
+    pub fn send(&mut self, to: usize, tag: u8, bytes: Vec<u8>) -> Result<(), MpiError> {
+        let message = Rc::new(bytes);
+        let mut rest = pieces(message.len(), self.comm.session().piece);
+        while let Some(range) = rest.next() {
+            let tag = wire_tag(tag, rest.len() == 0);
+            self.outgoing_bytes += range.len();
+            let begun = self.outgoing.send(&self.comm, to, tag, &message, range);
+            begun.map_err(|failure| self.failed(failure))?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of messages that have not left yet, and so still take memory here.
+    pub fn outgoing_bytes(&self) -> usize {
+        self.outgoing_bytes
+    }
+
+    /// Lets transfers go on, without waiting; whether all messages have left. Those that have may not have been
+    /// received yet.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn progress(&mut self) -> Result<bool, MpiError> {
+        let sent = self.outgoing.sent().map_err(|failure| self.failed(failure))?;
+        self.outgoing_bytes -= sent;
+        let Self { incoming, inbox, incoming_bytes, .. } = self;
+        let arrived = incoming.received(|ticket: Ticket, bytes| {
+            *incoming_bytes -= bytes.len();
+            inbox.arrived(ticket, bytes);
+        });
+        arrived.map_err(|failure| self.failed(failure))?;
+        Ok(self.outgoing.len() == 0)
+    }
+
+    /// The next message, if one is there. Does not wait.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`], [`MpiError::MessageMemory`].
+    pub fn poll(&mut self) -> Result<Option<Message>, MpiError> {
+        loop {
+            self.progress()?;
+            if self.inbox.is_ready() || !self.accept()? {
+                return Ok(self.inbox.take());
+            }
+        }
+    }
+
+    /// The next message; waits for it, at most for `timeout`. Sleeps meanwhile, so that other threads have the cores.
+    ///
+    /// # Errors
+    /// As [`Mailbox::poll`].
+    pub fn wait(&mut self, timeout: Duration) -> Result<Option<Message>, MpiError> {
+        let mut backoff = Backoff::new();
+        loop {
+            let message = self.poll()?;
+            let elapsed = backoff.elapsed();
+            if message.is_some() || elapsed >= timeout {
+                return Ok(message);
+            }
+            backoff.pause(self.longest_nap().min(timeout - elapsed));
+        }
+    }
+
+    /// Waits until all messages have left, at most for `timeout`; whether they have. What arrives meanwhile is kept for
+    /// [`Mailbox::poll`]: two ranks may well flush at the same time.
+    ///
+    /// # Errors
+    /// As [`Mailbox::poll`].
+    pub fn flush(&mut self, timeout: Duration) -> Result<bool, MpiError> {
+        let mut backoff = Backoff::new();
+        loop {
+            while self.accept()? {}
+            let all = self.progress()?;
+            let elapsed = backoff.elapsed();
+            if all || elapsed >= timeout {
+                return Ok(all);
+            }
+            backoff.pause(self.longest_nap().min(timeout - elapsed));
+        }
+    }
+
+    /// Begins to receive what is next, if anything is there; whether something was.
+    fn accept(&mut self) -> Result<bool, MpiError> {
+        let full = self.incoming.len() >= RECEPTIONS || self.incoming_bytes >= RECEPTION_BYTES;
+        if full {
+            return Ok(false);
+        }
+        let found = Matched::probe(&self.comm).map_err(|failure| self.failed(failure))?;
+        let Some(matched) = found else { return Ok(false) };
+        let (from, length) = (matched.from, matched.length);
+        let mut buffer = Vec::new();
+        if buffer.try_reserve_exact(length).is_err() {
+            return Err(MpiError::MessageMemory { rank: self.comm.rank(), from, length });
+        }
+        let (tag, last) = user_tag(matched.tag);
+        let ticket = self.inbox.expect(from, tag, last);
+        let begun = self.incoming.receive(matched, ticket, buffer);
+        begun.map_err(|failure| self.failed(failure))?;
+        self.incoming_bytes += length;
+        Ok(true)
+    }
+
+    fn longest_nap(&self) -> Duration {
+        if self.outgoing.len() + self.incoming.len() > 0 { BUSY_NAP } else { IDLE_NAP }
+    }
+
+    fn failed(&self, failure: Failure) -> MpiError {
+        failure.at(self.comm.rank())
+    }
+}
+
+/// MPI's tag of a piece: the message's tag, and whether the message ends with it. MPI keeps the order of messages
+/// between two ranks for a receiver that takes any tag.
+fn wire_tag(tag: u8, last: bool) -> c_int {
+    c_int::from(tag) << 1 | c_int::from(last)
+}
+
+fn user_tag(tag: c_int) -> (u8, bool) {
+    ((tag >> 1) as u8, tag & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_survive_the_wire() {
+        for tag in 0..=u8::MAX {
+            for last in [false, true] {
+                assert_eq!(user_tag(wire_tag(tag, last)), (tag, last));
+                // MPI promises tags up to 32767.
+                assert!((0..=32767).contains(&wire_tag(tag, last)));
+            }
+        }
+    }
+}

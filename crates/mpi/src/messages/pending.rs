@@ -1,0 +1,201 @@
+//! Transfers under way, which own the memory that MPI reads or writes meanwhile.
+
+use std::ffi::c_int;
+use std::ops::Range;
+use std::rc::Rc;
+
+use mpi_sys as ffi;
+
+use super::inbox::Ticket;
+use crate::call::{Failure, check, int, start, unsigned};
+use crate::comm::Comm;
+
+/// Non-blocking transfers, each with the owner of its memory.
+pub(super) struct Pending<T> {
+    requests: Vec<ffi::MPI_Request>,
+    /// In the order of `requests`. Their memory does not move when these do.
+    owners: Vec<T>,
+    finished: Vec<c_int>,
+    statuses: Vec<ffi::MPI_Status>,
+}
+
+/// A piece of a message that is being sent; the others share its bytes.
+pub(super) struct Outgoing {
+    _message: Rc<Vec<u8>>,
+    /// Bytes of this piece.
+    pub(super) length: usize,
+}
+
+/// A piece of a message that is being received.
+pub(super) struct Incoming {
+    pub(super) ticket: Ticket,
+    /// Empty, with room for what arrives.
+    buffer: Vec<u8>,
+    length: usize,
+}
+
+/// A piece that has been matched: nobody else can receive it.
+pub(super) struct Matched {
+    message: ffi::MPI_Message,
+    pub(super) from: usize,
+    pub(super) tag: c_int,
+    pub(super) length: usize,
+}
+
+impl<T> Pending<T> {
+    pub(super) fn new() -> Self {
+        Self { requests: vec![], owners: vec![], finished: vec![], statuses: vec![] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn push(&mut self, request: ffi::MPI_Request, owner: T) {
+        self.requests.push(request);
+        self.owners.push(owner);
+    }
+
+    /// Calls `done` with the owners of the transfers that have ended.
+    fn advance(&mut self, mut done: impl FnMut(T)) -> Result<(), Failure> {
+        let count = self.len();
+        if count == 0 {
+            return Ok(());
+        }
+        self.finished.resize(count, 0);
+        // SAFETY: a status is plain data: numbers, for which zeros are a value.
+        self.statuses.resize(count, unsafe { std::mem::zeroed() });
+        let mut ended: c_int = 0;
+        // SAFETY: there are `count` requests, and room for as many indices and statuses.
+        let code = unsafe {
+            ffi::MPI_Testsome(
+                int(count),
+                self.requests.as_mut_ptr(),
+                &mut ended,
+                self.finished.as_mut_ptr(),
+                self.statuses.as_mut_ptr(),
+            )
+        };
+        // MPI_UNDEFINED, a negative number, stands for no transfers at all.
+        let ended = unsigned(ended).min(count);
+        if code == ffi::MPI_ERR_IN_STATUS as c_int {
+            for status in &self.statuses[..ended] {
+                check("transfer of a message", status.MPI_ERROR)?;
+            }
+        }
+        check("MPI_Testsome", code)?;
+        self.finished.truncate(ended);
+        // From the end, so that what replaces a removed one has been looked at already.
+        self.finished.sort_unstable();
+        while let Some(index) = self.finished.pop() {
+            self.requests.swap_remove(unsigned(index));
+            done(self.owners.swap_remove(unsigned(index)));
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for Pending<T> {
+    fn drop(&mut self) {
+        // MPI may still read or write their memory.
+        std::mem::forget(std::mem::take(&mut self.owners));
+    }
+}
+
+impl Pending<Outgoing> {
+    /// Begins to send a range of a message.
+    pub(super) fn send(
+        &mut self,
+        comm: &Comm,
+        to: usize,
+        tag: c_int,
+        message: &Rc<Vec<u8>>,
+        range: Range<usize>,
+    ) -> Result<(), Failure> {
+        let piece = &message[range];
+        // SAFETY: `piece` is memory of the message, which the owner below keeps until the transfer has ended, and for
+        // ever if it does not.
+        let request = unsafe {
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let (start, length) = (start(piece), int(piece.len()));
+            let byte = ffi::RSMPI_UINT8_T;
+            let code = ffi::MPI_Isend(start, length, byte, int(to), tag, comm.raw(), &mut request);
+            check("MPI_Isend", code)?;
+            request
+        };
+        self.push(request, Outgoing { _message: Rc::clone(message), length: piece.len() });
+        Ok(())
+    }
+
+    /// Lets transfers go on; the number of bytes whose memory is free again.
+    pub(super) fn sent(&mut self) -> Result<usize, Failure> {
+        let mut bytes = 0;
+        self.advance(|outgoing| bytes += outgoing.length)?;
+        Ok(bytes)
+    }
+}
+
+impl Pending<Incoming> {
+    /// Begins to receive a piece into `buffer`, which is empty and has room for it.
+    pub(super) fn receive(
+        &mut self,
+        matched: Matched,
+        ticket: Ticket,
+        mut buffer: Vec<u8>,
+    ) -> Result<(), Failure> {
+        let Matched { mut message, length, .. } = matched;
+        // A buffer without memory begins at address 1, which means something to some libraries.
+        buffer.reserve(1);
+        assert!(buffer.is_empty() && buffer.capacity() >= length, "room for the piece");
+        // SAFETY: the buffer has room for `length` bytes; the owner below keeps it until the transfer has ended, and
+        // for ever if it does not.
+        let request = unsafe {
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let (start, byte) = (buffer.as_mut_ptr().cast(), ffi::RSMPI_UINT8_T);
+            let code = ffi::MPI_Imrecv(start, int(length), byte, &mut message, &mut request);
+            check("MPI_Imrecv", code)?;
+            request
+        };
+        self.push(request, Incoming { ticket, buffer, length });
+        Ok(())
+    }
+
+    /// Lets transfers go on; calls `done` with each piece that has arrived.
+    pub(super) fn received(
+        &mut self,
+        mut done: impl FnMut(Ticket, Vec<u8>),
+    ) -> Result<(), Failure> {
+        self.advance(|Incoming { ticket, mut buffer, length }| {
+            // SAFETY: the transfer has ended, so MPI has written all of these bytes; there was room for them.
+            unsafe { buffer.set_len(length) };
+            done(ticket, buffer);
+        })
+    }
+}
+
+impl Matched {
+    /// The next piece from anybody, if one is there (MPI 3.1, section 3.8.2).
+    pub(super) fn probe(comm: &Comm) -> Result<Option<Self>, Failure> {
+        let mut found = 0;
+        // SAFETY: a status is plain data: numbers, for which zeros are a value.
+        let mut status: ffi::MPI_Status = unsafe { std::mem::zeroed() };
+        // SAFETY: constants of MPI, a communicator that lives, and values to be written.
+        let (message, code) = unsafe {
+            let mut message = ffi::RSMPI_MESSAGE_NULL;
+            let (any, every) = (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_ANY_TAG);
+            let code =
+                ffi::MPI_Improbe(any, every, comm.raw(), &mut found, &mut message, &mut status);
+            (message, code)
+        };
+        check("MPI_Improbe", code)?;
+        if found == 0 {
+            return Ok(None);
+        }
+        let mut length = 0;
+        // SAFETY: the status of a message that was found.
+        let code = unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut length) };
+        check("MPI_Get_count", code)?;
+        let (from, tag) = (unsigned(status.MPI_SOURCE), status.MPI_TAG);
+        Ok(Some(Self { message, from, tag, length: unsigned(length) }))
+    }
+}

@@ -1,0 +1,31 @@
+//! Cutting what is too long for one call: MPI counts elements in a C `int`.
+
+use std::ops::Range;
+
+/// Largest number of bytes in one call. Well below 2 GiB, since libraries have failed from 1 GiB on.
+pub(crate) const PIECE_BYTES: usize = 512 << 20;
+
+/// The ranges of at most `limit` bytes that `length` bytes are handled in; one empty range for none.
+pub(crate) fn pieces(length: usize, limit: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    let limit = limit.max(1);
+    (0..count(length, limit)).map(move |n| n * limit..length.min((n + 1) * limit))
+}
+
+/// How many they are.
+pub(crate) fn count(length: usize, limit: usize) -> usize {
+    length.div_ceil(limit.max(1)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_everything_once() {
+        let cut = |length, limit| pieces(length, limit).collect::<Vec<_>>();
+        assert_eq!(cut(0, 4), vec![0..0]);
+        assert_eq!(cut(4, 4), vec![0..4]);
+        assert_eq!(cut(9, 4), vec![0..4, 4..8, 8..9]);
+        assert_eq!(cut(2, 0), vec![0..1, 1..2]);
+    }
+}

@@ -1,0 +1,174 @@
+//! MPI's life in this process: from its initialization to its end.
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int};
+use std::ptr;
+use std::thread;
+use std::time::Duration;
+
+use mpi_sys as ffi;
+
+use crate::MpiError;
+use crate::call::{Failure, check, text_of};
+
+/// Exit status of a rank that panicked, as of any Rust program.
+const PANIC_STATUS: i32 = 101;
+/// Time for a launcher to read what a rank has printed.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// MPI is initialized while one of these exists; it is finalized when the last reference is dropped.
+///
+/// References to it are `Rc`, so whatever calls MPI stays on the thread that initialized it, as MPI_THREAD_FUNNELED
+/// demands.
+pub(crate) struct Session {
+    /// Finalize at the end.
+    orderly: Cell<bool>,
+    /// Name and version of the library.
+    pub(crate) library: String,
+    /// Name of the host.
+    pub(crate) host: String,
+    /// Bytes in one call, at most.
+    pub(crate) piece: usize,
+    /// The user's choice of a layer for files that loses what it writes.
+    pub(crate) untrusted: Option<String>,
+}
+
+/// What tells Open MPI its layer for files.
+const LAYER: &str = "OMPI_MCA_io";
+
+impl Session {
+    /// Initializes MPI (MPI 3.1, section 12.4.3).
+    pub(crate) fn begin(piece: usize) -> Result<Self, MpiError> {
+        if touched().map_err(Failure::at_begin)? {
+            return Err(MpiError::Again);
+        }
+        let library = library_version().map_err(Failure::at_begin)?;
+        let untrusted = choose_file_layer(&library)?;
+        let wanted = ffi::MPI_THREAD_FUNNELED as c_int;
+        let mut provided = 0;
+        // SAFETY: MPI was not initialized before; null stands for the arguments of main, which it need not see.
+        let code = unsafe {
+            ffi::MPI_Init_thread(ptr::null_mut(), ptr::null_mut(), wanted, &mut provided)
+        };
+        check("MPI_Init_thread", code).map_err(Failure::at_begin)?;
+        let orderly = Cell::new(true);
+        let mut session = Self { orderly, library, host: String::new(), piece, untrusted };
+        session.host = session.processor_name().map_err(Failure::at_begin)?;
+        if provided < wanted {
+            return Err(MpiError::ThreadSupport { library: session.library.clone() });
+        }
+        Ok(session)
+    }
+
+    fn processor_name(&self) -> Result<String, Failure> {
+        let mut text = vec![0u8; ffi::MPI_MAX_PROCESSOR_NAME as usize + 1];
+        let mut length = 0;
+        // SAFETY: MPI is initialized while `self` exists; at most MPI_MAX_PROCESSOR_NAME bytes are written, and their
+        // number.
+        let code =
+            unsafe { ffi::MPI_Get_processor_name(text.as_mut_ptr().cast::<c_char>(), &mut length) };
+        check("MPI_Get_processor_name", code)?;
+        Ok(text_of(&text, length))
+    }
+
+    /// Leaves MPI without finalizing it, which would wait for ranks that may be gone.
+    pub(crate) fn leave(&self) {
+        self.orderly.set(false);
+    }
+
+    /// Whether handles may still be given back to MPI: not when others may be gone.
+    pub(crate) fn is_orderly(&self) -> bool {
+        self.orderly.get() && !thread::panicking()
+    }
+
+    /// Ends all ranks.
+    pub(crate) fn abort(&self, status: i32) -> ! {
+        // Some launchers drop what they have not yet read of a rank's last words.
+        thread::sleep(LAST_WORDS);
+        // SAFETY: MPI is initialized while `self` exists.
+        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, status) };
+        std::process::exit(status)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.orderly.get() {
+            return;
+        }
+        if thread::panicking() {
+            // The other ranks would wait for this one for ever.
+            self.abort(PANIC_STATUS);
+        }
+        // SAFETY: MPI is initialized, and nothing that calls it outlives the last reference to this session.
+        unsafe { ffi::MPI_Finalize() };
+    }
+}
+
+/// Whether MPI was initialized in this process before, or even finalized.
+fn touched() -> Result<bool, Failure> {
+    let (mut begun, mut ended) = (0, 0);
+    // SAFETY: these may be called at any time, and write one int each.
+    let codes = unsafe { (ffi::MPI_Initialized(&mut begun), ffi::MPI_Finalized(&mut ended)) };
+    check("MPI_Initialized", codes.0)?;
+    check("MPI_Finalized", codes.1)?;
+    Ok(begun != 0 || ended != 0)
+}
+
+/// Name and version of the library: the beginning of what it says of itself.
+fn library_version() -> Result<String, Failure> {
+    let mut text = vec![0u8; ffi::MPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
+    let mut length = 0;
+    // SAFETY: may be called at any time; writes at most MPI_MAX_LIBRARY_VERSION_STRING bytes and their number.
+    let code =
+        unsafe { ffi::MPI_Get_library_version(text.as_mut_ptr().cast::<c_char>(), &mut length) };
+    check("MPI_Get_library_version", code)?;
+    let text = text_of(&text, length);
+    let name = text.split(['\n', ',']).next().unwrap_or_default();
+    Ok(name.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Has Open MPI use ROMIO for files, unless the user chose; returns the choice if it is Open MPI's own layer, OMPIO.
+/// When the file system is full, that one hangs in collective writes or tells of success (both seen in 4.1.4).
+/// Excluding OMPIO works for all versions, ROMIO's name changes with them.
+fn choose_file_layer(library: &str) -> Result<Option<String>, MpiError> {
+    if !library.starts_with("Open MPI") {
+        return Ok(None);
+    }
+    if let Some(choice) = std::env::var_os(LAYER) {
+        let choice = choice.to_string_lossy().into_owned();
+        return Ok(allows_ompio(&choice).then_some(choice));
+    }
+    let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
+    if threads > 1 {
+        return Err(MpiError::Threads { threads });
+    }
+    // SAFETY: this is the only thread of the process, so nobody reads or writes the environment meanwhile.
+    unsafe { std::env::set_var(LAYER, "^ompio") };
+    Ok(None)
+}
+
+/// Whether a list of layers, of those to be used or after `^` of those not to be, leaves OMPIO.
+fn allows_ompio(choice: &str) -> bool {
+    let (names, excluded) = match choice.trim().strip_prefix('^') {
+        Some(names) => (names, true),
+        None => (choice, false),
+    };
+    let named = names.split(',').any(|name| name.trim() == "ompio");
+    named != excluded || names.trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_layers_are_understood() {
+        for choice in ["ompio", " romio321 , ompio", "^romio321", "", "^"] {
+            assert!(allows_ompio(choice), "{choice:?}");
+        }
+        for choice in ["^ompio", "romio321", "^romio321,ompio"] {
+            assert!(!allows_ompio(choice), "{choice:?}");
+        }
+    }
+}

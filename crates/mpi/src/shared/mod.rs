@@ -1,0 +1,168 @@
+//! One copy of bytes for all ranks of a host.
+
+mod residence;
+mod segment;
+
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use fleetblast_db::load::machine;
+
+pub use self::residence::Residence;
+use self::segment::{Segment, Trouble};
+use crate::{Comm, MpiError};
+
+/// Memory shared by the ranks of a host, while they fill it: each its own range, which no other has.
+pub struct SharedFill {
+    segment: Segment,
+    own: Range<usize>,
+    length: usize,
+    host: Comm,
+}
+
+/// Bytes that all ranks of a host have in common, in memory once. They do not change any more.
+///
+/// Not tied to MPI: any thread may read them, also after MPI's end. The memory is the system's again when the last
+/// rank has dropped it or has died, however it died: it has no name that could stay behind.
+#[derive(Clone)]
+pub struct SharedBytes {
+    segment: Arc<Segment>,
+    length: usize,
+}
+
+impl SharedFill {
+    /// Memory for `length` bytes, all zero, on the host whose ranks are `host` (collective, see
+    /// [`Comm::split_by_host`]). `own` is the range that this rank will fill. All of it is there when this returns: no
+    /// later access fails for want of memory. In huge pages where the system has them.
+    ///
+    /// # Errors
+    /// All ranks get one if any does. [`MpiError::NoMemory`] if the host has less than that available;
+    /// [`MpiError::Shares`] if ranges overlap or lengths differ; [`MpiError::Memory`], [`MpiError::Call`].
+    pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
+        agree_on_shares(host, length, &own)?;
+        host.agree(check_memory(host, length))?;
+        let first = host.agree(match host.rank() {
+            0 => Segment::first(host, length).map(Some).map_err(told(host, length)),
+            _ => Ok(None),
+        })?;
+        let name = first.as_ref().map(Segment::name).unwrap_or_default();
+        let names = host.gather_all(name.as_bytes())?;
+        let name = names.first().map(|name| String::from_utf8_lossy(name)).unwrap_or_default();
+        let segment = host.agree(match first {
+            Some(segment) => Ok(segment),
+            None => Segment::join(&name, length).map_err(told(host, length)),
+        })?;
+        host.agree(segment.populate(own.clone()).map_err(told(host, length)))?;
+        Ok(Self { segment, own, length, host: host.clone() })
+    }
+
+    /// The bytes that this rank fills.
+    pub fn own_mut(&mut self) -> &mut [u8] {
+        &mut self.segment.bytes_mut()[self.own.clone()]
+    }
+
+    /// Waits until all ranks of the host have filled their ranges; from then on all can read all of it (collective).
+    ///
+    /// # Errors
+    /// [`MpiError::Memory`], [`MpiError::Call`].
+    pub fn finish(self) -> Result<SharedBytes, MpiError> {
+        let Self { segment, length, host, .. } = self;
+        // Every rank gives up its right to write before the barrier.
+        let segment = segment.read_only().map_err(told(&host, length));
+        let segment = Arc::new(host.agree(segment)?);
+        Ok(SharedBytes { segment, length })
+    }
+}
+
+impl SharedBytes {
+    /// Where the bytes are: how much of them is in memory, and in what pages. `None` if the system does not tell.
+    pub fn residence(&self) -> Option<Residence> {
+        Residence::of(self.segment.bytes())
+    }
+}
+
+impl Deref for SharedBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.segment.bytes()[..self.length]
+    }
+}
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+/// Makes an error of what a segment tells.
+fn told(host: &Comm, length: usize) -> impl FnOnce(Trouble) -> MpiError {
+    let (rank, host) = (host.rank(), host.session().host.clone());
+    move |Trouble { step, source }| {
+        let text = source.to_string();
+        MpiError::Memory { rank, host, wanted: length as u64, step, text }
+    }
+}
+
+/// Whether the ranks of a host agree on the length and write different bytes.
+fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(), MpiError> {
+    let words = [length, own.start, own.end].map(|word| (word as u64).to_le_bytes());
+    let all = host.gather_all(words.as_flattened())?;
+    let mut shares = Vec::with_capacity(all.len());
+    for bytes in &all {
+        let (words, _) = bytes.as_chunks::<8>();
+        let mut words = words.iter().map(|&word| u64::from_le_bytes(word) as usize);
+        let mut next = || words.next().unwrap_or_default();
+        shares.push((next(), next()..next()));
+    }
+    contradiction(&shares).map_or(Ok(()), |text| {
+        Err(MpiError::Shares { rank: host.rank(), length: length as u64, text })
+    })
+}
+
+/// What is wrong with the lengths and ranges that the ranks give.
+fn contradiction(shares: &[(usize, Range<usize>)]) -> Option<String> {
+    let (length, _) = shares.first()?;
+    if let Some(rank) = shares.iter().position(|(other, _)| other != length) {
+        return Some(format!("rank {rank} says {} bytes", shares[rank].0));
+    }
+    let outside = |(_, own): &(usize, Range<usize>)| own.start > own.end || own.end > *length;
+    if let Some(rank) = shares.iter().position(outside) {
+        return Some(format!("rank {rank} would write bytes {:?}", shares[rank].1));
+    }
+    let mut order: Vec<_> = (0..shares.len()).filter(|&rank| !shares[rank].1.is_empty()).collect();
+    order.sort_by_key(|&rank| shares[rank].1.start);
+    let clash = order.windows(2).find(|pair| shares[pair[1]].1.start < shares[pair[0]].1.end)?;
+    Some(format!(
+        "ranks {} and {} would both write byte {}",
+        clash[0], clash[1], shares[clash[1]].1.start
+    ))
+}
+
+/// Whether this host has the memory. Asked once per host; taking it without asking ends in the kernel killing a rank.
+fn check_memory(host: &Comm, length: usize) -> Result<(), MpiError> {
+    if host.rank() > 0 {
+        return Ok(());
+    }
+    let (wanted, name) = (length as u64, host.session().host.clone());
+    match machine::available_memory() {
+        Some(free) if free < wanted => {
+            Err(MpiError::NoMemory { rank: host.rank(), host: name, wanted, free })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_ranks_must_not_overlap() {
+        assert_eq!(contradiction(&[(10, 5..10), (10, 0..0), (10, 0..5), (10, 7..7)]), None);
+        let told = |shares: &[_]| contradiction(shares).unwrap();
+        assert_eq!(told(&[(10, 5..10), (10, 0..6)]), "ranks 1 and 0 would both write byte 5");
+        assert_eq!(told(&[(10, 5..10), (11, 0..5)]), "rank 1 says 11 bytes");
+        assert_eq!(told(&[(10, 0..5), (10, 5..11)]), "rank 1 would write bytes 5..11");
+    }
+}

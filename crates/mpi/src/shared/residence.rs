@@ -1,0 +1,106 @@
+//! What the kernel says of the pages under some memory.
+
+use std::ops::Range;
+
+/// Where bytes are, as the kernel says of the mappings that hold them, which may be a little longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Residence {
+    /// Bytes in memory and mapped by this process.
+    pub resident: u64,
+    /// Bytes of them on huge pages.
+    pub huge: u64,
+    /// The file under the memory: ranks that have the same share it. Zero for memory of one process.
+    pub inode: u64,
+}
+
+impl Residence {
+    /// Of all mappings that hold a part of `bytes`.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
+        let start = bytes.as_ptr() as u64;
+        Some(parse(&text, start..start + bytes.len() as u64))
+    }
+}
+
+/// Adds up the entries of a `smaps` (`proc(5)`) that overlap with a range of addresses.
+fn parse(text: &str, range: Range<u64>) -> Residence {
+    let mut sum = Residence::default();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some((span, inode)) = mapping(line) {
+            inside = span.start < range.end && range.start < span.end;
+            if inside {
+                sum.inode = inode;
+            }
+        } else if inside && let Some((key, bytes)) = entry(line) {
+            match key {
+                "Rss" => sum.resident += bytes,
+                "AnonHugePages" | "ShmemPmdMapped" => sum.huge += bytes,
+                // Reserved pages are not counted as resident.
+                "Shared_Hugetlb" | "Private_Hugetlb" => {
+                    sum.resident += bytes;
+                    sum.huge += bytes;
+                }
+                _ => {}
+            }
+        }
+    }
+    sum
+}
+
+/// The addresses and the inode of a mapping, from the line that its entry begins with.
+fn mapping(line: &str) -> Option<(Range<u64>, u64)> {
+    let mut words = line.split_ascii_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let address = |text| u64::from_str_radix(text, 16).ok();
+    let span = address(start)?..address(end)?;
+    Some((span, words.nth(3)?.parse().ok()?))
+}
+
+/// A line like `Rss:    4 kB`, in bytes.
+fn entry(line: &str) -> Option<(&str, u64)> {
+    let (key, rest) = line.split_once(':')?;
+    let kilobytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some((key, kilobytes.saturating_mul(1024)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMAPS: &str = "\
+7f0000000000-7f0000400000 rw-s 00000000 00:01 1234                       /memfd:x (deleted)
+Size:               4096 kB
+KernelPageSize:        4 kB
+Rss:                4096 kB
+ShmemPmdMapped:     2048 kB
+VmFlags: rd wr sh mr mw me ms
+7f0000400000-7f0000800000 rw-s 00400000 00:01 1234                       /memfd:x (deleted)
+Rss:                 100 kB
+Shared_Hugetlb:     2048 kB
+7f0000800000-7f0000900000 rw-p 00000000 00:00 0
+Rss:                  40 kB
+AnonHugePages:        32 kB
+";
+
+    #[test]
+    fn mappings_of_the_range_are_added_up() {
+        let kb = |resident: u64, huge: u64, inode| Residence {
+            resident: resident << 10,
+            huge: huge << 10,
+            inode,
+        };
+        assert_eq!(parse(SMAPS, 0x7f0000000010..0x7f0000000020), kb(4096, 2048, 1234));
+        assert_eq!(parse(SMAPS, 0x7f0000000000..0x7f0000800000), kb(6244, 4096, 1234));
+        assert_eq!(parse(SMAPS, 0x7f0000800000..0x7f0000800001), kb(40, 32, 0));
+        assert_eq!(parse(SMAPS, 0..1), Residence::default());
+        assert_eq!(parse("7f-zz rw\nRss: many kB\n:\n", 0..u64::MAX), Residence::default());
+    }
+
+    #[test]
+    fn memory_in_use_is_resident() {
+        let bytes = vec![1u8; 1 << 20];
+        let found = Residence::of(&bytes).unwrap();
+        assert!(found.resident >= 1 << 20 && found.inode == 0, "{found:?}");
+    }
+}

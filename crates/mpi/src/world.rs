@@ -1,0 +1,104 @@
+//! All ranks of a job.
+
+use std::rc::Rc;
+
+use crate::comm::Comm;
+use crate::pieces::PIECE_BYTES;
+use crate::session::Session;
+use crate::{MpiError, launched};
+
+/// All ranks that were started together, as seen by one of them.
+///
+/// MPI is finalized when this and everything made from it is dropped, which waits for the other ranks to do the same.
+/// A rank that cannot go on must therefore not just return: [`World::abort`] ends them all, and so does a panic.
+/// All of this belongs to the thread that called [`World::init`]; other threads compute.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use fleetblast_mpi::{Mailbox, MpiError, World};
+///
+/// fn greet(world: &World) -> Result<(), MpiError> {
+///     let mut mailbox = Mailbox::new(world.comm())?;
+///     mailbox.send((world.rank() + 1) % world.size(), 0, b"hello".to_vec())?;
+///     while let Some(message) = mailbox.wait(Duration::from_secs(1))? {
+///         println!("rank {} says {} bytes", message.from, message.bytes.len());
+///     }
+///     Ok(())
+/// }
+///
+/// let world = World::init()?;
+/// if let Err(error) = greet(&world) {
+///     eprintln!("{error}");
+///     world.abort(1);
+/// }
+/// # Ok::<(), MpiError>(())
+/// ```
+pub struct World {
+    all: Comm,
+    session: Rc<Session>,
+}
+
+impl World {
+    /// Initializes MPI. To be called before the process starts other threads, and only where [`launched`] says that
+    /// there are several processes, or MPI is wanted all the same.
+    ///
+    /// Errors of MPI are returned from then on, they do not end the job by themselves.
+    ///
+    /// # Errors
+    /// [`MpiError::OtherLibrary`] under the launcher of another library. [`MpiError::Again`], [`MpiError::Threads`],
+    /// [`MpiError::ThreadSupport`] and [`MpiError::Call`] as they say.
+    pub fn init() -> Result<Self, MpiError> {
+        Self::init_with_pieces(PIECE_BYTES)
+    }
+
+    /// The same with another limit for the bytes in one call of MPI, beyond which messages, broadcasts and accesses to
+    /// files are split. The same on all ranks. For tests: the usual limit is half a GiB.
+    ///
+    /// # Errors
+    /// As [`World::init`].
+    pub fn init_with_pieces(bytes: usize) -> Result<Self, MpiError> {
+        let session = Rc::new(Session::begin(bytes.clamp(1, PIECE_BYTES))?);
+        let all = Comm::world(&session)?;
+        if let Some(launch) = launched() {
+            launch.confirm(all.size(), &session.library)?;
+        }
+        Ok(Self { all, session })
+    }
+
+    /// All ranks.
+    pub fn comm(&self) -> &Comm {
+        &self.all
+    }
+
+    /// The number of this rank.
+    pub fn rank(&self) -> usize {
+        self.all.rank()
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.all.size()
+    }
+
+    /// Name of this rank's host.
+    pub fn host(&self) -> &str {
+        &self.session.host
+    }
+
+    /// Name and version of the MPI library.
+    pub fn library(&self) -> &str {
+        &self.session.library
+    }
+
+    /// Ends all ranks at once; `status` becomes the launcher's exit status, if it is so kind.
+    pub fn abort(&self, status: i32) -> ! {
+        self.session.abort(status)
+    }
+
+    /// Leaves MPI without finalizing it, because other ranks are known to be gone: finalizing would wait for them.
+    /// Launchers take this for a failure and end the other ranks, whatever the exit status; `mpiexec` of MPICH may
+    /// tell 9 then, of a rank that it ended.
+    pub fn leave(self) {
+        self.session.leave();
+    }
+}

@@ -1,0 +1,197 @@
+//! What can go wrong, in words for the person who started the job.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::identity::Differences;
+use crate::lock::Holder;
+use crate::record::{Key, Share};
+
+/// Why results cannot be kept or a job cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused something.
+    #[error("cannot {action} {}{}: {source}{}", path.display(), at(*offset), advice(source))]
+    Io {
+        /// What was to be done.
+        action: &'static str,
+        /// With which file or directory.
+        path: PathBuf,
+        /// Where in the file.
+        offset: Option<u64>,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file whose earlier synchronisation failed: the system may have dropped what was written since the last one
+    /// that succeeded, and would not tell again.
+    #[error(
+        "{} cannot be relied on any more, since the system could not bring it to disk ({cause}); \
+         end the job and resume it from what is on disk",
+        path.display()
+    )]
+    Unreliable {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        cause: String,
+    },
+    /// A record that is not what was written.
+    #[error("{} is damaged at offset {offset}: {what}; the block has to be searched again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the record begins.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// Two records of one result that differ.
+    #[error(
+        "two results of block {} (kind {}) differ: of {} bytes in {} at offset {}, of {} bytes in {} at offset {}; \
+         start the job again in a new directory",
+        key.block, key.kind.0, totals[0], paths[0].display(), offsets[0], totals[1], paths[1].display(), offsets[1]
+    )]
+    Conflict {
+        /// Whose results they are.
+        key: Key,
+        /// The files.
+        paths: Box<[PathBuf; 2]>,
+        /// Where the records begin.
+        offsets: [u64; 2],
+        /// Bytes of the whole results.
+        totals: [u64; 2],
+    },
+    /// More bytes than the result has after the start of the share.
+    #[error(
+        "{length} bytes at {} do not fit into a result of {} bytes for block {}",
+        share.start, share.total, key.block
+    )]
+    ShareTooLong {
+        /// The result.
+        key: Key,
+        /// The share.
+        share: Share,
+        /// Its bytes.
+        length: u64,
+    },
+    /// The directory belongs to another job than the one to be resumed.
+    #[error(
+        "{} keeps the results of another job: {differences}; start the job as it was, or name another directory",
+        path.display()
+    )]
+    Differs {
+        /// The directory.
+        path: PathBuf,
+        /// In what.
+        differences: Differences,
+    },
+    /// There is a job already where a new one was to begin.
+    #[error(
+        "{} keeps the results of a job that did not end; resume it, or name another directory",
+        .0.display()
+    )]
+    Occupied(PathBuf),
+    /// There is no job to resume.
+    #[error("{} keeps no job that could be resumed; start it as a new one", .0.display())]
+    NoJob(PathBuf),
+    /// A directory that has something else in it.
+    #[error(
+        "{} contains '{entry}', which belongs to no job; name a new or an empty directory",
+        path.display()
+    )]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+        /// One of its entries.
+        entry: String,
+    },
+    /// A job file that cannot be understood.
+    #[error("{} does not describe a job: {what}; start the job as a new one in another directory", path.display())]
+    JobFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// Another process uses the directory.
+    #[error("{} is in use by {}{}", path.display(), who(holder.as_deref()), wait(*retry_after))]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+        /// Who, if its lock file tells.
+        holder: Option<Box<Holder>>,
+        /// When to try again: by then a holder that died has been silent for long enough. `None` if it is certainly
+        /// alive.
+        retry_after: Option<Duration>,
+    },
+    /// Another process took the directory over, having heard nothing of this one for too long.
+    #[error(
+        "{} was taken over by {}, since this process gave no sign of life; this job ends",
+        path.display(), who(holder.as_deref())
+    )]
+    LockLost {
+        /// The directory.
+        path: PathBuf,
+        /// Who, if its lock file tells.
+        holder: Option<Box<Holder>>,
+    },
+    /// More writers than the directories are laid out for.
+    #[error("writer {0} is one too many: a spool has places for {max} writers", max = crate::MAX_WRITERS)]
+    TooManyWriters(u32),
+}
+
+fn at(offset: Option<u64>) -> String {
+    offset.map_or_else(String::new, |offset| format!(" at offset {offset}"))
+}
+
+fn who(holder: Option<&Holder>) -> String {
+    holder.map_or_else(|| "a process that did not leave its name".to_owned(), Holder::to_string)
+}
+
+fn wait(retry_after: Option<Duration>) -> String {
+    match retry_after {
+        None => "; wait for its end, or name another directory".to_owned(),
+        Some(time) => {
+            let seconds = time.as_secs() + 1;
+            format!(
+                "; if that job is dead, start again in {seconds} s, else wait for its end or name another directory"
+            )
+        }
+    }
+}
+
+/// What to do about a refusal of the system.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room and resume the job: what was finished is kept"
+        }
+        io::ErrorKind::FileTooLarge => "; raise the limit of file sizes and resume the job",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; name a directory where this user may write"
+        }
+        _ => "",
+    }
+}
+
+/// Tells an [`Error::Io`] what failed.
+pub(crate) trait Context<T> {
+    /// With the name of the file and what was to be done with it.
+    fn during(self, action: &'static str, path: &Path) -> Result<T, Error>;
+
+    /// The same, and where in the file.
+    fn during_at(self, action: &'static str, path: &Path, offset: u64) -> Result<T, Error>;
+}
+
+impl<T> Context<T> for io::Result<T> {
+    fn during(self, action: &'static str, path: &Path) -> Result<T, Error> {
+        self.map_err(|source| Error::Io { action, path: path.to_path_buf(), offset: None, source })
+    }
+
+    fn during_at(self, action: &'static str, path: &Path, offset: u64) -> Result<T, Error> {
+        let offset = Some(offset);
+        self.map_err(|source| Error::Io { action, path: path.to_path_buf(), offset, source })
+    }
+}

@@ -1,0 +1,186 @@
+//! What makes two jobs the same: everything on which the bytes of their output depend.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Everything on which the results of a job depend. (The number of ranks and threads is not in it.)
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The command, such as `blastp`.
+    pub program: String,
+    /// Version of FleetBLAST.
+    pub version: String,
+    /// The queries.
+    pub query: QueryDigest,
+    /// The database.
+    pub database: DatabaseIdentity,
+    /// Names, with their dashes, and values of all options on which the output depends.
+    pub options: BTreeMap<String, String>,
+    /// How queries are parted into blocks, which is what the numbers of blocks mean.
+    pub blocks: String,
+}
+
+/// What tells a query input from another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueryDigest {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// XXH3 (128 bits) of its bytes, in hexadecimal digits.
+    pub xxh3: String,
+}
+
+/// What tells a database from another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DatabaseIdentity {
+    /// Its name or names as in the output.
+    pub name: String,
+    /// Number of its sequences.
+    pub sequences: u64,
+    /// Number of its residues or bases.
+    pub residues: u64,
+    /// Its volumes in order.
+    pub volumes: Vec<VolumeIdentity>,
+}
+
+/// What tells a volume of a database from another of its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolumeIdentity {
+    /// Its file name without directory and extension.
+    pub name: String,
+    /// Its date of creation, as its index tells it.
+    pub date: String,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+/// Computes a [`QueryDigest`] as the input is read.
+#[derive(Clone, Default)]
+pub struct QueryHasher {
+    bytes: u64,
+    state: Box<Xxh3>,
+}
+
+impl QueryHasher {
+    /// Adds the next bytes of the input.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.state.update(bytes);
+    }
+
+    /// The digest of all that was added.
+    pub fn finish(&self) -> QueryDigest {
+        QueryDigest { bytes: self.bytes, xxh3: format!("{:032x}", self.state.digest128()) }
+    }
+}
+
+/// Something that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What, in words.
+    pub what: String,
+    /// As it was when the job began; `None` if it was not there.
+    pub was: Option<String>,
+    /// As it is.
+    pub is: Option<String>,
+}
+
+/// All that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differences(pub Vec<Difference>);
+
+impl Identity {
+    /// What of `now` is not as in this identity; empty if the jobs are the same.
+    pub fn differences(&self, now: &Self) -> Differences {
+        let mut found = Collector::default();
+        found.compare("the program", &self.program, &now.program);
+        found.compare("the version of FleetBLAST", &self.version, &now.version);
+        found.compare("the query", &self.query, &now.query);
+        found.compare("the name of the database", &self.database.name, &now.database.name);
+        let (was, is) = (&self.database, &now.database);
+        found.compare("the number of sequences in the database", &was.sequences, &is.sequences);
+        found.compare("the number of letters in the database", &was.residues, &is.residues);
+        for number in 0..was.volumes.len().max(is.volumes.len()) {
+            let what = || format!("volume {} of the database", number + 1);
+            found.compare_optional(what, was.volumes.get(number), is.volumes.get(number));
+        }
+        let mut names: Vec<&String> = self.options.keys().chain(now.options.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let what = || format!("the option {name}");
+            found.compare_optional(what, self.options.get(name), now.options.get(name));
+        }
+        found.compare("the rule for query blocks", &self.blocks, &now.blocks);
+        Differences(found.0)
+    }
+}
+
+#[derive(Default)]
+struct Collector(Vec<Difference>);
+
+impl Collector {
+    fn compare<T: PartialEq + fmt::Display>(&mut self, what: &str, was: &T, is: &T) {
+        self.compare_optional(|| what.to_owned(), Some(was), Some(is));
+    }
+
+    fn compare_optional<T: PartialEq + fmt::Display>(
+        &mut self,
+        what: impl FnOnce() -> String,
+        was: Option<&T>,
+        is: Option<&T>,
+    ) {
+        if was != is {
+            let (was, is) = (was.map(T::to_string), is.map(T::to_string));
+            self.0.push(Difference { what: what(), was, is });
+        }
+    }
+}
+
+impl fmt::Display for QueryDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes with the checksum {}", self.bytes, self.xxh3)
+    }
+}
+
+impl fmt::Display for VolumeIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}, {} bytes", self.name, self.date, self.bytes)
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.was, &self.is) {
+            (Some(was), Some(is)) => write!(f, "{} was '{was}' and is '{is}'", self.what),
+            (Some(was), None) => write!(f, "{} was '{was}' and is not there", self.what),
+            (None, Some(is)) => write!(f, "{} was not there and is '{is}'", self.what),
+            (None, None) => write!(f, "{} is as it was", self.what),
+        }
+    }
+}
+
+/// Differences named in a message; of a database of many volumes there may be hundreds.
+const SHOWN: usize = 4;
+
+impl fmt::Display for Differences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, difference) in self.0.iter().take(SHOWN).enumerate() {
+            let separator = if number == 0 { "" } else { "; " };
+            write!(f, "{separator}{difference}")?;
+        }
+        match self.0.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! The file that says what a job is.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::durable::replace;
+use crate::error::{Context, Error};
+use crate::identity::Identity;
+
+/// Name of the file.
+pub(crate) const NAME: &str = "job";
+/// Name of its next version while that is written.
+pub(crate) const ASIDE: &str = "job.new";
+/// Version of the format of the file.
+const FORMAT: u32 = 1;
+/// Bytes that a job file may have: enough for a database of 50,000 volumes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// A job and how often it was started.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Job {
+    /// Version of the format.
+    format: u32,
+    /// What the records of the job are marked with.
+    pub(crate) mark: u64,
+    /// Number of starts.
+    pub(crate) runs: u32,
+    pub(crate) identity: Identity,
+}
+
+/// What any version of the format has.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+impl Job {
+    /// A job that was never started.
+    pub(crate) fn new(root: &Path, identity: &Identity) -> Result<Self, Error> {
+        let text = serde_json::to_vec(identity).map_err(|error| wrong(root, error))?;
+        Ok(Self { format: FORMAT, mark: xxh3_64(&text), runs: 0, identity: identity.clone() })
+    }
+
+    /// The job of a directory, if it has one.
+    pub(crate) fn read(root: &Path) -> Result<Option<Self>, Error> {
+        let path = root.join(NAME);
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            result => result.during("open", &path)?,
+        };
+        let mut text = Vec::new();
+        file.take(MAX_BYTES).read_to_end(&mut text).during("read", &path)?;
+        let Format { format } =
+            serde_json::from_slice(&text).map_err(|error| wrong(root, error))?;
+        if format != FORMAT {
+            let what = format!("its format is {format}, and this version knows {FORMAT}");
+            return Err(wrong(root, what));
+        }
+        serde_json::from_slice(&text).map(Some).map_err(|error| wrong(root, error))
+    }
+
+    /// Puts the job into its directory, durably.
+    pub(crate) fn write(&self, root: &Path) -> Result<(), Error> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| wrong(root, error))?;
+        text.push(b'\n');
+        replace(&root.join(NAME), &root.join(ASIDE), &text)
+    }
+}
+
+fn wrong(root: &Path, what: impl ToString) -> Error {
+    Error::JobFile { path: root.join(NAME), what: what.to_string() }
+}

@@ -1,0 +1,120 @@
+//! Where the files of a run are.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Context, Error};
+
+/// Writers that a run can have: 256 directories of 256 directories of 16 writers.
+pub const MAX_WRITERS: u32 = 1 << 20;
+
+/// One start of a job. Every process of it has the same one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The directory of the job.
+    pub root: PathBuf,
+    /// Number of this start, from 1.
+    pub number: u32,
+    /// The mark that all records of the job bear.
+    pub job: u64,
+}
+
+/// A spool file. Ordered by run, then by writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileId {
+    /// Number of the run that wrote it, from 1.
+    pub run: u32,
+    /// Number of the writer within the run, below [`MAX_WRITERS`].
+    pub writer: u32,
+}
+
+impl FileId {
+    fn name(self) -> String {
+        format!("writer-{}-{}.spool", self.writer, self.run)
+    }
+
+    /// The file that has exactly this name.
+    fn parse(name: &str) -> Option<Self> {
+        let numbers = name.strip_prefix("writer-")?.strip_suffix(".spool")?;
+        let (writer, run) = numbers.split_once('-')?;
+        let file = Self { run: run.parse().ok()?, writer: writer.parse().ok()? };
+        (file.writer < MAX_WRITERS && file.name() == name).then_some(file)
+    }
+
+    /// Names of the two directories above the file.
+    fn branches(self) -> [String; 2] {
+        [self.writer >> 12, self.writer >> 4 & 0xff].map(|number| format!("{number:02x}"))
+    }
+}
+
+impl Run {
+    /// Path of a spool file.
+    pub fn path(&self, file: FileId) -> PathBuf {
+        let [outer, inner] = file.branches();
+        self.root.join(outer).join(inner).join(file.name())
+    }
+
+    /// The spool files of all runs so far, in order. The scans of them can be divided among the processes.
+    ///
+    /// # Errors
+    /// A directory cannot be read.
+    pub fn files(&self) -> Result<Vec<FileId>, Error> {
+        let mut files = Vec::new();
+        for outer in branches(&self.root)? {
+            for inner in branches(&outer)? {
+                let found = entries(&inner)?.into_iter().filter_map(|name| FileId::parse(&name));
+                files.extend(found.filter(|&file| self.path(file).parent() == Some(&inner)));
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+
+    /// Removes all spool files and the directories that are empty then.
+    pub(crate) fn remove_files(&self) -> Result<(), Error> {
+        for file in self.files()? {
+            let path = self.path(file);
+            fs::remove_file(&path).during("remove", &path)?;
+        }
+        for outer in branches(&self.root)? {
+            for inner in branches(&outer)? {
+                remove_empty(&inner)?;
+            }
+            remove_empty(&outer)?;
+        }
+        Ok(())
+    }
+}
+
+/// Names in a directory; those that are not UTF-8 with substitutes.
+pub(crate) fn entries(directory: &Path) -> Result<Vec<String>, Error> {
+    let names = fs::read_dir(directory).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    });
+    names.during("read the directory", directory)
+}
+
+/// Whether a directory of the tree may have this name.
+fn is_branch(name: &str) -> bool {
+    name.len() == 2 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The directories in `directory` whose names are those of branches.
+fn branches(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let names = entries(directory)?.into_iter().filter(|name| is_branch(name));
+    Ok(names.map(|name| directory.join(name)).filter(|path| path.is_dir()).collect())
+}
+
+/// Removes a directory, unless something is in it.
+fn remove_empty(path: &Path) -> Result<(), Error> {
+    match fs::remove_dir(path) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+        result => result.during("remove the directory", path),
+    }
+}
+
+#[cfg(test)]
+mod tests;

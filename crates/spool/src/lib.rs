@@ -1,0 +1,112 @@
+//! The spool and journal of a fleet: results that wait go to disk, and the same files are the checkpoint from which a
+//! killed job resumes.
+//!
+//! # The directory of a job
+//! ```text
+//! DIR/job                          what the job is (JSON), and how often it was started
+//! DIR/lock                         who uses the directory
+//! DIR/xx/yy/writer-N-RUN.spool     records of writer N (a rank) of one run (a start of the job)
+//! ```
+//! One process holds the [`Checkpoint`]; it tells all others the [`Run`], with which each has its own [`Writer`]. A run
+//! never writes to the files of another, so what a run that died left behind is never touched again. `xx` and `yy`
+//! follow from the number of the writer ([`Run::path`]): 16 writers share a directory, and no directory holds more than
+//! 256 others, with 131,072 writers as with 1. A writer that has nothing to keep has no file.
+//!
+//! # Records
+//! A [`Writer`] compresses each result into a buffer and writes the buffer when it is full (the two-stage output of
+//! HSPp-BLAST). A record counts after the [`Writer::sync`] that follows it; several records share one. Only that makes
+//! disk writes wait.
+//!
+//! A result of a block may be kept in shares, by several writers. It is there once the shares of all runs together are all
+//! of it ([`Index`]).
+//!
+//! Every record says in a header of [`HEADER_BYTES`] what it is, of which job, file and place in the file. The numbers
+//! are little-endian:
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `f5 46 42 73 70 6c 31 0a`, the `1` being the version of the layout |
+//! | 8 | 8 | mark of the job, from its job file |
+//! | 16 | 4 + 4 | writer, run |
+//! | 24 | 8 | offset of this header in the file |
+//! | 32 | 8 + 4 | block, kind of result |
+//! | 44 | 8 + 8 | where in the result the contents begin, bytes of the whole result |
+//! | 60 | 8 | length of the body as stored, one zstd frame |
+//! | 68 | 8 + 8 | length and XXH3 of the body's contents |
+//! | 84 | 8 | XXH3 of the body as stored |
+//! | 92 | 8 | XXH3 of the 92 bytes above |
+//!
+//! Bytes that merely look like a record, such as one within the results of another or in a file that was copied, are
+//! therefore never taken for one.
+//!
+//! # What is checked when
+//! * [`Run::scan`] reads a file to its end through a small buffer and checks all checksums, without decompressing. A
+//!   record that it lists is whole at that time; all others are told as [`Fault`]s, and their blocks are to be searched
+//!   again. (Reading the headers only would be faster, but would tell of a damaged record only when its bytes are wanted,
+//!   long after the search has ended.)
+//! * [`Reader::read`] checks everything again, and the contents after decompression, so that a record damaged since is
+//!   an error and never wrong bytes.
+//!
+//! # What survives
+//! Once [`Writer::sync`] has returned, its records survive the end of the process at any instant, and of the machine as
+//! far as `fsync` keeps its promise: the directories that lead to the file are durable before.
+//!
+//! # Example
+//! ```
+//! # use fleetblast_spool::*;
+//! # let parent = tempfile::tempdir()?;
+//! # let root = parent.path().join("checkpoint");
+//! # let identity = Identity {
+//! #     program: "blastp".into(), version: "1".into(), query: QueryHasher::default().finish(),
+//! #     database: DatabaseIdentity { name: "nr".into(), sequences: 1, residues: 1, volumes: vec![] },
+//! #     options: Default::default(), blocks: "10000 residues".into(),
+//! # };
+//! let block = Key { block: 12, kind: Kind::RESULT };
+//!
+//! let job = Checkpoint::open(&root, &identity, Start::New)?;
+//! let mut writer = Writer::new(job.run(), 0, 4 << 20)?;
+//! writer.append(block, Share::whole(7), [b"Query= ".as_slice()])?;
+//! writer.sync()?;
+//! // The process is killed ...
+//! # drop((writer, job));
+//!
+//! // ... and the job started again.
+//! let job = Checkpoint::open(&root, &identity, Start::Resume)?;
+//! let mut index = Index::default();
+//! for file in job.run().files()? {
+//!     for place in job.run().scan(file)?.records {
+//!         index.add(job.run(), place)?;
+//!     }
+//! }
+//! let places = index.cover(block).expect("nothing of it is missing");
+//! assert_eq!(Reader::new(job.run()).read(&places[0])?, b"Query= ");
+//! job.remove()?;
+//! # assert!(!root.exists());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod checkpoint;
+mod durable;
+mod error;
+mod identity;
+mod index;
+mod job;
+mod layout;
+mod lock;
+mod reader;
+mod record;
+mod scan;
+mod writer;
+
+pub use checkpoint::{Checkpoint, Start};
+pub use error::Error;
+pub use identity::{
+    DatabaseIdentity, Difference, Differences, Identity, QueryDigest, QueryHasher, VolumeIdentity,
+};
+pub use index::Index;
+pub use layout::{FileId, MAX_WRITERS, Run};
+pub use lock::{Holder, PATIENCE};
+pub use reader::Reader;
+pub use record::{HEADER_BYTES, Key, Kind, Place, Share};
+pub use scan::{Fault, Scan, scan};
+pub use writer::Writer;

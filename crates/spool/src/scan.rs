@@ -1,0 +1,189 @@
+//! Finding the records of a file, of which any part may be missing or damaged.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{Context, Error};
+use crate::layout::{FileId, Run};
+use crate::record::{HEADER_BYTES, Header, MAGIC, Place};
+
+/// Bytes read at a time, and all the memory that a scan takes beside its result.
+const WINDOW: usize = 256 * 1024;
+
+/// What a spool file holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scan {
+    /// The file.
+    pub file: FileId,
+    /// The records that are whole, in the order of the file.
+    pub records: Vec<Place>,
+    /// What is no whole record, in the order of the file.
+    pub faults: Vec<Fault>,
+}
+
+/// Bytes of a spool file that are no whole record. What they were is lost and has to be searched again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fault {
+    /// The end of a file that was being written when its process or machine stopped: nothing to worry about.
+    Tail {
+        /// Where it begins.
+        offset: u64,
+        /// Bytes to the end of the file.
+        bytes: u64,
+    },
+    /// Damaged bytes with a record after them.
+    Gap {
+        /// Where they begin.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+    /// A record whose body is not what was written.
+    Body(Place),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tail { offset, bytes } => {
+                write!(
+                    f,
+                    "the last {bytes} bytes, from offset {offset}, were not written to the end; ignored"
+                )
+            }
+            Self::Gap { offset, bytes } => {
+                write!(f, "{bytes} bytes at offset {offset} are damaged; skipped")
+            }
+            Self::Body(place) => write!(
+                f,
+                "the result of block {} at offset {} is damaged; skipped",
+                place.key.block, place.offset
+            ),
+        }
+    }
+}
+
+impl Run {
+    /// Scans one of the [`files`](Self::files).
+    ///
+    /// # Errors
+    /// The file cannot be read. (Whatever its bytes are is no error.)
+    pub fn scan(&self, file: FileId) -> Result<Scan, Error> {
+        let path = self.path(file);
+        let source = File::open(&path).during("open", &path)?;
+        scan(source, self.job, file).during("read", &path)
+    }
+}
+
+/// Scans the bytes of a spool file of the job with the mark `job`.
+///
+/// Bytes at which no record begins are skipped up to the next that look like the beginning of one. The header of a
+/// record says where in which file it is, so that nothing within a body or from another file is taken for one.
+///
+/// # Errors
+/// Those of `source`.
+pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
+    let mut input = Input::new(source);
+    let (mut records, mut faults) = (Vec::new(), Vec::new());
+    let mut gap = None;
+    loop {
+        let offset = input.offset;
+        let bytes = input.at_least(HEADER_BYTES)?;
+        let Some(start) = bytes.first_chunk() else { break };
+        let Some(Header { place, body }) = Header::decode(start, job, file, offset) else {
+            let useless = next_candidate(bytes);
+            input.skip(useless);
+            gap.get_or_insert(offset);
+            continue;
+        };
+        if let Some(offset) = gap.take() {
+            faults.push(Fault::Gap { offset, bytes: place.offset - offset });
+        }
+        input.skip(HEADER_BYTES);
+        match input.checksum(place.stored)? {
+            Some(sum) if sum == body => records.push(place),
+            Some(_) => faults.push(Fault::Body(place)),
+            None => gap = Some(offset),
+        }
+    }
+    let left = input.at_least(HEADER_BYTES)?.len() as u64;
+    let end = input.offset + left;
+    let tail = gap.unwrap_or(input.offset);
+    if tail < end {
+        faults.push(Fault::Tail { offset: tail, bytes: end - tail });
+    }
+    Ok(Scan { file, records, faults })
+}
+
+/// How many of `bytes`, at which no record begins, can be skipped.
+fn next_candidate(bytes: &[u8]) -> usize {
+    match memmem::find(&bytes[1..], &MAGIC) {
+        Some(at) => 1 + at,
+        None => bytes.len() - (MAGIC.len() - 1),
+    }
+}
+
+/// Bytes that are read once, from the first to the last.
+struct Input<R> {
+    source: R,
+    window: Box<[u8]>,
+    /// The bytes in the window that are not used up.
+    range: std::ops::Range<usize>,
+    /// Where in the file these begin.
+    offset: u64,
+    ended: bool,
+}
+
+impl<R: Read> Input<R> {
+    fn new(source: R) -> Self {
+        Self { source, window: vec![0; WINDOW].into(), range: 0..0, offset: 0, ended: false }
+    }
+
+    /// The bytes that are in the window, at least `count` of them unless the file has no more.
+    fn at_least(&mut self, count: usize) -> io::Result<&[u8]> {
+        if self.range.len() < count && !self.ended {
+            self.window.copy_within(self.range.clone(), 0);
+            self.range = 0..self.range.len();
+        }
+        while self.range.len() < count && !self.ended {
+            match self.source.read(&mut self.window[self.range.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.range.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.window[self.range.clone()])
+    }
+
+    /// Uses up bytes of the window.
+    fn skip(&mut self, count: usize) {
+        self.range.start += count;
+        self.offset += count as u64;
+    }
+
+    /// Uses up the next `count` bytes and returns their checksum; `None` if the file ends before.
+    fn checksum(&mut self, count: u64) -> io::Result<Option<u64>> {
+        let mut sum = Xxh3::new();
+        let mut left = count;
+        while left > 0 {
+            let bytes = self.at_least(1)?;
+            let used = left.min(bytes.len() as u64) as usize;
+            if used == 0 {
+                return Ok(None);
+            }
+            sum.update(&bytes[..used]);
+            self.skip(used);
+            left -= used as u64;
+        }
+        Ok(Some(sum.digest()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

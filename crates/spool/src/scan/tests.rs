@@ -1,0 +1,101 @@
+use super::*;
+use crate::record::{Key, Kind, Share};
+
+const FILE: FileId = FileId { run: 1, writer: 3 };
+const JOB: u64 = 0x1234_5678_9abc_def0;
+
+/// Adds a record with this body; what the contents would be does not matter to a scan.
+fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> Place {
+    let key = Key { block, kind: Kind::RESULT };
+    let (offset, stored) = (bytes.len() as u64, body.len() as u64);
+    let share = Share::whole(0);
+    let place = Place { file: FILE, offset, key, share, stored, length: 0, content: 0 };
+    let header = Header { place, body: xxhash_rust::xxh3::xxh3_64(body) };
+    bytes.extend_from_slice(&header.encode(JOB));
+    bytes.extend_from_slice(body);
+    place
+}
+
+/// Gives few bytes at a time, with interruptions.
+struct Slow<'a>(&'a [u8], usize);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.1 += 1;
+        if self.1.is_multiple_of(3) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let count = buffer.len().min(1 + self.1 % 7);
+        self.0.read(&mut buffer[..count])
+    }
+}
+
+#[test]
+fn records_are_found_however_the_bytes_come() {
+    let mut bytes = Vec::new();
+    let bodies = [0, 1, 100, 3 * WINDOW, 5].map(|length| vec![b'x'; length]);
+    let mut records = Vec::new();
+    for (block, body) in bodies.iter().enumerate() {
+        records.push(put(&mut bytes, block as u64, body));
+        if block == 2 {
+            bytes.extend([0; 50]);
+        }
+    }
+    bytes.extend([1; 20]);
+    let gap = Fault::Gap { offset: records[2].offset + HEADER_BYTES as u64 + 100, bytes: 50 };
+    let tail = Fault::Tail { offset: bytes.len() as u64 - 20, bytes: 20 };
+    let expected = Scan { file: FILE, records, faults: vec![gap, tail] };
+    assert_eq!(scan(bytes.as_slice(), JOB, FILE).expect("readable"), expected);
+    assert_eq!(scan(Slow(&bytes, 0), JOB, FILE).expect("readable"), expected);
+}
+
+#[test]
+fn a_record_after_a_gap_of_any_length_is_found() {
+    for length in (WINDOW - 100..WINDOW + 10).chain([1, 7, 8, 83, 84, 85]) {
+        let mut bytes = vec![0xf5; length];
+        let place = put(&mut bytes, 1, b"body");
+        let found = scan(bytes.as_slice(), JOB, FILE).expect("readable");
+        assert_eq!(found.records, [place]);
+        assert_eq!(found.faults, [Fault::Gap { offset: 0, bytes: length as u64 }]);
+    }
+}
+
+#[test]
+fn a_length_beyond_all_files_is_a_tail() {
+    let mut bytes = Vec::new();
+    let whole = put(&mut bytes, 1, b"body");
+    let offset = bytes.len() as u64;
+    let place = Place { offset, stored: u64::MAX, ..whole };
+    bytes.extend_from_slice(&Header { place, body: 0 }.encode(JOB));
+    let found = scan(bytes.as_slice(), JOB, FILE).expect("readable");
+    assert_eq!(found.records, [whole]);
+    assert_eq!(found.faults, [Fault::Tail { offset, bytes: HEADER_BYTES as u64 }]);
+}
+
+#[test]
+fn records_of_other_jobs_and_files_are_none() {
+    let mut bytes = Vec::new();
+    let place = put(&mut bytes, 1, b"body");
+    assert_eq!(scan(bytes.as_slice(), JOB, FILE).expect("readable").records, [place]);
+    for (job, file) in
+        [(JOB + 1, FILE), (JOB, FileId { run: 2, ..FILE }), (JOB, FileId { writer: 4, ..FILE })]
+    {
+        let found = scan(bytes.as_slice(), job, file).expect("readable");
+        assert_eq!(found.records, []);
+        assert_eq!(found.faults, [Fault::Tail { offset: 0, bytes: bytes.len() as u64 }]);
+    }
+}
+
+#[test]
+fn errors_of_the_source_are_told() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
+    }
+    let mut bytes = Vec::new();
+    put(&mut bytes, 1, b"body");
+    let error = scan(bytes.as_slice().chain(Broken), JOB, FILE).expect_err("broken");
+    assert_eq!(error.to_string(), "broken");
+}

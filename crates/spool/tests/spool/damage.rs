@@ -1,0 +1,226 @@
+//! Damaged files: whatever is read is right, and what is not is told.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use fleetblast_spool::{
+    Error, Fault, FileId, HEADER_BYTES, Place, Reader, Run, Scan, Share, Writer,
+};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::common::{append, contents, key};
+use crate::{bare_run, config};
+
+const FILE: FileId = FileId { run: 1, writer: 2 };
+
+/// A spool file of which the bytes can be changed.
+struct Specimen {
+    _root: TempDir,
+    run: Run,
+    path: PathBuf,
+    records: Vec<(Place, Vec<u8>)>,
+    bytes: Vec<u8>,
+}
+
+impl Specimen {
+    /// Writes the contents as one record each.
+    fn of(contents: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let root = tempfile::tempdir().expect("a directory");
+        let run = bare_run(root.path());
+        let mut writer = Writer::new(&run, FILE.writer, 0).expect("a writer");
+        let mut records = Vec::new();
+        for (block, whole) in contents.into_iter().enumerate() {
+            let place = append(&mut writer, block as u64, &whole).expect("room");
+            records.push((place, whole));
+        }
+        writer.sync().expect("room");
+        let path = run.path(FILE);
+        let bytes = fs::read(&path).expect("readable");
+        Self { _root: root, run, path, records, bytes }
+    }
+
+    /// Scans the file as if it had these bytes, and checks that all records found are readable and right, and that the
+    /// others are refused.
+    fn check(&self, bytes: &[u8]) -> Scan {
+        // Not by `fs::write`: ext4 brings a file to disk that was cut to nothing and written again.
+        let file = File::options().write(true).open(&self.path).expect("there");
+        file.write_all_at(bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)).expect("room");
+        let scan = self.run.scan(FILE).expect("readable");
+        let mut reader = Reader::new(&self.run);
+        for place in &scan.records {
+            let known = self.records.iter().find(|(known, _)| known == place);
+            let (_, expected) = known.expect("a record that was written");
+            assert_eq!(&reader.read(place).expect("readable"), expected);
+        }
+        for (place, _) in self.records.iter().filter(|(place, _)| !scan.records.contains(place)) {
+            assert!(matches!(reader.read(place), Err(Error::Damaged { .. })), "{place:?}");
+        }
+        scan
+    }
+
+    /// The records but those that have a byte in `damaged`.
+    fn records_outside(&self, damaged: std::ops::Range<usize>) -> Vec<Place> {
+        let places = self.records.iter().map(|(place, _)| *place);
+        places.filter(|place| end(place) <= damaged.start || start(place) >= damaged.end).collect()
+    }
+}
+
+fn start(place: &Place) -> usize {
+    place.offset as usize
+}
+
+fn end(place: &Place) -> usize {
+    start(place) + HEADER_BYTES + place.stored as usize
+}
+
+/// Five short records, the third of them empty.
+fn small() -> Specimen {
+    Specimen::of([&b"one"[..], &[b'A'; 200], b"", &contents(1, 60), b"five"].map(<[u8]>::to_vec))
+}
+
+#[test]
+fn a_file_cut_at_any_byte_keeps_the_records_before() {
+    let specimen = small();
+    for length in 0..specimen.bytes.len() {
+        let scan = specimen.check(&specimen.bytes[..length]);
+        assert_eq!(scan.records, specimen.records_outside(length..usize::MAX));
+        let whole = scan.records.last().map_or(0, end);
+        let tail = Fault::Tail { offset: whole as u64, bytes: (length - whole) as u64 };
+        let expected = if whole == length { vec![] } else { vec![tail] };
+        assert_eq!(scan.faults, expected, "cut at {length}");
+    }
+}
+
+#[test]
+fn a_flipped_bit_costs_one_record() {
+    let specimen = small();
+    let mut bytes = specimen.bytes.clone();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            bytes[at] ^= 1 << bit;
+            let scan = specimen.check(&bytes);
+            assert_eq!(scan.records, specimen.records_outside(at..at + 1), "bit {bit} of {at}");
+            assert_eq!(scan.faults.len(), 1);
+            bytes[at] ^= 1 << bit;
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_is_told() {
+    let specimen = small();
+    let (second, fourth) = (specimen.records[1].0, specimen.records[3].0);
+    let mut bytes = specimen.bytes.clone();
+    bytes[start(&second)] = 0;
+    bytes[end(&fourth) - 1] ^= 1;
+    bytes.truncate(bytes.len() - 1);
+    let scan = specimen.check(&bytes);
+    let expected = [
+        Fault::Gap { offset: second.offset, bytes: (end(&second) - start(&second)) as u64 },
+        Fault::Body(fourth),
+        Fault::Tail { offset: end(&fourth) as u64, bytes: (bytes.len() - end(&fourth)) as u64 },
+    ];
+    assert_eq!(scan.faults, expected);
+    let told: Vec<String> = scan.faults.iter().map(Fault::to_string).collect();
+    assert_eq!(told[0], "118 bytes at offset 112 are damaged; skipped");
+    assert!(told[1].starts_with("the result of block 3 at offset "), "{told:?}");
+    assert!(told[2].ends_with(", were not written to the end; ignored"), "{told:?}");
+}
+
+#[test]
+fn a_record_within_a_result_is_never_taken_for_one() {
+    // Incompressible, so that the bytes of the inner file stand in the outer one as they are.
+    let inner = Specimen::of((0..20).map(|number| contents(2 * number + 1, 400)));
+    let outer = Specimen::of([b"before".to_vec(), inner.bytes.clone(), b"after".to_vec()]);
+    let magic = &outer.bytes[..8];
+    let copies = outer.bytes.windows(8).filter(|window| *window == magic).count();
+    assert!(copies > outer.records.len(), "{copies}");
+    let place = outer.records[1].0;
+    for at in start(&place)..end(&place) {
+        let mut bytes = outer.bytes.clone();
+        bytes[at] ^= 1;
+        assert_eq!(outer.check(&bytes).records, outer.records_outside(at..at + 1));
+    }
+}
+
+#[test]
+fn a_file_under_another_name_has_no_records() {
+    let specimen = small();
+    for file in [FileId { run: 2, ..FILE }, FileId { writer: 3, ..FILE }] {
+        fs::copy(&specimen.path, specimen.run.path(file)).expect("a copy");
+        assert_eq!(specimen.run.scan(file).expect("readable").records, []);
+        let place = Place { file, ..specimen.records[0].0 };
+        let read = Reader::new(&specimen.run).read(&place);
+        assert!(matches!(read, Err(Error::Damaged { offset: 0, .. })));
+    }
+}
+
+#[test]
+fn a_place_that_was_made_up_is_refused() {
+    let specimen = small();
+    let real = specimen.records[1].0;
+    let mut reader = Reader::new(&specimen.run);
+    for place in [
+        Place { offset: 1, ..real },
+        Place { offset: u64::MAX, ..real },
+        Place { stored: u64::MAX, ..real },
+        Place { stored: real.stored - 1, ..real },
+        Place { length: real.length + 1, ..real },
+        Place { content: real.content + 1, ..real },
+        Place { share: Share { start: 1, ..real.share }, ..real },
+        Place { share: Share { total: 201, ..real.share }, ..real },
+        Place { key: key(99), ..real },
+    ] {
+        let error = reader.read(&place).expect_err("no such record");
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+    assert_eq!(reader.read(&real).expect("a record"), specimen.records[1].1);
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    /// The machine lost its power: what was written after the last `sync` may be anything, of any length.
+    #[test]
+    fn synced_records_survive_whatever_follows(
+        synced in 1..20u64,
+        after in 0..20u64,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<Vec<u8>>()), 0..10),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let all = Specimen::of((0..synced + after).map(|block| contents(block, 500)));
+        let firm = all.records.get(synced as usize).map_or(all.bytes.len(), |(place, _)| start(place));
+        let mut bytes = all.bytes.clone();
+        for (at, new) in edits.iter().filter(|_| firm < all.bytes.len()) {
+            let at = firm + at.index(all.bytes.len() - firm);
+            let end = bytes.len().min(at + new.len());
+            bytes[at..end].copy_from_slice(&new[..end - at]);
+        }
+        bytes.truncate(firm + cut.index(bytes.len() - firm + 1));
+        let scan = all.check(&bytes);
+        let places = all.records.iter().map(|(place, _)| *place);
+        prop_assert!(places.take(synced as usize).eq(scan.records.iter().take(synced as usize).copied()));
+    }
+
+    /// Bytes that were overwritten, put in or taken out anywhere.
+    #[test]
+    fn damage_costs_no_record_before_it(
+        at in any::<prop::sample::Index>(),
+        removed in 0..300usize,
+        put in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let specimen = Specimen::of((0..12).map(|block| contents(block, 500)));
+        let at = at.index(specimen.bytes.len());
+        let end = specimen.bytes.len().min(at + removed);
+        let mut bytes = specimen.bytes.clone();
+        bytes.splice(at..end, put.iter().copied());
+        let scan = specimen.check(&bytes);
+        let same_length = put.len() == end - at;
+        let damaged = if same_length { at..end } else { at..usize::MAX };
+        for place in specimen.records_outside(damaged) {
+            prop_assert!(scan.records.contains(&place));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A file system without room. Mounts a small one, for which the tests have to run as root.
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::process::Command;
+
+use fleetblast_spool::{Checkpoint, Error, HEADER_BYTES, Place, Reader, Start, Writer};
+use tempfile::TempDir;
+
+use crate::common::{append, contents, identity, start};
+
+const BYTES: usize = 1 << 20;
+
+/// A file system in memory, unmounted at the end.
+struct Small(TempDir);
+
+impl Small {
+    fn mount() -> Option<Self> {
+        let root = tempfile::tempdir().expect("a directory");
+        let size = format!("size={BYTES}");
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "none"])
+            .arg(root.path())
+            .output();
+        let refusal = match mount {
+            Ok(output) if output.status.success() => return Some(Self(root)),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        // Not by a macro, whose output the test harness would keep to itself.
+        let note = format!("SKIPPED a test of full disks, which needs root: {}\n", refusal.trim());
+        std::io::stderr().write_all(note.as_bytes()).expect("standard error");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{}", self.path().display());
+    }
+}
+
+/// Appends until the disk is full: which records count, and the error.
+fn fill(writer: &mut Writer, most: usize) -> (Vec<Place>, Error) {
+    let mut synced = Vec::new();
+    for block in (1..).step_by(2) {
+        let whole = contents(block, most);
+        let appended = append(writer, block, &whole);
+        match appended.and_then(|place| writer.sync().map(|()| place)) {
+            Ok(place) => synced.push(place),
+            Err(error) => return (synced, error),
+        }
+    }
+    unreachable!("the disk has no end");
+}
+
+fn check_full(most: usize, buffer: usize) {
+    let Some(disk) = Small::mount() else { return };
+    let job = start(&disk.path().join("job"));
+    let ballast = disk.path().join("ballast");
+    std::fs::write(&ballast, vec![0; BYTES / 4]).expect("room");
+    let mut writer = Writer::new(job.run(), 0, buffer).expect("a writer");
+    let (mut places, error) = fill(&mut writer, most);
+    assert!(places.len() > 2, "{error}");
+    let Error::Io { action: "write", offset: Some(offset), source, path } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(source.kind(), ErrorKind::StorageFull);
+    assert!(error.to_string().ends_with("make room and resume the job: what was finished is kept"));
+    // What did not fit is cut off.
+    let end = places.last().map(|last| last.offset + HEADER_BYTES as u64 + last.stored);
+    assert_eq!(Some(std::fs::metadata(path).expect("there").len()), end);
+    assert!(end <= Some(*offset));
+    let scan = job.run().scan(places[0].file).expect("readable");
+    assert_eq!((&scan.records, scan.faults.len()), (&places, 0));
+
+    // With room again, the same writer goes on.
+    std::fs::remove_file(&ballast).expect("there");
+    let whole = contents(1_000_001, 1000);
+    let unsynced = writer.unsynced();
+    places.push(append(&mut writer, 1_000_001, &whole).expect("room"));
+    writer.sync().expect("room");
+    let scan = job.run().scan(places[0].file).expect("readable");
+    assert_eq!((scan.records.len(), scan.faults.len()), (places.len() + unsynced, 0));
+    assert_eq!(scan.records.last(), places.last());
+    let mut reader = Reader::new(job.run());
+    for place in &scan.records {
+        let most = if place.key.block == 1_000_001 { 1000 } else { most };
+        assert_eq!(reader.read(place).expect("readable"), contents(place.key.block, most));
+    }
+    job.remove().expect("removable");
+}
+
+#[test]
+fn the_disk_fills_between_records_of_a_buffer() {
+    check_full(3000, 64 * 1024);
+}
+
+#[test]
+fn the_disk_fills_within_a_record() {
+    check_full(200_000, 4096);
+}
+
+#[test]
+fn no_room_for_a_directory() {
+    let Some(disk) = Small::mount() else { return };
+    let job = start(&disk.path().join("job"));
+    let mut file = std::fs::File::create(disk.path().join("ballast")).expect("room");
+    while file.write(&[0; 4096]).is_ok() {}
+    let mut writer = Writer::new(job.run(), 0, 0).expect("a writer");
+    append(&mut writer, 1, b"small").expect("in the buffer");
+    let error = writer.sync().expect_err("no room");
+    assert!(matches!(&error, Error::Io { source, .. } if source.kind() == ErrorKind::StorageFull));
+    drop(writer);
+    drop(job);
+    let error = Checkpoint::open(&disk.path().join("other"), &identity(), Start::New);
+    assert!(matches!(error, Err(Error::Io { .. })));
+}

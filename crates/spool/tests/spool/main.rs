@@ -1,0 +1,23 @@
+//! The spool as those see it who use it.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod damage;
+mod disk_full;
+mod jobs;
+mod round_trips;
+
+use std::path::Path;
+
+use fleetblast_spool::Run;
+use proptest::test_runner::Config;
+
+/// A run for files without a job file.
+fn bare_run(root: &Path) -> Run {
+    Run { root: root.to_path_buf(), number: 1, job: 0x0123_4567_89ab_cdef }
+}
+
+/// So many random cases. A failure shows its smallest case, and nothing is written to the sources.
+fn config(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, ..Config::default() }
+}
