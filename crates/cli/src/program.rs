@@ -80,7 +80,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// One message to standard error. Nobody can be told if that fails.
-fn complain(message: &str) {
+pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 

@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn only_hard_masks_hide_residues() {
         let residues = [1, 3, 4, 5, 6];
-        let (masks, far) = ([1..2, 3..9], [7..9]);
+        let (masks, far) = ([1..2, 3..9], [7..9, 10..12]);
         assert_eq!(
             *Masks::Hard(&masks).aligned(&residues),
             [1, alphabet::X, 4, alphabet::X, alphabet::X]

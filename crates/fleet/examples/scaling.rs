@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use fleetblast_fleet::config::{Schedule, Strategy};
-use fleetblast_fleet::sim::scaling::{Kind, Scale};
+use fleetblast_fleet::sim::scaling::Scale;
 use fleetblast_fleet::sim::world::simulate;
 
 fn main() -> ExitCode {
@@ -30,7 +30,6 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Option<Scale> {
         "modern" => Scale::modern(ranks),
         _ => return None,
     };
-    debug_assert!(scale.kind == Kind::BlueGene || scale.kind == Kind::Modern);
     scale.blocks = arguments.next()?.parse().ok()?;
     for argument in arguments {
         match argument.as_str() {

@@ -14,6 +14,8 @@
 //! whoever carries out the works; here they are [`Payload`](payload::Payload)s of some size. So the same code runs on
 //! threads, on MPI, and in the [simulator](sim).
 //!
+//! [`plan`] lays a job out over its ranks; [`config`] has the settings that all roles share.
+//!
 //! # Life of a block
 //! 1. The supermaster reads it from the input and hands it to a group.
 //! 2. The group's master gives its tasks out; a worker gets the block's queries with its first task on it. Results are

@@ -274,7 +274,9 @@ impl<T: Transport> Driver<'_, T> {
         match message {
             Outgoing::Supermaster(message) => self.supermaster(Event::Message { from, message }),
             Outgoing::Master(_, message) => {
-                if let (ToMaster::Segment { blocks, .. }, Some((_, slot))) = (&message, &self.master) {
+                if let (ToMaster::Segment { blocks, .. }, Some((_, slot))) =
+                    (&message, &self.master)
+                {
                     for (block, queries) in blocks {
                         // The thread ends with the driver only.
                         let _ = slot.works.send(MasterTask::Open(*block, queries.payload.clone()));

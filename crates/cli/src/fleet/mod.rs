@@ -3,6 +3,8 @@
 mod driver;
 mod job;
 mod master;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod store;
 mod supermaster;
 mod threads;
@@ -10,8 +12,7 @@ mod wire;
 mod worker;
 
 use std::collections::HashMap;
-use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -21,9 +22,11 @@ use fleetblast_fleet::ids::{GroupId, Rank, WorkerId};
 use fleetblast_fleet::role::Exit;
 use fleetblast_fleet::topology::{Shape, Topology};
 
-use self::driver::{End, Hosted};
+use self::driver::{End, Hosted, Transport};
 use self::job::Job;
 use self::master::MasterWorks;
+#[cfg(feature = "mpi")]
+pub use self::mpi::on_processes;
 use self::store::{Store, Unfinished};
 use self::supermaster::SupermasterWorks;
 use self::threads::Threads;
@@ -43,84 +46,139 @@ use crate::terminal::Progress;
 /// Whatever ends the job early.
 pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     let target = Target::open(plan)?;
-    let mut progress = Progress::new(plan.progress, plan.out == Out::Stdout);
-    let Some(queries) = Queries::open(plan, target.nothing_included)? else {
-        warn("Query is Empty!");
-        return Output::open(&plan.out)?.commit();
-    };
-    if progress.is_drawn() {
-        progress.start(queries.count());
-    }
-    let output = Output::open(&plan.out)?;
-    let path = supermaster::unfinished(&output)?;
-    let (topology, partitions) = topology(plan, &target, ranks);
-    let job = Job::new(plan, &target, partitions);
-    let mut ends: Vec<Starting> = Threads::connect(ranks as usize)
-        .into_iter()
-        .zip(0..)
-        .map(|(transport, rank)| Starting { rank: Rank(rank), transport, supermaster: None })
-        .collect();
-    if let Some(first) = ends.get_mut(topology.supermaster.index()) {
-        first.supermaster = Some(SupermasterWorks::new(&job, queries, output, progress));
-    }
-    let choice = load::choose(&target.searched, Purpose::Search, plan.load)
-        .map_err(|error| subjects::failure(&error))?;
-    let (config, code) = (Arc::new(plan.fleet.config.clone()), Mutex::new(None));
-    let common = Common { job: &job, choice: &choice, topology: &topology, path: &path };
-    let results: Vec<_> = thread::scope(|scope| {
-        let (common, config, code) = (&common, &config, &code);
-        let mut threads = Vec::with_capacity(ends.len());
-        for start in ends {
-            threads.push(scope.spawn(move || common.run(start, config, code)));
+    let Some(ends) = Ends::open(plan, &target)? else { return Ok(()) };
+    let path = supermaster::unfinished(&ends.output)?;
+    let common = Common::new(plan, &target, ranks, path)?;
+    let mut first = Some(ends.works(&common.job));
+    let code = Mutex::new(None);
+    let results: Vec<Result<End, CliError>> = thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(ranks as usize);
+        for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
+            let rank = Rank(rank);
+            let works = if rank == common.topology.supermaster { first.take() } else { None };
+            let (common, code) = (&common, &code);
+            threads.push(scope.spawn(move || {
+                let end = common.run(rank, works, &mut transport, code);
+                if !matches!(end, Ok(End::Exited(_))) {
+                    transport.end_all();
+                }
+                end
+            }));
         }
-        threads.into_iter().map(|thread| thread.join()).collect()
-    });
-    for result in results {
-        match result {
-            Ok(Ok(End::Exited(Exit::Completed))) => {}
-            Ok(Ok(End::Exited(Exit::Drained))) => {
-                return Err(CliError::new(exit::UNKNOWN, "ended early, as told"));
-            }
-            Ok(Ok(End::Failed(failure, code))) => return Err(CliError::new(code, failure.cause)),
-            Ok(Err(error)) => return Err(error),
+        let join = |thread: thread::ScopedJoinHandle<_>| match thread.join() {
+            Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut ended = Ok(());
+    for result in results {
+        match result.and_then(verdict) {
+            // Those that were told to end have nothing to say of their own.
+            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
+            _ => {}
         }
     }
-    Ok(())
+    ended
 }
 
-/// A rank about to start.
-struct Starting<'a> {
-    rank: Rank,
-    transport: Threads,
-    supermaster: Option<SupermasterWorks<'a>>,
+/// Refuses a search on processes that cannot talk to each other.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "mpi"))]
+pub fn on_processes(_: &Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliError> {
+    launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
+}
+
+/// What a rank's end means for the process.
+fn verdict(end: End) -> Result<(), CliError> {
+    match end {
+        End::Exited(Exit::Completed) => Ok(()),
+        End::Exited(Exit::Drained) => Err(CliError::new(exit::UNKNOWN, "ended early, as told")),
+        End::Failed(failure, code) => Err(CliError::new(code, failure.cause)),
+    }
+}
+
+/// Both ends of a job: the queries and the report.
+struct Ends<'a> {
+    queries: Queries<'a>,
+    output: Output,
+    progress: Progress,
+}
+
+impl<'a> Ends<'a> {
+    /// Opens them; `None` if there is nothing to do.
+    fn open(plan: &'a Plan, target: &Target) -> Result<Option<Self>, CliError> {
+        let mut progress = Progress::new(plan.progress, plan.out == Out::Stdout);
+        let Some(queries) = Queries::open(plan, target.nothing_included)? else {
+            warn("Query is Empty!");
+            Output::open(&plan.out)?.commit()?;
+            return Ok(None);
+        };
+        if progress.is_drawn() {
+            progress.start(queries.count());
+        }
+        Ok(Some(Ends { queries, output: Output::open(&plan.out)?, progress }))
+    }
+
+    /// The supermaster's works with them.
+    fn works(self, job: &'a Job<'a>) -> SupermasterWorks<'a> {
+        SupermasterWorks::new(job, self.queries, self.output, self.progress)
+    }
 }
 
 /// What all ranks of this process share.
 struct Common<'a> {
-    job: &'a Job<'a>,
-    choice: &'a Choice,
-    topology: &'a Arc<Topology>,
+    job: Job<'a>,
+    choice: Choice,
+    topology: Arc<Topology>,
+    config: Arc<Config>,
     /// The output while it is written.
-    path: &'a Path,
+    path: PathBuf,
 }
 
 impl<'a> Common<'a> {
+    fn new(
+        plan: &'a Plan,
+        target: &'a Target,
+        ranks: u32,
+        path: PathBuf,
+    ) -> Result<Self, CliError> {
+        let wanted = plan.partitions.unwrap_or(ranks as usize);
+        let partitions = target.searched.partitions(wanted);
+        let shape = Shape {
+            ranks,
+            groups: plan.fleet.groups.unwrap_or(1),
+            replicas: plan.fleet.replicas.unwrap_or(1),
+            partitions: partitions.len() as u32,
+            dedicated: false,
+        };
+        Ok(Common {
+            job: Job::new(plan, target, partitions),
+            choice: load::choose(&target.searched, Purpose::Search, plan.load)
+                .map_err(|error| subjects::failure(&error))?,
+            topology: Arc::new(Topology::new(shape)),
+            config: Arc::new(plan.fleet.config.clone()),
+            path,
+        })
+    }
+
     /// Runs a rank to its end.
     fn run(
-        &self,
-        start: Starting<'a>,
-        config: &Arc<Config>,
+        &'a self,
+        rank: Rank,
+        supermaster: Option<SupermasterWorks<'a>>,
+        transport: &mut impl Transport,
         code: &Mutex<Option<u8>>,
     ) -> Result<End, CliError> {
-        let Starting { rank, mut transport, supermaster } = start;
         let hosted = self.hosted(rank, supermaster)?;
-        driver::run(rank, self.topology, config, hosted, &mut transport, code)
+        driver::run(rank, &self.topology, &self.config, hosted, transport, code)
     }
 
     /// What a rank hosts.
     fn hosted(
-        &self,
+        &'a self,
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
     ) -> Result<Hosted<'a>, CliError> {
@@ -128,7 +186,7 @@ impl<'a> Common<'a> {
         let worker = self.topology.workers.iter().position(|place| place.rank == rank);
         Ok(Hosted {
             supermaster,
-            master: master.map(|id| (GroupId(id as u32), MasterWorks::new(self.job))),
+            master: master.map(|id| (GroupId(id as u32), MasterWorks::new(&self.job))),
             worker: match worker {
                 Some(id) => Some(self.worker(WorkerId(id as u32))?),
                 None => None,
@@ -137,10 +195,10 @@ impl<'a> Common<'a> {
     }
 
     fn worker(
-        &self,
+        &'a self,
         id: WorkerId,
     ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), CliError> {
-        let Job { plan, target, .. } = *self.job;
+        let Job { plan, target, .. } = self.job;
         let mut scans = HashMap::new();
         for &partition in self.topology.held(id) {
             let ranges = target
@@ -151,26 +209,12 @@ impl<'a> Common<'a> {
             scans.insert(partition, Scan::new(target, supply, true));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        let shared = Arc::new(Shared::new(Store::new(directory), Unfinished::new(self.path)));
-        let works = WorkerWorks::new(self.job, scans, Arc::clone(&shared));
+        let shared = Arc::new(Shared::new(Store::new(directory), Unfinished::new(&self.path)));
+        let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build();
         let pool = pool.map_err(|error| {
             CliError::new(exit::UNKNOWN, format!("Cannot start {} threads: {error}", plan.threads))
         })?;
         Ok((id, works, shared, pool))
     }
-}
-
-/// Who does what, and the OIDs of each partition.
-fn topology(plan: &Plan, target: &Target, ranks: u32) -> (Arc<Topology>, Vec<Range<u32>>) {
-    let wanted = plan.partitions.unwrap_or(ranks as usize);
-    let partitions = target.searched.partitions(wanted);
-    let shape = Shape {
-        ranks,
-        groups: plan.fleet.groups.unwrap_or(1),
-        replicas: plan.fleet.replicas.unwrap_or(1),
-        partitions: partitions.len() as u32,
-        dedicated: false,
-    };
-    (Arc::new(Topology::new(shape)), partitions)
 }

@@ -34,6 +34,9 @@ use crate::timing::{Loading, Timing, Usage};
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
 pub fn blastp(plan: Plan) -> Result<(), CliError> {
+    if let Some(launch) = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) {
+        return fleet::on_processes(&plan, launch);
+    }
     if let Some(ranks) = plan.fleet.ranks {
         return fleet::on_threads(&plan, ranks);
     }

@@ -1,1 +1,237 @@
-//! Tests.
+//! What a master has done by whom.
+
+use super::*;
+use crate::ids::PartitionId;
+use crate::payload::{Queries, Weight};
+use crate::topology::Shape;
+
+type Bytes = Arc<[u8]>;
+
+/// A group of two workers with a partition each.
+struct Bench {
+    master: Master<Bytes>,
+    now: u64,
+    actions: Actions<Bytes>,
+}
+
+fn bytes(count: usize) -> Bytes {
+    Bytes::from(vec![0; count])
+}
+
+fn config() -> Config {
+    Config { heartbeat: None, prefetch: 0, ..Config::default() }
+}
+
+impl Bench {
+    fn new(config: Config) -> Bench {
+        let shape = Shape { ranks: 2, groups: 1, replicas: 1, partitions: 2, dedicated: false };
+        let topology = Arc::new(Topology::new(shape));
+        let master = Master::new(GroupId(0), &Arc::new(config), &topology);
+        let mut bench = Bench { master, now: 0, actions: Vec::new() };
+        for worker in 0..2 {
+            bench.worker_says(worker, ToMaster::Ready);
+        }
+        bench
+    }
+
+    fn event(&mut self, event: Event<ToMaster<Bytes>, MasterOutcome<Bytes>>) {
+        self.now += 1;
+        self.actions.clear();
+        self.master.handle(Time(self.now), event, &mut self.actions);
+    }
+
+    fn worker_says(&mut self, worker: u32, message: ToMaster<Bytes>) {
+        self.event(Event::Message { from: Address::Worker(WorkerId(worker)), message });
+    }
+
+    fn supermaster_says(&mut self, message: ToMaster<Bytes>) {
+        self.event(Event::Message { from: Address::Supermaster, message });
+    }
+
+    fn segment(&mut self, lengths: &[(u32, u64)]) {
+        let block = |&(block, residues): &(u32, u64)| {
+            let weight = Weight { sequences: 1, residues };
+            (BlockId(block), Queries { payload: bytes(9), weight })
+        };
+        let blocks = lengths.iter().map(block).collect();
+        self.supermaster_says(ToMaster::Segment { blocks, left: None });
+    }
+
+    fn result(&mut self, worker: u32, block: u32) {
+        let (block, partition) = (BlockId(block), PartitionId(worker));
+        self.worker_says(worker, ToMaster::Result { block, partition, hits: bytes(1) });
+    }
+
+    fn done(&mut self, outcome: MasterOutcome<Bytes>) {
+        let ticket = self.master.running.as_ref().map(|(ticket, _)| *ticket);
+        self.event(Event::Done { ticket: ticket.expect("a work is under way"), outcome });
+    }
+
+    /// Has a block searched by both workers and laid out without further rounds.
+    fn finish_block(&mut self, block: u32, layout: Vec<Extent>) {
+        for worker in 0..2 {
+            self.result(worker, block);
+            self.done(MasterOutcome::Absorbed { cut: None });
+        }
+        self.done(MasterOutcome::Layout(layout));
+    }
+
+    /// Tasks assigned by the last event: worker, block, partition, whether the queries came along.
+    fn assigned(&self) -> Vec<(u32, u32, u32, bool)> {
+        let assigned = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message:
+                    Outgoing::Worker(worker, ToWorker::Assign { block, partition, queries, .. }),
+                ..
+            } => Some((worker.0, block.0, partition.0, queries.is_some())),
+            _ => None,
+        });
+        assigned.collect()
+    }
+
+    fn told_supermaster(&self) -> Vec<String> {
+        let told = self.actions.iter().filter_map(|action| match action {
+            Action::Send { message: Outgoing::Supermaster(message), .. } => {
+                Some(format!("{message:?}"))
+            }
+            _ => None,
+        });
+        told.collect()
+    }
+
+    fn placed_by(&self) -> Vec<(u32, Vec<u64>)> {
+        let placed = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message:
+                    Outgoing::Worker(
+                        worker,
+                        ToWorker::Place { runs, .. } | ToWorker::Store { runs, .. },
+                    ),
+                ..
+            } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
+            _ => None,
+        });
+        placed.collect()
+    }
+}
+
+fn layout() -> Vec<Extent> {
+    let extent = |owner, length| Extent { owner, piece: 0, length };
+    vec![
+        extent(Owner::Master, 10),
+        extent(Owner::Partition(PartitionId(0)), 20),
+        extent(Owner::Partition(PartitionId(1)), 300),
+        extent(Owner::Master, 5),
+    ]
+}
+
+#[test]
+fn blocks_are_asked_for_and_the_longest_goes_first() {
+    let mut bench = Bench::new(config());
+    assert!(bench.master.supply == Supply::Asked);
+    bench.segment(&[(0, 10), (1, 99)]);
+    assert_eq!(bench.assigned(), [(0, 1, 0, true), (1, 1, 1, true)]);
+    bench.result(1, 1);
+    assert_eq!(bench.assigned(), [(1, 0, 1, true)]);
+    assert_eq!(bench.told_supermaster(), ["WantSegment"], "one task is left for two workers");
+}
+
+#[test]
+fn a_worker_gets_a_second_task_only_when_there_are_enough() {
+    let mut bench = Bench::new(Config { prefetch: 1, ..config() });
+    bench.segment(&[(0, 1)]);
+    assert_eq!(bench.assigned().len(), 2);
+    bench.segment(&[(1, 1), (2, 1)]);
+    let second = bench.assigned();
+    assert_eq!(second, [(0, 1, 0, true), (1, 1, 1, true)]);
+}
+
+#[test]
+fn the_cut_goes_to_those_who_search() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    bench.result(0, 0);
+    bench.done(MasterOutcome::Absorbed { cut: Some(bytes(4)) });
+    let raised = bench.actions.iter().any(|action| {
+        matches!(
+            action,
+            Action::Send { message: Outgoing::Worker(WorkerId(1), ToWorker::RaiseCut { .. }), .. }
+        )
+    });
+    assert!(raised, "{:?}", bench.actions);
+}
+
+#[test]
+fn rounds_ask_those_who_searched() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    for worker in [1, 0] {
+        bench.result(worker, 0);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+    }
+    bench.done(MasterOutcome::Ask(vec![(PartitionId(1), bytes(2))]));
+    assert!(matches!(
+        &bench.actions[..],
+        [Action::Send { message: Outgoing::Worker(WorkerId(1), ToWorker::Ask { parts, .. }), .. }]
+            if parts.len() == 1
+    ));
+    bench.worker_says(1, ToMaster::Reply { block: BlockId(0), reply: bytes(3) });
+    assert!(matches!(
+        &bench.actions[..],
+        [Action::Run { work: MasterWork::Round { round: 1, replies, .. }, .. }] if replies.len() == 1
+    ));
+}
+
+#[test]
+fn merged_output_is_written_by_the_worker_with_most_of_it() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.placed_by(), [(1, vec![1000])]);
+    bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
+}
+
+#[test]
+fn individual_output_is_written_by_each_at_its_offsets() {
+    let mut bench = Bench::new(Config { strategy: Strategy::Individual, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.placed_by(), [(0, vec![1010]), (1, vec![1000, 1030])]);
+    bench.worker_says(0, ToMaster::Written { block: BlockId(0) });
+    assert!(bench.told_supermaster().is_empty());
+    bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
+}
+
+#[test]
+fn with_a_checkpoint_a_block_is_finished_when_durable() {
+    let mut bench = Bench::new(Config { checkpoint: true, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    assert_eq!(bench.placed_by(), [(1, vec![0])]);
+    assert!(!bench.told_supermaster().iter().any(|told| told.starts_with("Finished")));
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+}
+
+#[test]
+fn a_drain_finishes_what_is_assigned_and_drops_the_rest() {
+    let mut bench = Bench::new(Config { checkpoint: true, ..config() });
+    bench.segment(&[(0, 9), (1, 5)]);
+    bench.result(0, 0);
+    bench.supermaster_says(ToMaster::Drain);
+    assert!(bench.told_supermaster().is_empty(), "block 0 can still be finished");
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    // Block 1 is dropped: one of its tasks was not assigned.
+    bench.result(0, 1);
+    bench.result(1, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.done(MasterOutcome::Layout(layout()));
+    assert!(bench.told_supermaster().is_empty(), "it is not durable yet");
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }", "Drained"]);
+}

@@ -140,7 +140,7 @@ impl Workload {
         Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mixed)
     }
 
-    fn recorded<'a>(trace: &'a Trace, block: BlockId) -> &'a TraceBlock {
+    fn recorded(trace: &Trace, block: BlockId) -> &TraceBlock {
         &trace.blocks[block.index() % trace.blocks.len()]
     }
 

@@ -1,1 +1,197 @@
-//! Tests.
+//! What a worker does with what it is told.
+
+use super::*;
+use crate::config::Heartbeat;
+use crate::role::Exit;
+use crate::topology::Shape;
+use crate::work::Holder;
+use crate::work::Slice;
+
+type Bytes = Arc<[u8]>;
+
+struct Bench {
+    worker: Worker<Bytes>,
+    now: u64,
+    actions: Actions<Bytes>,
+}
+
+impl Bench {
+    fn new(config: Config) -> Bench {
+        let shape = Shape { ranks: 2, groups: 1, replicas: 1, partitions: 2, dedicated: false };
+        let topology = Arc::new(Topology::new(shape));
+        let worker = Worker::new(WorkerId(0), &Arc::new(config), &topology);
+        Bench { worker, now: 0, actions: Vec::new() }
+    }
+
+    fn event(&mut self, event: Event<ToWorker<Bytes>, WorkerOutcome<Bytes>>) {
+        self.now += 1;
+        self.actions.clear();
+        self.worker.handle(Time(self.now), event, &mut self.actions);
+    }
+
+    fn tell(&mut self, message: ToWorker<Bytes>) {
+        self.event(Event::Message { from: Address::Master(GroupId(0)), message });
+    }
+
+    fn assign(&mut self, block: u32) {
+        let (block, partition) = (BlockId(block), PartitionId(0));
+        self.tell(ToWorker::Assign {
+            block,
+            partition,
+            queries: None,
+            cut: None,
+            forget: Vec::new(),
+        });
+    }
+
+    /// The work that the last event started.
+    fn started(&self) -> Option<(Ticket, &WorkerWork<Bytes>)> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Run { ticket, work } => Some((*ticket, work)),
+            _ => None,
+        })
+    }
+}
+
+fn bytes(count: usize) -> Bytes {
+    Bytes::from(vec![0; count])
+}
+
+fn place(slices: &[(u32, u64)]) -> ToWorker<Bytes> {
+    let slice = |&(worker, length): &(u32, u64)| {
+        let holder = Holder::Worker(WorkerId(worker), PartitionId(worker));
+        Slice { holder, piece: 0, start: 0, length }
+    };
+    let slices = slices.iter().map(slice).collect();
+    let block = BlockId(5);
+    ToWorker::Place { block, runs: vec![Run { block, offset: 1000, slices }] }
+}
+
+#[test]
+fn questions_come_before_searches_and_one_work_at_a_time() {
+    let mut bench = Bench::new(Config::default());
+    bench.assign(0);
+    let (first, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Search { .. }));
+    bench.assign(1);
+    assert!(bench.started().is_none());
+    bench.tell(ToWorker::Ask { block: BlockId(7), parts: vec![(PartitionId(0), bytes(1))] });
+    assert!(bench.started().is_none());
+    bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Found(bytes(3)) });
+    let (_, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Answer { block: BlockId(7), .. }));
+}
+
+#[test]
+fn the_cut_reaches_the_search_under_way_and_those_that_wait() {
+    let mut bench = Bench::new(Config::default());
+    bench.assign(0);
+    let (first, _) = bench.started().unwrap();
+    bench.assign(1);
+    bench.tell(ToWorker::RaiseCut { block: BlockId(0), cut: bytes(2) });
+    assert!(matches!(bench.actions[..], [Action::RaiseCut { block: BlockId(0), .. }]));
+    bench.tell(ToWorker::RaiseCut { block: BlockId(1), cut: bytes(2) });
+    assert!(bench.actions.is_empty());
+    bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Found(bytes(3)) });
+    let (_, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Search { cut: Some(_), .. }));
+}
+
+#[test]
+fn a_writer_collects_windows_of_at_most_the_buffer() {
+    let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
+    let mut bench = Bench::new(config);
+    bench.tell(place(&[(0, 60), (1, 90)]));
+    let lengths: Vec<u64> = bench
+        .actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::Send { message: Outgoing::Worker(_, ToWorker::Fetch(fetch)), .. } => {
+                Some(fetch.slices.iter().map(|slice| slice.length).sum())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lengths, [40, 50]);
+    let from = Address::Worker(WorkerId(1));
+    bench.event(Event::Message { from, message: ToWorker::Part { window: 1, bytes: bytes(50) } });
+    let (ticket, work) = bench.started().unwrap();
+    let WorkerWork::Write(window) = work else { panic!("{work:?}") };
+    assert_eq!((window.runs[0].offset, window.length()), (1100, 50));
+    bench.event(Event::Message { from, message: ToWorker::Part { window: 0, bytes: bytes(40) } });
+    assert!(bench.started().is_none());
+    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 0 } });
+    let (ticket, _) = bench.started().unwrap();
+    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 60 } });
+    assert!(matches!(
+        bench.actions[..],
+        [Action::Send {
+            message: Outgoing::Master(_, ToMaster::Written { block: BlockId(5) }),
+            ..
+        }]
+    ));
+}
+
+#[test]
+fn an_answer_may_keep_what_memory_is_left() {
+    let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
+    let mut bench = Bench::new(config);
+    let ask =
+        |block| ToWorker::Ask { block: BlockId(block), parts: vec![(PartitionId(0), bytes(1))] };
+    bench.tell(ask(0));
+    let (ticket, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Answer { budget: 600, .. }));
+    let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 450 };
+    bench.event(Event::Done { ticket, outcome });
+    bench.tell(ask(1));
+    assert!(matches!(bench.started(), Some((_, WorkerWork::Answer { budget: 150, .. }))));
+}
+
+#[test]
+fn a_drain_drops_what_has_not_begun() {
+    let mut bench = Bench::new(Config::default());
+    bench.assign(0);
+    bench.assign(1);
+    bench.tell(ToWorker::Drain);
+    let dropped = |action: &Action<_, _>| {
+        matches!(
+            action,
+            Action::Send {
+                message: Outgoing::Master(_, ToMaster::Dropped { block: BlockId(1) }),
+                ..
+            }
+        )
+    };
+    assert!(bench.actions.len() == 1 && dropped(&bench.actions[0]), "{:?}", bench.actions);
+    bench.tell(ToWorker::Stop(Exit::Drained));
+    assert!(matches!(bench.actions[..], [Action::Exit(Exit::Drained)]));
+}
+
+#[test]
+fn a_failed_write_names_the_rank() {
+    let mut bench = Bench::new(Config::default());
+    bench.event(Event::Failed { ticket: Ticket(1), cause: "out.txt: disk full".into() });
+    let Action::Send { message: Outgoing::Master(_, ToMaster::Failed(failure)), .. } =
+        &bench.actions[0]
+    else {
+        panic!("{:?}", bench.actions)
+    };
+    assert_eq!(failure.to_string(), "rank 0: out.txt: disk full");
+}
+
+#[test]
+fn signs_of_life() {
+    let heartbeat = Heartbeat { interval: Time(10), limit: Time(30) };
+    let mut bench = Bench::new(Config { heartbeat: Some(heartbeat), ..Config::default() });
+    bench.now = 10;
+    bench.event(Event::Tick);
+    assert!(matches!(
+        bench.actions[..],
+        [Action::Send { message: Outgoing::Master(_, ToMaster::Ping), .. }]
+    ));
+    bench.now = 30;
+    bench.event(Event::Tick);
+    bench.now = 50;
+    bench.event(Event::Tick);
+    assert!(matches!(&bench.actions[..], [Action::Fail(failure)] if failure.rank == Rank(0)));
+}

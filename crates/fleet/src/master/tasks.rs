@@ -1,0 +1,150 @@
+//! Giving tasks out, and rounds with those who searched them.
+
+use std::collections::BTreeMap;
+
+use crate::ids::{BlockId, PartitionId, Time};
+use crate::message::{ToSupermaster, ToWorker};
+use crate::payload::{Payload, Queries};
+use crate::work::MasterWork;
+
+use super::search::Search;
+use super::{Actions, Job, Master, Supply};
+
+impl<P: Payload> Master<P> {
+    pub(super) fn segment(
+        &mut self,
+        now: Time,
+        mut blocks: Vec<(BlockId, Queries<P>)>,
+        actions: &mut Actions<P>,
+    ) {
+        if self.draining {
+            return;
+        }
+        self.supply = Supply::Open;
+        if self.config.longest_first > 0.0 {
+            blocks.sort_by_key(|(_, queries)| std::cmp::Reverse(queries.weight.residues));
+        }
+        for (block, queries) in blocks {
+            let (partitions, workers) = (self.topology.partitions, self.members.len());
+            self.searches.insert(block, Search::new(queries.payload, partitions, workers));
+            self.queue.push(block);
+        }
+        // Everybody gets one before anybody gets another; a pass in which nobody gets one is the last.
+        let mut before = u64::MAX;
+        while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
+            before = self.queue.unassigned();
+            let hungry: Vec<u32> = self.hungry.iter().map(|&(_, member)| member).collect();
+            for member in hungry {
+                self.feed(now, member, actions);
+            }
+        }
+    }
+
+    /// Gives a worker a task if it has room; it may have more than one only while there are enough for all.
+    pub(super) fn feed(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
+        let state = &self.members[member as usize];
+        let plenty = self.queue.unassigned() >= self.members.len() as u64;
+        let room = if plenty { 1 + self.config.prefetch } else { 1 };
+        if !state.ready {
+            return;
+        }
+        self.hungry.remove(&(state.tasks, member));
+        if state.tasks < room
+            && let Some((block, partition)) =
+                self.queue.take(self.topology.held(self.worker(member)))
+            && let Some(search) = self.searches.get_mut(&block)
+        {
+            let (queries, cut) = search.assign(partition, member);
+            let state = &mut self.members[member as usize];
+            state.tasks += 1;
+            let forget = std::mem::take(&mut state.forget);
+            let message = ToWorker::Assign { block, partition, queries, cut, forget };
+            self.tell(now, self.worker(member), message, actions);
+        }
+        let tasks = self.members[member as usize].tasks;
+        if tasks <= self.config.prefetch {
+            self.hungry.insert((tasks, member));
+        }
+    }
+
+    /// Notes that a worker has a task less.
+    pub(super) fn relieve(&mut self, member: u32) {
+        let state = &mut self.members[member as usize];
+        self.hungry.remove(&(state.tasks, member));
+        state.tasks = state.tasks.saturating_sub(1);
+        if state.ready {
+            self.hungry.insert((state.tasks, member));
+        }
+    }
+
+    /// Asks for blocks when tasks run short: few for the workers there are, or none for a worker that is idle. The latter
+    /// only while other groups have enough: towards the end, tasks must not pile up behind the slowest of this one.
+    pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions<P>) {
+        let wanted = self.members.len() as f64 * self.config.look_ahead;
+        let unassigned = self.queue.unassigned() as f64;
+        let idle = self.hungry.first().is_some_and(|&(tasks, _)| tasks == 0);
+        let others = self.left.map_or(f64::MAX, |left| left * f64::from(self.topology.partitions));
+        let short = unassigned < wanted || idle && unassigned < others / self.config.shrink;
+        let window = self.searches.len() < self.config.window as usize;
+        if self.supply == Supply::Open && !self.draining && short && window {
+            self.supply = Supply::Asked;
+            self.tell_supermaster(now, ToSupermaster::WantSegment, actions);
+        }
+    }
+
+    pub(super) fn result(&mut self, block: BlockId, partition: PartitionId, hits: P) {
+        // Blocks that a drain dropped are not known any more.
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        if search.searched(partition) {
+            let work = MasterWork::Absorb { block, partition, hits };
+            self.works.push_back((Job::Absorb(block), work));
+        }
+    }
+
+    pub(super) fn absorbed(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        cut: Option<P>,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        let raise = search.absorb(cut);
+        if search.is_searched() {
+            let work = MasterWork::Round { block, round: 0, replies: Vec::new() };
+            self.works.push_back((Job::Round(block), work));
+        }
+        let Some((cut, searching)) = raise else { return };
+        for member in searching {
+            let message = ToWorker::RaiseCut { block, cut: cut.clone() };
+            self.tell(now, self.worker(member), message, actions);
+        }
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        parts: Vec<(PartitionId, P)>,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        let mut questions: BTreeMap<u32, Vec<(PartitionId, P)>> = BTreeMap::new();
+        for (partition, part) in parts {
+            let searcher = search.searcher(partition).expect("only searched partitions are asked");
+            questions.entry(searcher).or_default().push((partition, part));
+        }
+        search.ask(questions.len() as u32);
+        for (member, parts) in questions {
+            self.tell(now, self.worker(member), ToWorker::Ask { block, parts }, actions);
+        }
+    }
+
+    pub(super) fn reply(&mut self, block: BlockId, reply: P) {
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        if let Some((round, replies)) = search.reply(reply) {
+            let work = MasterWork::Round { block, round, replies };
+            self.works.push_back((Job::Round(block), work));
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! The simulated job.
+
+mod route;
+mod summary;
+mod works;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::config::Config;
+use crate::ids::{BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
+use crate::master::Master;
+use crate::message::{Address, ToMaster, ToSupermaster, ToWorker};
+use crate::payload::Payload;
+use crate::role::{Event, Exit, Failure};
+use crate::supermaster::Supermaster;
+use crate::topology::Topology;
+use crate::work::{MasterOutcome, Run, SupermasterOutcome, Window, WorkerOutcome};
+use crate::worker::Worker;
+
+use crate::sim::ledger::{Checkpoint, Ledger};
+use crate::sim::machine::{FileSystem, Machine, Network};
+use crate::sim::queue::Queue;
+use crate::sim::report::Report;
+use crate::sim::workload::Workload;
+
+/// Bytes before the first block.
+const HEAD: u64 = 100;
+
+/// A payload of the simulation: a size, and a word for whoever gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel {
+    bytes: u64,
+    /// In questions: the round.
+    word: u32,
+}
+
+impl Parcel {
+    fn of(bytes: u64) -> Parcel {
+        Parcel { bytes, word: 0 }
+    }
+}
+
+impl Payload for Parcel {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// All ranks die.
+    pub kill: Option<Time>,
+    /// A rank falls silent.
+    pub death: Option<(Rank, Time)>,
+    /// The supermaster is told to drain.
+    pub drain: Option<Time>,
+    /// A rank's writes fail from then on.
+    pub full_disk: Option<(Rank, Time)>,
+}
+
+/// A job to simulate.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Who is where.
+    pub topology: Arc<Topology>,
+    /// Settings.
+    pub config: Arc<Config>,
+    /// The machine.
+    pub machine: Machine,
+    /// The queries.
+    pub workload: Workload,
+    /// What goes wrong.
+    pub faults: Faults,
+    /// What an earlier run left.
+    pub checkpoint: Checkpoint,
+    /// Keep account of every byte. Takes memory for each task and block.
+    pub audit: bool,
+    /// Determines noise, jitter and stragglers.
+    pub seed: u64,
+}
+
+/// How a simulated job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All roles exited.
+    Exited(Exit),
+    /// Ended by [`Faults::kill`].
+    Killed,
+    /// A role ended the job.
+    Failed(Failure),
+    /// Nothing more would happen: a deadlock.
+    Stuck,
+}
+
+/// What became of a job.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// Its figures.
+    pub report: Report,
+    /// What is durable.
+    pub checkpoint: Checkpoint,
+    /// What was wrong; empty unless audited.
+    pub violations: Vec<String>,
+}
+
+/// Events of the simulation.
+enum Happening {
+    Supermaster(Event<ToSupermaster, SupermasterOutcome<Parcel>>),
+    Master(u32, Event<ToMaster<Parcel>, MasterOutcome<Parcel>>),
+    Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
+    /// A worker's work has ended, with what it changed.
+    Worked(u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>),
+    Tick(Rank),
+    Kill,
+}
+
+/// What a work changes when it is done.
+enum Effect {
+    Search(BlockId, PartitionId),
+    Keep(u64),
+    Gather(u64),
+    Write(Window<Parcel>, Option<u64>),
+    Together(Vec<Run>, u64),
+}
+
+/// A rank.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// Until when its communication and its master's works are busy.
+    busy: Time,
+    /// Time that they took from the search under way.
+    stolen: u64,
+    /// Slower than others by this factor.
+    slowness: f64,
+    dead: bool,
+    searching: bool,
+}
+
+/// A worker in a collective write.
+struct Attendee {
+    worker: u32,
+    ticket: Ticket,
+    effect: Option<Box<Effect>>,
+    freed: u64,
+    entered: Time,
+}
+
+/// Workers of a group in a collective write.
+#[derive(Default)]
+struct Meeting {
+    members: Vec<Attendee>,
+    bytes: u64,
+}
+
+/// Sums for the report, in nanoseconds.
+#[derive(Default)]
+struct Sums {
+    search: u64,
+    answer: u64,
+    blocked: u64,
+    output: u64,
+    supermaster: u64,
+    masters: Vec<u64>,
+    last_work: Vec<Time>,
+}
+
+struct World<'a> {
+    job: &'a Job,
+    queue: Queue<Happening>,
+    /// Events in the queue other than ticks.
+    alive: u64,
+    supermaster: Supermaster<Parcel>,
+    masters: Vec<Master<Parcel>>,
+    workers: Vec<Worker<Parcel>>,
+    places: Vec<Place>,
+    /// Roles hosted by each rank.
+    hosted: Vec<Vec<Address>>,
+    network: Network,
+    files: FileSystem,
+    rng: Xoshiro256PlusPlus,
+    /// Last arrival between two roles; kept only if messages take times by chance.
+    last: HashMap<(Address, Address), Time>,
+    meetings: BTreeMap<GroupId, Meeting>,
+    spilled: HashSet<(BlockId, PartitionId, u32)>,
+    ledger: Option<Ledger>,
+    sums: Sums,
+    report: Report,
+    exited: HashSet<Address>,
+    /// How the supermaster exited.
+    exit: Option<Exit>,
+    end: Option<End>,
+    now: Time,
+}
+
+/// Simulates a job.
+pub fn simulate(job: &Job) -> Outcome {
+    let mut world = World::new(job);
+    world.begin();
+    world.run();
+    world.finish()
+}
+
+impl<'a> World<'a> {
+    fn new(job: &'a Job) -> World<'a> {
+        let (topology, config, machine) = (&job.topology, &job.config, &job.machine);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(job.seed);
+        let place = |_| {
+            let slow = machine.stragglers > 0.0 && rng.random_bool(machine.stragglers);
+            let slowness = if slow { machine.straggler_factor } else { 1.0 };
+            Place { slowness: slowness / machine.speed, ..Place::default() }
+        };
+        let places: Vec<Place> = (0..topology.ranks).map(place).collect();
+        let mut hosted = vec![Vec::new(); topology.ranks as usize];
+        hosted[topology.supermaster.index()].push(Address::Supermaster);
+        for (number, group) in topology.groups.iter().enumerate() {
+            hosted[group.master.index()].push(Address::Master(GroupId(number as u32)));
+        }
+        for (number, worker) in topology.workers.iter().enumerate() {
+            hosted[worker.rank.index()].push(Address::Worker(WorkerId(number as u32)));
+        }
+        let workers = topology.workers.len();
+        let ledger = job.audit.then(|| {
+            let checkpoint = job.checkpoint.clone();
+            Ledger::new(&job.workload, HEAD, workers, config.result_memory, checkpoint)
+        });
+        let groups = (0..topology.groups.len() as u32).map(GroupId);
+        World {
+            queue: Queue::new(),
+            alive: 0,
+            supermaster: Supermaster::new(config, topology, job.checkpoint.finished()),
+            masters: groups.map(|group| Master::new(group, config, topology)).collect(),
+            workers: (0..workers as u32)
+                .map(|worker| Worker::new(WorkerId(worker), config, topology))
+                .collect(),
+            places,
+            hosted,
+            network: Network::new(machine, topology.ranks),
+            files: FileSystem::new(machine),
+            rng,
+            last: HashMap::new(),
+            meetings: BTreeMap::new(),
+            spilled: HashSet::new(),
+            ledger,
+            sums: Sums {
+                masters: vec![0; topology.groups.len()],
+                last_work: vec![Time(0); workers],
+                ..Sums::default()
+            },
+            report: Report::default(),
+            exited: HashSet::new(),
+            exit: None,
+            end: None,
+            now: Time(0),
+            job,
+        }
+    }
+
+    fn rank(&self, role: Address) -> Rank {
+        match role {
+            Address::Supermaster => self.job.topology.supermaster,
+            Address::Master(group) => self.job.topology.group(group).master,
+            Address::Worker(worker) => self.job.topology.worker(worker).rank,
+        }
+    }
+
+    fn add(&mut self, time: Time, happening: Happening) {
+        self.alive += u64::from(!matches!(happening, Happening::Tick(_)));
+        self.queue.add(time, happening);
+    }
+
+    fn begin(&mut self) {
+        self.add(Time(0), Happening::Supermaster(Event::Start));
+        for group in 0..self.masters.len() as u32 {
+            self.add(Time(0), Happening::Master(group, Event::Start));
+        }
+        for worker in 0..self.workers.len() as u32 {
+            self.add(Time(0), Happening::Worker(worker, Event::Start));
+        }
+        if let Some(heartbeat) = self.job.config.heartbeat {
+            for rank in 0..self.places.len() as u32 {
+                // Not all at once.
+                let first = Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
+                self.add(first, Happening::Tick(Rank(rank)));
+            }
+        }
+        let faults = &self.job.faults;
+        if let Some(time) = faults.drain {
+            self.add(time, Happening::Supermaster(Event::Drain));
+        }
+        if let Some(time) = faults.kill {
+            self.add(time, Happening::Kill);
+        }
+    }
+
+    fn run(&mut self) {
+        while self.end.is_none() {
+            let idle = self.alive == 0 && self.job.faults.death.is_none();
+            let Some((time, happening)) = self.queue.next().filter(|_| !idle) else {
+                self.end = Some(End::Stuck);
+                return;
+            };
+            self.now = time;
+            self.alive -= u64::from(!matches!(happening, Happening::Tick(_)));
+            if let Some((rank, death)) = self.job.faults.death
+                && time >= death
+            {
+                self.places[rank.index()].dead = true;
+                self.end_if_all_left();
+                let limit = self.job.config.heartbeat.map_or(Time(0), |heartbeat| heartbeat.limit);
+                if time > death + Time(10 * limit.0) && self.alive == 0 {
+                    self.end = Some(End::Stuck);
+                    return;
+                }
+            }
+            self.happen(happening);
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Supermaster(event) => self.supermaster(event),
+            Happening::Master(group, event) => self.master(group, event),
+            Happening::Worker(worker, event) => self.worker(worker, event),
+            Happening::Worked(worker, ticket, outcome, effect) => {
+                self.worked(worker, ticket, outcome, effect);
+            }
+            Happening::Tick(rank) => self.tick(rank),
+            Happening::Kill => self.end = Some(End::Killed),
+        }
+    }
+
+    fn exit(&mut self, role: Address, exit: Exit) {
+        if role == Address::Supermaster {
+            self.report.makespan = self.now.seconds();
+        }
+        self.exited.insert(role);
+        self.exit.get_or_insert(exit);
+        self.end_if_all_left();
+    }
+
+    /// Ends the run when all roles have exited, or died after the supermaster did.
+    fn end_if_all_left(&mut self) {
+        let Some(exit) = self.exit else { return };
+        let of_dead = |(rank, _): (Rank, Time)| {
+            let dead = self.places[rank.index()].dead;
+            let roles = self.hosted[rank.index()].iter();
+            roles.filter(|role| dead && !self.exited.contains(role)).count()
+        };
+        let dead = self.job.faults.death.map_or(0, of_dead);
+        if self.exited.len() + dead == 1 + self.masters.len() + self.workers.len() {
+            self.end.get_or_insert(End::Exited(exit));
+        }
+    }
+
+    fn tick(&mut self, rank: Rank) {
+        let Some(heartbeat) = self.job.config.heartbeat else { return };
+        for role in self.hosted[rank.index()].clone() {
+            match role {
+                Address::Supermaster => self.supermaster(Event::Tick),
+                Address::Master(group) => self.master(group.0, Event::Tick),
+                Address::Worker(worker) => self.worker(worker.0, Event::Tick),
+            }
+        }
+        self.add(self.now + heartbeat.interval, Happening::Tick(rank));
+    }
+}
