@@ -6,6 +6,7 @@ use std::time::Duration;
 use lexopt::{Arg, Parser, ValueExt};
 
 use crate::error::{Error, Result};
+use crate::fleet::Spread;
 use crate::process::Tool;
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, fuzz, load, makedb, table};
@@ -14,9 +15,10 @@ use crate::{bench, dbcmd, fuzz, load, makedb, table};
 pub const USAGE: &str = "\
 difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
-  difftest table [--quick] [--filter TEXT] [--jobs N]
+  difftest table [--quick] [--filter TEXT] [--jobs N] [--ranks | --mpi]
       Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
-      and, where marked, standard error. --quick leaves out the slow cases.
+      and, where marked, standard error. --quick leaves out the slow cases. --ranks and --mpi
+      search on ranks in one process, or on processes that mpirun starts, in many shapes.
   difftest dbcmd [--filter TEXT]
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
@@ -95,6 +97,7 @@ struct Raw {
     full: bool,
     single: bool,
     filter: Option<String>,
+    spread: Spread,
     jobs: Option<usize>,
     seconds: u64,
     seed: u64,
@@ -128,8 +131,8 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         Some("help") => Command::Help,
         Some("table") => {
             let Tools { tested, oracle } = tools;
-            let (quick, filter) = (raw.quick, raw.filter);
-            Command::Table(table::Options { quick, filter, jobs, tested, oracle })
+            let (quick, filter, spread) = (raw.quick, raw.filter, raw.spread);
+            Command::Table(table::Options { quick, filter, jobs, spread, tested, oracle })
         }
         Some("dbcmd") => Command::Dbcmd(dbcmd::Options {
             filter: raw.filter,
@@ -174,6 +177,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         full: false,
         single: false,
         filter: None,
+        spread: Spread::None,
         jobs: None,
         seconds: 60,
         seed: 1,
@@ -192,6 +196,8 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("full") => raw.full = true,
             Arg::Long("single") => raw.single = true,
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),
+            Arg::Long("ranks") => raw.spread = Spread::Ranks,
+            Arg::Long("mpi") => raw.spread = Spread::Processes,
             Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,

@@ -11,6 +11,7 @@ mod dbcmd;
 mod error;
 mod fasta;
 mod fixtures;
+mod fleet;
 mod full;
 mod fuzz;
 mod load;

@@ -12,6 +12,7 @@ use crate::cases::{self, Case};
 use crate::compare::{Difference, compare, describe};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
+use crate::fleet::{self, Spread};
 use crate::process::{Outcome, Tool, shell};
 use crate::workspace::{self, Source, Workspace};
 
@@ -27,6 +28,8 @@ pub struct Options {
     pub filter: Option<String>,
     /// Searches at a time.
     pub jobs: usize,
+    /// How FleetBLAST's searches are spread.
+    pub spread: Spread,
     /// FleetBLAST.
     pub tested: Tool,
     /// BLAST+.
@@ -94,7 +97,7 @@ fn run_all(session: &Session, cases: &[Case]) -> Result<Vec<String>> {
             let index = next.fetch_add(1, Ordering::Relaxed);
             cases.get(index).map(|case| (index, case))
         } {
-            if !run_case(session, case)?
+            if !run_case(session, case, index)?
                 && let Ok(mut failed) = failed.lock()
             {
                 failed.push((index, case.id.clone()));
@@ -115,13 +118,17 @@ fn worker_panicked() -> Error {
     Error::Tool { program: "difftest".into(), reason: "a worker thread panicked".into() }
 }
 
-/// Runs one case and prints its line (with both programs' CPU time); true if the programs agree.
-fn run_case(session: &Session, case: &Case) -> Result<bool> {
+/// Runs one case and prints its line (with both programs' CPU time); true if the programs agree. `number` chooses the shape
+/// of the fleet.
+fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, stdin.as_deref())?;
-    let tested = &session.options.tested;
-    let actual = tested.run(&case.args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
-    let found = compare(&expected, &actual, case.stderr);
+    let spread = session.options.spread;
+    let (tested, more) = fleet::shaped(&session.options.tested, spread, number);
+    let args = [&case.args[..], &more].concat();
+    let actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
+    // Launchers have something to say of their own.
+    let found = compare(&expected, &actual, case.stderr && spread != Spread::Processes);
     if found.is_empty() {
         println!("ok      {} ({:.2} s, oracle {:.2} s)", case.id, actual.cpu, expected.cpu);
         return Ok(true);

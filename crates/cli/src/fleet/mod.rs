@@ -5,6 +5,7 @@ mod job;
 mod master;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod output;
 mod store;
 mod supermaster;
 mod threads;
@@ -27,7 +28,8 @@ use self::job::Job;
 use self::master::MasterWorks;
 #[cfg(feature = "mpi")]
 pub use self::mpi::on_processes;
-use self::store::{Store, Unfinished};
+use self::output::Whole;
+use self::store::Store;
 use self::supermaster::SupermasterWorks;
 use self::threads::Threads;
 use self::worker::{Shared, WorkerWorks};
@@ -47,7 +49,7 @@ use crate::terminal::Progress;
 pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     let target = Target::open(plan)?;
     let Some(ends) = Ends::open(plan, &target)? else { return Ok(()) };
-    let path = supermaster::unfinished(&ends.output)?;
+    let path = ends.output.path().to_owned();
     let common = Common::new(plan, &target, ranks, path)?;
     let mut first = Some(ends.works(&common.job));
     let code = Mutex::new(None);
@@ -103,7 +105,7 @@ fn verdict(end: End) -> Result<(), CliError> {
 /// Both ends of a job: the queries and the report.
 struct Ends<'a> {
     queries: Queries<'a>,
-    output: Output,
+    output: Whole,
     progress: Progress,
 }
 
@@ -119,7 +121,8 @@ impl<'a> Ends<'a> {
         if progress.is_drawn() {
             progress.start(queries.count());
         }
-        Ok(Some(Ends { queries, output: Output::open(&plan.out)?, progress }))
+        let output = Whole::new(Output::open(&plan.out)?)?;
+        Ok(Some(Ends { queries, output, progress }))
     }
 
     /// The supermaster's works with them.
@@ -209,7 +212,7 @@ impl<'a> Common<'a> {
             scans.insert(partition, Scan::new(target, supply, true));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        let shared = Arc::new(Shared::new(Store::new(directory), Unfinished::new(&self.path)));
+        let shared = Arc::new(Shared::new(Store::new(directory), output::Shared::new(&self.path)));
         let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build();
         let pool = pool.map_err(|error| {

@@ -11,7 +11,7 @@ use fleetblast_fleet::ids::Rank;
 use fleetblast_mpi::{Launch, Mailbox, MpiError, World};
 
 use super::driver::{Envelope, Happening, Transport};
-use super::{Common, Ends, supermaster, verdict};
+use super::{Common, Ends, verdict};
 use crate::error::{CliError, exit};
 use crate::plan::Plan;
 use crate::run::subjects::Target;
@@ -32,17 +32,13 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let target = together(&world, Target::open(plan))?;
     let is_first = world.rank() == 0;
     let ends = if is_first { Ends::open(plan, &target) } else { Ok(None) };
-    let path = ends.and_then(|ends| match ends {
-        Some(ends) => Ok(Some((supermaster::unfinished(&ends.output)?, ends))),
-        None => Ok(None),
-    });
-    let ends = together(&world, path)?;
-    let path = tell_all(&world, ends.as_ref().map(|(path, _)| path.clone()))?;
+    let ends = together(&world, ends)?;
+    let path = tell_all(&world, ends.as_ref().map(|ends| ends.output.path().to_owned()))?;
     // Nothing to do.
     let Some(path) = path else { return Ok(()) };
     let common = together(&world, Common::new(plan, &target, world.size() as u32, path))?;
     let mut mailbox = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)? };
-    let works = ends.map(|(_, ends)| ends.works(&common.job));
+    let works = ends.map(|ends| ends.works(&common.job));
     let end = common.run(Rank(world.rank() as u32), works, &mut mailbox, &Mutex::new(None));
     match end.and_then(verdict) {
         Ok(()) => {

@@ -5,24 +5,17 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 
 use fleetblast_fleet::ids::{BlockId, GroupId, PartitionId};
 use fleetblast_fleet::message::Address;
 use fleetblast_fleet::work::{Holder, Run, Slice, Window};
 
+use super::output::Stretch;
 use super::wire::Bytes;
 use crate::error::CliError;
 
 /// A piece: its block, its partition, and its number there.
 pub type Key = (BlockId, PartitionId, u32);
-
-/// The output while it is written, by many.
-#[derive(Clone)]
-pub struct Unfinished {
-    path: Arc<Path>,
-    file: Arc<OnceLock<File>>,
-}
 
 /// Pieces of a worker.
 pub struct Store {
@@ -43,44 +36,6 @@ enum Piece {
 struct Spool {
     file: File,
     length: u64,
-}
-
-/// Bytes of one stretch of the output.
-pub struct Stretch {
-    /// Where they go.
-    pub offset: u64,
-    /// The bytes.
-    pub bytes: Vec<u8>,
-}
-
-impl Unfinished {
-    /// The output that the supermaster made at `path`.
-    pub fn new(path: &Path) -> Self {
-        Unfinished { path: path.into(), file: Arc::default() }
-    }
-
-    /// Writes what belongs together; each stretch with one call.
-    ///
-    /// # Errors
-    /// Names file and place.
-    pub fn write(&self, stretches: &[Stretch]) -> Result<(), CliError> {
-        let failed = |place: String, error: &std::io::Error| {
-            CliError::output(format_args!("{}{place}: {error}", self.path.display()))
-        };
-        let file = match self.file.get() {
-            Some(file) => file,
-            None => {
-                let file = File::options().write(true).open(&self.path);
-                let file = file.map_err(|error| failed(String::new(), &error))?;
-                self.file.get_or_init(|| file)
-            }
-        };
-        for Stretch { offset, bytes } in stretches {
-            file.write_all_at(bytes, *offset)
-                .map_err(|error| failed(format!(" at byte {offset}"), &error))?;
-        }
-        Ok(())
-    }
 }
 
 impl Store {

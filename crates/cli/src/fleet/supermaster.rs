@@ -1,16 +1,14 @@
 //! The works of the supermaster: queries in, and both ends of the output.
 
-use std::path::PathBuf;
-
 use fleetblast_fleet::payload::{Queries as Weighed, Weight};
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::model::Format;
 use fleetblast_report::report;
 
 use super::job::Job;
+use super::output::{Shared, Stretch, Whole};
 use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
-use crate::run::output::Output;
 use crate::run::queries::Queries;
 use crate::run::report::taxonomy_warning;
 use crate::run::warning;
@@ -20,7 +18,7 @@ use crate::terminal::Progress;
 pub struct SupermasterWorks<'a> {
     job: &'a Job<'a>,
     queries: Queries<'a>,
-    output: Option<Output>,
+    output: Option<Whole>,
     progress: Progress,
     /// Queries read.
     count: usize,
@@ -28,7 +26,7 @@ pub struct SupermasterWorks<'a> {
 
 impl<'a> SupermasterWorks<'a> {
     /// For the job's supermaster, which reads `queries` and made the output.
-    pub fn new(job: &'a Job<'a>, queries: Queries<'a>, output: Output, progress: Progress) -> Self {
+    pub fn new(job: &'a Job<'a>, queries: Queries<'a>, output: Whole, progress: Progress) -> Self {
         SupermasterWorks { job, queries, output: Some(output), progress, count: 0 }
     }
 
@@ -47,10 +45,11 @@ impl<'a> SupermasterWorks<'a> {
     fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, CliError> {
         let mut bytes = Vec::new();
         report::prologue(&self.job.report, &mut bytes);
-        if let Some(output) = &mut self.output {
-            output.write_at(0, &bytes)?;
+        let base = bytes.len() as u64;
+        if let Some(output) = &self.output {
+            Shared::new(output.path()).write(&[Stretch { offset: 0, bytes }])?;
         }
-        Ok(SupermasterOutcome::Opened { base: bytes.len() as u64 })
+        Ok(SupermasterOutcome::Opened { base })
     }
 
     fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, CliError> {
@@ -94,22 +93,9 @@ impl<'a> SupermasterWorks<'a> {
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, CliError> {
         let mut bytes = Vec::new();
         report::epilogue(&self.job.report, self.count, &mut bytes);
-        if let Some(mut output) = self.output.take() {
-            output.write_at(offset, &bytes)?;
-            output.commit()?;
+        if let Some(output) = self.output.take() {
+            output.finish(offset, &bytes)?;
         }
         Ok(SupermasterOutcome::Closed)
     }
-}
-
-/// Where the others write what is not finished.
-///
-/// # Errors
-/// Output that has no place of its own.
-pub fn unfinished(output: &Output) -> Result<PathBuf, CliError> {
-    output.unfinished().ok_or_else(|| {
-        CliError::output(
-            "standard output, a pipe, or a device: many processes can write to a regular file only; name one with -out",
-        )
-    })
 }

@@ -12,7 +12,8 @@ use fleetblast_report::report;
 use rayon::prelude::*;
 
 use super::job::{Block, Job};
-use super::store::{Store, Unfinished};
+use super::output;
+use super::store::Store;
 use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
 use crate::error::CliError;
 use crate::run::report::failure;
@@ -33,7 +34,7 @@ pub struct WorkerWorks<'a> {
 pub struct Shared {
     /// Formatted pieces.
     store: Mutex<Store>,
-    output: Unfinished,
+    output: output::Shared,
     /// The highest cut known of each block that is searched.
     cuts: Mutex<HashMap<BlockId, Bytes>>,
 }
@@ -48,7 +49,7 @@ struct State {
 
 impl Shared {
     /// For a worker that keeps its pieces in `store` and writes to `output`.
-    pub fn new(store: Store, output: Unfinished) -> Self {
+    pub fn new(store: Store, output: output::Shared) -> Self {
         Shared { store: Mutex::new(store), output, cuts: Mutex::new(HashMap::new()) }
     }
 

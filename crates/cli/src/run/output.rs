@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf, absolute};
 
 use super::interrupt::Watch;
@@ -78,12 +77,6 @@ impl Output {
     /// Where the report is until it is whole; `None` if it goes to where it belongs at once.
     pub fn unfinished(&self) -> Option<PathBuf> {
         self.watch.unfinished().clone()
-    }
-
-    /// Writes a part of the report at its place, which others may be writing to.
-    pub fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), CliError> {
-        let file = &self.writer.get_ref().file;
-        file.write_all_at(bytes, offset).map_err(|error| failure(&self.name, Some(offset), &error))
     }
 
     /// Ends the report: everything is written, and a regular file gets its name.

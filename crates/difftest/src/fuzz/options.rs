@@ -210,7 +210,7 @@ impl Choice<'_> {
 
     /// Two threads, unless BLAST+ itself does not always give the same answer with them.
     fn threads(&mut self, trial: &Trial) {
-        let unstable = ["-use_sw_tback", "-culling_limit", "-best_hit_overhang"];
+        let unstable = ["-use_sw_tback", "-culling_limit", "-best_hit_overhang", "-qcov_hsp_perc"];
         if trial.target == Target::Subject || unstable.iter().any(|name| self.has(name)) {
             return;
         }

@@ -14,8 +14,7 @@ pub const FLEET: &[OptionSpec] = &[
         ],
     )
     .label("int_value")
-    .within(Constraint::AtLeast(1))
-    .excludes(&["subject"]),
+    .within(Constraint::AtLeast(1)),
     OptionSpec::new(
         "groups",
         Kind::Integer,
