@@ -151,7 +151,9 @@ fn seq_id(w: &mut Writer<'_>, id: &SeqId, start: usize, bad: &mut Vec<BadCharact
             w.sequence(|w| w.tagged(0, |w| w.integer(*number)));
         }),
         SeqId::Numbered(kind, number) => {
-            w.tagged(if *kind == NumberKind::BackboneSequence { 1 } else { 2 }, |w| w.integer(*number));
+            w.tagged(if *kind == NumberKind::BackboneSequence { 1 } else { 2 }, |w| {
+                w.integer(*number)
+            });
         }
     }
 }
