@@ -6,6 +6,14 @@ DIFFTEST = $(TARGET)/release/difftest
 SECONDS ?= 600
 SEED    ?= 1
 
+# With MPI where its compiler wrapper is found, and libclang, which reads its header. `make build MPICC=` does without.
+MPICC   ?= mpicc
+LIBCLANG = $(or $(LIBCLANG_PATH),$(wildcard /usr/lib/llvm-*/lib/libclang*.so* /usr/lib64/libclang*.so* /usr/lib/*/libclang*.so*))
+ifneq ($(and $(MPICC),$(shell command -v $(MPICC)),$(LIBCLANG)),)
+  MPI := --features mpi
+  export MPICC
+endif
+
 # With a fresh HOME, rustup no longer finds the toolchains installed beside the cargo in PATH.
 ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   RUSTUP_BESIDE := $(wildcard $(abspath $(dir $(shell command -v cargo))../../.rustup))
@@ -14,12 +22,13 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test difftest difftest-db difftest-full fuzzdiff bench bench-full bench-single bench-load lint \
+.PHONY: build tools demo test difftest difftest-db difftest-full difftest-mpi test-mpi fuzzdiff bench bench-full bench-single bench-load lint \
         fuzz clean-difftest
 
 ## build: the release program, target/release/fleetblast
 build:
-	$(CARGO) build --release --locked -p fleetblast-cli
+	$(CARGO) build --release --locked -p fleetblast-cli $(MPI)
+	@echo "built $(if $(MPI),with MPI ($(MPICC)),without MPI: no $(or $(MPICC),mpicc) or no libclang)"
 
 # The differential tester beside the release program.
 tools: build
@@ -50,6 +59,15 @@ difftest-db: tools
 difftest-full: tools
 	$(DIFFTEST) full
 
+## difftest-mpi: the quick table on ranks in one process, then on processes, in many shapes
+difftest-mpi: tools
+	$(DIFFTEST) table --quick --ranks
+	$(if $(MPI),$(DIFFTEST) table --quick --mpi,@echo "NOT TESTED: processes; this build is without MPI")
+
+## test-mpi: the module on MPI, with every MPI library there is
+test-mpi:
+	crates/mpi/tests/run.sh
+
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1)
 fuzzdiff: tools
 	$(DIFFTEST) fuzz --seconds $(SECONDS) --seed $(SEED)
@@ -74,6 +92,7 @@ bench-load: tools
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(if $(MPI),$(CARGO) clippy --locked -p fleetblast-cli -p fleetblast-mpi --features mpi --all-targets -- -D warnings)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
 ## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs cargo-fuzz)
