@@ -15,38 +15,52 @@ pub enum Spread {
     Processes,
 }
 
-/// Ranks and options. Cases take turns, so that together they see all.
-const SHAPES: [(u32, &str); 16] = [
-    (1, "-partitions 1 -num_threads 1"),
-    (2, "-partitions 3 -num_threads 1 -output individual"),
-    (3, "-partitions 16 -num_threads 2"),
-    (4, "-partitions 61 -num_threads 1 -output collective"),
-    (7, "-partitions 7 -num_threads 1 -groups 2"),
-    (1, "-partitions 61 -num_threads 2 -output collective"),
-    (2, "-partitions 1 -num_threads 2 -replicas 2"),
-    (3, "-partitions 3 -num_threads 1 -groups 3 -output individual"),
-    (4, "-partitions 16 -num_threads 1 -replicas 2 -schedule length"),
-    (7, "-partitions 61 -num_threads 1 -groups 2 -replicas 2 -output individual"),
-    (2, "-partitions 16 -num_threads 1 -write_buffer 5000 -result_memory 30000"),
-    (3, "-partitions 1 -num_threads 1 -replicas 3 -schedule weight"),
-    (4, "-partitions 3 -num_threads 2 -write_buffer 700 -result_memory 9000 -output individual"),
-    (7, "-partitions 3 -num_threads 1 -replicas 3 -output collective -write_buffer 3000"),
-    (3, "-partitions 2 -num_threads 1 -groups 2 -segment_size 500"),
-    (5, "-partitions 9 -num_threads 1 -groups 2 -write_buffer 100 -result_memory 1000"),
+/// Ranks, threads of each, and options. Cases take turns, so that together they see all.
+const SHAPES: [(u32, u32, &str); 16] = [
+    (1, 1, "-partitions 1"),
+    (2, 1, "-partitions 3 -output individual"),
+    (3, 2, "-partitions 16"),
+    (4, 1, "-partitions 61 -output collective"),
+    (7, 1, "-partitions 7 -groups 2"),
+    (1, 2, "-partitions 61 -output collective"),
+    (2, 2, "-partitions 1 -replicas 2"),
+    (3, 1, "-partitions 3 -groups 3 -output individual"),
+    (4, 1, "-partitions 16 -replicas 2 -schedule length"),
+    (7, 1, "-partitions 61 -groups 2 -replicas 2 -output individual"),
+    (2, 1, "-partitions 16 -write_buffer 5000 -result_memory 30000"),
+    (3, 1, "-partitions 1 -replicas 3 -schedule weight"),
+    (4, 2, "-partitions 3 -write_buffer 700 -result_memory 9000 -output individual"),
+    (7, 1, "-partitions 3 -replicas 3 -output collective -write_buffer 3000"),
+    (3, 1, "-partitions 2 -groups 2 -segment_size 500"),
+    (5, 1, "-partitions 9 -groups 2 -write_buffer 100 -result_memory 1000"),
 ];
 
-/// What starts `tested` on the ranks of shape number `number`, and the options to add to its own.
-pub fn shaped(tested: &Tool, spread: Spread, number: usize) -> (Tool, Vec<String>) {
-    let (ranks, options) = SHAPES[number % SHAPES.len()];
-    let mut options: Vec<String> = options.split(' ').map(String::from).collect();
-    match spread {
-        Spread::None => (tested.clone(), Vec::new()),
-        Spread::Ranks => {
-            options.extend(["-ranks".to_owned(), ranks.to_string()]);
-            (tested.clone(), options)
-        }
-        Spread::Processes => (launched(tested, ranks), options),
+/// Options that say how many threads there are, or that it does not matter.
+const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
+
+/// What starts `tested` on the ranks of shape number `number`, and all arguments.
+pub fn shaped(
+    tested: &Tool,
+    spread: Spread,
+    number: usize,
+    args: &[String],
+) -> (Tool, Vec<String>) {
+    let (ranks, threads, options) = SHAPES[number % SHAPES.len()];
+    let mut all: Vec<String> = options.split(' ').map(String::from).collect();
+    if !args.iter().any(|arg| OF_THREADS.contains(&arg.as_str())) {
+        all.extend(["-num_threads".to_owned(), threads.to_string()]);
     }
+    let tool = match spread {
+        Spread::None => return (tested.clone(), args.to_vec()),
+        Spread::Ranks => {
+            all.extend(["-ranks".to_owned(), ranks.to_string()]);
+            tested.clone()
+        }
+        Spread::Processes => launched(tested, ranks),
+    };
+    // Before the case's own: some of those end in the middle of an option.
+    all.extend_from_slice(args);
+    (tool, all)
 }
 
 /// The program started by `mpirun` on so many ranks, which may be more than there are cores.

