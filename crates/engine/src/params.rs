@@ -88,6 +88,9 @@ pub struct Params {
 pub struct DatabaseTotals {
     /// Residues, or `-dbsize`.
     pub residues: i64,
+    /// The same for effective search spaces, for which a negative `-dbsize` does not count (`BLAST_CalcEffLengths`,
+    /// blast_setup.c).
+    pub space_residues: i64,
     /// Number of sequences.
     pub sequences: i64,
     /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (spec 5.1).

@@ -80,9 +80,14 @@ fn search_space(
         alpha_over_lambda: row.alpha / block.lambda,
         beta: row.beta,
     };
-    let adjustment = model.adjustment(len as i32, totals.residues, totals.sequences);
+    let adjustment = model.adjustment(len as i32, totals.space_residues, totals.sequences);
     let space = params.search_space.unwrap_or_else(|| {
-        length::effective_search_space(len as i32, totals.residues, totals.sequences, adjustment)
+        length::effective_search_space(
+            len as i32,
+            totals.space_residues,
+            totals.sequences,
+            adjustment,
+        )
     });
     (adjustment, space)
 }

@@ -279,7 +279,12 @@ fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
         residues => (residues as i64, database.stats_sequences() as i64),
     };
-    DatabaseTotals { residues: plan.dbsize.unwrap_or(residues), sequences, min_length }
+    DatabaseTotals {
+        residues: plan.dbsize.unwrap_or(residues),
+        space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
+        sequences,
+        min_length,
+    }
 }
 
 /// `algorithms` is what to say of stored masks, for each database or for none.

@@ -69,8 +69,12 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
             subjects.push(random.protein(len));
         }
     }
-    let totals =
-        DatabaseTotals { residues: db_length, sequences: subjects.len() as i64, min_length: 10 };
+    let totals = DatabaseTotals {
+        residues: db_length,
+        space_residues: db_length,
+        sequences: subjects.len() as i64,
+        min_length: 10,
+    };
     (queries, Sequences(subjects, Vec::new()), totals)
 }
 

@@ -123,6 +123,7 @@ fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<S
     let shortest = database.0.iter().map(Vec::len).min().expect("subjects");
     let totals = DatabaseTotals {
         residues: residues as i64,
+        space_residues: residues as i64,
         sequences: database.0.len() as i64,
         min_length: shortest.max(10) as i32,
     };
@@ -259,7 +260,8 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let params = parse("-comp_based_stats 2 -evalue 1000");
     let queries = encode(&records(include_str!("tests/query.fa")));
     let subjects = encode(&records(include_str!("tests/subjects.fa")));
-    let totals = DatabaseTotals { residues: 4584, sequences: 25, min_length: 64 };
+    let totals =
+        DatabaseTotals { residues: 4584, space_residues: 4584, sequences: 25, min_length: 64 };
     let traceback = Traceback::new(&params, &totals);
     let input = QueryInput { residues: queries[0].clone(), lower_case: Vec::new() };
     let query = Query::new(&input, &params, &totals);

@@ -185,8 +185,10 @@ impl Run {
         let made = make.output().unwrap();
         assert!(made.status.success(), "makeblastdb: {}", String::from_utf8_lossy(&made.stderr));
         let source = source(&case);
+        let residues = source.residues.iter().map(|s| s.len() as i64).sum();
         let totals = DatabaseTotals {
-            residues: source.residues.iter().map(|s| s.len() as i64).sum(),
+            residues,
+            space_residues: residues,
             sequences: case.subjects.len() as i64,
             min_length: 10,
         };
