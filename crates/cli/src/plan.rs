@@ -22,7 +22,7 @@ use fleetblast_db::load::Wish;
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::params::Params;
 
-pub use self::fleet::Fleet;
+pub use self::fleet::{Checkpoint, Fleet};
 pub use self::format::{Format, Report};
 pub(crate) use self::load::{size, wish};
 pub use self::restrict::DatabaseMask;
@@ -184,7 +184,7 @@ impl Plan {
             threads,
             split,
             partitions: options.partitions,
-            fleet: fleet::plan(&options.fleet)?,
+            fleet: fleet::plan(options, old_finite_size)?,
             load: load::wish(&options.loader, options.memory.as_deref())?,
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),

@@ -50,6 +50,8 @@ pub enum ToSupermaster {
     Drained,
     /// Something failed in the group.
     Failed(Failure),
+    /// By the driver of any rank: it was told that the job is to end soon ([`Event::Drain`](crate::role::Event::Drain)).
+    Drain,
     /// A sign of life.
     Ping,
 }

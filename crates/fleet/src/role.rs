@@ -49,6 +49,8 @@ pub enum Event<M, O> {
     Failed {
         /// The work.
         ticket: Ticket,
+        /// With which code the program is to exit.
+        code: u8,
         /// What went wrong, with the file if there is one.
         cause: String,
     },
@@ -104,8 +106,15 @@ pub enum Action<P, W> {
 pub struct Failure {
     /// The rank where it happened.
     pub rank: Rank,
+    /// With which code the program is to exit.
+    pub code: u8,
     /// What happened.
     pub cause: String,
+}
+
+impl Failure {
+    /// Exit code when a rank is not heard of any more: no exit code of BLAST+ says that.
+    pub const SILENCE: u8 = 255;
 }
 
 /// How a job ended in order.

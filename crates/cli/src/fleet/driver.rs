@@ -1,15 +1,15 @@
 //! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::ids::{BlockId, GroupId, Rank, Ticket, Time, WorkerId};
 use fleetblast_fleet::master::Master;
-use fleetblast_fleet::message::{Address, Outgoing, ToMaster};
+use fleetblast_fleet::message::{Address, Outgoing, ToMaster, ToSupermaster};
 use fleetblast_fleet::role::{Action, Event, Exit, Failure, Role};
 use fleetblast_fleet::supermaster::Supermaster;
 use fleetblast_fleet::topology::Topology;
@@ -21,9 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
+use super::vigil::{self, Vigil};
 use super::wire::Bytes;
 use super::worker::{Shared, WorkerWorks};
-use crate::error::{CliError, exit};
+use crate::error::CliError;
 
 /// Without heartbeats, the state machines hear of the time this often.
 const TICK: Duration = Duration::from_secs(1);
@@ -47,8 +48,10 @@ pub enum Happening {
     Master(Ticket, Result<MasterOutcome<Bytes>, CliError>),
     /// A work of the worker has ended.
     Worker(Ticket, Result<WorkerOutcome<Bytes>, CliError>),
-    /// The master's works found queries that cannot be read.
-    Unreadable(CliError),
+    /// This rank cannot go on.
+    Broken(CliError),
+    /// The job is to end soon.
+    Drain,
 }
 
 /// Brings messages from rank to rank.
@@ -74,6 +77,8 @@ pub trait Transport {
 pub struct Hosted<'a> {
     /// If the supermaster is here.
     pub supermaster: Option<SupermasterWorks<'a>>,
+    /// With the supermaster, the blocks that earlier runs finished, with the bytes of their output.
+    pub earlier: BTreeMap<BlockId, u64>,
     /// If a master is here.
     pub master: Option<(GroupId, MasterWorks<'a>)>,
     /// If a worker is here, with its threads.
@@ -86,7 +91,7 @@ pub enum End {
     /// All roles here are through.
     Exited(Exit),
     /// The job cannot go on.
-    Failed(Failure, u8),
+    Failed(Failure),
 }
 
 /// A job for a master's thread.
@@ -124,12 +129,10 @@ struct Driver<'a, T> {
     worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
     moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
     shared: Option<Arc<Shared>>,
-    /// The exit code of the first thing that failed here.
-    code: &'a Mutex<Option<u8>>,
     end: Option<End>,
 }
 
-/// Runs a rank to its end. `code` is where ranks of one process tell each other how to exit.
+/// Runs a rank to its end.
 ///
 /// # Errors
 /// A connection that is lost.
@@ -138,12 +141,14 @@ pub fn run<T: Transport>(
     topology: &Arc<Topology>,
     config: &Arc<Config>,
     hosted: Hosted,
+    vigil: Vigil,
     transport: &mut T,
-    code: &Mutex<Option<u8>>,
 ) -> Result<End, CliError> {
     let (done, works) = channel();
     thread::scope(|scope| {
-        let Hosted { supermaster, master, worker } = hosted;
+        let Hosted { supermaster, earlier, master, worker } = hosted;
+        let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
+        let _watching = vigil::watch(scope, vigil, &done);
         let mut driver = Driver {
             rank,
             topology,
@@ -152,7 +157,7 @@ pub fn run<T: Transport>(
             local: VecDeque::new(),
             sent: VecDeque::new(),
             supermaster: supermaster.map(|works| Slot {
-                role: Supermaster::new(config, topology, Default::default()),
+                role: Supermaster::new(config, topology, earlier),
                 works: supermaster_thread(scope, works, done.clone()),
                 exited: false,
             }),
@@ -164,7 +169,6 @@ pub fn run<T: Transport>(
             moving: None,
             shared: None,
             worker: None,
-            code,
             end: None,
         };
         if let Some((id, works, shared, pool)) = worker {
@@ -175,7 +179,11 @@ pub fn run<T: Transport>(
             driver.worker = Some((id, Slot { role, works, exited: false }));
         }
         let interval = config.heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
-        driver.run(&works, interval)
+        let end = driver.run(&works, interval);
+        if let Ok(End::Exited(Exit::Drained)) = end {
+            vigil::end_soon(kept_in.as_deref());
+        }
+        end
     })
 }
 
@@ -243,29 +251,41 @@ impl<T: Transport> Driver<'_, T> {
         match happening {
             Happening::Message(envelope) => self.deliver(envelope),
             Happening::Supermaster(ticket, outcome) => {
-                let event = self.done(ticket, outcome);
+                let event = Self::done(ticket, outcome);
                 self.supermaster(event)
             }
             Happening::Master(ticket, outcome) => {
-                let event = self.done(ticket, outcome);
+                let event = Self::done(ticket, outcome);
                 self.master(event)
             }
             Happening::Worker(ticket, outcome) => {
-                let event = self.done(ticket, outcome);
+                let event = Self::done(ticket, outcome);
                 self.worker(event)
             }
-            Happening::Unreadable(error) => Err(error),
+            Happening::Broken(error) => Err(error),
+            Happening::Drain => self.drain(),
         }
     }
 
+    /// Has the supermaster end the job soon.
+    fn drain(&mut self) -> Result<(), CliError> {
+        if self.supermaster.is_some() {
+            return self.supermaster(Event::Drain);
+        }
+        let from = match (&self.master, &self.worker) {
+            (Some((group, _)), _) => Address::Master(*group),
+            (None, Some((worker, _))) => Address::Worker(*worker),
+            (None, None) => return Ok(()),
+        };
+        let message = Outgoing::Supermaster(ToSupermaster::Drain);
+        self.transport.send(self.topology.supermaster, Envelope { from, message })
+    }
+
     /// The event of a work's end.
-    fn done<M, O>(&self, ticket: Ticket, outcome: Result<O, CliError>) -> Event<M, O> {
+    fn done<M, O>(ticket: Ticket, outcome: Result<O, CliError>) -> Event<M, O> {
         match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },
-            Err(error) => {
-                super::worker::lock(self.code).get_or_insert(error.exit_code);
-                Event::Failed { ticket, cause: error.message }
-            }
+            Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },
         }
     }
 
@@ -374,8 +394,7 @@ impl<T: Transport> Driver<'_, T> {
                 self.sent.extend(receipt.map(|ticket| (from, ticket)));
             }
             Action::Fail(failure) => {
-                let code = super::worker::lock(self.code).unwrap_or(exit::UNKNOWN);
-                self.end.get_or_insert(End::Failed(failure, code));
+                self.end.get_or_insert(End::Failed(failure));
             }
             Action::Exit(exit) => self.exit(from, exit),
             action => return Ok(Some(action)),
@@ -438,7 +457,7 @@ fn master_thread<'s, 'a: 's>(
             match task {
                 MasterTask::Open(block, queries) => {
                     if let Err(error) = works.open(block, &queries) {
-                        let _ = done.send(Happening::Unreadable(error));
+                        let _ = done.send(Happening::Broken(error));
                     }
                 }
                 MasterTask::Work(ticket, work) => {

@@ -1,37 +1,44 @@
 //! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
 
+mod checkpoint;
 mod driver;
 mod job;
 mod master;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod output;
+mod records;
 mod store;
 mod supermaster;
 mod threads;
+mod vigil;
 mod wire;
 mod worker;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 
 use fleetblast_db::load::{self, Choice, Purpose};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::ids::{GroupId, Rank, WorkerId};
-use fleetblast_fleet::role::Exit;
+use fleetblast_fleet::role::{Exit, Failure};
 use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_spool::Checkpoint;
 
+use self::checkpoint::Kept;
 use self::driver::{End, Hosted, Transport};
 use self::job::Job;
 use self::master::MasterWorks;
 #[cfg(feature = "mpi")]
 pub use self::mpi::on_processes;
 use self::output::Whole;
+use self::records::Records;
 use self::store::Store;
 use self::supermaster::SupermasterWorks;
 use self::threads::Threads;
+use self::vigil::Vigil;
 use self::worker::{Shared, WorkerWorks};
 use crate::error::{CliError, exit};
 use crate::plan::{Plan, Target as Out};
@@ -48,19 +55,28 @@ use crate::terminal::Progress;
 /// Whatever ends the job early.
 pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     let target = Target::open(plan)?;
-    let Some(ends) = Ends::open(plan, &target)? else { return Ok(()) };
+    let Some((ends, checkpoint)) = Ends::open(plan, &target)? else { return Ok(()) };
+    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
+    let kept = match &checkpoint {
+        Some(checkpoint) => {
+            vigil.signals = Some(vigil::signals()?);
+            let scans = checkpoint::scan(checkpoint.run(), 0, 1)?;
+            Some(Kept::told(checkpoint.run().clone(), plan, &scans)?)
+        }
+        None => None,
+    };
     let path = ends.output.path().to_owned();
-    let common = Common::new(plan, &target, ranks, path)?;
-    let mut first = Some(ends.works(&common.job));
-    let code = Mutex::new(None);
+    let common = Common::new(plan, &target, ranks, path, kept)?;
+    let mut first = Some((ends.works(&common.job), vigil));
     let results: Vec<Result<End, CliError>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
         for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
             let rank = Rank(rank);
-            let works = if rank == common.topology.supermaster { first.take() } else { None };
-            let (common, code) = (&common, &code);
+            let first = if rank == common.topology.supermaster { first.take() } else { None };
+            let (works, vigil) = first.unzip();
+            let common = &common;
             threads.push(scope.spawn(move || {
-                let end = common.run(rank, works, &mut transport, code);
+                let end = common.run(rank, works, vigil.unwrap_or_default(), &mut transport);
                 if !matches!(end, Ok(End::Exited(_))) {
                     transport.end_all();
                 }
@@ -75,13 +91,22 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     });
     let mut ended = Ok(());
     for result in results {
-        match result.and_then(verdict) {
+        match result.and_then(|end| verdict(end, ranks)) {
             // Those that were told to end have nothing to say of their own.
             Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
             _ => {}
         }
     }
-    ended
+    ended?;
+    remove(checkpoint);
+    Ok(())
+}
+
+/// Removes the checkpoint of a job whose report is complete.
+fn remove(checkpoint: Option<Checkpoint>) {
+    if let Some(Err(error)) = checkpoint.map(Checkpoint::remove) {
+        warn(&format!("the report is complete, but what was kept of it is not removed: {error}"));
+    }
 }
 
 /// Refuses a search on processes that cannot talk to each other.
@@ -93,12 +118,21 @@ pub fn on_processes(_: &Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliE
     launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
 }
 
-/// What a rank's end means for the process.
-fn verdict(end: End) -> Result<(), CliError> {
+/// What a rank's end means for the process, in a job of so many ranks.
+fn verdict(end: End, ranks: u32) -> Result<(), CliError> {
     match end {
         End::Exited(Exit::Completed) => Ok(()),
-        End::Exited(Exit::Drained) => Err(CliError::new(exit::UNKNOWN, "ended early, as told")),
-        End::Failed(failure, code) => Err(CliError::new(code, failure.cause)),
+        // Told already, lest a long search delay it.
+        End::Exited(Exit::Drained) => Err(CliError::new(exit::DRAINED, "")),
+        End::Failed(Failure { rank, code, cause }) => {
+            // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
+            let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
+            let message = match anywhere || ranks == 1 {
+                true => cause,
+                false => format!("{cause} (rank {rank})"),
+            };
+            Err(CliError::new(code, message))
+        }
     }
 }
 
@@ -110,8 +144,11 @@ struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Opens them; `None` if there is nothing to do.
-    fn open(plan: &'a Plan, target: &Target) -> Result<Option<Self>, CliError> {
+    /// Opens them, and the checkpoint; `None` if there is nothing to do.
+    fn open(
+        plan: &'a Plan,
+        target: &Target,
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, CliError> {
         let mut progress = Progress::new(plan.progress, plan.out == Out::Stdout);
         let Some(queries) = Queries::open(plan, target.nothing_included)? else {
             warn("Query is Empty!");
@@ -121,8 +158,12 @@ impl<'a> Ends<'a> {
         if progress.is_drawn() {
             progress.start(queries.count());
         }
-        let output = Whole::new(Output::open(&plan.out)?)?;
-        Ok(Some(Ends { queries, output, progress }))
+        let checkpoint = checkpoint::open(plan, target)?;
+        let output = match checkpoint.as_ref().map(Checkpoint::run) {
+            Some(run) => Whole::kept(&plan.out, &run.root, run.job)?,
+            None => Whole::new(Output::open(&plan.out)?)?,
+        };
+        Ok(Some((Ends { queries, output, progress }, checkpoint)))
     }
 
     /// The supermaster's works with them.
@@ -139,6 +180,7 @@ struct Common<'a> {
     config: Arc<Config>,
     /// The output while it is written.
     path: PathBuf,
+    kept: Option<Kept>,
 }
 
 impl<'a> Common<'a> {
@@ -147,6 +189,7 @@ impl<'a> Common<'a> {
         target: &'a Target,
         ranks: u32,
         path: PathBuf,
+        kept: Option<Kept>,
     ) -> Result<Self, CliError> {
         let wanted = plan.partitions.unwrap_or(ranks as usize);
         let partitions = target.searched.partitions(wanted);
@@ -162,8 +205,9 @@ impl<'a> Common<'a> {
             choice: load::choose(&target.searched, Purpose::Search, plan.load)
                 .map_err(|error| subjects::failure(&error))?,
             topology: Arc::new(Topology::new(shape)),
-            config: Arc::new(plan.fleet.config.clone()),
+            config: Arc::new(Config { checkpoint: kept.is_some(), ..plan.fleet.config.clone() }),
             path,
+            kept,
         })
     }
 
@@ -172,11 +216,18 @@ impl<'a> Common<'a> {
         &'a self,
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
+        vigil: Vigil<'a>,
         transport: &mut impl Transport,
-        code: &Mutex<Option<u8>>,
     ) -> Result<End, CliError> {
         let hosted = self.hosted(rank, supermaster)?;
-        driver::run(rank, &self.topology, &self.config, hosted, transport, code)
+        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+        let (topology, config) = (&self.topology, &self.config);
+        let end = driver::run(rank, topology, config, hosted, vigil, transport)?;
+        if let (Some(shared), Some(_), End::Exited(Exit::Completed)) = (shared, &self.kept, &end) {
+            // Before the checkpoint is removed. What this rank wrote may be known to its host only.
+            shared.output().sync()?;
+        }
+        Ok(end)
     }
 
     /// What a rank hosts.
@@ -187,11 +238,16 @@ impl<'a> Common<'a> {
     ) -> Result<Hosted<'a>, CliError> {
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.workers.iter().position(|place| place.rank == rank);
+        let earlier = match (&supermaster, &self.kept) {
+            (Some(_), Some(kept)) => kept.finished(),
+            _ => BTreeMap::new(),
+        };
         Ok(Hosted {
             supermaster,
+            earlier,
             master: master.map(|id| (GroupId(id as u32), MasterWorks::new(&self.job))),
             worker: match worker {
-                Some(id) => Some(self.worker(WorkerId(id as u32))?),
+                Some(id) => Some(self.worker(rank, WorkerId(id as u32))?),
                 None => None,
             },
         })
@@ -199,6 +255,7 @@ impl<'a> Common<'a> {
 
     fn worker(
         &'a self,
+        rank: Rank,
         id: WorkerId,
     ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), CliError> {
         let Job { plan, target, .. } = self.job;
@@ -212,7 +269,12 @@ impl<'a> Common<'a> {
             scans.insert(partition, Scan::new(target, supply, true));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
-        let shared = Arc::new(Shared::new(Store::new(directory), output::Shared::new(&self.path)));
+        let records = match &self.kept {
+            Some(kept) => Some(Records::new(kept, rank)?),
+            None => None,
+        };
+        let output = output::Shared::new(&self.path);
+        let shared = Arc::new(Shared::new(Store::new(directory), records, output));
         let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build();
         let pool = pool.map_err(|error| {

@@ -1,17 +1,19 @@
 //! Ranks as processes, connected by MPI.
 
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::Rank;
 use fleetblast_mpi::{Launch, Mailbox, MpiError, World};
+use fleetblast_spool::{Checkpoint, Run, Scan};
 
+use super::checkpoint::{self, Kept};
 use super::driver::{Envelope, Happening, Transport};
-use super::{Common, Ends, verdict};
+use super::vigil::{self, Vigil};
+use super::{Common, Ends, remove, verdict};
 use crate::error::{CliError, exit};
 use crate::plan::Plan;
 use crate::run::subjects::Target;
@@ -32,18 +34,32 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let target = together(&world, Target::open(plan))?;
     let is_first = world.rank() == 0;
     let ends = if is_first { Ends::open(plan, &target) } else { Ok(None) };
-    let ends = together(&world, ends)?;
-    let path = tell_all(&world, ends.as_ref().map(|ends| ends.output.path().to_owned()))?;
+    let (ends, checkpoint) = together(&world, ends)?.unzip();
+    let checkpoint = checkpoint.flatten();
+    let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
-    let Some(path) = path else { return Ok(()) };
-    let common = together(&world, Common::new(plan, &target, world.size() as u32, path))?;
+    let Some(path) = tell_all(&world, path)?.map(path_of) else { return Ok(()) };
+    let kept = kept(&world, plan, checkpoint.as_ref())?;
+    let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
+    let ranks = world.size() as u32;
+    let common = together(&world, Common::new(plan, &target, ranks, path, kept))?;
     let mut mailbox = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)? };
     let works = ends.map(|ends| ends.works(&common.job));
-    let end = common.run(Rank(world.rank() as u32), works, &mut mailbox, &Mutex::new(None));
-    match end.and_then(verdict) {
+    let end = common.run(Rank(world.rank() as u32), works, vigil, &mut mailbox);
+    match end.and_then(|end| verdict(end, ranks)) {
         Ok(()) => {
             mailbox.mailbox.flush(FAREWELL).map_err(failure)?;
+            // What is kept is wanted until all ranks have brought their part of the report to disk.
+            world.comm().barrier().map_err(failure)?;
+            remove(checkpoint);
             Ok(())
+        }
+        Err(error) if error.exit_code == exit::DRAINED => {
+            mailbox.mailbox.flush(FAREWELL).map_err(failure)?;
+            // Launchers end the other ranks when one ends with an error.
+            world.comm().barrier().map_err(failure)?;
+            Err(error)
         }
         Err(error) => {
             crate::program::complain(&error.message);
@@ -74,15 +90,48 @@ fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
     }
 }
 
-/// What the first rank knows.
-fn tell_all(world: &World, path: Option<PathBuf>) -> Result<Option<PathBuf>, CliError> {
-    let mut bytes = path.map_or_else(Vec::new, |path| path.as_os_str().as_bytes().to_vec());
+/// The checkpoint, if there is one, for all ranks; each of them scans some of its files.
+fn kept(
+    world: &World,
+    plan: &Plan,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<Option<Kept>, CliError> {
+    let run = checkpoint.map(|checkpoint| {
+        let Run { root, number, job } = checkpoint.run();
+        postcard::to_allocvec(&(path_bytes(root), number, job)).map_err(CliError::engine)
+    });
+    let Some(run) = tell_all(world, together(world, run.transpose())?)? else { return Ok(None) };
+    let (root, number, job) = postcard::from_bytes(&run).map_err(CliError::engine)?;
+    let run = Run { root: path_of(root), number, job };
+    let scans = checkpoint::scan(&run, world.rank(), world.size());
+    let scans = postcard::to_allocvec(&together(world, scans)?).map_err(CliError::engine)?;
+    let mut all: Vec<Scan> = Vec::new();
+    for scans in world.comm().gather_all(&scans).map_err(failure)? {
+        all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(CliError::engine)?);
+    }
+    let kept = match checkpoint {
+        Some(_) => Kept::told(run, plan, &all),
+        None => Kept::new(run, &all),
+    };
+    together(world, kept).map(Some)
+}
+
+fn path_bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+/// What the first rank knows; never nothing at all.
+fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
+    let mut bytes = known.unwrap_or_default();
     let mut length = (bytes.len() as u64).to_ne_bytes();
     world.comm().broadcast(0, &mut length).map_err(failure)?;
     bytes.resize(u64::from_ne_bytes(length) as usize, 0);
     world.comm().broadcast(0, &mut bytes).map_err(failure)?;
-    let path = PathBuf::from(std::ffi::OsString::from_vec(bytes));
-    Ok(Some(path).filter(|path| !path.as_os_str().is_empty()))
+    Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]

@@ -1,5 +1,6 @@
 //! The output while many write to it, and its two ends.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::FileExt;
@@ -9,17 +10,40 @@ use std::sync::{Arc, OnceLock};
 use tempfile::NamedTempFile;
 
 use crate::error::CliError;
-use crate::run::output::Output;
+use crate::plan::Target;
+use crate::run::output::{self, Output};
 
 /// Bytes copied at a time.
 const COPIED: usize = 1 << 20;
 
 /// The output as the supermaster has it.
 pub struct Whole {
-    output: Output,
-    /// Standard output, pipes and devices have no places to write at: their report is made in a file of its own first.
-    detour: Option<NamedTempFile>,
     path: PathBuf,
+    ending: Ending,
+}
+
+/// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
+/// made in a file of its own first.
+enum Ending {
+    /// The file gets its name.
+    Named(Output),
+    /// It is copied.
+    Copied(Output, NamedTempFile),
+    /// With a checkpoint, the file gets its name ...
+    Renamed(Unfinished, PathBuf),
+    /// ... or is copied to what is opened then: until then, signals have the job end in order.
+    CopiedLate(Unfinished, Target),
+}
+
+/// The unfinished report of a job with a checkpoint. It always has the same name, so that runs that were killed leave no
+/// more than one.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // Best effort: the next run makes it anew.
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// The output as those have it who write parts of it.
@@ -44,7 +68,7 @@ impl Whole {
     /// If it needs a file of its own and none can be made in the current directory.
     pub fn new(output: Output) -> Result<Self, CliError> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole { output, detour: None, path });
+            return Ok(Whole { path, ending: Ending::Named(output) });
         }
         let here = Path::new(".");
         let detour =
@@ -56,7 +80,39 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole { output, detour: Some(detour), path })
+        Ok(Whole { path, ending: Ending::Copied(output, detour) })
+    }
+
+    /// The output of a job whose checkpoint is in `directory` and bears this mark.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub fn kept(target: &Target, directory: &Path, mark: u64) -> Result<Self, CliError> {
+        let wanted = match target {
+            Target::File(path) => output::replaced(path),
+            Target::Stdout => None,
+        };
+        let path = match &wanted {
+            Some(wanted) => {
+                let mut name = OsString::from(".");
+                name.push(wanted.file_name().unwrap_or_default());
+                name.push(format!(".{mark:016x}.part"));
+                wanted.with_file_name(name)
+            }
+            None => directory.join("report.part"),
+        };
+        let file = File::create(&path).map_err(|error| failure(&path, None, &error))?;
+        if let Some(old) = wanted.as_ref().and_then(|wanted| fs::metadata(wanted).ok()) {
+            // A courtesy to whoever set them; not every file system has them.
+            let _ = file.set_permissions(old.permissions());
+        }
+        let path = fs::canonicalize(&path).map_err(|error| failure(&path, None, &error))?;
+        let unfinished = Unfinished(path.clone());
+        let ending = match wanted {
+            Some(wanted) => Ending::Renamed(unfinished, wanted),
+            None => Ending::CopiedLate(unfinished, target.clone()),
+        };
+        Ok(Whole { path, ending })
     }
 
     /// Where the others write.
@@ -68,22 +124,36 @@ impl Whole {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn finish(mut self, offset: u64, end: &[u8]) -> Result<(), CliError> {
-        Shared::new(&self.path).write(&[Stretch { offset, bytes: end.to_vec() }])?;
-        if let Some(detour) = self.detour.take() {
-            let failed = |error: std::io::Error| failure(&self.path, None, &error);
-            let mut file = File::open(detour.path()).map_err(failed)?;
-            let mut buffer = vec![0; COPIED];
-            loop {
-                match file.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(length) => self.output.write(&buffer[..length])?,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(failed(error)),
-                }
+    pub fn finish(self, offset: u64, end: &[u8]) -> Result<(), CliError> {
+        let shared = Shared::new(&self.path);
+        shared.write(&[Stretch { offset, bytes: end.to_vec() }])?;
+        match self.ending {
+            Ending::Named(output) => output.commit(),
+            Ending::Copied(output, _detour) => copy(&self.path, output),
+            Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
+            Ending::Renamed(_unfinished, wanted) => {
+                // What is in the checkpoint is removed afterwards.
+                shared.sync()?;
+                let renamed = fs::rename(&self.path, &wanted)
+                    .and_then(|()| File::open(wanted.parent().unwrap_or(Path::new("/"))))
+                    .and_then(|directory| directory.sync_all());
+                renamed.map_err(|error| failure(&wanted, None, &error))
             }
         }
-        self.output.commit()
+    }
+}
+
+fn copy(path: &Path, mut output: Output) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| failure(path, None, &error);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut buffer = vec![0; COPIED];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return output.commit(),
+            Ok(length) => output.write(&buffer[..length])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
     }
 }
 
@@ -111,6 +181,15 @@ impl Shared {
                 .map_err(|error| failure(&self.path, Some(*offset), &error))?;
         }
         Ok(())
+    }
+
+    /// Brings to disk what was written here.
+    ///
+    /// # Errors
+    /// Names the file.
+    pub fn sync(&self) -> Result<(), CliError> {
+        let synced = self.file.get().map_or(Ok(()), File::sync_all);
+        synced.map_err(|error| failure(&self.path, None, &error))
     }
 }
 

@@ -112,6 +112,7 @@ impl Store {
                     Holder::Worker(worker, _) => {
                         parts.iter_mut().find(|(from, _)| **from == Address::Worker(worker))
                     }
+                    // Asked for with a checkpoint only, and found there.
                     Holder::Record => None,
                 };
                 let Some((_, (part, at))) = from else {

@@ -7,12 +7,13 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::prelim::{Cut, Kernel, Searcher};
 use fleetblast_engine::traceback::Candidate;
 use fleetblast_fleet::ids::{BlockId, PartitionId};
-use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
+use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
 use fleetblast_report::report;
 use rayon::prelude::*;
 
 use super::job::{Block, Job};
-use super::output;
+use super::output::{self, Stretch};
+use super::records::Records;
 use super::store::Store;
 use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
 use crate::error::CliError;
@@ -34,6 +35,8 @@ pub struct WorkerWorks<'a> {
 pub struct Shared {
     /// Formatted pieces.
     store: Mutex<Store>,
+    /// The checkpoint, if there is one: all that is written to the output is kept there first.
+    records: Option<Mutex<Records>>,
     output: output::Shared,
     /// The highest cut known of each block that is searched.
     cuts: Mutex<HashMap<BlockId, Bytes>>,
@@ -48,9 +51,10 @@ struct State {
 }
 
 impl Shared {
-    /// For a worker that keeps its pieces in `store` and writes to `output`.
-    pub fn new(store: Store, output: output::Shared) -> Self {
-        Shared { store: Mutex::new(store), output, cuts: Mutex::new(HashMap::new()) }
+    /// For a worker that keeps its pieces in `store`, makes them durable with `records`, and writes to `output`.
+    pub fn new(store: Store, records: Option<Records>, output: output::Shared) -> Self {
+        let (store, records) = (Mutex::new(store), records.map(Mutex::new));
+        Shared { store, records, output, cuts: Mutex::new(HashMap::new()) }
     }
 
     /// Carries out a work of the other lane.
@@ -63,18 +67,48 @@ impl Shared {
                 let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
                 Ok(WorkerOutcome::Gathered { bytes, freed })
             }
-            WorkerWork::Write(window) => {
+            WorkerWork::Write(window) => match &self.records {
+                Some(records) => self.restore(records, &window.runs),
+                None => self.write(lock(&self.store).assemble(window)?),
+            },
+            WorkerWork::Collective { runs, master } => match &self.records {
+                Some(records) => self.restore(records, &runs),
+                None => self.write(lock(&self.store).assemble_share(&runs, master)?),
+            },
+            WorkerWork::Persist { window, size, last } => {
+                let block = window.block;
+                let records = self.records.as_ref().ok_or_else(|| unknown(block))?;
                 let (stretches, freed) = lock(&self.store).assemble(window)?;
-                self.output.write(&stretches)?;
+                lock(records).keep(block, size, &stretches, last)?;
                 Ok(WorkerOutcome::Written { freed })
             }
-            WorkerWork::Collective { runs, master } => {
-                let (stretches, freed) = lock(&self.store).assemble_share(&runs, master)?;
-                self.output.write(&stretches)?;
-                Ok(WorkerOutcome::Written { freed })
+            WorkerWork::Search { block, .. } | WorkerWork::Answer { block, .. } => {
+                Err(unknown(block))
             }
-            _ => Err(CliError::unsupported("blastp", "-checkpoint")),
         }
+    }
+
+    /// The file that is written to.
+    pub fn output(&self) -> &output::Shared {
+        &self.output
+    }
+
+    fn write(
+        &self,
+        (stretches, freed): (Vec<Stretch>, u64),
+    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+        self.output.write(&stretches)?;
+        Ok(WorkerOutcome::Written { freed })
+    }
+
+    /// Writes what is in the checkpoint: it takes no memory of formatted pieces any more.
+    fn restore(
+        &self,
+        records: &Mutex<Records>,
+        runs: &[Run],
+    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+        let stretches = lock(records).stretches(runs)?;
+        self.write((stretches, 0))
     }
 
     /// Takes note of a cut that has risen.

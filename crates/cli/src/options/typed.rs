@@ -226,6 +226,8 @@ impl BlastpOptions {
                 segment_size: read.long("segment_size"),
                 write_buffer: read.text("write_buffer"),
                 result_memory: read.text("result_memory"),
+                checkpoint: read.text("checkpoint"),
+                resume: read.flag("resume"),
             },
             loader: text("loader"),
             memory: read.text("memory"),
@@ -254,6 +256,10 @@ pub struct FleetOptions {
     pub write_buffer: Option<OsString>,
     /// `-result_memory`.
     pub result_memory: Option<OsString>,
+    /// `-checkpoint`.
+    pub checkpoint: Option<OsString>,
+    /// `-resume`.
+    pub resume: bool,
 }
 
 /// Text for messages and for parsing; bytes that are not UTF-8 are replaced.

@@ -1,12 +1,14 @@
 //! A search by many ranks.
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
 
 use super::load;
 use crate::error::CliError;
-use crate::options::typed::FleetOptions;
+use crate::options::typed::{BlastpOptions, FleetOptions, Lists, lossy};
 
 /// What the user wants of the ranks.
 #[derive(Clone, Debug)]
@@ -19,10 +21,26 @@ pub struct Fleet {
     pub replicas: Option<u32>,
     /// Scheduling and output.
     pub config: Config,
+    /// What is finished is kept.
+    pub checkpoint: Option<Checkpoint>,
 }
 
-/// What the options say.
-pub fn plan(options: &FleetOptions) -> Result<Fleet, CliError> {
+/// Where to keep what is finished.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// The directory.
+    pub directory: PathBuf,
+    /// A job that it keeps may go on.
+    pub resume: bool,
+    /// Names, with their dashes, and values of all options on which the report depends, but for the queries.
+    pub options: BTreeMap<String, String>,
+    /// Files that such options name.
+    pub files: BTreeMap<String, PathBuf>,
+}
+
+/// What the options say; `old_finite_size` is what the environment says of that.
+pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliError> {
+    let options = &all.fleet;
     let default = Config::default();
     let size = |name: &str, text: Option<&OsStr>, default: u64| {
         text.map_or(Ok(default), |text| load::bytes(name, text))
@@ -51,5 +69,157 @@ pub fn plan(options: &FleetOptions) -> Result<Fleet, CliError> {
     };
     config.validate().map_err(CliError::query_options)?;
     let FleetOptions { ranks, groups, replicas, .. } = *options;
-    Ok(Fleet { ranks, groups, replicas, config })
+    let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
+        directory: PathBuf::from(directory),
+        resume: options.resume,
+        options: decisive(all, old_finite_size),
+        files: files(all),
+    });
+    // What is kept is the matter of ranks, so there is one at least.
+    let ranks = ranks.or(checkpoint.as_ref().map(|_| 1));
+    Ok(Fleet { ranks, groups, replicas, config, checkpoint })
+}
+
+/// The options on which the report depends. All are named here, so that a new one cannot be forgotten.
+fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, String> {
+    let BlastpOptions {
+        query_loc,
+        task,
+        db_soft_mask,
+        db_hard_mask,
+        subject_loc,
+        evalue,
+        word_size,
+        gap_open,
+        gap_extend,
+        matrix,
+        threshold,
+        comp_based_stats,
+        outfmt,
+        show_gis,
+        num_descriptions,
+        num_alignments,
+        line_length,
+        html,
+        sort_hits,
+        sort_hsps,
+        seg,
+        soft_masking,
+        lcase_masking,
+        qcov_hsp_perc,
+        max_hsps,
+        culling_limit,
+        best_hit_overhang,
+        best_hit_score_edge,
+        subject_besthit,
+        max_target_seqs,
+        dbsize,
+        searchsp,
+        xdrop_ungap,
+        xdrop_gap,
+        xdrop_gap_final,
+        window_size,
+        ungapped,
+        parse_deflines,
+        mt_mode,
+        use_sw_tback,
+        lists,
+        // Told by what they hold.
+        query: _,
+        db: _,
+        subject: _,
+        // Without effect on the report.
+        out: _,
+        num_threads: _,
+        timing: _,
+        partitions: _,
+        fleet: _,
+        loader: _,
+        memory: _,
+        progress: _,
+        // Refused.
+        unsupported: _,
+    } = options;
+    let text = |text: &Option<OsString>| text.as_deref().map(lossy);
+    let all = [
+        ("-query_loc", text(query_loc)),
+        ("-task", Some(format!("{task:?}"))),
+        ("-db_soft_mask", text(db_soft_mask)),
+        ("-db_hard_mask", text(db_hard_mask)),
+        ("-subject_loc", text(subject_loc)),
+        ("-evalue", Some(evalue.to_string())),
+        ("-word_size", number(word_size)),
+        ("-gapopen", number(gap_open)),
+        ("-gapextend", number(gap_extend)),
+        ("-matrix", text(matrix)),
+        ("-threshold", number(threshold)),
+        ("-comp_based_stats", Some(lossy(comp_based_stats))),
+        ("-outfmt", Some(lossy(outfmt))),
+        ("-show_gis", flag(*show_gis)),
+        ("-num_descriptions", number(num_descriptions)),
+        ("-num_alignments", number(num_alignments)),
+        ("-line_length", number(line_length)),
+        ("-html", flag(*html)),
+        ("-sorthits", number(sort_hits)),
+        ("-sorthsps", number(sort_hsps)),
+        ("-seg", Some(lossy(seg))),
+        ("-soft_masking", flag(*soft_masking)),
+        ("-lcase_masking", flag(*lcase_masking)),
+        ("-qcov_hsp_perc", number(qcov_hsp_perc)),
+        ("-max_hsps", number(max_hsps)),
+        ("-culling_limit", number(culling_limit)),
+        ("-best_hit_overhang", number(best_hit_overhang)),
+        ("-best_hit_score_edge", number(best_hit_score_edge)),
+        ("-subject_besthit", flag(*subject_besthit)),
+        ("-max_target_seqs", number(max_target_seqs)),
+        ("-dbsize", number(dbsize)),
+        ("-searchsp", number(searchsp)),
+        ("-xdrop_ungap", number(xdrop_ungap)),
+        ("-xdrop_gap", number(xdrop_gap)),
+        ("-xdrop_gap_final", number(xdrop_gap_final)),
+        ("-window_size", number(window_size)),
+        ("-ungapped", flag(*ungapped)),
+        ("-parse_deflines", flag(*parse_deflines)),
+        ("-mt_mode", Some(mt_mode.to_string())),
+        ("-use_sw_tback", flag(*use_sw_tback)),
+        ("-taxids", text(&lists.taxids)),
+        ("-negative_taxids", text(&lists.negative_taxids)),
+        ("OLD_FSC (in the environment)", flag(old_finite_size)),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Lists whose contents decide what is searched.
+fn files(options: &BlastpOptions) -> BTreeMap<String, PathBuf> {
+    let Lists {
+        gis,
+        negative_gis,
+        seqids,
+        negative_seqids,
+        taxid_file,
+        negative_taxid_file,
+        // The taxids themselves.
+        taxids: _,
+        negative_taxids: _,
+    } = &options.lists;
+    let all = [
+        ("-gilist", gis),
+        ("-negative_gilist", negative_gis),
+        ("-seqidlist", seqids),
+        ("-negative_seqidlist", negative_seqids),
+        ("-taxidlist", taxid_file),
+        ("-negative_taxidlist", negative_taxid_file),
+    ];
+    let named = |(name, path): (&str, &Option<OsString>)| {
+        Some((name.to_owned(), PathBuf::from(path.as_ref()?)))
+    };
+    all.into_iter().filter_map(named).collect()
+}
+
+fn number<T: ToString>(number: &Option<T>) -> Option<String> {
+    number.as_ref().map(T::to_string)
+}
+
+fn flag(given: bool) -> Option<String> {
+    given.then(|| "given".to_owned())
 }

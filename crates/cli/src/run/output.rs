@@ -135,7 +135,7 @@ fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> 
 
 /// The file that a report replaces, links followed. `None` for pipes and devices, and for what is open already and has
 /// a name only in `/proc`: others may be writing there, too.
-fn replaced(path: &Path) -> Option<PathBuf> {
+pub fn replaced(path: &Path) -> Option<PathBuf> {
     let mut path = absolute(path).ok()?;
     for _ in 0..MOST_LINKS {
         if path.starts_with("/proc") || path.starts_with("/dev/fd") {

@@ -16,9 +16,9 @@ use crate::plan::{Plan, Source};
 use crate::terminal::Progress;
 
 /// A block ends with the batch that brings it to so many residues: enough for the database to be read rarely.
-const BLOCK_RESIDUES: usize = 50_000;
+pub const BLOCK_RESIDUES: usize = 50_000;
 /// Or to so many queries.
-const BLOCK_QUERIES: usize = 1_000;
+pub const BLOCK_QUERIES: usize = 1_000;
 
 /// What BLAST+ says of a query whose composition allows no statistics.
 const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \

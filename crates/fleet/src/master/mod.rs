@@ -379,7 +379,7 @@ impl<P: Payload> Master<P> {
                 peer => ("the worker", self.topology.worker(self.worker(peer as u32 - 1)).rank),
             };
             let cause = format!("{who} was silent for {:.1} s", silence.seconds());
-            actions.push(Action::Fail(Failure { rank, cause }));
+            actions.push(Action::Fail(Failure { rank, code: Failure::SILENCE, cause }));
         }
         for peer in self.peers.quiet(now) {
             match peer {
@@ -407,8 +407,8 @@ impl<P: Payload> Role<P> for Master<P> {
             Event::Start => {}
             Event::Message { from, message } => self.take(now, from, message, actions),
             Event::Done { ticket, outcome } => self.done(now, ticket, outcome, actions),
-            Event::Failed { cause, .. } => {
-                let failure = Failure { rank: self.rank(), cause };
+            Event::Failed { code, cause, .. } => {
+                let failure = Failure { rank: self.rank(), code, cause };
                 self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
             }
             Event::Tick => self.tick(now, actions),

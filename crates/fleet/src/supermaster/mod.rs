@@ -124,6 +124,7 @@ impl<P: Payload> Supermaster<P> {
                 }
             }
             ToSupermaster::Failed(failure) => actions.push(Action::Fail(failure)),
+            ToSupermaster::Drain => self.drain(now, actions),
             ToSupermaster::Ping => {}
         }
     }
@@ -271,7 +272,8 @@ impl<P: Payload> Supermaster<P> {
         if let Some((group, silence)) = self.peers.silent(now) {
             let cause =
                 format!("the master of group {group} was silent for {:.1} s", silence.seconds());
-            actions.push(Action::Fail(Failure { rank: self.topology.groups[group].master, cause }));
+            let rank = self.topology.groups[group].master;
+            actions.push(Action::Fail(Failure { rank, code: Failure::SILENCE, cause }));
         }
         for group in self.peers.quiet(now) {
             self.tell(now, GroupId(group as u32), ToMaster::Ping, actions);
@@ -295,15 +297,16 @@ impl<P: Payload> Role<P> for Supermaster<P> {
             Event::Message { from: Address::Master(group), message } => {
                 self.take(now, group, message, actions);
             }
+            Event::Message { message: ToSupermaster::Drain, .. } => self.drain(now, actions),
             Event::Message { .. } => {}
             Event::Done { ticket, outcome } => {
                 if self.running.take_if(|running| *running == ticket).is_some() {
                     self.done(now, outcome, actions);
                 }
             }
-            Event::Failed { cause, .. } => {
+            Event::Failed { code, cause, .. } => {
                 let rank = self.topology.supermaster;
-                actions.push(Action::Fail(Failure { rank, cause }));
+                actions.push(Action::Fail(Failure { rank, code, cause }));
             }
             Event::Tick => self.tick(now, actions),
             Event::Drain => self.drain(now, actions),

@@ -316,7 +316,11 @@ impl<P: Payload> Worker<P> {
     fn tick(&mut self, now: Time, actions: &mut Actions<P>) {
         if let Some((_, silence)) = self.master.silent(now) {
             let cause = format!("the group's master was silent for {:.1} s", silence.seconds());
-            actions.push(Action::Fail(Failure { rank: self.master_rank, cause }));
+            actions.push(Action::Fail(Failure {
+                rank: self.master_rank,
+                code: Failure::SILENCE,
+                cause,
+            }));
         } else if !self.master.quiet(now).is_empty() {
             self.tell_master(now, ToMaster::Ping, actions);
         }
@@ -348,8 +352,8 @@ impl<P: Payload> Role<P> for Worker<P> {
             Event::Start => self.tell_master(now, ToMaster::Ready, actions),
             Event::Message { from, message } => self.take(now, from, message, actions),
             Event::Done { ticket, outcome } => self.done(now, ticket, outcome, actions),
-            Event::Failed { cause, .. } => {
-                let failure = Failure { rank: self.rank, cause };
+            Event::Failed { code, cause, .. } => {
+                let failure = Failure { rank: self.rank, code, cause };
                 self.tell_master(now, ToMaster::Failed(failure), actions);
             }
             Event::Sent { ticket } => self.sent(ticket),

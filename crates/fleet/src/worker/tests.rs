@@ -170,13 +170,13 @@ fn a_drain_drops_what_has_not_begun() {
 #[test]
 fn a_failed_write_names_the_rank() {
     let mut bench = Bench::new(Config::default());
-    bench.event(Event::Failed { ticket: Ticket(1), cause: "out.txt: disk full".into() });
+    bench.event(Event::Failed { ticket: Ticket(1), code: 6, cause: "out.txt: disk full".into() });
     let Action::Send { message: Outgoing::Master(_, ToMaster::Failed(failure)), .. } =
         &bench.actions[0]
     else {
         panic!("{:?}", bench.actions)
     };
-    assert_eq!(failure.to_string(), "rank 0: out.txt: disk full");
+    assert_eq!((failure.to_string().as_str(), failure.code), ("rank 0: out.txt: disk full", 6));
 }
 
 #[test]

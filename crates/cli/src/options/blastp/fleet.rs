@@ -88,4 +88,26 @@ pub const FLEET: &[OptionSpec] = &[
         ],
     )
     .label("size"),
+    OptionSpec::new(
+        "checkpoint",
+        Kind::Text,
+        Group::FLEETBLAST,
+        &[
+            "Directory in which to keep what is finished until the report is complete, so",
+            "that a search that was ended, by whatever, can be resumed. It is made, and",
+            "removed at the end. All ranks must see it. SIGTERM and SIGUSR1 have the search",
+            "end in order, with exit code 75",
+        ],
+    )
+    .label("directory"),
+    OptionSpec::new(
+        "resume",
+        Kind::Flag,
+        Group::FLEETBLAST,
+        &[
+            "Go on with what the directory of -checkpoint keeps, or begin if it keeps",
+            "nothing yet; any number of ranks and threads will do",
+        ],
+    )
+    .requires(&["checkpoint"]),
 ];

@@ -88,7 +88,10 @@ impl World<'_> {
         );
         if writes && self.is_full(worker) {
             let cause = "out.txt: no space left on device".to_string();
-            return self.add(self.now, Happening::Worker(worker, Event::Failed { ticket, cause }));
+            return self.add(
+                self.now,
+                Happening::Worker(worker, Event::Failed { ticket, code: 6, cause }),
+            );
         }
         match work {
             WorkerWork::Search { block, partition, .. } => {
