@@ -20,7 +20,7 @@ use volumes::{FOUR, Random, write};
 
 const STRATEGIES: [&str; 3] = ["merge", "individual", "collective"];
 /// Runs killed in an ordinary test, over all strategies.
-const KILLS: usize = 24;
+const KILLS: usize = 10;
 /// Kills after which a job may end.
 const KILLS_PER_JOB: usize = 4;
 /// Exit code of a search that ended early in order.
