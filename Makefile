@@ -44,6 +44,7 @@ test:
 	$(MAKE) --no-print-directory tools
 	$(CARGO) test --locked --workspace
 	$(DIFFTEST) table --quick
+	$(DIFFTEST) table --quick --ranks --filter text
 	$(DIFFTEST) makedb --quick
 
 ## difftest: the whole differential table
