@@ -42,11 +42,11 @@ fn assert_same(loaded: &LoadedPartition, database: &Database) {
 fn all_loaders_give_the_same_bytes() {
     let (_dir, database) = database();
     let loaders: [Box<dyn Loader>; 5] = [
-        Box::new(Map::new(database.clone())),
-        Box::new(Read::new(database.clone(), false)),
-        Box::new(Read::new(database.clone(), true)),
-        Box::new(Read::new(database.clone(), false).with_buffers(1, 1)),
-        Box::new(Read::new(database.clone(), true).with_buffers(2, 5_000_000)),
+        Box::new(Map::new(database.clone(), Contents::All)),
+        Box::new(Read::new(database.clone(), Contents::All, false)),
+        Box::new(Read::new(database.clone(), Contents::All, true)),
+        Box::new(Read::new(database.clone(), Contents::All, false).with_buffers(1, 1)),
+        Box::new(Read::new(database.clone(), Contents::All, true).with_buffers(2, 5_000_000)),
     ];
     for loader in &loaders {
         for contents in [Contents::Residues, Contents::All] {
@@ -145,7 +145,7 @@ fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
     let units = choice.unwrap().supply(&database, 1).unwrap().units().to_vec();
     assert!(units.len() > 5, "{}", units.len());
     let loaded = Arc::new(AtomicUsize::new(0));
-    let inner = Read::new(database.clone(), false).with_buffers(2, 9_000);
+    let inner = Read::new(database.clone(), Contents::All, false).with_buffers(2, 9_000);
     let counting = Counting { inner, loaded: Arc::clone(&loaded) };
     let supply = Supply::new(Box::new(counting), units.clone(), false);
     let work = |queue: &fleetblast_db::load::Queue| {

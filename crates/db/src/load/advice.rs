@@ -9,6 +9,9 @@ const SMALLEST_PAGE: usize = 4096;
 /// Bytes to announce at a time: the kernel cuts what is announced at once to what the device takes at once, which is
 /// at least this much.
 pub(crate) const STEP: usize = 1 << 20;
+/// From this version on, Linux reads 2 MB at each fault of a mapping for which huge pages were asked, whatever the
+/// read-ahead, and twice that ahead of a reader who goes on.
+const READS_HUGE_PAGES: (u32, u32) = (5, 18);
 
 /// How memory will be used. None of these changes what the memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,26 @@ pub(crate) fn advise(bytes: &[u8], usage: Use) {
     let told = unsafe { madvise(pages.start as *mut _, pages.len(), advice) };
     // Advice for memory that is no mapping of a file, or that the kernel does not take, is no loss.
     let _ = told;
+}
+
+/// Asks for `bytes`, a mapped file, in 2 MB pages: where the file system has them in the page cache, filling it takes a
+/// twentieth of the kernel's work. True if faults then read as much at a time, so that nothing need be
+/// [announced](announce); what is announced is read into small pages.
+pub(crate) fn prefer_large_pages(bytes: &[u8]) -> bool {
+    let pages = pages(bytes);
+    if pages.is_empty() {
+        return true;
+    }
+    let version = rustix::system::uname().release().to_str().ok().and_then(version);
+    version.is_some_and(|version| version >= READS_HUGE_PAGES)
+        // SAFETY: this advice changes the size of the pages that hold the file's bytes, not the bytes.
+        && unsafe { madvise(pages.start as *mut _, pages.len(), Advice::LinuxHugepage) }.is_ok()
+}
+
+/// The first two numbers of a kernel's release, such as 6.1 of `6.1.0-25-amd64`.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse());
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// Announces that all of `bytes`, a mapped file, will be looked at soon. Returns at once.
@@ -71,4 +94,18 @@ fn pages(bytes: &[u8]) -> Range<usize> {
     let page = rustix::param::page_size().max(SMALLEST_PAGE);
     let start = bytes.as_ptr() as usize;
     start / page * page..(start + bytes.len()).div_ceil(page) * page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_kernels() {
+        assert_eq!(version("6.1.0-25-amd64"), Some((6, 1)));
+        assert_eq!(version("5.18-rc3"), Some((5, 18)));
+        assert_eq!(version("10.20"), Some((10, 20)));
+        assert_eq!(version("next"), None);
+        assert_eq!(version("6"), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::advice::{Use, announce, populate};
+use super::advice::{Use, announce, populate, prefer_large_pages};
 use super::machine::{self, Storage};
 use super::read::memory_needed;
 use super::supply::{Supply, units};
@@ -135,8 +135,10 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
 /// Brings the offsets of the sequences into memory in large reads: cutting the database looks at them here and there.
 fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
     let mapped = LoadedPartition::resident(database, all)?;
-    mapped.memory_of(Part::SequenceOffsets).for_each(announce);
     for bytes in mapped.memory_of(Part::SequenceOffsets) {
+        if !prefer_large_pages(bytes) {
+            announce(bytes);
+        }
         // What the kernel does not bring now it brings page by page.
         let _ = populate(bytes);
     }
@@ -153,11 +155,12 @@ impl Choice {
         database: &Database,
         ranges: Vec<Range<u32>>,
     ) -> Result<Supply, DbError> {
-        let units = units(database, ranges, self.purpose.contents(), UNIT_BYTES)?;
-        let direct = self.method == Method::Direct;
+        let contents = self.purpose.contents();
+        let units = units(database, ranges, contents, UNIT_BYTES)?;
+        let (database, direct) = (database.clone(), self.method == Method::Direct);
         Ok(match self.method {
-            Method::Map => Supply::new(Box::new(Map::new(database.clone())), units, false),
-            _ => Supply::new(Box::new(Read::new(database.clone(), direct)), units, true),
+            Method::Map => Supply::new(Box::new(Map::new(database, contents)), units, false),
+            _ => Supply::new(Box::new(Read::new(database, contents, direct)), units, true),
         })
     }
 
@@ -182,7 +185,7 @@ impl Choice {
         let units = units(database, purpose.ranges(database, n.max(least)), contents, unit)?;
         let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);
         let buffers = (memory / (largest as u64).max(1)).max(LEAST_BUFFERS) as usize;
-        let loader = Read::new(database.clone(), direct).with_buffers(buffers, largest);
+        let loader = Read::new(database.clone(), contents, direct).with_buffers(buffers, largest);
         Ok(Supply::new(Box::new(loader), units, false))
     }
 }

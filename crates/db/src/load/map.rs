@@ -5,16 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
-use super::advice::{STEP, Use, advise, announce, populate, resident_bytes};
-use super::files::{VolumeReader, parallel_with};
+use super::advice::{Use, advise, announce, populate, prefer_large_pages, resident_bytes};
+use super::files::{READ_BYTES, VolumeReader, parallel_with};
 use super::{HugePages, Loader, Meter, Statistics};
 use crate::partition::{Part, Piece, VolumeFile};
-use crate::{Database, DbError, LoadedPartition, Partition};
+use crate::volume::Volume;
+use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
 /// Uses the mapping of the database itself; what is not in the page cache is read first. One copy on a machine,
 /// however many processes search it, and nothing to do for a database that was just searched.
 pub struct Map {
     database: Database,
+    /// Faults read in large pieces.
+    large_reads: bool,
     /// Files that something was missing of and that could not be read by way of the mapping.
     files: Mutex<HashMap<(usize, VolumeFile), Arc<VolumeReader>>>,
     meter: Meter,
@@ -31,12 +34,16 @@ struct Missing<'a> {
 }
 
 impl Map {
-    /// A loader for `database`.
-    pub fn new(database: Database) -> Self {
-        // Headers are looked up here and there, for the hits only.
-        database.advise(Part::Headers, Use::Random);
-        database.advise(Part::HeaderOffsets, Use::Random);
-        Self { database, files: Mutex::new(HashMap::new()), meter: Meter::default() }
+    /// A loader for partitions of `database` with these contents.
+    pub fn new(database: Database, contents: Contents) -> Self {
+        if contents == Contents::Residues {
+            // Headers are looked up here and there, for the hits only.
+            database.advise(Part::Headers, Use::Random);
+            database.advise(Part::HeaderOffsets, Use::Random);
+        }
+        let large_reads = database.prefer_large_pages(contents);
+        let files = Mutex::new(HashMap::new());
+        Self { database, large_reads, files, meter: Meter::default() }
     }
 
     fn reader(&self, missing: &Missing) -> Result<Arc<VolumeReader>, DbError> {
@@ -68,7 +75,7 @@ impl Map {
                     continue;
                 }
                 let mut from = span.bytes.start;
-                for bytes in bytes.chunks(STEP) {
+                for bytes in bytes.chunks(READ_BYTES) {
                     if resident_bytes(bytes).is_some_and(|resident| resident < bytes.len()) {
                         missing.push(Missing { piece, file, from, bytes });
                     }
@@ -79,16 +86,19 @@ impl Map {
         missing
     }
 
-    /// Brings into the page cache what is missing: announced at once, so that the device always has something to do, then
-    /// waited for. No byte is copied. Where the kernel cannot do that, plain reads do.
+    /// Brings into the page cache what is missing, several stretches at a time, so that the device always has something
+    /// to do. No byte is copied. Where the kernel cannot do that, plain reads do.
     fn fetch(&self, missing: Vec<Missing>) -> Result<(), DbError> {
-        missing.iter().for_each(|missing| announce(missing.bytes));
-        let late: Vec<Missing> =
-            missing.into_iter().filter(|missing| !populate(missing.bytes)).collect();
-        // One buffer for each thread: the bytes are wanted in the page cache only.
-        let buffer = || vec![0; STEP];
-        parallel_with(late, buffer, |buffer, missing| {
-            self.reader(&missing)?.read_exact(&mut buffer[..missing.bytes.len()], missing.from)
+        if !self.large_reads {
+            missing.iter().for_each(|missing| announce(missing.bytes));
+        }
+        parallel_with(missing, Vec::new, |buffer, missing| {
+            if populate(missing.bytes) {
+                return Ok(());
+            }
+            // The bytes are wanted in the page cache only.
+            buffer.resize(missing.bytes.len(), 0);
+            self.reader(&missing)?.read_exact(buffer, missing.from)
         })
     }
 }
@@ -119,6 +129,15 @@ impl Database {
         for (volume, _) in self.volumes() {
             advise(volume.held(part), usage);
         }
+    }
+
+    /// Asks for what is read as a whole in large pages; true if faults then read in large pieces.
+    pub(crate) fn prefer_large_pages(&self, contents: Contents) -> bool {
+        let kind = self.kind();
+        let parts = |volume| contents.parts(kind).map(move |part| Volume::held(volume, part));
+        // Each must be asked for.
+        let all = self.volumes().flat_map(|(volume, _)| parts(volume)).map(prefer_large_pages);
+        all.fold(true, |all, one| all && one)
     }
 
     /// How many bytes of the volumes' files are in the page cache, and how many they have; `None` where the system does

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 
+use super::advice::populate;
 use super::files::{READ_BYTES, VolumeReader, parallel};
 use super::pages::{HUGE_PAGE, Pool};
 use super::{HugePages, Loader, Meter, Pages, Statistics};
 use crate::partition::{Filled, Piece, VolumeFile};
-use crate::{Database, DbError, LoadedPartition, Memory, Partition};
+use crate::{Contents, Database, DbError, LoadedPartition, Memory, Partition};
 
 /// What position, length and memory of a read past the page cache must be multiples of. (Every device takes this;
 /// many take less.)
@@ -24,6 +25,8 @@ const ALIGNMENT: usize = 4096;
 pub struct Read {
     database: Database,
     direct: bool,
+    /// Faults of the database's mapping read in large pieces.
+    large_reads: bool,
     /// Buffers to be used in turn; without, each partition gets memory of its own.
     pool: Option<Arc<Pool>>,
     files: Mutex<HashMap<(usize, VolumeFile), Arc<Source>>>,
@@ -48,19 +51,24 @@ struct Job<'a> {
     needed: usize,
     /// As many, and what fills the last block.
     buffer: &'a mut [u8],
+    /// The same bytes in the database's mapping, if it is the quickest way to have them in the page cache.
+    mapped: Option<&'a [u8]>,
 }
 
 impl Read {
-    /// A loader for `database`; `direct`: past the page cache.
-    pub fn new(database: Database, direct: bool) -> Self {
+    /// A loader for partitions of `database` with these contents; `direct`: past the page cache.
+    pub fn new(database: Database, contents: Contents, direct: bool) -> Self {
+        let large_reads = !direct && database.prefer_large_pages(contents);
         let files = Mutex::new(HashMap::new());
         let (pages, meter) = (Mutex::new(None), Meter::default());
-        Self { database, direct, pool: None, files, pages, meter }
+        Self { database, direct, large_reads, pool: None, files, pages, meter }
     }
 
     /// Uses `buffers` buffers of at least `size` bytes in turn: [`Loader::load`] waits until one is free.
     pub fn with_buffers(mut self, buffers: usize, size: usize) -> Self {
         self.pool = Some(Arc::new(Pool::new(buffers, size)));
+        // What is mapped counts as memory of this process, which the buffers limit.
+        self.large_reads = false;
         self
     }
 
@@ -92,6 +100,7 @@ impl Read {
         let (mut jobs, mut starts) = (Vec::new(), Vec::new());
         let mut used = 0;
         for piece in &partition.pieces {
+            let volume = self.database.volumes().nth(piece.volume).map(|(volume, _)| volume);
             for span in &piece.spans {
                 let source = self.source(piece, span.part.file())?;
                 let from = span.bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;
@@ -103,11 +112,15 @@ impl Read {
                 used += part.len();
                 for (number, chunk) in part.chunks_mut(READ_BYTES).enumerate() {
                     let before = number * READ_BYTES;
+                    let start = from + before as u64;
+                    let count = chunk.len().min(needed - before);
+                    let mapped = volume.filter(|_| self.large_reads);
                     jobs.push(Job {
                         source: Arc::clone(&source),
-                        from: from + before as u64,
-                        needed: chunk.len().min(needed - before),
+                        from: start,
+                        needed: count,
                         buffer: chunk,
+                        mapped: mapped.and_then(|v| v.held_at(span.part, start..start + count as u64)),
                     });
                 }
             }
@@ -129,7 +142,9 @@ impl Job<'_> {
         }
         let rest = &mut self.buffer[got..self.needed];
         let from = self.from + got as u64;
-        self.source.reader.announce(from, rest.len());
+        if !self.mapped.is_some_and(populate) {
+            self.source.reader.announce(from, rest.len());
+        }
         self.source.reader.read_exact(rest, from)
     }
 }

@@ -93,7 +93,7 @@ pub enum Contents {
 
 impl Contents {
     /// The parts, in the order of the spans of a piece.
-    fn parts(self, kind: SequenceKind) -> impl Iterator<Item = Part> {
+    pub(crate) fn parts(self, kind: SequenceKind) -> impl Iterator<Item = Part> {
         Part::ALL.into_iter().filter(move |part| match part {
             Part::SequenceOffsets | Part::Sequences => true,
             Part::AmbiguityOffsets => kind == SequenceKind::Nucleotide,

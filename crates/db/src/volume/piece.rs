@@ -110,6 +110,11 @@ impl Volume {
         self.bytes(part).map_or(&[], |bytes| bytes)
     }
 
+    /// What is held of a part at these positions of its file, if all of it is.
+    pub(crate) fn held_at(&self, part: Part, range: Range<u64>) -> Option<&[u8]> {
+        self.bytes(part)?.at(range.start as usize..range.end as usize)
+    }
+
     /// The error for a stretch of which only the bytes before `end` are there.
     pub(crate) fn cut_short(&self, part: Part, range: &Range<u64>, end: u64) -> DbError {
         DbError::Truncated {
