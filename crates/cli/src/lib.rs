@@ -16,3 +16,4 @@ pub mod program;
 pub mod run;
 pub mod terminal;
 pub mod timing;
+pub mod trace;

@@ -153,10 +153,15 @@ impl Plan {
         let restriction = restrict::restriction(options)?;
         let query = input::source("query", &options.query)?;
         let out = input::target("out", &options.out)?;
-        if let Some(timing) = &options.timing {
-            // Better now than after the search.
-            let timing = input::target("timing", timing)?;
-            input::refuse_same_file(&out, &timing)?;
+        // Better now than after the search.
+        for (name, file) in [("timing", &options.timing), ("trace", &options.fleet.trace)] {
+            if let Some(file) = file {
+                let file = input::target(name, file)?;
+                input::refuse_same_file(&out, name, &file)?;
+            }
+        }
+        if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
+            return Err(CliError::query_options("-trace needs a file, not standard output"));
         }
         let seg = search::seg(&options.seg)?;
         let query_range = input::range(options.query_loc.as_deref(), "query")?;

@@ -4,6 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
 use crate::dbcheck;
@@ -30,6 +34,9 @@ USAGE
 
 COMMANDS, with the options of BLAST+ ('fleetblast blastp -help' prints them)
 ";
+
+/// How long others wait for the first rank to tell what is wrong.
+const TIME_TO_TELL: Duration = Duration::from_millis(500);
 
 /// One command.
 struct Command {
@@ -117,8 +124,9 @@ fn about() -> String {
 }
 
 fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliError> {
-    match parse::parse(&command.program, name, arguments)? {
-        Request::Print(text) => print(&text),
+    match told_once(parse::parse(&command.program, name, arguments))? {
+        Request::Print(text) if speaks_for_all() => print(&text),
+        Request::Print(_) => Ok(()),
         Request::Run(given) => (command.run)(&given),
     }
 }
@@ -126,10 +134,22 @@ fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliE
 fn blastp(given: &Given) -> Result<(), CliError> {
     let mut warnings = Vec::new();
     let plan = Plan::new(&BlastpOptions::new(given), &Host::current(), &mut warnings);
-    for warning in &warnings {
-        complain(warning);
+    if speaks_for_all() {
+        warnings.iter().for_each(|warning| complain(warning));
     }
-    run::blastp(plan?)
+    run::blastp(told_once(plan)?)
+}
+
+/// What is wrong with options all ranks find alike; only the first tells.
+fn told_once<T>(result: Result<T, CliError>) -> Result<T, CliError> {
+    match speaks_for_all() {
+        true => result,
+        false => result.map_err(|error| {
+            // Launchers end all when one ends: the first needs the time to tell.
+            thread::sleep(TIME_TO_TELL);
+            CliError::new(error.exit_code, "")
+        }),
+    }
 }
 
 fn print(text: &str) -> Result<(), CliError> {

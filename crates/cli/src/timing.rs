@@ -66,6 +66,61 @@ pub struct Timing {
     pub subject_residues: u64,
     /// How the database came into memory.
     pub loading: Option<Loading>,
+    /// Of a search by many ranks: how it went on each. The phases above are sums over ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
+}
+
+/// How a search went on its ranks. Seconds are wall time of works, several of which may go on at once on a rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fleet {
+    /// Ranks.
+    pub ranks: u32,
+    /// Groups of ranks.
+    pub groups: u32,
+    /// Partitions of the database.
+    pub partitions: u32,
+    /// Opening databases and reading queries.
+    pub input_seconds: Spread,
+    /// Preliminary search.
+    pub search_seconds: Spread,
+    /// Alignments with traceback.
+    pub traceback_seconds: Spread,
+    /// Merging the hits of tasks, choosing, and laying the output out: done by masters, beside the search.
+    pub merge_seconds: Spread,
+    /// Formatting, and, beside the search, sending and writing.
+    pub output_seconds: Spread,
+    /// Search threads without work.
+    pub idle_seconds: Spread,
+    /// Tasks searched: a block of queries in a partition.
+    pub tasks: Spread,
+    /// Messages sent to other ranks.
+    pub messages: Spread,
+    /// About how many bytes these had.
+    pub message_bytes: Spread,
+}
+
+/// A figure over all ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// Of the rank with least of it.
+    pub min: f64,
+    /// Of all ranks.
+    pub mean: f64,
+    /// Of the rank with most.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of these figures; zero for none.
+    pub fn of(figures: impl Iterator<Item = f64>) -> Self {
+        let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::MAX, 0.0_f64);
+        for figure in figures {
+            (count, sum) = (count + 1, sum + figure);
+            (min, max) = (min.min(figure), max.max(figure));
+        }
+        if count == 0 { Self::default() } else { Self { min, mean: sum / f64::from(count), max } }
+    }
 }
 
 /// How a database came into memory.
@@ -80,7 +135,7 @@ pub struct Loading {
     /// Bytes read from files.
     pub bytes_read: u64,
     /// The pages they are on.
-    pub pages: &'static str,
+    pub pages: String,
     /// Wall time of reading them, beside the search.
     pub read_seconds: f64,
     /// Time that searching threads waited for it, in sum.
@@ -124,6 +179,13 @@ mod tests {
     fn reads_peak_memory() {
         assert_eq!(peak_memory("VmPeak:\t 9 kB\nVmHWM:\t   1234 kB\n"), Some(1234 * 1024));
         assert_eq!(peak_memory("nothing here"), None);
+    }
+
+    #[test]
+    fn spreads_over_ranks() {
+        let spread = Spread::of([2.0, 1.0, 6.0].into_iter());
+        assert_eq!(spread, Spread { min: 1.0, mean: 3.0, max: 6.0 });
+        assert_eq!(Spread::of(std::iter::empty()), Spread::default());
     }
 
     #[test]

@@ -9,18 +9,20 @@ use crate::MpiError;
 pub struct Launch {
     /// Processes that were started together.
     pub ranks: u32,
+    /// The number of this process among them.
+    pub rank: u32,
     /// What started them, for people.
     pub launcher: &'static str,
 }
 
-/// Launchers by the variable in which they tell each process how many there are, those that others run below first:
-/// `mpirun` inside of a Slurm step counts, not the step.
-const LAUNCHERS: [(&str, &str); 4] = [
-    ("OMPI_COMM_WORLD_SIZE", "mpirun of Open MPI"),
-    ("PMI_SIZE", "mpiexec or srun (PMI)"),
+/// Launchers by the variables in which they tell each process how many there are and its number, those that others run
+/// below first: `mpirun` inside of a Slurm step counts, not the step.
+const LAUNCHERS: [(&str, &str, &str); 4] = [
+    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun of Open MPI"),
+    ("PMI_SIZE", "PMI_RANK", "mpiexec or srun (PMI)"),
     // Set in job steps, that is by srun, but not in batch scripts.
-    ("SLURM_STEP_NUM_TASKS", "srun"),
-    ("FLUX_JOB_SIZE", "flux"),
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"),
+    ("FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux"),
 ];
 
 /// The launcher that started this process, and how many in all; `None` if it was started by itself. Looks at the
@@ -29,10 +31,16 @@ pub fn launched() -> Option<Launch> {
     launched_by(|name| env::var(name).ok())
 }
 
+/// True if this process is to say what all that were started together find alike: it is the first, or alone.
+pub fn speaks_for_all() -> bool {
+    launched().is_none_or(|launch| launch.rank == 0)
+}
+
 fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
-    LAUNCHERS.iter().find_map(|&(name, launcher)| {
-        let ranks = variable(name)?.trim().parse().ok().filter(|&ranks| ranks > 0)?;
-        Some(Launch { ranks, launcher })
+    let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
+    LAUNCHERS.iter().find_map(|&(size, rank, launcher)| {
+        let ranks = number(size).filter(|&ranks| ranks > 0)?;
+        Some(Launch { ranks, rank: number(rank).unwrap_or(0), launcher })
     })
 }
 
@@ -84,7 +92,8 @@ mod tests {
         );
         let both = launch(&[step, ("OMPI_COMM_WORLD_SIZE", "8")]);
         assert_eq!(both.map(|launch| launch.ranks), Some(8));
-        assert_eq!(launch(&[("PMI_SIZE", " 4\n")]).map(|launch| launch.ranks), Some(4));
+        let third = launch(&[("PMI_SIZE", " 4\n"), ("PMI_RANK", "2")]);
+        assert_eq!(third.map(|launch| (launch.ranks, launch.rank)), Some((4, 2)));
     }
 
     #[test]
@@ -98,7 +107,7 @@ mod tests {
 
     #[test]
     fn several_processes_need_mpi_and_its_own_launcher() {
-        let several = Launch { ranks: 3, launcher: "srun" };
+        let several = Launch { ranks: 3, rank: 0, launcher: "srun" };
         let one = Launch { ranks: 1, ..several };
         assert!(one.refuse_without_mpi().is_ok() && one.confirm(1, "MPI").is_ok());
         assert!(several.confirm(3, "MPI").is_ok());

@@ -4,14 +4,14 @@
 //!
 //! | item | gives | stands on |
 //! | --- | --- | --- |
-//! | [`launched`] | whether there are several processes | the environment |
+//! | [`launched`], [`speaks_for_all`] | whether there are several processes, and which this one is | the environment |
 //! | `World` | start and end | `MPI_Init_thread`, `MPI_Finalize`, `MPI_Abort` |
 //! | `Comm` | groups, barrier, broadcast, gathering | communicators |
 //! | `Mailbox` | messages in order, of any length | `MPI_Isend`, `MPI_Improbe`, `MPI_Imrecv` |
 //! | `SharedFill`, `SharedBytes` | one copy of bytes on each host | files in memory |
 //! | `ParallelFile` | reading and writing at positions, alone or together | MPI-IO |
 //!
-//! All but [`launched`] needs the cargo feature `mpi`, and with it an MPI library. Without it,
+//! All but the first line needs the cargo feature `mpi`, and with it an MPI library. Without it,
 //! [`Launch::refuse_without_mpi`] tells a user who starts several processes that this cannot work.
 //!
 //! # Libraries
@@ -56,5 +56,5 @@ pub use self::{
 };
 pub use self::{
     error::MpiError,
-    launch::{Launch, launched},
+    launch::{Launch, launched, speaks_for_all},
 };

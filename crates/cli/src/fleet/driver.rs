@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, Scope};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::config::Config;
@@ -11,20 +11,25 @@ use fleetblast_fleet::ids::{BlockId, GroupId, Rank, Ticket, Time, WorkerId};
 use fleetblast_fleet::master::Master;
 use fleetblast_fleet::message::{Address, Outgoing, ToMaster, ToSupermaster};
 use fleetblast_fleet::role::{Action, Event, Exit, Failure, Role};
+use fleetblast_fleet::sim::report::Traffic;
 use fleetblast_fleet::supermaster::Supermaster;
 use fleetblast_fleet::topology::Topology;
 use fleetblast_fleet::work::{
-    Lane, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
+    Lane, MasterOutcome, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
 };
 use fleetblast_fleet::worker::Worker;
 use serde::{Deserialize, Serialize};
 
+use super::lanes::{self, MasterTask, WorkerTask};
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
 use super::vigil::{self, Vigil};
 use super::wire::Bytes;
 use super::worker::{Shared, WorkerWorks};
 use crate::error::CliError;
+use crate::trace::{
+    MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
+};
 
 /// Without heartbeats, the state machines hear of the time this often.
 const TICK: Duration = Duration::from_secs(1);
@@ -83,6 +88,8 @@ pub struct Hosted<'a> {
     pub master: Option<(GroupId, MasterWorks<'a>)>,
     /// If a worker is here, with its threads.
     pub worker: Option<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool)>,
+    /// Where all of them tell what they do.
+    pub recorder: Recorder,
 }
 
 /// What becomes of the job as far as this rank knows.
@@ -92,19 +99,6 @@ pub enum End {
     Exited(Exit),
     /// The job cannot go on.
     Failed(Failure),
-}
-
-/// A job for a master's thread.
-enum MasterTask {
-    Open(BlockId, Bytes),
-    Work(Ticket, MasterWork<Bytes>),
-    Forget(BlockId),
-}
-
-/// A job for a worker's compute thread.
-enum WorkerTask {
-    Work(Ticket, WorkerWork<Bytes>),
-    Forget(BlockId),
 }
 
 /// A state machine, and the way to whoever carries out its works.
@@ -129,6 +123,9 @@ struct Driver<'a, T> {
     worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
     moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
     shared: Option<Arc<Shared>>,
+    recorder: Recorder,
+    /// Messages sent to other ranks, and about how many bytes these had.
+    traffic: Traffic,
     end: Option<End>,
 }
 
@@ -146,7 +143,7 @@ pub fn run<T: Transport>(
 ) -> Result<End, CliError> {
     let (done, works) = channel();
     thread::scope(|scope| {
-        let Hosted { supermaster, earlier, master, worker } = hosted;
+        let Hosted { supermaster, earlier, master, worker, recorder } = hosted;
         let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
         let _watching = vigil::watch(scope, vigil, &done);
         let mut driver = Driver {
@@ -158,24 +155,28 @@ pub fn run<T: Transport>(
             sent: VecDeque::new(),
             supermaster: supermaster.map(|works| Slot {
                 role: Supermaster::new(config, topology, earlier),
-                works: supermaster_thread(scope, works, done.clone()),
+                works: lanes::supermaster(scope, works, recorder.clone(), done.clone()),
                 exited: false,
             }),
             master: master.map(|(id, works)| {
                 let role = Master::new(id, config, topology);
-                let works = master_thread(scope, works, done.clone());
+                let works = lanes::master(scope, works, recorder.clone(), done.clone());
                 (id, Slot { role, works, exited: false })
             }),
             moving: None,
             shared: None,
             worker: None,
+            recorder,
+            traffic: Traffic::default(),
             end: None,
         };
         if let Some((id, works, shared, pool)) = worker {
             let role = Worker::new(id, config, topology);
-            driver.moving = Some(moving_thread(scope, Arc::clone(&shared), done.clone()));
+            let recorder = driver.recorder.clone();
+            let moving = lanes::moving(scope, Arc::clone(&shared), recorder.clone(), done.clone());
+            driver.moving = Some(moving);
             driver.shared = Some(shared);
-            let works = worker_thread(scope, works, pool, done.clone());
+            let works = lanes::compute(scope, works, pool, recorder, done.clone());
             driver.worker = Some((id, Slot { role, works, exited: false }));
         }
         let interval = config.heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
@@ -193,6 +194,7 @@ impl<T: Transport> Driver<'_, T> {
         let mut ticked = Instant::now();
         loop {
             self.settle()?;
+            self.count();
             if let Some(end) = self.end.take() {
                 return Ok(end);
             }
@@ -222,6 +224,24 @@ impl<T: Transport> Driver<'_, T> {
                 return Ok(());
             }
         }
+    }
+
+    /// Tells what waits and how much was sent.
+    fn count(&self) {
+        if !self.recorder.is_on() {
+            return;
+        }
+        if let Some(slot) = &self.supermaster {
+            self.recorder.count(WAITING_OUTPUT, slot.role.waiting_bytes());
+        }
+        if let Some((_, slot)) = &self.master {
+            self.recorder.count(WAITING_TASKS, slot.role.waiting_tasks());
+        }
+        if let Some((_, slot)) = &self.worker {
+            self.recorder.count(RESULT_MEMORY, slot.role.memory_used());
+        }
+        self.recorder.count(MESSAGES, self.traffic.messages);
+        self.recorder.count(MESSAGE_BYTES, self.traffic.bytes);
     }
 
     fn now(&self) -> Time {
@@ -389,6 +409,7 @@ impl<T: Transport> Driver<'_, T> {
                 if to == self.rank {
                     self.local.push_back(envelope);
                 } else {
+                    self.traffic.add(envelope.message.bytes());
                     self.transport.send(to, envelope)?;
                 }
                 self.sent.extend(receipt.map(|ticket| (from, ticket)));
@@ -428,79 +449,3 @@ impl<T: Transport> Driver<'_, T> {
 type SupermasterEvent = Event<fleetblast_fleet::message::ToSupermaster, SupermasterOutcome<Bytes>>;
 type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
 type WorkerEvent = Event<fleetblast_fleet::message::ToWorker<Bytes>, WorkerOutcome<Bytes>>;
-
-// The threads below end when the driver drops its end of their channels; that nobody listens to what they tell means
-// that the rank is ending.
-
-fn supermaster_thread<'s, 'a: 's>(
-    scope: &'s Scope<'s, '_>,
-    mut works: SupermasterWorks<'a>,
-    done: Sender<Happening>,
-) -> Sender<(Ticket, SupermasterWork)> {
-    let (sender, receiver) = channel();
-    scope.spawn(move || {
-        for (ticket, work) in receiver {
-            let _ = done.send(Happening::Supermaster(ticket, works.run(work)));
-        }
-    });
-    sender
-}
-
-fn master_thread<'s, 'a: 's>(
-    scope: &'s Scope<'s, '_>,
-    mut works: MasterWorks<'a>,
-    done: Sender<Happening>,
-) -> Sender<MasterTask> {
-    let (sender, receiver) = channel();
-    scope.spawn(move || {
-        for task in receiver {
-            match task {
-                MasterTask::Open(block, queries) => {
-                    if let Err(error) = works.open(block, &queries) {
-                        let _ = done.send(Happening::Broken(error));
-                    }
-                }
-                MasterTask::Work(ticket, work) => {
-                    let _ = done.send(Happening::Master(ticket, works.run(work)));
-                }
-                MasterTask::Forget(block) => works.forget(block),
-            }
-        }
-    });
-    sender
-}
-
-fn worker_thread<'s, 'a: 's>(
-    scope: &'s Scope<'s, '_>,
-    mut works: WorkerWorks<'a>,
-    pool: rayon::ThreadPool,
-    done: Sender<Happening>,
-) -> Sender<WorkerTask> {
-    let (sender, receiver) = channel();
-    scope.spawn(move || {
-        for task in receiver {
-            match task {
-                WorkerTask::Work(ticket, work) => {
-                    let outcome = pool.install(|| works.run(work));
-                    let _ = done.send(Happening::Worker(ticket, outcome));
-                }
-                WorkerTask::Forget(block) => works.forget(block),
-            }
-        }
-    });
-    sender
-}
-
-fn moving_thread<'s>(
-    scope: &'s Scope<'s, '_>,
-    shared: Arc<Shared>,
-    done: Sender<Happening>,
-) -> Sender<(Ticket, WorkerWork<Bytes>)> {
-    let (sender, receiver) = channel();
-    scope.spawn(move || {
-        for (ticket, work) in receiver {
-            let _ = done.send(Happening::Worker(ticket, shared.move_bytes(work)));
-        }
-    });
-    sender
-}

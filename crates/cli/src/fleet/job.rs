@@ -55,6 +55,11 @@ impl<'a> Job<'a> {
         self.partitions.get(partition.index()).cloned().unwrap_or(0..0)
     }
 
+    /// OIDs of all partitions, in their order.
+    pub fn partitions(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        self.partitions.iter().cloned()
+    }
+
     /// The partition that holds a subject.
     pub fn partition_of(&self, oid: u32) -> PartitionId {
         PartitionId(self.partitions.partition_point(|oids| oids.end <= oid) as u32)
@@ -86,6 +91,11 @@ impl<'a> Job<'a> {
 }
 
 impl Block {
+    /// Residues of all queries.
+    pub fn residues(&self) -> u64 {
+        self.prepared.iter().map(|query| query.residues.len() as u64).sum()
+    }
+
     /// A query for the report, which found `hit_count` subjects.
     pub fn result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {

@@ -47,8 +47,17 @@ enum Stage {
     Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked },
     /// Final hits, whose rows are being made.
     Describe { hits: Vec<Vec<SubjectHit>>, asked: Asked },
-    /// Final hits, which are being formatted, by the order of printing.
-    Format { hits: Vec<Vec<SubjectHit>>, orders: Vec<Vec<usize>>, asked: Asked },
+    /// Final hits, which are being formatted.
+    Format { printed: Printed, asked: Asked },
+}
+
+/// What is printed, by query.
+struct Printed {
+    hits: Vec<Vec<SubjectHit>>,
+    /// Places in the list of hits, by the order of printing.
+    orders: Vec<Vec<usize>>,
+    /// What the description table says of each hit, once that is known.
+    rows: Option<Vec<Vec<DescriptionRow>>>,
 }
 
 impl<'a> MasterWorks<'a> {
@@ -129,23 +138,23 @@ impl<'a> MasterWorks<'a> {
                     Stage::Describe { hits, asked }
                 } else {
                     let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
-                    Stage::Format { hits, orders, asked }
+                    Stage::Format { printed: Printed { hits, orders, rows: None }, asked }
                 }
             }
             Stage::Describe { hits, asked } => {
                 let rows = rows(block, &asked, &hits, answers)?;
                 let order = |rows: &Vec<DescriptionRow>| report::printing_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
-                Stage::Format { hits, orders, asked }
+                Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
-            Stage::Format { hits, orders, asked } => {
-                let laid = Laid::new(job, block, &state.block, &hits, &orders, &asked, answers)?;
+            Stage::Format { printed, asked } => {
+                let laid = Laid::new(job, block, &state.block, printed, &asked, answers)?;
                 self.pieces.insert(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
         };
         state.stage = next;
-        let questions = state.stage.questions()?;
+        let questions = state.stage.questions(job)?;
         self.blocks.insert(block, state);
         match questions.is_empty() {
             // Nothing to ask: on to what comes after the answers.
@@ -176,7 +185,7 @@ impl<'a> MasterWorks<'a> {
 
 impl Stage {
     /// What to ask.
-    fn questions(&self) -> Result<Vec<(PartitionId, Bytes)>, CliError> {
+    fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, CliError> {
         let packed = |asked: &Asked, question: &dyn Fn(&[Place]) -> Question| {
             let pack =
                 |(&partition, places): (_, &Vec<Place>)| Ok((partition, pack(&question(places))?));
@@ -195,13 +204,14 @@ impl Stage {
                 let wanted = |&(query, at): &Place| wanted(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())
             }),
-            Stage::Format { hits, orders, asked } => {
+            Stage::Format { printed: Printed { hits, orders, rows }, asked } => {
                 let ranks: Vec<Vec<usize>> = orders.iter().map(|order| inverse(order)).collect();
+                let described = report::has_table(&job.report) && rows.is_none();
                 packed(asked, &|places| {
                     let wanted = |&(query, at): &Place| {
                         wanted(&hits[query], query, at, ranks[query][at] + 1)
                     };
-                    Question::Format(places.iter().map(wanted).collect())
+                    Question::Format { chosen: places.iter().map(wanted).collect(), described }
                 })
             }
         }
@@ -333,8 +343,7 @@ impl Laid {
         job: &Job,
         id: BlockId,
         block: &Block,
-        hits: &[Vec<SubjectHit>],
-        orders: &[Vec<usize>],
+        Printed { hits, orders, rows: known }: Printed,
         asked: &Asked,
         answers: Answers,
     ) -> Result<Self, CliError> {
@@ -347,9 +356,10 @@ impl Laid {
                 sizes.insert(place, (*partition, number as u32, length));
             }
         }
-        let rows = match report::has_table(&job.report) {
-            true => rows(id, asked, hits, answers)?,
-            false => vec![Vec::new(); hits.len()],
+        let rows = match known {
+            Some(rows) => rows,
+            None if report::has_table(&job.report) => rows(id, asked, &hits, answers)?,
+            None => vec![Vec::new(); hits.len()],
         };
         let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
         for (query, hits) in hits.iter().enumerate() {

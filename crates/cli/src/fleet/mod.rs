@@ -1,8 +1,11 @@
 //! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
 
+mod account;
 mod checkpoint;
 mod driver;
 mod job;
+mod lanes;
+mod layout;
 mod master;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -19,6 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use fleetblast_db::load::{self, Choice, Purpose};
 use fleetblast_fleet::config::Config;
@@ -27,9 +31,11 @@ use fleetblast_fleet::role::{Exit, Failure};
 use fleetblast_fleet::topology::{Shape, Topology};
 use fleetblast_spool::Checkpoint;
 
+use self::account::Figures;
 use self::checkpoint::Kept;
 use self::driver::{End, Hosted, Transport};
 use self::job::Job;
+use self::layout::Ranks;
 use self::master::MasterWorks;
 #[cfg(feature = "mpi")]
 pub use self::mpi::on_processes;
@@ -48,13 +54,20 @@ use crate::run::scan::Scan;
 use crate::run::subjects::{self, Target};
 use crate::run::{RANGES_PER_THREAD, warn};
 use crate::terminal::Progress;
+use crate::trace::{Kind, Lane, Recorder};
 
 /// Runs a search on so many ranks, all threads of this process.
 ///
 /// # Errors
 /// Whatever ends the job early.
 pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
+    let start = Instant::now();
     let target = Target::open(plan)?;
+    let ranks_here = Ranks { all: ranks, per_host: ranks, memory: layout::memory_per_rank(ranks) };
+    let layout = layout::lay_out(plan, &target, ranks_here)?;
+    if plan.fleet.dry_run {
+        return layout::print(&layout);
+    }
     let Some((ends, checkpoint)) = Ends::open(plan, &target)? else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
@@ -66,9 +79,9 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
         None => None,
     };
     let path = ends.output.path().to_owned();
-    let common = Common::new(plan, &target, ranks, path, kept)?;
+    let common = Common::new(plan, &target, layout.shape, path, kept)?;
     let mut first = Some((ends.works(&common.job), vigil));
-    let results: Vec<Result<End, CliError>> = thread::scope(|scope| {
+    let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
         for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
             let rank = Rank(rank);
@@ -77,7 +90,7 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
             let common = &common;
             threads.push(scope.spawn(move || {
                 let end = common.run(rank, works, vigil.unwrap_or_default(), &mut transport);
-                if !matches!(end, Ok(End::Exited(_))) {
+                if !matches!(end, Ok((End::Exited(_), _))) {
                     transport.end_all();
                 }
                 end
@@ -89,17 +102,28 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
         };
         threads.into_iter().map(join).collect()
     });
+    let mut figures = Vec::with_capacity(results.len());
     let mut ended = Ok(());
     for result in results {
-        match result.and_then(|end| verdict(end, ranks)) {
+        let result = result.and_then(|(end, of_rank)| {
+            figures.push(of_rank);
+            verdict(end, ranks)
+        });
+        match result {
             // Those that were told to end have nothing to say of their own.
             Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
             _ => {}
         }
     }
-    ended?;
-    remove(checkpoint);
-    Ok(())
+    if ended.is_ok() {
+        remove(checkpoint);
+    }
+    // A search that was ended early has its account too.
+    let account = match figures.len() == ranks as usize {
+        true => account::render(&common, &figures, start, true),
+        false => Ok(()),
+    };
+    ended.and(account)
 }
 
 /// Removes the checkpoint of a job whose report is complete.
@@ -187,19 +211,12 @@ impl<'a> Common<'a> {
     fn new(
         plan: &'a Plan,
         target: &'a Target,
-        ranks: u32,
+        shape: Shape,
         path: PathBuf,
         kept: Option<Kept>,
     ) -> Result<Self, CliError> {
-        let wanted = plan.partitions.unwrap_or(ranks as usize);
-        let partitions = target.searched.partitions(wanted);
-        let shape = Shape {
-            ranks,
-            groups: plan.fleet.groups.unwrap_or(1),
-            replicas: plan.fleet.replicas.unwrap_or(1),
-            partitions: partitions.len() as u32,
-            dedicated: false,
-        };
+        let partitions = target.searched.partitions(shape.partitions as usize);
+        let shape = Shape { partitions: partitions.len() as u32, ..shape };
         Ok(Common {
             job: Job::new(plan, target, partitions),
             choice: load::choose(&target.searched, Purpose::Search, plan.load)
@@ -211,15 +228,16 @@ impl<'a> Common<'a> {
         })
     }
 
-    /// Runs a rank to its end.
+    /// Runs a rank to its end; tells what it did.
     fn run(
         &'a self,
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
         vigil: Vigil<'a>,
         transport: &mut impl Transport,
-    ) -> Result<End, CliError> {
-        let hosted = self.hosted(rank, supermaster)?;
+    ) -> Result<(End, Figures), CliError> {
+        let recorder = account::recorder(self.job.plan, rank.0)?;
+        let hosted = self.hosted(rank, supermaster, &recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
         let end = driver::run(rank, topology, config, hosted, vigil, transport)?;
@@ -227,7 +245,7 @@ impl<'a> Common<'a> {
             // Before the checkpoint is removed. What this rank wrote may be known to its host only.
             shared.output().sync()?;
         }
-        Ok(end)
+        Ok((end, Figures::close(self.job.plan, &recorder)?))
     }
 
     /// What a rank hosts.
@@ -235,7 +253,9 @@ impl<'a> Common<'a> {
         &'a self,
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
+        recorder: &Recorder,
     ) -> Result<Hosted<'a>, CliError> {
+        let _span = recorder.begin(Lane::Search, Kind::Load);
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.workers.iter().position(|place| place.rank == rank);
         let earlier = match (&supermaster, &self.kept) {
@@ -250,6 +270,7 @@ impl<'a> Common<'a> {
                 Some(id) => Some(self.worker(rank, WorkerId(id as u32))?),
                 None => None,
             },
+            recorder: recorder.clone(),
         })
     }
 

@@ -7,11 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::Rank;
+use fleetblast_fleet::plan::Plan as Layout;
 use fleetblast_mpi::{Launch, Mailbox, MpiError, World};
 use fleetblast_spool::{Checkpoint, Run, Scan};
 
+use super::account::Figures;
 use super::checkpoint::{self, Kept};
 use super::driver::{Envelope, Happening, Transport};
+use super::layout::{self, Ranks};
 use super::vigil::{self, Vigil};
 use super::{Common, Ends, remove, verdict};
 use crate::error::{CliError, exit};
@@ -30,8 +33,14 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// # Errors
 /// Whatever ends the job before it has begun. Afterwards a failure ends all processes.
 pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
+    let start = Instant::now();
     let world = World::init().map_err(failure)?;
     let target = together(&world, Target::open(plan))?;
+    let layout = laid_out(&world, plan, &target)?;
+    if plan.fleet.dry_run {
+        let printed = if world.rank() == 0 { layout::print(&layout) } else { Ok(()) };
+        return together(&world, printed);
+    }
     let is_first = world.rank() == 0;
     let ends = if is_first { Ends::open(plan, &target) } else { Ok(None) };
     let (ends, checkpoint) = together(&world, ends)?.unzip();
@@ -43,13 +52,19 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
     let ranks = world.size() as u32;
-    let common = together(&world, Common::new(plan, &target, ranks, path, kept))?;
+    let common = together(&world, Common::new(plan, &target, layout.shape, path, kept))?;
     let mut mailbox = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)? };
     let works = ends.map(|ends| ends.works(&common.job));
     let end = common.run(Rank(world.rank() as u32), works, vigil, &mut mailbox);
-    match end.and_then(|end| verdict(end, ranks)) {
+    let mut own = None;
+    let ended = end.and_then(|(end, figures)| {
+        own = Some(figures);
+        verdict(end, ranks)
+    });
+    match ended {
         Ok(()) => {
             mailbox.mailbox.flush(FAREWELL).map_err(failure)?;
+            account(&world, &common, own, start)?;
             // What is kept is wanted until all ranks have brought their part of the report to disk.
             world.comm().barrier().map_err(failure)?;
             remove(checkpoint);
@@ -57,6 +72,7 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
         }
         Err(error) if error.exit_code == exit::DRAINED => {
             mailbox.mailbox.flush(FAREWELL).map_err(failure)?;
+            account(&world, &common, own, start)?;
             // Launchers end the other ranks when one ends with an error.
             world.comm().barrier().map_err(failure)?;
             Err(error)
@@ -66,6 +82,27 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
             world.abort(i32::from(error.exit_code))
         }
     }
+}
+
+/// Has the first rank write what was asked for of the figures of all; these have finished their parts of the trace.
+fn account(
+    world: &World,
+    common: &Common,
+    own: Option<Figures>,
+    start: Instant,
+) -> Result<(), CliError> {
+    let plan = common.job.plan;
+    if plan.timing.is_none() && plan.fleet.trace.is_none() {
+        return Ok(());
+    }
+    let own = postcard::to_allocvec(&own.unwrap_or_default()).map_err(CliError::engine)?;
+    let all = world.comm().gather_all(&own).map_err(failure)?;
+    if world.rank() > 0 {
+        return Ok(());
+    }
+    let figures: Result<Vec<Figures>, _> =
+        all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
+    super::account::render(common, &figures.map_err(CliError::engine)?, start, false)
 }
 
 /// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
@@ -88,6 +125,29 @@ fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
             Err(CliError::new(code, ""))
         }
     }
+}
+
+/// The layout of the job, by the host that has least memory, the same for all.
+fn laid_out(world: &World, plan: &Plan, target: &Target) -> Result<Layout, CliError> {
+    let host = world.comm().split_by_host().map_err(failure)?;
+    let own = (host.size() as u32, layout::memory_per_rank(host.size() as u32));
+    let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
+    let mut ranks = Ranks { all: world.size() as u32, per_host: 1, memory: None };
+    for bytes in world.comm().gather_all(&own).map_err(failure)? {
+        let (per_host, memory): (u32, Option<u64>) =
+            postcard::from_bytes(&bytes).map_err(CliError::engine)?;
+        ranks.per_host = ranks.per_host.max(per_host);
+        ranks.memory = ranks.memory.into_iter().chain(memory).min();
+    }
+    // All have the same figures; but whether the query file can be looked at may differ.
+    let layout = match world.rank() {
+        0 => layout::lay_out(plan, target, ranks).map(Some),
+        _ => Ok(None),
+    };
+    let layout = together(world, layout)?.map(|layout| postcard::to_allocvec(&layout));
+    let layout = layout.transpose().map_err(CliError::engine)?;
+    let layout = tell_all(world, layout)?.unwrap_or_default();
+    postcard::from_bytes(&layout).map_err(CliError::engine)
 }
 
 /// The checkpoint, if there is one, for all ranks; each of them scans some of its files.

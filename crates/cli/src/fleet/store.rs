@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -179,8 +178,7 @@ impl Store {
             }
         };
         let offset = spool.length;
-        spool.file.seek(SeekFrom::Start(offset)).map_err(|error| failed(&error))?;
-        spool.file.write_all(bytes).map_err(|error| failed(&error))?;
+        spool.file.write_all_at(bytes, offset).map_err(|error| failed(&error))?;
         spool.length += bytes.len() as u64;
         Ok(offset)
     }

@@ -152,7 +152,12 @@ pub enum Question {
     /// Say what the description table says of these subjects.
     Describe(Vec<Chosen>),
     /// Format these subjects, each a piece.
-    Format(Vec<Chosen>),
+    Format {
+        /// The subjects.
+        chosen: Vec<Chosen>,
+        /// Say, too, what the description table says of them.
+        described: bool,
+    },
 }
 
 /// A chosen preliminary hit.
@@ -188,7 +193,7 @@ pub enum Answer {
     Described(Vec<DescriptionRow>),
     /// To [`Question::Format`].
     Formatted {
-        /// For reports with a description table.
+        /// Rows of the description table, if asked for.
         rows: Vec<DescriptionRow>,
         /// Bytes of each piece.
         sizes: Vec<u64>,

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use fleetblast_db::load::HugePages;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::prelim::{Cut, Kernel, Searcher};
 use fleetblast_engine::traceback::Candidate;
 use fleetblast_fleet::ids::{BlockId, PartitionId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
+use fleetblast_report::model::QueryResult;
 use fleetblast_report::report;
+use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
 use super::job::{Block, Job};
@@ -20,6 +23,7 @@ use crate::error::CliError;
 use crate::run::report::failure;
 use crate::run::scan::Scan;
 use crate::run::subjects;
+use crate::trace::{Kind, Loaded, Span};
 
 /// Carries out a worker's works on the compute lane.
 pub struct WorkerWorks<'a> {
@@ -132,11 +136,15 @@ impl<'a> WorkerWorks<'a> {
         WorkerWorks { job, kernel: Kernel::detect(), scans, blocks: HashMap::new(), shared }
     }
 
-    /// Carries out a work of the compute lane.
+    /// Carries out a work of the compute lane; `span` gets to know what it is about.
     ///
     /// # Errors
     /// A damaged database, bytes of another build of the program, a report that cannot be made or spooled.
-    pub fn run(&mut self, work: WorkerWork<Bytes>) -> Result<WorkerOutcome<Bytes>, CliError> {
+    pub fn run(
+        &mut self,
+        work: WorkerWork<Bytes>,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, CliError> {
         match work {
             WorkerWork::Search { block, partition, queries, cut } => {
                 if let Some(cut) = cut {
@@ -145,11 +153,25 @@ impl<'a> WorkerWorks<'a> {
                 if let Some(queries) = queries {
                     self.open(block, &queries)?;
                 }
-                self.search(block, partition)
+                self.search(block, partition, span)
             }
-            WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget),
+            WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget, span),
             work => self.shared.move_bytes(work),
         }
+    }
+
+    /// What was read of the database, and how long searching threads waited for it.
+    pub fn loaded(&self) -> Loaded {
+        self.scans.values().fold(Loaded::default(), |sum, scan| {
+            let read = scan.loader().statistics();
+            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
+            Loaded {
+                pages: pages.to_owned(),
+                bytes: sum.bytes + read.bytes,
+                seconds: sum.seconds + read.time.as_secs_f64(),
+                wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
+            }
+        })
     }
 
     /// Drops what is kept of a block, but for its pieces.
@@ -177,13 +199,19 @@ impl<'a> WorkerWorks<'a> {
         &mut self,
         block: BlockId,
         partition: PartitionId,
+        span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, CliError> {
         let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(block))?;
+        let before = scan.loader().statistics().bytes;
         let mut lists = scan.search(&state.searcher).map_err(|error| subjects::failure(&error))?;
+        span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
         let cut = lock(&self.shared.cuts).get(&block).cloned();
         let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
         state.searcher.merger().prune(&mut lists, &cut);
+        span.arg("queries", state.block.prepared.len() as u64);
+        span.arg("residues", state.block.residues());
+        span.arg("hits", lists.len() as u64);
         Ok(WorkerOutcome::Found(pack(&lists)?))
     }
 
@@ -192,21 +220,33 @@ impl<'a> WorkerWorks<'a> {
         block: BlockId,
         parts: &[(PartitionId, Bytes)],
         budget: u64,
+        span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, CliError> {
         let mut answers = Vec::with_capacity(parts.len());
         let mut kept = 0;
         for (partition, question) in parts {
             let answer = match unpack(question)? {
-                Question::Align(wanted) => self.align(block, *partition, &wanted)?,
+                Question::Align(wanted) => {
+                    span.add("hits", wanted.len() as u64);
+                    self.align(block, *partition, &wanted)?
+                }
                 Question::Describe(chosen) => {
+                    span.is(Kind::Describe);
+                    span.add("hits", chosen.len() as u64);
                     let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
-                    let describe = |chosen| state.describe(self.job, chosen);
+                    let describe = |chosen| state.shown(self.job, chosen)?.describe();
                     let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
                     Answer::Described(rows?)
                 }
-                Question::Format(chosen) => {
-                    let (answer, more) = self.format(block, *partition, &chosen, budget - kept)?;
+                Question::Format { chosen, described } => {
+                    span.is(Kind::Format);
+                    span.add("hits", chosen.len() as u64);
+                    let place = (block, *partition);
+                    let (answer, more) = self.format(place, &chosen, described, budget - kept)?;
                     kept += more;
+                    if let Answer::Formatted { sizes, .. } = &answer {
+                        span.add("bytes", sizes.iter().sum());
+                    }
                     answer
                 }
             };
@@ -253,18 +293,16 @@ impl<'a> WorkerWorks<'a> {
     /// Formats subjects; tells also how many bytes of that stay in memory.
     fn format(
         &self,
-        block: BlockId,
-        partition: PartitionId,
+        (block, partition): (BlockId, PartitionId),
         chosen: &[Chosen],
+        described: bool,
         budget: u64,
     ) -> Result<(Answer, u64), CliError> {
         let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
         let format = |chosen: &Chosen| {
-            let row = match report::has_table(&self.job.report) {
-                true => Some(state.describe(self.job, chosen)?),
-                false => None,
-            };
-            Ok((state.format(self.job, chosen)?, row))
+            let shown = state.shown(self.job, chosen)?;
+            let row = described.then(|| shown.describe()).transpose()?;
+            Ok((shown.format(chosen.rank)?, row))
         };
         let (mut rows, mut sizes, mut kept) = (Vec::new(), Vec::new(), 0);
         // A part at a time, so that what goes to the spool does not pile up before.
@@ -290,8 +328,8 @@ impl State {
         self.block.prepared.get(number as usize).ok_or_else(|| CliError::engine(UNLIKE))
     }
 
-    /// The hit that the report shows: of the alignments made here those chosen, in the order wanted.
-    fn hit(&self, chosen: &Chosen) -> Result<SubjectHit, CliError> {
+    /// What the report shows: of the alignments made here those chosen, in the order wanted.
+    fn shown<'b>(&'b self, job: &'b Job<'b>, chosen: &Chosen) -> Result<Shown<'b>, CliError> {
         let aligned = self.aligned.get(&(chosen.query, chosen.oid));
         let candidate = aligned.ok_or_else(|| CliError::engine(UNLIKE))?;
         let alignment = |&number: &u32| {
@@ -299,28 +337,36 @@ impl State {
             alignment.cloned().ok_or_else(|| CliError::engine(UNLIKE))
         };
         let alignments = chosen.alignments.iter().map(alignment).collect::<Result<_, _>>()?;
-        Ok(SubjectHit { oid: chosen.oid, alignments })
-    }
-
-    fn describe(
-        &self,
-        job: &Job,
-        chosen: &Chosen,
-    ) -> Result<fleetblast_report::table::DescriptionRow, CliError> {
-        let hit = self.hit(chosen)?;
         self.query(chosen.query)?;
         let result = self.block.result(chosen.query as usize, chosen.hit_count as usize);
-        report::description_row(&job.report, &result, job.target, &hit)
+        Ok(Shown { job, result, hit: SubjectHit { oid: chosen.oid, alignments } })
+    }
+}
+
+/// A subject as the report shows it.
+struct Shown<'a> {
+    job: &'a Job<'a>,
+    result: QueryResult<'a>,
+    hit: SubjectHit,
+}
+
+impl Shown<'_> {
+    fn describe(&self) -> Result<DescriptionRow, CliError> {
+        report::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
             .map_err(|error| failure(&error))
     }
 
-    fn format(&self, job: &Job, chosen: &Chosen) -> Result<Vec<u8>, CliError> {
-        let hit = self.hit(chosen)?;
-        self.query(chosen.query)?;
-        let result = self.block.result(chosen.query as usize, chosen.hit_count as usize);
-        let (mut bytes, rank) = (Vec::new(), chosen.rank as usize);
-        report::subject_block(&job.report, &result, job.target, &hit, rank, &mut bytes)
-            .map_err(|error| failure(&error))?;
+    fn format(&self, rank: u32) -> Result<Vec<u8>, CliError> {
+        let (job, mut bytes) = (self.job, Vec::new());
+        report::subject_block(
+            &job.report,
+            &self.result,
+            job.target,
+            &self.hit,
+            rank as usize,
+            &mut bytes,
+        )
+        .map_err(|error| failure(&error))?;
         Ok(bytes)
     }
 }

@@ -219,6 +219,7 @@ impl BlastpOptions {
             partitions: read.integer("partitions"),
             fleet: FleetOptions {
                 ranks: read.integer("ranks"),
+                plan: read.flag("plan"),
                 groups: read.integer("groups"),
                 replicas: read.integer("replicas"),
                 output: text("output"),
@@ -228,6 +229,7 @@ impl BlastpOptions {
                 result_memory: read.text("result_memory"),
                 checkpoint: read.text("checkpoint"),
                 resume: read.flag("resume"),
+                trace: read.text("trace"),
             },
             loader: text("loader"),
             memory: read.text("memory"),
@@ -242,6 +244,8 @@ impl BlastpOptions {
 pub struct FleetOptions {
     /// `-ranks`.
     pub ranks: Option<u32>,
+    /// `-plan`.
+    pub plan: bool,
     /// `-groups`.
     pub groups: Option<u32>,
     /// `-replicas`.
@@ -260,6 +264,8 @@ pub struct FleetOptions {
     pub checkpoint: Option<OsString>,
     /// `-resume`.
     pub resume: bool,
+    /// `-trace`.
+    pub trace: Option<OsString>,
 }
 
 /// Text for messages and for parsing; bytes that are not UTF-8 are replaced.

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
+use fleetblast_fleet::plan::Wishes;
 
 use super::load;
 use crate::error::CliError;
@@ -15,14 +16,16 @@ use crate::options::typed::{BlastpOptions, FleetOptions, Lists, lossy};
 pub struct Fleet {
     /// Ranks in this process; `None` for a search without ranks.
     pub ranks: Option<u32>,
-    /// Groups of ranks.
-    pub groups: Option<u32>,
-    /// Copies of the database in each.
-    pub replicas: Option<u32>,
+    /// Only tell how the search would be laid out.
+    pub dry_run: bool,
+    /// Groups of ranks, and copies of the database in each.
+    pub wishes: Wishes,
     /// Scheduling and output.
     pub config: Config,
     /// What is finished is kept.
     pub checkpoint: Option<Checkpoint>,
+    /// File for what every rank did when.
+    pub trace: Option<PathBuf>,
 }
 
 /// Where to keep what is finished.
@@ -68,16 +71,19 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliErro
         ..default
     };
     config.validate().map_err(CliError::query_options)?;
-    let FleetOptions { ranks, groups, replicas, .. } = *options;
+    let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
+    let partitions = all.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let wishes = Wishes { groups, replicas, partitions, dedicated: None };
     let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
         directory: PathBuf::from(directory),
         resume: options.resume,
         options: decisive(all, old_finite_size),
         files: files(all),
     });
-    // What is kept is the matter of ranks, so there is one at least.
-    let ranks = ranks.or(checkpoint.as_ref().map(|_| 1));
-    Ok(Fleet { ranks, groups, replicas, config, checkpoint })
+    // Keeping and laying out is the matter of ranks, so there is one at least.
+    let ranks = ranks.or((checkpoint.is_some() || dry_run).then_some(1));
+    let trace = options.trace.as_ref().map(PathBuf::from);
+    Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, trace })
 }
 
 /// The options on which the report depends. All are named here, so that a new one cannot be forgotten.

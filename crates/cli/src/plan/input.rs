@@ -52,15 +52,15 @@ pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
     Ok(Target::File(PathBuf::from(path)))
 }
 
-/// The report and the timing cannot be the same file.
-pub fn refuse_same_file(out: &Target, timing: &Target) -> Result<(), CliError> {
-    let (Target::File(out), Target::File(timing)) = (out, timing) else { return Ok(()) };
+/// The report and the file of another option cannot be the same.
+pub fn refuse_same_file(out: &Target, name: &str, other: &Target) -> Result<(), CliError> {
+    let (Target::File(out), Target::File(other)) = (out, other) else { return Ok(()) };
     let is_device = fs::metadata(out).is_ok_and(|meta| !meta.is_file());
-    if is_device || !matches!((absolute(out), absolute(timing)), (Ok(a), Ok(b)) if a == b) {
+    if is_device || !matches!((absolute(out), absolute(other)), (Ok(a), Ok(b)) if a == b) {
         return Ok(());
     }
     Err(CliError::query_options(format_args!(
-        "-out and -timing both name {}, where one would replace the other; give another name to one of them",
+        "-out and -{name} both name {}, where one would replace the other; give another name to one of them",
         out.display()
     )))
 }

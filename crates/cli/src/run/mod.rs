@@ -127,7 +127,7 @@ fn loading(search: &Search) -> Loading {
         reason: search.choice.reason.clone(),
         streamed_through_bytes: search.choice.streamed,
         bytes_read: read.bytes,
-        pages: loader.pages().map_or("page cache", HugePages::name),
+        pages: loader.pages().map_or("page cache", HugePages::name).to_owned(),
         read_seconds: read.time.as_secs_f64(),
         wait_seconds: search.waiting().as_secs_f64(),
     }
@@ -145,9 +145,11 @@ fn warn_of_few_queries(plan: &Plan, batches: usize) {
     }
 }
 
-/// A warning as BLAST+ prints it.
+/// A warning as BLAST+ prints it. Of several ranks, all of which find the same to warn of, the first tells.
 pub(crate) fn warn(text: &str) {
-    say(&warning(text));
+    if fleetblast_mpi::speaks_for_all() {
+        say(&warning(text));
+    }
 }
 
 /// The line of a warning.

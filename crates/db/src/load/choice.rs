@@ -13,7 +13,7 @@ use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 /// Bytes loaded at a time, so that a search begins early and never waits long.
 const UNIT_BYTES: u64 = 32 << 20;
 /// Of the memory available, a database may take this share; the rest is for queries, hits, and others.
-const MEMORY_SHARE: f64 = 0.8;
+pub const HELD_SHARE: f64 = 0.8;
 /// Buffers for streaming: one that is searched, one that is filled.
 const LEAST_BUFFERS: u64 = 2;
 
@@ -103,7 +103,7 @@ pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choic
     };
     let storage = machine::storage(&first);
     let available = machine::available_memory();
-    let usable = available.map(|bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+    let usable = available.map(|bytes| (bytes as f64 * HELD_SHARE) as u64);
     // Files in memory need no more of it.
     let limit = wish.memory.or(usable.filter(|_| storage != Storage::Memory));
     let fits = limit.is_none_or(|limit| size <= limit);

@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use self::advice::resident_bytes;
-pub use self::choice::{Choice, Method, Purpose, Wish, choose};
+pub use self::choice::{Choice, HELD_SHARE, Method, Purpose, Wish, choose};
 pub use self::files::read_ahead;
 pub use self::map::Map;
 pub(crate) use self::pages::HUGE_PAGE;

@@ -19,6 +19,16 @@ impl HitLists {
         HitLists { lists: vec![Vec::new(); contexts] }
     }
 
+    /// Hits of all contexts: a subject counts once for each query.
+    pub fn len(&self) -> usize {
+        self.lists.iter().map(Vec::len).sum()
+    }
+
+    /// True if there is no hit.
+    pub fn is_empty(&self) -> bool {
+        self.lists.iter().all(Vec::is_empty)
+    }
+
     /// Adds a hit; where there are far more than `capacity`, the worst are dropped.
     pub(super) fn push(&mut self, context: usize, hit: PrelimHit, capacity: Option<usize>) {
         let list = &mut self.lists[context];

@@ -117,6 +117,11 @@ impl<P: Payload> Master<P> {
         }
     }
 
+    /// Tasks that no worker has yet.
+    pub fn waiting_tasks(&self) -> u64 {
+        self.queue.unassigned()
+    }
+
     fn rank(&self) -> Rank {
         self.topology.group(self.id).master
     }

@@ -36,7 +36,7 @@ pub struct Request {
     pub ranks_per_host: u32,
     /// Search threads per rank.
     pub threads: u32,
-    /// Bytes of memory that a rank may use.
+    /// Bytes of memory that a rank may use. What the ranks of a host hold of the database they share.
     pub memory: u64,
     /// The database.
     pub database: Size,
@@ -77,7 +77,7 @@ pub struct Plan {
     pub shape: Shape,
     /// Roles and ranks.
     pub topology: Topology,
-    /// Bytes of the database that the fullest rank holds.
+    /// Bytes of the database that the fullest rank holds; of what it shares with others of its host, its part.
     pub database_memory: u64,
     /// Bytes that the fullest rank uses in all.
     pub memory: u64,
@@ -146,7 +146,10 @@ impl Request {
             return Err(PlanError::NoMemory { needed: other, available: self.memory });
         }
         // Workers that hold the database together.
-        let holders = self.database.bytes.div_ceil(room).max(1);
+        let holders = match self.database.bytes <= room.saturating_mul(self.sharers()) {
+            true => 1,
+            false => self.database.bytes.div_ceil(room),
+        };
         let groups = self.wishes.groups.unwrap_or_else(|| self.groups(holders));
         let members = self.ranks / groups;
         let workers = members.saturating_sub(if dedicated { 2 } else { 0 }).max(1);
@@ -176,8 +179,13 @@ impl Request {
         Ok(())
     }
 
+    /// Ranks that share what they hold.
+    fn sharers(&self) -> u64 {
+        u64::from(self.ranks_per_host.clamp(1, self.ranks.max(1)))
+    }
+
     /// Memory of a rank for other ends than the database.
-    fn other_memory(&self, config: &Config) -> u64 {
+    pub fn other_memory(&self, config: &Config) -> u64 {
         FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + config.result_memory
     }
 
@@ -207,7 +215,9 @@ impl Request {
         let most = topology.workers.iter().map(|worker| worker.partitions.len() as u64).max();
         let most = most.unwrap_or(0);
         let share = most as f64 / f64::from(shape.partitions);
-        let database_memory = (self.database.bytes as f64 * share).ceil() as u64;
+        // Either each rank of a host holds something else, or they share all there is.
+        let own = (self.database.bytes as f64 * share).ceil() as u64;
+        let database_memory = own.min(self.database.bytes.div_ceil(self.sharers()));
         let memory = other + database_memory;
         if memory > self.memory {
             let least_ranks =
@@ -259,15 +269,24 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shape { ranks, groups, replicas, partitions, dedicated } = self.shape;
         let masters = if dedicated { "on ranks of their own" } else { "on workers' ranks" };
-        writeln!(f, "ranks                    {ranks}")?;
-        writeln!(f, "groups                   {groups}, their masters {masters}")?;
-        writeln!(f, "workers                  {}", self.topology.workers.len())?;
-        writeln!(f, "replicas per group       {replicas}")?;
-        writeln!(f, "partitions               {partitions}")?;
-        writeln!(f, "database memory per rank {} bytes", self.database_memory)?;
-        writeln!(f, "memory per rank          {} bytes", self.memory)?;
-        writeln!(f, "bytes read               {}", self.bytes_read)?;
-        writeln!(f, "bytes broadcast          {}", self.bytes_broadcast)?;
-        write!(f, "expected balance         {:.1} %", 100.0 * self.balance)
+        writeln!(f, "ranks                       {ranks}")?;
+        writeln!(f, "groups                      {groups}, their masters {masters}")?;
+        writeln!(f, "workers                     {}", self.topology.workers.len())?;
+        writeln!(f, "replicas in a group         {replicas}")?;
+        writeln!(f, "partitions                  {partitions}")?;
+        writeln!(f, "memory of a rank, at most   {}", size(self.memory))?;
+        writeln!(f, "  of it for the database    {}", size(self.database_memory))?;
+        writeln!(f, "read from files             {}", size(self.bytes_read))?;
+        writeln!(f, "got from other ranks        {}", size(self.bytes_broadcast))?;
+        write!(f, "expected balance            {:.1} %", 100.0 * self.balance)
+    }
+}
+
+/// For people.
+fn size(bytes: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|&(unit, _)| bytes as f64 >= unit) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit),
+        None => format!("{bytes} bytes"),
     }
 }

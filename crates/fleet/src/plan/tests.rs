@@ -69,6 +69,6 @@ fn wishes_are_kept_or_refused() {
 #[test]
 fn plans_print() {
     let text = plan(&request(2, 8 * GIB, GIB)).unwrap().to_string();
-    assert!(text.contains("partitions               8\n"), "{text}");
-    assert!(text.ends_with("expected balance         100.0 %"), "{text}");
+    assert!(text.contains("partitions                  8\n"), "{text}");
+    assert!(text.ends_with("expected balance            100.0 %"), "{text}");
 }

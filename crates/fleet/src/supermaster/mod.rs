@@ -82,6 +82,11 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
+    /// Bytes of finished output that wait because an earlier block is not finished.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.offsets.as_ref().map_or(0, Offsets::waiting_bytes)
+    }
+
     fn groups(&self) -> u32 {
         self.topology.groups.len() as u32
     }

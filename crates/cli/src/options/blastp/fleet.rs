@@ -16,6 +16,15 @@ pub const FLEET: &[OptionSpec] = &[
     .label("int_value")
     .within(Constraint::AtLeast(1)),
     OptionSpec::new(
+        "plan",
+        Kind::Flag,
+        Group::FLEETBLAST,
+        &[
+            "Do not search: print how the search would be laid out over the ranks, what",
+            "each needs of memory, and whether that fits; with -memory for ranks elsewhere",
+        ],
+    ),
+    OptionSpec::new(
         "groups",
         Kind::Integer,
         Group::FLEETBLAST,
@@ -30,7 +39,10 @@ pub const FLEET: &[OptionSpec] = &[
         "replicas",
         Kind::Integer,
         Group::FLEETBLAST,
-        &["How many times a group of ranks holds the database"],
+        &[
+            "How many times a group of ranks holds the database",
+            "Default = as often as memory allows",
+        ],
     )
     .label("int_value")
     .within(Constraint::AtLeast(1)),
@@ -110,4 +122,14 @@ pub const FLEET: &[OptionSpec] = &[
         ],
     )
     .requires(&["checkpoint"]),
+    OptionSpec::new(
+        "trace",
+        Kind::OutputFile,
+        Group::FLEETBLAST,
+        &[
+            "File to write to what every rank did when, for 'fleetblast report', 'fleetblast",
+            "simulate' and ui.perfetto.dev. All ranks must see its directory",
+        ],
+    )
+    .label("output_file"),
 ];

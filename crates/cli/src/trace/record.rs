@@ -1,0 +1,343 @@
+//! Recording of what a rank does, as it does it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track, part_path};
+
+/// Gaps between works of the search threads that are not worth a slice.
+const SHORT_WAIT: Duration = Duration::from_micros(100);
+/// Time between two values of a counter, at least.
+const COUNT_EVERY: Duration = Duration::from_millis(5);
+
+/// Records what a rank does; copies record into the same. One that is off does nothing, not even look at the clock.
+#[derive(Clone, Default)]
+pub struct Recorder(Option<Arc<Inner>>);
+
+struct Inner {
+    rank: u32,
+    start: Instant,
+    /// Microseconds since 1970 at the start.
+    epoch: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    sums: Sums,
+    /// Since when the search threads have nothing to do; `None` while they have.
+    free: Option<Instant>,
+    /// The file, until it fails.
+    file: Option<BufWriter<File>>,
+    failure: Option<io::Error>,
+    named: Vec<Lane>,
+    counters: BTreeMap<&'static str, Counter>,
+}
+
+/// A counter's last value, and when it was written.
+struct Counter {
+    value: u64,
+    written: Option<(u64, Instant)>,
+}
+
+/// A work under way. What ends with an error is recorded too, when the span is dropped.
+pub struct Span {
+    recorder: Recorder,
+    lane: Lane,
+    kind: Kind,
+    start: Option<Instant>,
+    args: Map<String, Value>,
+}
+
+/// How the database came into a rank's memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// The pages it is on.
+    pub pages: String,
+    /// Bytes read from files.
+    pub bytes: u64,
+    /// Wall time of reading them, beside the search.
+    pub seconds: f64,
+    /// Time that searching threads waited for it, in sum.
+    pub wait_seconds: f64,
+}
+
+/// What a rank did, in seconds and numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sums {
+    /// Wall time of works by kind; several of other lanes may go on at once.
+    pub seconds: BTreeMap<Kind, f64>,
+    /// Since the start.
+    pub wall_seconds: f64,
+    /// Tasks searched.
+    pub tasks: u64,
+    /// Queries read.
+    pub queries: u64,
+    /// Residues of these.
+    pub query_residues: u64,
+    /// Messages sent to other ranks.
+    pub messages: u64,
+    /// About how many bytes these had.
+    pub message_bytes: u64,
+    /// How the database came into memory.
+    pub loaded: Loaded,
+}
+
+impl Sums {
+    fn add(&mut self, span: &Span, took: Duration) {
+        *self.seconds.entry(span.kind).or_default() += took.as_secs_f64();
+        let number = |name: &str| span.args.get(name).and_then(Value::as_u64).unwrap_or(0);
+        match span.kind {
+            Kind::Search => self.tasks += 1,
+            Kind::Read => {
+                self.queries += number("queries");
+                self.query_residues += number("residues");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Recorder {
+    /// Records from now on; with the path of a trace, also into this rank's part of it.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub fn new(rank: u32, trace: Option<&Path>) -> io::Result<Self> {
+        let file = trace.map(|trace| File::create(part_path(trace, rank))).transpose()?;
+        let start = Instant::now();
+        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let state = State {
+            sums: Sums::default(),
+            free: Some(start),
+            file: file.map(BufWriter::new),
+            failure: None,
+            named: Vec::new(),
+            counters: BTreeMap::new(),
+        };
+        Ok(Recorder(Some(Arc::new(Inner {
+            rank,
+            start,
+            epoch: epoch.as_micros() as u64,
+            state: Mutex::new(state),
+        }))))
+    }
+
+    /// True if it does record.
+    pub fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Notes how the database came into memory.
+    pub fn loaded(&self, loaded: Loaded) {
+        if let Some(inner) = &self.0 {
+            inner.lock().sums.loaded = loaded;
+        }
+    }
+
+    /// Begins a work.
+    pub fn begin(&self, lane: Lane, kind: Kind) -> Span {
+        let start = self.0.as_ref().map(|_| Instant::now());
+        if let (Lane::Search, Some(inner), Some(start)) = (lane, &self.0, start) {
+            inner.end_wait(start);
+        }
+        Span { recorder: self.clone(), lane, kind, start, args: Map::new() }
+    }
+
+    /// A counter has this value now. It is written when it has changed, and now and then only.
+    pub fn count(&self, name: &'static str, value: u64) {
+        let Some(inner) = &self.0 else { return };
+        let mut state = inner.lock();
+        let counter = state.counters.entry(name).or_insert(Counter { value, written: None });
+        counter.value = value;
+        let due = match counter.written {
+            Some((written, when)) => written != value && when.elapsed() >= COUNT_EVERY,
+            None => true,
+        };
+        if due && state.file.is_some() {
+            inner.write_counter(&mut state, name, Instant::now());
+        }
+    }
+
+    /// Ends the recording. Spans that are still open are lost.
+    ///
+    /// # Errors
+    /// The first failure of writing the trace.
+    pub fn finish(&self) -> io::Result<Sums> {
+        let Some(inner) = &self.0 else { return Ok(Sums::default()) };
+        let now = Instant::now();
+        inner.end_wait(now);
+        let mut state = inner.lock();
+        let names: Vec<&'static str> = state.counters.keys().copied().collect();
+        for name in names {
+            inner.write_counter(&mut state, name, now);
+        }
+        let flushed = state.file.take().map_or(Ok(()), |mut file| file.flush());
+        if let Some(error) = state.failure.take() {
+            return Err(error);
+        }
+        flushed?;
+        let mut sums = std::mem::take(&mut state.sums);
+        sums.wall_seconds = (now - inner.start).as_secs_f64();
+        sums.messages = state.counters.get(MESSAGES).map_or(0, |counter| counter.value);
+        sums.message_bytes = state.counters.get(MESSAGE_BYTES).map_or(0, |counter| counter.value);
+        Ok(sums)
+    }
+}
+
+impl Inner {
+    /// What a panicking thread left behind is not looked at: its panic ends the run.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn micros(&self, time: Instant) -> u64 {
+        self.epoch + time.saturating_duration_since(self.start).as_micros() as u64
+    }
+
+    /// The search threads have something to do again.
+    fn end_wait(&self, now: Instant) {
+        let mut state = self.lock();
+        let Some(since) = state.free.take() else { return };
+        let waited = now.saturating_duration_since(since);
+        *state.sums.seconds.entry(Kind::Wait).or_default() += waited.as_secs_f64();
+        if waited >= SHORT_WAIT {
+            self.write_slice(&mut state, Lane::Search, Kind::Wait, (since, now), Map::new());
+        }
+    }
+
+    fn end(&self, span: &mut Span, start: Instant) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.sums.add(span, now - start);
+        if span.lane == Lane::Search {
+            state.free = Some(now);
+        }
+        let args = std::mem::take(&mut span.args);
+        self.write_slice(&mut state, span.lane, span.kind, (start, now), args);
+    }
+
+    fn write_slice(
+        &self,
+        state: &mut State,
+        lane: Lane,
+        kind: Kind,
+        (start, end): (Instant, Instant),
+        args: Map<String, Value>,
+    ) {
+        if state.file.is_none() {
+            return;
+        }
+        let track = Track { rank: self.rank, lane };
+        if !state.named.contains(&lane) {
+            state.named.push(lane);
+            self.name_track(state, track);
+        }
+        let ts = self.micros(start);
+        state.write(&Event {
+            ph: "X".into(),
+            pid: PROCESS,
+            tid: track.tid(),
+            ts,
+            dur: Some(self.micros(end).saturating_sub(ts)),
+            name: name(kind, &args),
+            cat: Some(kind),
+            args,
+        });
+    }
+
+    fn name_track(&self, state: &mut State, track: Track) {
+        let values = [
+            ("thread_name", "name", track.to_string().into()),
+            ("thread_sort_index", "sort_index", track.tid().into()),
+        ];
+        for (name, key, value) in values {
+            let args = Map::from_iter([(key.to_owned(), value)]);
+            let (ph, tid) = ("M".to_owned(), track.tid());
+            let name = name.to_owned();
+            state.write(&Event { ph, pid: PROCESS, tid, ts: 0, dur: None, name, cat: None, args });
+        }
+    }
+
+    fn write_counter(&self, state: &mut State, name: &'static str, now: Instant) {
+        let Some(counter) = state.counters.get_mut(name) else { return };
+        let value = counter.value;
+        if counter.written.replace((value, now)).is_some_and(|(written, _)| written == value) {
+            return;
+        }
+        state.write(&Event {
+            ph: "C".into(),
+            pid: PROCESS,
+            tid: Track { rank: self.rank, lane: Lane::Search }.tid(),
+            ts: self.micros(now),
+            dur: None,
+            name: format!("rank {} {name}", self.rank),
+            cat: None,
+            args: Map::from_iter([(name.to_owned(), value.into())]),
+        });
+    }
+}
+
+impl State {
+    /// Appends a line; what fails is told in the end, for the search matters more.
+    fn write(&mut self, event: &Event) {
+        let Some(file) = &mut self.file else { return };
+        let written = serde_json::to_writer(&mut *file, event)
+            .map_err(io::Error::from)
+            .and_then(|()| file.write_all(b"\n"));
+        if let Err(error) = written {
+            self.failure = Some(error);
+            self.file = None;
+        }
+    }
+}
+
+/// `search block 3 partition 2`.
+fn name(kind: Kind, args: &Map<String, Value>) -> String {
+    let mut name = kind.name().to_owned();
+    for key in ["block", "partition"] {
+        if let Some(number) = args.get(key) {
+            name.push_str(&format!(" {key} {number}"));
+        }
+    }
+    name
+}
+
+impl Span {
+    /// A span that nobody records.
+    pub fn off() -> Self {
+        Recorder::default().begin(Lane::Search, Kind::Search)
+    }
+
+    /// With a number that says something of the work.
+    pub fn arg(&mut self, name: &str, number: u64) {
+        if self.start.is_some() {
+            self.args.insert(name.to_owned(), number.into());
+        }
+    }
+
+    /// Adds to a number.
+    pub fn add(&mut self, name: &str, more: u64) {
+        let before = self.args.get(name).and_then(Value::as_u64).unwrap_or(0);
+        self.arg(name, before + more);
+    }
+
+    /// It turned out what the work is about.
+    pub fn is(&mut self, kind: Kind) {
+        self.kind = kind;
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        if let (Some(inner), Some(start)) = (self.recorder.0.clone(), self.start) {
+            inner.end(self, start);
+        }
+    }
+}
