@@ -69,9 +69,9 @@ difftest-mpi: tools
 test-mpi:
 	crates/mpi/tests/run.sh
 
-## fuzzdiff: random differential testing (SECONDS=600 SEED=1)
+## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools
-	$(DIFFTEST) fuzz --seconds $(SECONDS) --seed $(SEED)
+	$(DIFFTEST) fuzz --seconds $(SECONDS) --seed $(SEED) $(SPREAD)
 
 ## bench: interleaved timing against BLAST+, below five minutes
 bench: tools
@@ -94,6 +94,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(if $(MPI),$(CARGO) clippy --locked -p fleetblast-cli -p fleetblast-mpi --features mpi --all-targets -- -D warnings)
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
 ## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs cargo-fuzz)

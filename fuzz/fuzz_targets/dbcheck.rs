@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
         headers: headers.to_vec(),
     };
     let Ok(database) = Database::from_volume_bytes(vec![volume]) else { return };
-    let _ = Map::new(database.clone());
+    let _ = Map::new(database.clone(), Contents::All);
     for oids in database.partitions(3) {
         let Ok(partition) = database.partition(oids.clone(), Contents::All) else { continue };
         let resident = LoadedPartition::resident(&database, &partition).expect("it is all there");

@@ -13,6 +13,7 @@ pub mod makeblastdb;
 pub mod options;
 pub mod plan;
 pub mod program;
+pub mod report;
 pub mod run;
 pub mod terminal;
 pub mod timing;

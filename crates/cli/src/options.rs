@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod makeblastdb;
 pub mod number;
 pub mod parse;
+pub mod report;
 pub mod spec;
 pub mod typed;
 pub mod usage;

@@ -20,10 +20,12 @@ use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::{self, Given, Request};
+use crate::options::report::REPORT;
 use crate::options::spec::Program;
 use crate::options::typed::BlastpOptions;
 use crate::options::usage::Name;
 use crate::plan::{Host, Plan};
+use crate::report;
 use crate::run;
 
 const ABOUT: &str = "\
@@ -46,7 +48,7 @@ struct Command {
     run: fn(&Given) -> Result<(), CliError>,
 }
 
-const COMMANDS: [Command; 5] = [
+const COMMANDS: [Command; 6] = [
     Command { program: BLASTP, about: "Protein-Protein BLAST", run: blastp },
     Command {
         program: BLASTDBCMD,
@@ -67,6 +69,11 @@ const COMMANDS: [Command; 5] = [
         program: DOCTOR,
         about: "Tells what bounds a search of a database here (FleetBLAST's own)",
         run: doctor::run,
+    },
+    Command {
+        program: REPORT,
+        about: "Draws what the ranks of a search did (FleetBLAST's own)",
+        run: report::run,
     },
 ];
 

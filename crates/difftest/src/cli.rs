@@ -24,9 +24,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
       --oracle is BLAST+'s blastdbcmd here.
   difftest fuzz [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
+                [--ranks | --mpi]
       Random queries, databases and options until the time is over. A difference is made
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
-      one item of a seed again.
+      one item of a seed again. --ranks and --mpi: on ranks, in random shapes.
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
@@ -145,6 +146,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             only: raw.only,
             effort: raw.effort,
             jobs,
+            spread: raw.spread,
             tools,
         }),
         Some("full") => Command::Full(tools),

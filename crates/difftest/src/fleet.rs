@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::process::Tool;
+use crate::rng::Rng;
 
 /// How FleetBLAST's searches are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,18 @@ pub enum Spread {
     Ranks,
     /// Over processes that `mpirun` starts.
     Processes,
+}
+
+/// Directory of a random shape's checkpoint.
+pub const CHECKPOINT: &str = "checkpoint";
+
+/// How many ranks, and what they do how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    ranks: u32,
+    /// Of each rank.
+    threads: u32,
+    options: Vec<String>,
 }
 
 /// Ranks, threads of each, and options. Cases take turns, so that together they see all.
@@ -38,29 +51,63 @@ const SHAPES: [(u32, u32, &str); 16] = [
 /// Options that say how many threads there are, or that it does not matter.
 const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
 
-/// What starts `tested` on the ranks of shape number `number`, and all arguments.
-pub fn shaped(
-    tested: &Tool,
-    spread: Spread,
-    number: usize,
-    args: &[String],
-) -> (Tool, Vec<String>) {
-    let (ranks, threads, options) = SHAPES[number % SHAPES.len()];
-    let mut all: Vec<String> = options.split(' ').map(String::from).collect();
-    if !args.iter().any(|arg| OF_THREADS.contains(&arg.as_str())) {
-        all.extend(["-num_threads".to_owned(), threads.to_string()]);
+impl Shape {
+    /// One of those that cases take turns in.
+    pub fn numbered(number: usize) -> Self {
+        let (ranks, threads, options) = SHAPES[number % SHAPES.len()];
+        Shape { ranks, threads, options: options.split(' ').map(String::from).collect() }
     }
-    let tool = match spread {
-        Spread::None => return (tested.clone(), args.to_vec()),
-        Spread::Ranks => {
-            all.extend(["-ranks".to_owned(), ranks.to_string()]);
-            tested.clone()
+
+    /// A random one; a checkpoint, if it has one, is in the current directory.
+    pub fn random(rng: &mut Rng) -> Self {
+        let ranks = rng.between(1, 7) as u32;
+        let mut options = Vec::new();
+        let mut add = |name: &str, value: String| options.extend([format!("-{name}"), value]);
+        add("output", (*rng.pick(&["merge", "individual", "collective"])).to_owned());
+        if rng.chance(0.8) {
+            add("partitions", rng.between(1, 61).to_string());
         }
-        Spread::Processes => launched(tested, ranks),
-    };
-    // Before the case's own: some of those end in the middle of an option.
-    all.extend_from_slice(args);
-    (tool, all)
+        if rng.chance(0.3) {
+            add("groups", rng.between(1, ranks as usize).to_string());
+        }
+        if rng.chance(0.3) {
+            add("replicas", rng.between(1, ranks as usize).to_string());
+        }
+        if rng.chance(0.2) {
+            add("schedule", (*rng.pick(&["length", "weight"])).to_owned());
+        }
+        if rng.chance(0.3) {
+            add("segment_size", rng.between(1, 3_000).to_string());
+        }
+        if rng.chance(0.4) {
+            let buffer = rng.between(64, 20_000);
+            add("write_buffer", buffer.to_string());
+            add("result_memory", (buffer * rng.between(5, 30)).to_string());
+        }
+        if rng.chance(0.2) {
+            add("checkpoint", CHECKPOINT.to_owned());
+        }
+        Shape { ranks, threads: rng.between(1, 2) as u32, options }
+    }
+
+    /// What starts `tested` on these ranks, and all arguments.
+    pub fn spread(&self, tested: &Tool, spread: Spread, args: &[String]) -> (Tool, Vec<String>) {
+        let mut all = self.options.clone();
+        if !args.iter().any(|arg| OF_THREADS.contains(&arg.as_str())) {
+            all.extend(["-num_threads".to_owned(), self.threads.to_string()]);
+        }
+        let tool = match spread {
+            Spread::None => return (tested.clone(), args.to_vec()),
+            Spread::Ranks => {
+                all.extend(["-ranks".to_owned(), self.ranks.to_string()]);
+                tested.clone()
+            }
+            Spread::Processes => launched(tested, self.ranks),
+        };
+        // Before the case's own: some of those end in the middle of an option.
+        all.extend_from_slice(args);
+        (tool, all)
+    }
 }
 
 /// The program started by `mpirun` on so many ranks, which may be more than there are cores.

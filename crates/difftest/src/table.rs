@@ -12,7 +12,7 @@ use crate::cases::{self, Case};
 use crate::compare::{Difference, compare, describe};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
-use crate::fleet::{self, Spread};
+use crate::fleet::{Shape, Spread};
 use crate::process::{Outcome, Tool, shell};
 use crate::workspace::{self, Source, Workspace};
 
@@ -124,7 +124,8 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, stdin.as_deref())?;
     let spread = session.options.spread;
-    let (tested, args) = fleet::shaped(&session.options.tested, spread, number, &case.args);
+    let shape = Shape::numbered(number);
+    let (tested, args) = shape.spread(&session.options.tested, spread, &case.args);
     let mut actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
     if spread != Spread::None && expected.code != 0 && actual.stdout.is_empty() {
         // What many write to is shown when it is whole only.

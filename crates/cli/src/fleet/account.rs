@@ -30,7 +30,8 @@ impl Figures {
     }
 
     fn seconds(&self, kinds: &[Kind]) -> f64 {
-        kinds.iter().filter_map(|kind| self.sums.seconds.get(kind)).sum()
+        let seconds = kinds.iter().filter_map(|kind| self.sums.seconds.get(kind));
+        seconds.fold(0.0, |sum, seconds| sum + seconds)
     }
 }
 

@@ -11,6 +11,7 @@ pub const BLASTDBCMD: Program = Program {
     description: &["BLAST database client, version 2.12.0+"],
     groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],
+    lone: None,
 };
 
 const DATABASE: Group = Group("BLAST database options");

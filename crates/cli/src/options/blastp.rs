@@ -36,6 +36,7 @@ pub const BLASTP: Program = Program {
         FLEETBLAST,
         fleet::FLEET,
     ],
+    lone: None,
 };
 
 const QUERY: Group = Group("Input query options");

@@ -11,6 +11,7 @@ pub const DBCHECK: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    lone: None,
 };
 
 /// In the order of the usage text.

@@ -12,6 +12,7 @@ pub const DOCTOR: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
+    lone: None,
 };
 
 /// In the order of the usage text.

@@ -8,6 +8,7 @@ pub const MAKEBLASTDB: Program = Program {
     description: &["Application to create BLAST databases, version 2.12.0+"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
+    lone: None,
 };
 
 const INPUT: Group = Group("Input options");

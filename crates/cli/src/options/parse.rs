@@ -105,6 +105,10 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
             continue;
         }
         if positional || text.len() < 2 || text[0] != b'-' {
+            if let Some(lone) = program.lone.filter(|lone| !given.contains_key(lone)) {
+                given.insert(lone, Value::Text(argument.clone()));
+                continue;
+            }
             let message = format!(
                 "Too many positional arguments (1), the offending value: {}",
                 argument.to_string_lossy()

@@ -105,6 +105,8 @@ pub struct Program {
     pub groups: &'static [Group],
     /// All options in the order of the usage text, cut into parts at will.
     pub options: &'static [&'static [OptionSpec]],
+    /// The option whose value may be typed without its name.
+    pub lone: Option<&'static str>,
 }
 
 impl Program {

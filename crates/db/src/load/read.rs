@@ -120,7 +120,8 @@ impl Read {
                         from: start,
                         needed: count,
                         buffer: chunk,
-                        mapped: mapped.and_then(|v| v.held_at(span.part, start..start + count as u64)),
+                        mapped: mapped
+                            .and_then(|v| v.held_at(span.part, start..start + count as u64)),
                     });
                 }
             }

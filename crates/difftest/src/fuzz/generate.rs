@@ -18,7 +18,7 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
         14..=15 => Target::V4,
         _ => Target::Subject,
     };
-    Trial { queries, subjects, target, options: Vec::new() }
+    Trial { queries, subjects, target, options: Vec::new(), shape: None }
 }
 
 /// A few ancestors that queries and subjects share, so that there is something to find.

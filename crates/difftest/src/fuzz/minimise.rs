@@ -172,6 +172,7 @@ mod tests {
                 vec!["-guilty".into(), "1".into()],
                 vec!["-outfmt".into(), "6".into()],
             ],
+            shape: None,
         };
         let has = |records: &[Record], part: &[u8]| {
             records.iter().any(|r| r.seq.windows(part.len()).any(|w| w == part))
@@ -194,6 +195,7 @@ mod tests {
             subjects: vec![Record::new("b", &b"KK"[..])],
             target: Target::Plain,
             options: vec![vec!["-x".into()]],
+            shape: None,
         };
         let small = reduce(trial, &|_| panic!("no time for this"), &|| true).unwrap();
         assert_eq!(small.options.len(), 1);

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::cli::Tools;
 use crate::compare::describe;
 use crate::error::{Error, Result};
+use crate::fleet::{Shape, Spread};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub effort: usize,
     /// Items at a time.
     pub jobs: usize,
+    /// How FleetBLAST's searches are spread.
+    pub spread: Spread,
     /// The programs.
     pub tools: Tools,
 }
@@ -105,6 +108,7 @@ impl Session<'_> {
     /// One generated pair of query file and database, searched with several option sets.
     fn item(&self, bench: &Bench, index: u64) -> Result<()> {
         let mut rng = Rng::for_item(self.options.seed, index);
+        let mut shapes = Rng::for_item(!self.options.seed, index);
         let mut trial = generate::trial(&mut rng, self.source);
         if let Err(refusal) = bench.write(&trial) {
             // Few letters, most of them odd: makeblastdb does not take every file for FASTA.
@@ -114,6 +118,9 @@ impl Session<'_> {
         let only = self.options.only.and_then(|(_, search)| search);
         for search in 0..SEARCHES_PER_ITEM {
             trial.options = options::choose(&mut rng, &trial);
+            // Not from the same numbers: searches of a seed are the same on all ranks and on none.
+            let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);
+            trial.shape = spread.map(|spread| (spread, Shape::random(&mut shapes)));
             if only.is_some_and(|only| only != search) {
                 continue;
             }

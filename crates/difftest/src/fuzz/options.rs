@@ -256,7 +256,13 @@ mod tests {
         for seed in 0..2_000 {
             let mut rng = Rng::new(seed);
             let target = *rng.pick(&[Target::Plain, Target::Subject]);
-            let trial = Trial { queries: record(), subjects: record(), target, options: vec![] };
+            let trial = Trial {
+                queries: record(),
+                subjects: record(),
+                target,
+                options: vec![],
+                shape: None,
+            };
             let options = choose(&mut rng, &trial);
             let mut names: Vec<&str> =
                 options.iter().flatten().map(String::as_str).filter(|w| is_name(w)).collect();

@@ -9,7 +9,8 @@ use crate::cli::Tools;
 use crate::compare::{Difference, compare};
 use crate::error::{Result, io_error, write};
 use crate::fasta::{self, Record};
-use crate::process::{Outcome, must_run, shell};
+use crate::fleet::{CHECKPOINT, Shape, Spread};
+use crate::process::{Outcome, Tool, must_run, shell};
 
 /// Longest time one random search may take.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -46,6 +47,8 @@ pub struct Trial {
     pub target: Target,
     /// Options in groups that belong together (e.g. `-gapopen 9 -gapextend 1`).
     pub options: Vec<Vec<String>>,
+    /// The ranks that FleetBLAST searches on.
+    pub shape: Option<(Spread, Shape)>,
 }
 
 impl Trial {
@@ -68,7 +71,15 @@ impl Trial {
             residues(&self.subjects),
             self.target,
             shell(&self.args())
-        )
+        ) + &self.shape.iter().map(|shape| format!(", on {shape:?}")).collect::<String>()
+    }
+
+    /// FleetBLAST, whose program is `tested`, with all arguments.
+    fn tested(&self, tested: &Tool) -> (Tool, Vec<String>) {
+        match &self.shape {
+            Some((spread, shape)) => shape.spread(tested, *spread, &self.args()),
+            None => (tested.clone(), self.args()),
+        }
     }
 
     fn makeblastdb(&self) -> Option<Vec<String>> {
@@ -129,7 +140,15 @@ impl<'a> Bench<'a> {
         if expected.timed_out || expected.code < 0 {
             return Ok((expected.clone(), expected));
         }
-        Ok((expected, self.tools.tested.run(&args, &self.dir, None, LIMIT)?))
+        let (tested, args) = trial.tested(&self.tools.tested);
+        // What a search that failed has left, if there was one.
+        let _ = fs::remove_dir_all(self.dir.join(CHECKPOINT));
+        let mut actual = tested.run(&args, &self.dir, None, LIMIT)?;
+        if trial.shape.is_some() && expected.code != 0 && actual.stdout.is_empty() {
+            // What many write to is shown when it is whole only.
+            actual.stdout.clone_from(&expected.stdout);
+        }
+        Ok((expected, actual))
     }
 
     /// Saves a trial so that it can be run again by hand; returns its differences.
@@ -144,7 +163,9 @@ impl<'a> Bench<'a> {
             script += &format!("makeblastdb {} >/dev/null\n", shell(&args));
         }
         script += &format!("\"$@\" {}\n", shell(&trial.args()));
-        let typed = shell(&trial.args()) + "\n";
+        let (tested, args) = trial.tested(&self.tools.tested);
+        let typed =
+            format!("{} {}\n", tested.program.display(), shell(&[tested.prefix, args].concat()));
         let files: [(&str, &[u8]); 6] = [
             ("args", typed.as_bytes()),
             ("run.sh", script.as_bytes()),
@@ -165,12 +186,14 @@ impl<'a> Bench<'a> {
 /// with numbers of queries, which FleetBLAST does not; and when they cannot go on the oracle exits with 0 all the same,
 /// where FleetBLAST must not.
 fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Difference> {
+    let launched = matches!(trial.shape, Some((Spread::Processes, _)));
     let shared_out = trial.options.iter().flatten().any(|word| word == "-mt_mode");
     let gave_up = String::from_utf8_lossy(&expected.stderr).contains("exit with error (");
     if expected.timed_out || shared_out && gave_up && actual.code > 0 {
         return Vec::new();
     }
-    compare(expected, actual, !shared_out)
+    // Launchers have something to say of their own.
+    compare(expected, actual, !shared_out && !launched)
 }
 
 fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::dense::{Candidate, FilterScratch, Group};
 use super::kernel::Kernel;
 use super::testing::{Random, kernels, related};
 use super::*;
@@ -230,67 +229,6 @@ fn partitions_merge_to_the_whole() {
             let whole = search(&data, &params, Some(Kernel::detect()), 1);
             for parts in [2, 7, 64] {
                 assert_eq!(search(&data, &params, Some(Kernel::detect()), parts), whole, "{parts}");
-            }
-        }
-    }
-}
-
-/// The diagonals of a subject that reach the cut-off, straight from the definition.
-fn passing(
-    group: &Group,
-    index: usize,
-    subject: &[u8],
-    contexts: &[context::Context],
-    params: &Params,
-) -> Vec<Candidate> {
-    let scores = profile::pad(&params.scoring.scores);
-    let mut passing = Vec::new();
-    for (number, context) in contexts.iter().enumerate() {
-        let (m, n) = (context.len() as i32, subject.len() as i32);
-        for diagonal in 1 - n..m {
-            let (mut run, mut best) = (0, 0);
-            for q in diagonal.max(0)..m.min(n + diagonal) {
-                let (a, b) = (context.residues()[q as usize], subject[(q - diagonal) as usize]);
-                run = (run + scores[a as usize][b as usize]).max(0);
-                best = best.max(run);
-            }
-            if best >= group.cutoff() {
-                passing.push(Candidate { subject: index as u32, context: number as u32, diagonal });
-            }
-        }
-    }
-    passing
-}
-
-#[test]
-fn kernels_agree_with_the_definition() {
-    let params = params("BLOSUM62");
-    let mut random = Random::new(99);
-    for lengths in
-        [vec![1], vec![62], vec![63, 64, 65], vec![300, 7, 500], vec![1500], vec![2600, 900]]
-    {
-        let mut contexts = Vec::new();
-        for len in lengths {
-            let query = QueryInput { residues: random.protein(len), lower_case: Vec::new() };
-            let mut context = context::Context::for_test(&query.residues);
-            context.cutoff_ungapped = 22;
-            contexts.push(context);
-        }
-        let members: Vec<usize> = (0..contexts.len()).collect();
-        // One that saturates (the query itself), one of sentinels, one residue, none, and longer than the contexts.
-        let mut subjects = vec![contexts[0].residues().to_vec(), vec![0; 40], vec![20], vec![]];
-        subjects.extend([3, 64, 400, 3_000].map(|len| random.protein(len)));
-        let block: Vec<&[u8]> = subjects.iter().map(Vec::as_slice).collect();
-        for kernel in kernels() {
-            let scores = profile::pad(&params.scoring.scores);
-            let group = Group::new(&contexts, &members, &scores, kernel).unwrap();
-            let mut candidates: Vec<Candidate> = Vec::new();
-            group.filter(&block, &mut FilterScratch::default(), &mut candidates);
-            for (index, subject) in subjects.iter().enumerate() {
-                let found: Vec<Candidate> =
-                    candidates.iter().filter(|c| c.subject == index as u32).copied().collect();
-                let expected = passing(&group, index, subject, &contexts, &params);
-                assert_eq!(found, expected, "{kernel:?} {index}");
             }
         }
     }

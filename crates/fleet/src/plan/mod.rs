@@ -64,7 +64,7 @@ pub struct Wishes {
     pub groups: Option<u32>,
     /// `-replicas`, per group.
     pub replicas: Option<u32>,
-    /// `-partitions`.
+    /// `-partitions`; never more than there are sequences.
     pub partitions: Option<u32>,
     /// Ranks for masters alone.
     pub dedicated: Option<bool>,
@@ -164,11 +164,9 @@ impl Request {
 
     fn check(&self) -> Result<(), PlanError> {
         let ranks = u64::from(self.ranks);
-        let sequences = self.database.sequences.max(1);
         for (option, given, most, reason) in [
             ("-groups", self.wishes.groups, ranks, "(a rank each)"),
             ("-replicas", self.wishes.replicas, ranks, "(a rank each)"),
-            ("-partitions", self.wishes.partitions, sequences, "(a sequence each)"),
         ] {
             if let Some(given) = given
                 && (given == 0 || u64::from(given) > most)
@@ -196,8 +194,9 @@ impl Request {
     }
 
     fn partitions(&self, workers: u32, replicas: u32, groups: u32) -> u32 {
+        let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
         if let Some(partitions) = self.wishes.partitions {
-            return partitions;
+            return partitions.clamp(1, sequences);
         }
         let holders = workers.div_ceil(replicas);
         let many = self.blocks.is_some_and(|blocks| blocks / groups >= MANY_BLOCKS * workers);
@@ -206,7 +205,7 @@ impl Request {
         let by_size = (self.database.residues / LEAST_RESIDUES).min(self.database.sequences);
         // A worker without a partition would be idle.
         let most = by_size.clamp(1, u64::from(MOST_PARTITIONS)) as u32;
-        wanted.min(most).max(holders.min(self.database.sequences.max(1) as u32))
+        wanted.min(most).max(holders.min(sequences))
     }
 
     /// What a layout costs, if it fits.

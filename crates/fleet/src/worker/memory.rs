@@ -40,6 +40,11 @@ impl Memory {
         self.pieces + self.granted + self.windows + self.parts + self.collective
     }
 
+    /// Bytes held.
+    pub fn held(&self) -> u64 {
+        self.used() - self.granted
+    }
+
     /// The most that was ever held or granted, in bytes, without grants that were not used.
     pub fn peak(&self) -> u64 {
         self.peak
@@ -47,7 +52,7 @@ impl Memory {
 
     fn note(&mut self) {
         debug_assert!(self.used() <= self.limit, "result memory exceeded: {self:?}");
-        self.peak = self.peak.max(self.used() - self.granted);
+        self.peak = self.peak.max(self.held());
     }
 
     /// Grants all that is left, but for what is set aside, to the answer that begins.

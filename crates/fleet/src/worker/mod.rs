@@ -104,9 +104,9 @@ impl<P: Payload> Worker<P> {
         self.memory.peak()
     }
 
-    /// Bytes of output held or granted now.
+    /// Bytes of output held now.
     pub fn memory_used(&self) -> u64 {
-        self.memory.used()
+        self.memory.held()
     }
 
     fn ticket(&mut self) -> Ticket {

@@ -17,8 +17,8 @@ pub(super) fn portable<const N: usize>(
     });
 }
 
-/// [`portable`], generic over the lanes and compiled once for each instruction set. `next` moves bytes to the next lane, the
-/// given one entering the first; `rises` tells which lanes go from below the threshold to it, the first in the lowest bit.
+/// [`portable`], generic over the lanes and compiled once for each instruction set. `next` moves bytes to the lane before, the
+/// given one entering the last; `rises` tells which lanes go from below the threshold to it, the first in the lowest bit.
 #[inline(always)]
 fn run<const N: usize>(
     steps: &Steps,
@@ -30,14 +30,15 @@ fn run<const N: usize>(
     let (scores, _) = before.as_chunks_mut::<N>();
     let (profile, _) = steps.profile.as_chunks::<N>();
     let elements = scores.len();
-    for (t, &code) in steps.codes.iter().enumerate() {
+    for (t, &code) in steps.codes[..steps.count].iter().enumerate() {
         let row = &profile[code as usize * elements..][..elements];
         let mut moving = next(scores[elements - 1], steps.entering[t]);
         for (element, (cell, row)) in scores.iter_mut().zip(row).enumerate() {
             let score = add(moving, row);
             let mut rising = rises(&moving, &score);
             while rising != 0 {
-                found(element + rising.trailing_zeros() as usize * elements, t);
+                let lane = rising.trailing_zeros() as usize;
+                found(element + (N - 1 - lane) * elements, t);
                 rising &= rising - 1;
             }
             moving = std::mem::replace(cell, score);
@@ -72,9 +73,8 @@ mod x86 {
                 // SAFETY: both arrays hold 64 bytes; load and store need no alignment.
                 unsafe {
                     let last = _mm512_loadu_epi8(last.as_ptr());
-                    let quarters = _mm512_alignr_epi64::<6>(last, last);
-                    let moved = _mm512_alignr_epi8::<15>(last, quarters);
-                    let moved = _mm512_mask_set1_epi8(moved, 1, entering);
+                    let quarters = _mm512_alignr_epi64::<2>(_mm512_set1_epi8(entering), last);
+                    let moved = _mm512_alignr_epi8::<1>(quarters, last);
                     _mm512_storeu_epi8(out.as_mut_ptr(), moved);
                 }
                 out

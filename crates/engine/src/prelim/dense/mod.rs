@@ -17,11 +17,19 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod line;
 mod locate;
 mod portable;
+mod stepper;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
 
 use fleetblast_seq::alphabet;
 
+use self::line::Line;
+use self::stepper::Stepper;
 use super::context::Context;
 use super::kernel::Kernel;
 use super::profile::PaddedScores;
@@ -34,12 +42,16 @@ const MAX_CUTOFF: i32 = 255;
 const FLOOR: i8 = i8::MIN;
 /// Subject residues between two looks whether a diagonal reached the cut-off.
 const LOOK_EVERY: usize = 32;
-/// Bytes beyond the end of the leaving scores that a kernel may write.
+/// Steps are taken in such numbers.
+const UNROLLED: usize = 8;
+/// Bytes beyond the last step's that a kernel may read and write.
 const SLACK: usize = 16;
 /// Positions in a piece at most, for any kernel.
 const MOST_POSITIONS: usize = 1024;
 /// Residue codes in a profile, those included that do not exist.
 const CODES: usize = 32;
+/// One that does not exist: it brings all scores down by 128.
+const RESET: u8 = 31;
 /// Alignment of the profile: a cache line.
 const ALIGNMENT: usize = 64;
 
@@ -64,7 +76,7 @@ pub(in crate::prelim) struct Group {
     elements: usize,
     /// Least score that makes a candidate.
     cutoff: i32,
-    kernel: Kernel,
+    stepper: Stepper,
 }
 
 /// Consecutive positions of the line.
@@ -78,11 +90,12 @@ struct Piece {
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub(in crate::prelim) struct FilterScratch {
-    /// Scores that enter the piece at hand before each residue of the block, and those that leave it.
+    line: Line,
+    /// Scores that enter the piece at hand before each step along the line, and those that leave it.
     entering: Vec<i8>,
     leaving: Vec<i8>,
-    /// Scores of a piece before and after some steps.
-    states: Box<[Scores; 2]>,
+    /// Scores of a piece before and after some steps, and while they are repeated.
+    states: Box<[Scores; 4]>,
 }
 
 /// Scores of a piece, aligned so that no vector lies in two cache lines: what was stored there could not be loaded again at once.
@@ -96,15 +109,42 @@ impl Default for Scores {
     }
 }
 
-/// Some residues of a subject against a piece.
+/// Residues of the subjects against a piece.
+#[derive(Clone, Copy)]
 struct Steps<'a> {
     /// Scores of the piece.
     profile: &'a [i8],
+    /// Number of steps, a multiple of those between looks.
+    count: usize,
+    /// Steps between two looks whether a diagonal reached the threshold, a multiple of [`UNROLLED`].
+    look_every: usize,
+    /// The code of each step, and [`SLACK`] more.
     codes: &'a [u8],
-    /// Scores that enter before each step.
+    /// Scores that enter before each step, and [`SLACK`] more.
     entering: &'a [i8],
     /// The byte at and above which a diagonal is a candidate.
     threshold: i8,
+}
+
+impl<'a> Steps<'a> {
+    /// Some of the steps.
+    fn of(&self, range: Range<usize>) -> Steps<'a> {
+        Steps {
+            count: range.len(),
+            codes: &self.codes[range.start..],
+            entering: &self.entering[range.start..],
+            ..*self
+        }
+    }
+}
+
+/// What became of [`Steps`].
+#[derive(Clone, Copy, Debug)]
+struct Advance {
+    /// Those that were taken.
+    steps: usize,
+    /// After the last look but one a diagonal was at the threshold.
+    reached: bool,
 }
 
 impl Group {
@@ -114,6 +154,16 @@ impl Group {
         members: &[usize],
         scores: &PaddedScores,
         kernel: Kernel,
+    ) -> Option<Group> {
+        Group::with(contexts, members, scores, Stepper::of(kernel))
+    }
+
+    /// [`Group::new`] with a variant of the filter.
+    fn with(
+        contexts: &[Context],
+        members: &[usize],
+        scores: &PaddedScores,
+        stepper: Stepper,
     ) -> Option<Group> {
         let cutoff = members.iter().map(|&i| contexts[i].cutoff_ungapped).min()?;
         let highest = scores.iter().flatten().copied().max()?;
@@ -127,14 +177,14 @@ impl Group {
             line.extend(contexts[i].residues().iter().map(|&code| Some(code)));
             line.extend([None; PAD]);
         }
-        let (lanes, most) = shape(kernel);
-        let count = line.len().div_ceil(lanes * most);
+        let lanes = stepper.lanes();
+        let count = line.len().div_ceil(lanes * stepper.most_elements());
         let elements = line.len().div_ceil(lanes * count);
         let pieces = line
             .chunks(lanes * elements)
             .map(|letters| Piece::new(letters, elements, lanes, scores))
             .collect();
-        Some(Group { members: placed, pieces, elements, cutoff, kernel })
+        Some(Group { members: placed, pieces, elements, cutoff, stepper })
     }
 
     /// The diagonals that reach the cut-off in any subject of a block, each once.
@@ -144,96 +194,63 @@ impl Group {
         scratch: &mut FilterScratch,
         candidates: &mut Vec<Candidate>,
     ) {
-        let residues: usize = subjects.iter().map(|subject| subject.len()).sum();
+        scratch.line.fill(subjects);
         for scores in [&mut scratch.entering, &mut scratch.leaving] {
             scores.clear();
-            scores.resize(residues + SLACK, FLOOR);
+            scores.resize(scratch.line.len() + SLACK, FLOOR);
         }
         for number in 0..self.pieces.len() {
-            let mut start = 0;
-            for (index, subject) in subjects.iter().enumerate() {
-                self.pass(number, index, subject, start, scratch, candidates);
-                start += subject.len();
-            }
+            self.pass(number, scratch, candidates);
             std::mem::swap(&mut scratch.entering, &mut scratch.leaving);
         }
         candidates.sort_unstable();
         candidates.dedup();
     }
 
-    /// A subject, whose residues are those of the block from `start` on, against a piece.
-    fn pass(
-        &self,
-        number: usize,
-        index: usize,
-        subject: &[u8],
-        start: usize,
-        scratch: &mut FilterScratch,
-        candidates: &mut Vec<Candidate>,
-    ) {
-        let FilterScratch { entering, leaving, states } = scratch;
-        let (lanes, _) = shape(self.kernel);
-        let [mut before, mut after] =
-            states.each_mut().map(|scores| &mut scores.0[..lanes * self.elements]);
+    /// The subjects against a piece.
+    fn pass(&self, number: usize, scratch: &mut FilterScratch, candidates: &mut Vec<Candidate>) {
+        let FilterScratch { line, entering, leaving, states } = scratch;
+        let positions = self.stepper.lanes() * self.elements;
+        let [mut before, mut after, again, next] =
+            states.each_mut().map(|scores| &mut scores.0[..positions]);
         before.fill(FLOOR);
         let piece = &self.pieces[number];
-        for (k, codes) in subject.chunks(LOOK_EVERY).enumerate() {
-            let at = start + k * LOOK_EVERY;
-            let steps = Steps {
-                profile: &piece.profile[piece.aligned..],
-                codes,
-                entering: &entering[at..at + codes.len()],
-                threshold: (self.cutoff - 128) as i8,
-            };
-            let leaving = &mut leaving[at..at + codes.len() + SLACK];
-            if self.advance(&steps, before, after, leaving) {
-                self.locate(&steps, before, |position, step| {
-                    let position = number * lanes * self.elements + position;
-                    candidates.extend(self.candidate(index, position, k * LOOK_EVERY + step));
+        let all = Steps {
+            profile: &piece.profile[piece.aligned..],
+            count: line.len(),
+            look_every: LOOK_EVERY,
+            codes: line.codes(),
+            entering,
+            threshold: (self.cutoff - 128) as i8,
+        };
+        let mut at = 0;
+        while at < all.count {
+            let rest = all.of(at..all.count);
+            let taken = self.stepper.advance(&rest, before, after, &mut leaving[at..]);
+            at += taken.steps;
+            if taken.reached {
+                let start = at - LOOK_EVERY;
+                again.copy_from_slice(before);
+                let (steps, leaving) = (all.of(start..at), &mut leaving[start..]);
+                self.stepper.locate(&steps, [again, next], leaving, |position, step| {
+                    let position = number * positions + position;
+                    candidates.extend(self.candidate(line, position, start + step));
                 });
             }
             std::mem::swap(&mut before, &mut after);
         }
     }
 
-    /// Takes the scores `before` some steps to those `after` them and stores what leaves the piece before each step; true if a
-    /// diagonal was at the threshold meanwhile.
-    fn advance(&self, steps: &Steps, before: &[i8], after: &mut [i8], leaving: &mut [i8]) -> bool {
-        match self.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => avx512::advance(self.elements, steps, before, after, leaving),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => avx2::advance(self.elements, steps, before, after, leaving),
-            _ => portable::advance(steps, before, after, leaving),
-        }
-    }
-
-    /// Repeats some steps and tells where diagonals rise to the threshold: the position in the piece and the step.
-    fn locate(&self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
-        match self.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => locate::avx512(steps, before, found),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => locate::avx2(steps, before, found),
-            _ => locate::portable::<{ portable::LANES }>(steps, before, found),
-        }
-    }
-
-    /// The diagonal that passes a position of the line at an offset of a subject; `None` for a pad.
-    fn candidate(&self, subject: usize, position: usize, offset: usize) -> Option<Candidate> {
+    /// The diagonal that passes a position of the contexts' line at an offset of the subjects' line; `None` for a pad.
+    fn candidate(&self, line: &Line, position: usize, offset: usize) -> Option<Candidate> {
         let place = self.members.partition_point(|&(_, start)| start <= position).checked_sub(1)?;
         let (context, start) = self.members[place];
+        let (subject, offset) = line.subject(offset);
         Some(Candidate {
             subject: subject as u32,
             context: context as u32,
             diagonal: (position - start) as i32 - offset as i32,
         })
-    }
-
-    /// Least score that makes a candidate.
-    #[cfg(test)]
-    pub fn cutoff(&self) -> i32 {
-        self.cutoff
     }
 }
 
@@ -250,20 +267,9 @@ impl Piece {
                 let score = scores[(letter & 31) as usize][code];
                 let (lane, element) = (position / elements, position % elements);
                 // Above the range `Group::new` refuses; raising what is below loses nothing.
-                row[element * lanes + lane] = score.max(i32::from(i8::MIN)) as i8;
+                row[element * lanes + lanes - 1 - lane] = score.max(i32::from(i8::MIN)) as i8;
             }
         }
         Piece { profile, aligned }
-    }
-}
-
-/// Lanes of the kernel's vectors, and the most vectors whose scores it keeps in registers.
-fn shape(kernel: Kernel) -> (usize, usize) {
-    match kernel {
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => (64, avx512::MAX_ELEMENTS),
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => (32, avx2::MAX_ELEMENTS),
-        _ => (portable::LANES, portable::MAX_ELEMENTS),
     }
 }

@@ -1,22 +1,41 @@
 //! The filter in plain Rust, the twin that the vector kernels are tested against.
 
-use super::Steps;
+use super::{Advance, Steps};
 
 /// Lanes per vector.
 pub(super) const LANES: usize = 16;
 /// Vectors per piece; the scores of more would not stay in the nearest cache.
 pub(super) const MAX_ELEMENTS: usize = 32;
 
-/// See [`super::Group::advance`].
-pub(super) fn advance(steps: &Steps, before: &[i8], after: &mut [i8], leaving: &mut [i8]) -> bool {
+/// See [`super::Stepper::advance`].
+pub(super) fn advance(
+    steps: &Steps,
+    before: &mut [i8],
+    after: &mut [i8],
+    leaving: &mut [i8],
+) -> Advance {
     after.copy_from_slice(before);
-    let (scores, _) = after.as_chunks_mut::<LANES>();
+    let mut reached = false;
+    let mut at = 0;
+    while at < steps.count && !reached {
+        before.copy_from_slice(after);
+        let end = at + steps.look_every;
+        reached = few(&steps.of(at..end), after, &mut leaving[at..end]) >= steps.threshold;
+        at = end;
+    }
+    Advance { steps: at, reached }
+}
+
+/// Takes a few steps; returns the best score on the way.
+fn few(steps: &Steps, scores: &mut [i8], leaving: &mut [i8]) -> i8 {
+    let (scores, _) = scores.as_chunks_mut::<LANES>();
     let (profile, _) = steps.profile.as_chunks::<LANES>();
     let mut best = [i8::MIN; LANES];
-    for (t, &code) in steps.codes.iter().enumerate() {
+    for (t, &code) in steps.codes[..steps.count].iter().enumerate() {
         let row = &profile[code as usize * scores.len()..][..scores.len()];
-        leaving[t] = scores[scores.len() - 1][LANES - 1];
-        let mut moving = next_lanes(scores[scores.len() - 1], steps.entering[t]);
+        let last = scores[scores.len() - 1];
+        leaving[t] = last[0];
+        let mut moving = next_lanes(last, steps.entering[t]);
         for (cell, row) in scores.iter_mut().zip(row) {
             let score = add(moving, row);
             for (best, &score) in best.iter_mut().zip(&score) {
@@ -25,14 +44,14 @@ pub(super) fn advance(steps: &Steps, before: &[i8], after: &mut [i8], leaving: &
             moving = std::mem::replace(cell, score);
         }
     }
-    best.iter().any(|&score| score >= steps.threshold)
+    best.into_iter().max().unwrap_or(i8::MIN)
 }
 
-/// Each lane's byte moves to the next lane; `entering` comes into the first.
+/// Each lane's byte moves to the lane before it; `entering` comes into the last.
 #[inline(always)]
 pub(super) fn next_lanes<const N: usize>(scores: [i8; N], entering: i8) -> [i8; N] {
     let mut out = [entering; N];
-    out[1..].copy_from_slice(&scores[..N - 1]);
+    out[..N - 1].copy_from_slice(&scores[1..]);
     out
 }
 

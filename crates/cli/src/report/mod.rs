@@ -1,0 +1,39 @@
+//! `fleetblast report`: a page that shows where the time of a search on many ranks went, from its `-trace`.
+
+mod charts;
+mod figures;
+mod page;
+mod svg;
+mod text;
+mod verdict;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use self::figures::Figures;
+use crate::error::{CliError, output_error};
+use crate::options::parse::Given;
+use crate::options::report::REPORT;
+use crate::options::values::Values;
+use crate::trace::Timeline;
+
+/// Runs the program.
+///
+/// # Errors
+/// A trace that cannot be read, a page that cannot be written.
+pub fn run(given: &Given) -> Result<(), CliError> {
+    let options = Values::new(&REPORT, given);
+    let trace = PathBuf::from(options.text("trace").unwrap_or_default());
+    let out = match options.text("out") {
+        Some(out) => PathBuf::from(out),
+        None => trace.with_extension("html"),
+    };
+    let timeline = Timeline::read(&trace)?;
+    let page = page::page(&Figures::new(&timeline));
+    if out.as_os_str() == "-" {
+        return io::stdout().write_all(page.as_bytes()).map_err(|error| output_error(&error));
+    }
+    fs::write(&out, page)
+        .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))
+}

@@ -1,0 +1,112 @@
+//! The instructions with which a piece takes steps.
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
+#[cfg(target_arch = "x86_64")]
+use super::avx512::{self, Watch};
+use super::{Advance, Steps, UNROLLED, locate, portable};
+use crate::prelim::kernel::Kernel;
+
+/// A variant of the filter; all find the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stepper {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Watch),
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Portable,
+}
+
+impl Stepper {
+    /// The best variant that a kernel's instructions allow.
+    pub fn of(kernel: Kernel) -> Stepper {
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => Stepper::Avx512(Watch::detect()),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => Stepper::Avx2,
+            _ => Stepper::Portable,
+        }
+    }
+
+    /// Lanes of a vector.
+    pub fn lanes(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx512(_) => avx512::LANES,
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx2 => avx2::LANES,
+            Stepper::Portable => portable::LANES,
+        }
+    }
+
+    /// The most vectors whose scores stay in registers, or at least close.
+    pub fn most_elements(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx512(_) => avx512::MAX_ELEMENTS,
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx2 => avx2::MAX_ELEMENTS,
+            Stepper::Portable => portable::MAX_ELEMENTS,
+        }
+    }
+
+    /// Takes scores along the steps until a diagonal was at the threshold, which is looked for every
+    /// [`Steps::look_every`] steps, and stores what leaves the piece before each step.
+    ///
+    /// `before` holds the scores before the steps, and at the end those before the last `look_every` that were taken;
+    /// `after` those after them.
+    pub fn advance(
+        self,
+        steps: &Steps,
+        before: &mut [i8],
+        after: &mut [i8],
+        leaving: &mut [i8],
+    ) -> Advance {
+        let elements = before.len() / self.lanes();
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx512(watch) => {
+                avx512::advance(watch, elements, steps, before, after, leaving)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx2 => avx2::advance(elements, steps, before, after, leaving),
+            Stepper::Portable => portable::advance(steps, before, after, leaving),
+        }
+    }
+
+    /// Repeats some steps and tells where diagonals rise to the threshold: the position in the piece and the step.
+    ///
+    /// The first of the two states holds the scores before the steps; both are overwritten. `leaving` stays as
+    /// [`Stepper::advance`] left it.
+    pub fn locate(
+        self,
+        steps: &Steps,
+        [mut before, mut after]: [&mut [i8]; 2],
+        leaving: &mut [i8],
+        mut found: impl FnMut(usize, usize),
+    ) {
+        // Looking at every score takes several times as long as a step: first narrow down where.
+        let mut at = 0;
+        while at < steps.count {
+            let rest = Steps { look_every: UNROLLED, ..steps.of(at..steps.count) };
+            let taken = self.advance(&rest, before, after, &mut leaving[at..]);
+            at += taken.steps;
+            if taken.reached {
+                let start = at - UNROLLED;
+                self.look(&steps.of(start..at), before, |position, t| found(position, start + t));
+            }
+            std::mem::swap(&mut before, &mut after);
+        }
+    }
+
+    fn look(self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx512(_) => locate::avx512(steps, before, found),
+            #[cfg(target_arch = "x86_64")]
+            Stepper::Avx2 => locate::avx2(steps, before, found),
+            Stepper::Portable => locate::portable::<{ portable::LANES }>(steps, before, found),
+        }
+    }
+}
