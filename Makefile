@@ -22,7 +22,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test difftest difftest-db difftest-full difftest-mpi test-mpi fuzzdiff bench bench-full bench-single bench-load lint \
+.PHONY: build tools demo test difftest difftest-db difftest-full difftest-mpi test-mpi fuzzdiff bench bench-full bench-single bench-fleet bench-load lint \
         fuzz clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -84,6 +84,10 @@ bench-full: tools
 ## bench-single: the same with one query
 bench-single: tools
 	$(DIFFTEST) bench --single
+
+## bench-fleet: what ranks cost and gain
+bench-fleet: tools
+	$(DIFFTEST) bench --fleet
 
 ## bench-load: loading and searching from a cold disk (sets the read-ahead: on an idle machine only)
 bench-load: tools

@@ -15,6 +15,7 @@ pub mod plan;
 pub mod program;
 pub mod report;
 pub mod run;
+pub mod simulate;
 pub mod terminal;
 pub mod timing;
 pub mod trace;

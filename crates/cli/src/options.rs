@@ -12,6 +12,7 @@ pub mod makeblastdb;
 pub mod number;
 pub mod parse;
 pub mod report;
+pub mod simulate;
 pub mod spec;
 pub mod typed;
 pub mod usage;

@@ -21,12 +21,14 @@ use crate::options::doctor::DOCTOR;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::{self, Given, Request};
 use crate::options::report::REPORT;
+use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::typed::BlastpOptions;
 use crate::options::usage::Name;
 use crate::plan::{Host, Plan};
 use crate::report;
 use crate::run;
+use crate::simulate;
 
 const ABOUT: &str = "\
 FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
@@ -48,7 +50,7 @@ struct Command {
     run: fn(&Given) -> Result<(), CliError>,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     Command { program: BLASTP, about: "Protein-Protein BLAST", run: blastp },
     Command {
         program: BLASTDBCMD,
@@ -74,6 +76,11 @@ const COMMANDS: [Command; 6] = [
         program: REPORT,
         about: "Draws what the ranks of a search did (FleetBLAST's own)",
         run: report::run,
+    },
+    Command {
+        program: SIMULATE,
+        about: "Tells how a search would scale (FleetBLAST's own)",
+        run: simulate::run,
     },
 ];
 

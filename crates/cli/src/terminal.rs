@@ -66,10 +66,10 @@ impl Progress {
         }
         self.bar = match total {
             Some(total) => ProgressBar::new(total).with_style(style(
-                "{bar:30} {human_pos}/{human_len} queries, {per_sec}, {eta} left",
+                "{bar:30} {human_pos}/{human_len} queries, {per_sec}, {eta} left{msg}",
             )),
             None => ProgressBar::new_spinner()
-                .with_style(style("{spinner} {human_pos} queries, {per_sec}, {elapsed}")),
+                .with_style(style("{spinner} {human_pos} queries, {per_sec}, {elapsed}{msg}")),
         };
         self.bar.enable_steady_tick(DRAW_EVERY);
     }
@@ -84,6 +84,16 @@ impl Progress {
     /// Tells how many queries are done.
     pub fn tick(&self, done: u64) {
         self.bar.set_position(done);
+    }
+
+    /// Tells that so many more queries are done.
+    pub fn advance(&self, more: u64) {
+        self.bar.inc(more);
+    }
+
+    /// Says something behind the bar, from now on.
+    pub fn note(&self, text: String) {
+        self.bar.set_message(text);
     }
 
     /// Removes the bar and says what the search took, in one line.

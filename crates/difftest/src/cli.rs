@@ -31,9 +31,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
-  difftest bench [--full | --single]
+  difftest bench [--full | --single | --fleet]
       Interleaved timing of both programs with 1 and 2 threads; --full: all queries, 3 rounds
-      (about a quarter of an hour); --single: one query; else 20 queries (below 5 minutes).
+      (about a quarter of an hour); --single: one query; --fleet: on ranks that mpirun starts,
+      or in one process where it is not found; else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
@@ -97,6 +98,7 @@ struct Raw {
     quick: bool,
     full: bool,
     single: bool,
+    fleet: bool,
     filter: Option<String>,
     spread: Spread,
     jobs: Option<usize>,
@@ -159,9 +161,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             Command::Makedb(makedb::Options { quick, tested })
         }
         Some("bench") => {
-            let size = match (raw.full, raw.single) {
-                (true, _) => bench::Size::Full,
-                (_, true) => bench::Size::Single,
+            let size = match (raw.full, raw.single, raw.fleet) {
+                (true, ..) => bench::Size::Full,
+                (_, true, _) => bench::Size::Single,
+                (.., true) => bench::Size::Fleet,
                 _ => bench::Size::Quick,
             };
             Command::Bench(bench::Options { size, tools })
@@ -178,6 +181,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         quick: false,
         full: false,
         single: false,
+        fleet: false,
         filter: None,
         spread: Spread::None,
         jobs: None,
@@ -197,6 +201,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("quick") => raw.quick = true,
             Arg::Long("full") => raw.full = true,
             Arg::Long("single") => raw.single = true,
+            Arg::Long("fleet") => raw.fleet = true,
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),
             Arg::Long("ranks") => raw.spread = Spread::Ranks,
             Arg::Long("mpi") => raw.spread = Spread::Processes,

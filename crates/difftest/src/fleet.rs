@@ -111,7 +111,7 @@ impl Shape {
 }
 
 /// The program started by `mpirun` on so many ranks, which may be more than there are cores.
-fn launched(tested: &Tool, ranks: u32) -> Tool {
+pub fn launched(tested: &Tool, ranks: u32) -> Tool {
     let launcher = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"];
     let mut prefix: Vec<String> = launcher.map(String::from).to_vec();
     prefix.push(ranks.to_string());

@@ -59,8 +59,10 @@ pub struct Config {
     /// Bytes of output of all workers, in memory and spools, that may wait for their offset before groups get no more
     /// blocks.
     pub waiting_limit: u64,
-    /// Tasks that a worker may have waiting beside the one under way.
+    /// Tasks that a worker may have waiting beside the one under way ...
     pub prefetch: u32,
+    /// ... while they take less than this, on average.
+    pub prefetch_below: Time,
     /// A master asks for blocks when fewer than this many tasks per worker are unassigned.
     pub look_ahead: f64,
     /// Blocks that a master may have unfinished at most; at least 1.
@@ -71,8 +73,8 @@ pub struct Config {
     pub total: Option<Weight>,
     /// A segment is at most what remains divided by this and by the number of groups.
     pub shrink: f64,
-    /// Of the blocks that make up this share of all residues, at the end of the input, the longest are handed out first;
-    /// and always the longest of a segment, unless this is 0.
+    /// A block goes before its turn as soon as all workers together might need less for what remains than it does. For that,
+    /// it is taken to need this many times what its residues tell; 0 for never.
     pub longest_first: f64,
     /// Bytes of queries that are read before they are wanted.
     pub read_ahead: u64,
@@ -92,12 +94,13 @@ impl Default for Config {
             result_memory: 256 << 20,
             waiting_limit: 4 << 30,
             prefetch: 1,
+            prefetch_below: Time(50_000_000),
             look_ahead: 1.0,
             window: 64,
             segment_residues: 100_000,
             total: None,
             shrink: 4.0,
-            longest_first: 0.25,
+            longest_first: 8.0,
             read_ahead: 64 << 20,
             heartbeat: Some(Heartbeat {
                 interval: Time(2_000_000_000),

@@ -59,12 +59,10 @@ pub enum ToSupermaster {
 /// What a master is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToMaster<P> {
-    /// By the supermaster: blocks to search, in the order of their numbers.
+    /// By the supermaster: blocks to search, in this order.
     Segment {
         /// Their queries.
         blocks: Vec<(BlockId, Queries<P>)>,
-        /// Blocks that each group would still get if the rest were dealt out now; `None` if it is not known.
-        left: Option<f64>,
     },
     /// By the supermaster: nothing is left to be handed out.
     NoMore,
@@ -236,7 +234,7 @@ impl<P: Payload> Outgoing<P> {
 impl<P: Payload> ToMaster<P> {
     fn content_bytes(&self) -> u64 {
         match self {
-            ToMaster::Segment { blocks, .. } => {
+            ToMaster::Segment { blocks } => {
                 blocks.iter().map(|(_, queries)| 24 + queries.payload.bytes()).sum()
             }
             ToMaster::Bases { bases } => 12 * bases.len() as u64,

@@ -1,5 +1,6 @@
 //! The account of a job: where the time of its ranks went (`-timing`), and what they did when (`-trace`).
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ pub struct Figures {
     sums: Sums,
     cpu_seconds: f64,
     peak_memory_bytes: Option<u64>,
+    host: String,
 }
 
 impl Figures {
@@ -26,7 +28,8 @@ impl Figures {
     pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, CliError> {
         let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
         let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
-        Ok(Figures { sums, cpu_seconds, peak_memory_bytes })
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Ok(Figures { sums, cpu_seconds, peak_memory_bytes, host })
     }
 
     fn seconds(&self, kinds: &[Kind]) -> f64 {
@@ -153,6 +156,7 @@ fn describe(
         threads: plan.threads as u32,
         cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,
         one_process,
+        hosts: figures.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
         groups: topology.groups.len() as u32,
         replicas: replicas.unwrap_or(1),
         partition_residues: common.job.partitions().map(residues).collect(),

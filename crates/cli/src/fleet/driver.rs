@@ -18,12 +18,13 @@ use fleetblast_fleet::work::{
     Lane, MasterOutcome, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
 };
 use fleetblast_fleet::worker::Worker;
-use serde::{Deserialize, Serialize};
 
 use super::lanes::{self, MasterTask, WorkerTask};
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
+use super::transport::{Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
+use super::watch::Watch;
 use super::wire::Bytes;
 use super::worker::{Shared, WorkerWorks};
 use crate::error::CliError;
@@ -33,50 +34,6 @@ use crate::trace::{
 
 /// Without heartbeats, the state machines hear of the time this often.
 const TICK: Duration = Duration::from_secs(1);
-
-/// A message on its way.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Envelope {
-    /// Who sends it.
-    pub from: Address,
-    /// To whom, and what.
-    pub message: Outgoing<Bytes>,
-}
-
-/// Something a rank hears of.
-pub enum Happening {
-    /// A message came.
-    Message(Envelope),
-    /// A work of the supermaster has ended.
-    Supermaster(Ticket, Result<SupermasterOutcome<Bytes>, CliError>),
-    /// A work of the master has ended.
-    Master(Ticket, Result<MasterOutcome<Bytes>, CliError>),
-    /// A work of the worker has ended.
-    Worker(Ticket, Result<WorkerOutcome<Bytes>, CliError>),
-    /// This rank cannot go on.
-    Broken(CliError),
-    /// The job is to end soon.
-    Drain,
-}
-
-/// Brings messages from rank to rank.
-pub trait Transport {
-    /// Sends a message to another rank. Messages from one rank to another arrive in the order in which they were sent.
-    ///
-    /// # Errors
-    /// A connection that is lost.
-    fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError>;
-
-    /// The next thing to happen, but for at most so long: a message, or what `works` tell.
-    ///
-    /// # Errors
-    /// A connection that is lost.
-    fn next(
-        &mut self,
-        works: &Receiver<Happening>,
-        timeout: Duration,
-    ) -> Result<Option<Happening>, CliError>;
-}
 
 /// What a rank hosts, and what carries out the works.
 pub struct Hosted<'a> {
@@ -126,6 +83,8 @@ struct Driver<'a, T> {
     recorder: Recorder,
     /// Messages sent to other ranks, and about how many bytes these had.
     traffic: Traffic,
+    /// With the supermaster, for who watches.
+    watch: Option<Watch>,
     end: Option<End>,
 }
 
@@ -146,6 +105,7 @@ pub fn run<T: Transport>(
         let Hosted { supermaster, earlier, master, worker, recorder } = hosted;
         let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
         let _watching = vigil::watch(scope, vigil, &done);
+        let watch = supermaster.as_ref().map(|works| works.progress());
         let mut driver = Driver {
             rank,
             topology,
@@ -168,6 +128,7 @@ pub fn run<T: Transport>(
             worker: None,
             recorder,
             traffic: Traffic::default(),
+            watch: watch.map(|progress| Watch::new(progress, topology.groups.len())),
             end: None,
         };
         if let Some((id, works, shared, pool)) = worker {
@@ -181,8 +142,10 @@ pub fn run<T: Transport>(
         }
         let interval = config.heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
         let end = driver.run(&works, interval);
-        if let Ok(End::Exited(Exit::Drained)) = end {
-            vigil::end_soon(kept_in.as_deref());
+        match (&end, driver.watch) {
+            (Ok(End::Exited(Exit::Drained)), _) => vigil::end_soon(kept_in.as_deref()),
+            (Ok(End::Exited(Exit::Completed)), Some(watch)) => watch.finish(),
+            _ => {}
         }
         end
     })
@@ -195,6 +158,7 @@ impl<T: Transport> Driver<'_, T> {
         loop {
             self.settle()?;
             self.count();
+            self.watch.iter().for_each(Watch::show);
             if let Some(end) = self.end.take() {
                 return Ok(end);
             }
@@ -312,7 +276,14 @@ impl<T: Transport> Driver<'_, T> {
     fn deliver(&mut self, envelope: Envelope) -> Result<(), CliError> {
         let Envelope { from, message } = envelope;
         match message {
-            Outgoing::Supermaster(message) => self.supermaster(Event::Message { from, message }),
+            Outgoing::Supermaster(message) => {
+                if let (ToSupermaster::Finished { block, .. }, Some(watch)) =
+                    (&message, &mut self.watch)
+                {
+                    watch.finished(*block);
+                }
+                self.supermaster(Event::Message { from, message })
+            }
             Outgoing::Master(_, message) => {
                 if let (ToMaster::Segment { blocks, .. }, Some((_, slot))) =
                     (&message, &self.master)
@@ -404,6 +375,11 @@ impl<T: Transport> Driver<'_, T> {
     ) -> Result<Option<Action<Bytes, W>>, CliError> {
         match action {
             Action::Send { message, receipt } => {
+                if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(watch)) =
+                    (&message, &mut self.watch)
+                {
+                    watch.given(*group, blocks);
+                }
                 let to = self.rank_of(&message);
                 let envelope = Envelope { from, message };
                 if to == self.rank {

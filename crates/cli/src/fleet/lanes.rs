@@ -14,9 +14,9 @@ use fleetblast_fleet::work::{
     WorkerWork,
 };
 
-use super::driver::Happening;
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
+use super::transport::Happening;
 use super::wire::Bytes;
 use super::worker::{Shared, WorkerWorks};
 use crate::error::CliError;

@@ -14,7 +14,9 @@ mod records;
 mod store;
 mod supermaster;
 mod threads;
+mod transport;
 mod vigil;
+mod watch;
 mod wire;
 mod worker;
 
@@ -33,7 +35,7 @@ use fleetblast_spool::Checkpoint;
 
 use self::account::Figures;
 use self::checkpoint::Kept;
-use self::driver::{End, Hosted, Transport};
+use self::driver::{End, Hosted};
 use self::job::Job;
 use self::layout::Ranks;
 use self::master::MasterWorks;
@@ -44,6 +46,7 @@ use self::records::Records;
 use self::store::Store;
 use self::supermaster::SupermasterWorks;
 use self::threads::Threads;
+use self::transport::Transport;
 use self::vigil::Vigil;
 use self::worker::{Shared, WorkerWorks};
 use crate::error::{CliError, exit};
@@ -107,7 +110,8 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     for result in results {
         let result = result.and_then(|(end, of_rank)| {
             figures.push(of_rank);
-            verdict(end, ranks)
+            let place = |rank| format!("rank {rank}");
+            verdict(end, (ranks > 1).then_some(&place), common.kept_in())
         });
         match result {
             // Those that were told to end have nothing to say of their own.
@@ -142,8 +146,13 @@ pub fn on_processes(_: &Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliE
     launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
 }
 
-/// What a rank's end means for the process, in a job of so many ranks.
-fn verdict(end: End, ranks: u32) -> Result<(), CliError> {
+/// What a rank's end means for the process. `place` says where a rank is; without, there is but one. `kept` is where what
+/// is finished can be found again.
+fn verdict(
+    end: End,
+    place: Option<&dyn Fn(Rank) -> String>,
+    kept: Option<&Path>,
+) -> Result<(), CliError> {
     match end {
         End::Exited(Exit::Completed) => Ok(()),
         // Told already, lest a long search delay it.
@@ -151,10 +160,17 @@ fn verdict(end: End, ranks: u32) -> Result<(), CliError> {
         End::Failed(Failure { rank, code, cause }) => {
             // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
             let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-            let message = match anywhere || ranks == 1 {
-                true => cause,
-                false => format!("{cause} (rank {rank})"),
-            };
+            let mut message = cause;
+            if !anywhere {
+                if let Some(place) = place {
+                    message += &format!(" ({})", place(rank));
+                }
+                if let Some(kept) = kept {
+                    let kept = kept.display();
+                    message +=
+                        &format!("; what is finished is kept in {kept}: run it again with -resume");
+                }
+            }
             Err(CliError::new(code, message))
         }
     }
@@ -226,6 +242,11 @@ impl<'a> Common<'a> {
             path,
             kept,
         })
+    }
+
+    /// Where what is finished can be found again.
+    fn kept_in(&self) -> Option<&Path> {
+        self.kept.as_ref().map(|kept| kept.run.root.as_path())
     }
 
     /// Runs a rank to its end; tells what it did.

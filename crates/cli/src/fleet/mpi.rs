@@ -13,8 +13,8 @@ use fleetblast_spool::{Checkpoint, Run, Scan};
 
 use super::account::Figures;
 use super::checkpoint::{self, Kept};
-use super::driver::{Envelope, Happening, Transport};
 use super::layout::{self, Ranks};
+use super::transport::{Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
 use super::{Common, Ends, remove, verdict};
 use crate::error::{CliError, exit};
@@ -51,7 +51,7 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let kept = kept(&world, plan, checkpoint.as_ref())?;
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
-    let ranks = world.size() as u32;
+    let hosts = hosts(&world)?;
     let common = together(&world, Common::new(plan, &target, layout.shape, path, kept))?;
     let mut mailbox = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)? };
     let works = ends.map(|ends| ends.works(&common.job));
@@ -59,7 +59,9 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {
         own = Some(figures);
-        verdict(end, ranks)
+        let host = |rank: Rank| hosts.get(rank.index()).map_or("an unknown host", String::as_str);
+        let place = |rank| format!("rank {rank} on host {}", host(rank));
+        verdict(end, Some(&place), common.kept_in())
     });
     match ended {
         Ok(()) => {
@@ -125,6 +127,12 @@ fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
             Err(CliError::new(code, ""))
         }
     }
+}
+
+/// The host of each rank.
+fn hosts(world: &World) -> Result<Vec<String>, CliError> {
+    let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
+    Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 /// The layout of the job, by the host that has least memory, the same for all.

@@ -30,6 +30,11 @@ impl<'a> SupermasterWorks<'a> {
         SupermasterWorks { job, queries, output: Some(output), progress, count: 0 }
     }
 
+    /// Where it says how far the job is.
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
     /// Carries out a work.
     ///
     /// # Errors
@@ -65,6 +70,7 @@ impl<'a> SupermasterWorks<'a> {
         let residues = block.prepared.iter().map(|query| query.residues.len() as u64).sum();
         let weight = Weight { sequences: block.records.len() as u64, residues };
         if skip {
+            self.progress.advance(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let parcel = Parcel {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::Rank;
 
-use super::driver::{Envelope, Happening, Transport};
+use super::transport::{Envelope, Happening, Transport};
 use crate::error::{CliError, exit};
 
 /// How long to wait for a message before looking whether a work has ended.

@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
 use super::checkpoint::failure;
-use super::driver::Happening;
+use super::transport::Happening;
 use crate::error::{CliError, exit};
 use crate::program::complain;
 

@@ -40,7 +40,7 @@ fn at_edge(x: f64, width: f64) -> &'static str {
 fn tick_time(time: f64) -> String {
     match time {
         0.0 => "0 s".to_owned(),
-        time if time < 99.95 && time >= 0.999_5 => format!("{} s", (1e3 * time).round() / 1e3),
+        0.999_5..99.95 => format!("{} s", (1e3 * time).round() / 1e3),
         time => seconds(time),
     }
 }

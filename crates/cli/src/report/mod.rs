@@ -4,7 +4,7 @@ mod charts;
 mod figures;
 mod page;
 mod svg;
-mod text;
+pub(crate) mod text;
 mod verdict;
 
 use std::fs;

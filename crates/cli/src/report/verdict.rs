@@ -2,6 +2,7 @@
 
 use super::figures::{Figures, Use};
 use super::text::{count, many, percent, seconds};
+use crate::trace::Kind;
 
 /// Use of the search threads from which on nothing is left to be gained.
 const WELL_USED: f64 = 0.9;
@@ -11,6 +12,9 @@ const WORTH: f64 = 0.03;
 const MANY_TASKS: f64 = 12.0;
 /// The longest task, in medians, that is worth a word.
 const LONG_TASK: f64 = 5.0;
+
+/// Time of reading queries, as a part of all time, from which on it is worth a word.
+const LONG_READING: f64 = 0.3;
 
 /// The verdict, and what would help.
 pub struct Verdict {
@@ -40,7 +44,8 @@ impl Verdict {
 
 fn limit(figures: &Figures) -> String {
     if figures.utilisation() >= WELL_USED {
-        return "Searching itself took the time: more ranks would make it shorter.".to_owned();
+        let more = if threads(figures) > cores(figures) { "cores" } else { "ranks" };
+        return format!("Searching itself took the time: more {more} would make it shorter.");
     }
     let (begin, tail) = (figures.begin_lost(), figures.tail());
     let between = (figures.share(Use::Idle) - begin - tail.lost).max(0.0);
@@ -65,12 +70,11 @@ fn remarks(figures: &Figures) -> Vec<String> {
     let run = &figures.timeline.description;
     let ranks = figures.ranks.len() as f64;
     let mut remarks = Vec::new();
-    let threads = u64::from(run.ranks) * u64::from(run.threads);
-    if run.one_process && threads > run.cores.into() {
+    if threads(figures) > cores(figures) {
         remarks.push(format!(
             "The ranks had {} and shared {}, so works took longer than they would alone.",
-            many(threads, "search thread"),
-            many(run.cores.into(), "core")
+            many(threads(figures), "search thread"),
+            many(cores(figures), "core")
         ));
     }
     let per_rank = figures.tasks.len() as f64 / ranks;
@@ -90,6 +94,13 @@ fn remarks(figures: &Figures) -> Vec<String> {
             longest.seconds() / median.max(1e-9)
         ));
     }
+    let reading = figures.ranks.iter().filter_map(|rank| rank.beside.get(&Kind::Read)).sum::<f64>();
+    if reading > LONG_READING * figures.timeline.end {
+        remarks.push(format!(
+            "Reading the queries took {} on rank 0, beside the search: it bounds how many ranks can be kept busy.",
+            seconds(reading)
+        ));
+    }
     let formatting = figures.share(Use::Output);
     if formatting > 2.0 * WORTH {
         remarks.push(format!("Formatting took {} of the ranks' time.", percent(formatting)));
@@ -102,4 +113,16 @@ fn remarks(figures: &Figures) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// Search threads of all ranks.
+fn threads(figures: &Figures) -> u64 {
+    let run = &figures.timeline.description;
+    u64::from(run.ranks) * u64::from(run.threads)
+}
+
+/// Cores of all hosts.
+fn cores(figures: &Figures) -> u64 {
+    let run = &figures.timeline.description;
+    u64::from(run.hosts) * u64::from(run.cores)
 }

@@ -186,8 +186,10 @@ pub struct Description {
     pub threads: u32,
     /// Cores of the host of the first rank that its process may use.
     pub cores: u32,
-    /// All ranks are in one process, and share its cores.
+    /// All ranks are in one process.
     pub one_process: bool,
+    /// Hosts on which the ranks are, as many consecutive ones on each.
+    pub hosts: u32,
     /// Groups of ranks.
     pub groups: u32,
     /// How often a group holds the database.

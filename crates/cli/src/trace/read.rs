@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -59,13 +59,22 @@ impl Timeline {
             CliError::new(exit::INPUT, format!("Error: {}: {what}", path.display()))
         };
         let file = fs::File::open(path).map_err(|error| failed(&error))?;
-        let file: File = serde_json::from_reader(BufReader::new(file)).map_err(|error| {
+        let timeline = Timeline::parse(BufReader::new(file)).map_err(|error| {
             failed(&format_args!("not a trace of a fleetblast search ({error})"))
         })?;
-        if file.other_data.ranks == 0 || file.other_data.partition_residues.is_empty() {
+        let run = &timeline.description;
+        if run.ranks == 0 || run.partition_residues.is_empty() {
             return Err(failed(&"a trace without ranks or without partitions"));
         }
-        Ok(Timeline::new(file))
+        Ok(timeline)
+    }
+
+    /// Takes a trace apart.
+    ///
+    /// # Errors
+    /// What is no trace of FleetBLAST.
+    pub fn parse(trace: impl io::Read) -> Result<Self, serde_json::Error> {
+        serde_json::from_reader(trace).map(Timeline::new)
     }
 
     fn new(File { other_data, trace_events }: File) -> Self {

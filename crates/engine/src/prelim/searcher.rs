@@ -10,10 +10,10 @@ use super::kernel::Kernel;
 use super::merger::{self, Merger};
 use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};
-use super::stretch::{Stretch, StretchScratch};
+use super::stretch::{Stretch, WordHit};
 use super::subject::{GappedScratch, GappedStage};
 use super::ungapped::{DiagonalRule, UngappedHsp};
-use super::words::{Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
+use super::words::{self, Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 use crate::subjects::Subjects;
@@ -49,7 +49,7 @@ pub struct Searcher {
 pub struct Scratch {
     filter: FilterScratch,
     candidates: Vec<Candidate>,
-    stretch: StretchScratch,
+    hits: Vec<WordHit>,
     found: Vec<Found>,
     ungapped: Vec<UngappedHsp>,
     diagonals: Diagonals,
@@ -105,7 +105,7 @@ impl Searcher {
         let mut rest = Vec::new();
         if let Some(kernel) = kernel.filter(|_| self.word.size <= MAX_STANDARD_WORD) {
             let (filtered, other): (Vec<usize>, Vec<usize>) =
-                order.iter().partition(|&&i| chance_lanes(&self.contexts[i]) < MAX_CHANCE_LANES);
+                order.iter().partition(|&&i| self.filterable(&self.contexts[i]));
             rest = other;
             for members in chunks(&filtered, &self.contexts, GROUP_CUTOFF_SPREAD) {
                 match dense::Group::new(&self.contexts, &members, &self.scores, kernel) {
@@ -131,6 +131,12 @@ impl Searcher {
                 params.word_size,
             ));
         }
+    }
+
+    /// True if the dense filter loses nothing of a context's HSPs and pays off.
+    fn filterable(&self, context: &Context) -> bool {
+        let sums = self.window > 0 || !words::any_worthless(context, self.word.size, &self.scores);
+        sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
 
     /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
@@ -159,18 +165,25 @@ impl Searcher {
     fn search_block(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
-        let Scratch { filter, candidates, stretch, found, diagonals, .. } = scratch;
+        let Scratch { filter, candidates, hits, found, diagonals, .. } = scratch;
         found.clear();
         for group in &self.dense {
             candidates.clear();
             group.filter(&block.residues, filter, candidates);
-            for candidate in candidates.iter() {
-                let part = &block.parts[candidate.subject as usize];
-                let index = candidate.context as usize;
-                let diagonal = Stretch::whole(&self.contexts[index], candidate.diagonal, part);
-                let words = &self.words[index][diagonal.q..];
-                diagonal.scan(&rule, &self.word, words, part, stretch, |hsp| {
-                    let (part, context) = (candidate.subject, candidate.context);
+            let place = |c: &Candidate| (c.subject, c.context, c.diagonal);
+            for rises in candidates.chunk_by(|a, b| place(a) == place(b)) {
+                let (part, context, diagonal) = place(&rises[0]);
+                let index = context as usize;
+                let stretch = Stretch::new(
+                    &self.contexts[index],
+                    &self.words[index],
+                    &block.parts[part as usize],
+                    diagonal,
+                    &rule,
+                    &self.word,
+                );
+                let offsets = rises.iter().map(|c| c.rise as usize);
+                stretch.scan(offsets, group.cutoff(), hits, |hsp| {
                     found.push(Found { part, context, hsp });
                 });
             }

@@ -1,89 +1,218 @@
-//! The exact word and extension rules on a stretch of one diagonal that the dense filter let through.
+//! The exact word and extension rules on the diagonals that the dense filter let through, near where their scores rose.
+//!
+//! Let Z be the running score of a diagonal, floored at zero, and T the filter's threshold. An HSP ends where Z is T or more:
+//! after a rise to T, and before the next fall below it. The filter sees all rises, but where its bytes saturated, Z is higher
+//! than they tell until it is zero again; there the next zero counts instead of the next fall.
+//!
+//! **After a rise** hits matter up to the fall, since an HSP does not end before its second hit. A zero serves as well: an
+//! extension to the left that starts after it stays there, because scores that end at a zero sum to nothing at most, and only a
+//! higher sum is taken. Z itself is not known here, but before the rise it was T − 1 at most, which bounds it from there on.
+//!
+//! **Before a rise** hits matter from the first one on that comes after a gap: a run of pairs at which no word matches, as long
+//! as the window, in which some pairs after the first `word_size` − 1 sum to −`x_drop` or less. An extension that starts before
+//! the gap ends in it, so it is no HSP that reaches the rise, and covers no hit after the gap. Such a hit is taken as on a
+//! diagonal on which nothing was seen yet: what was seen is the window's length past, or covered no more.
+//!
+//! Where there is no such gap, the diagonal's start, or what was scanned for an earlier rise, takes its place.
+
+#[cfg(test)]
+mod tests;
+
+use std::array::from_fn;
 
 use super::block::Part;
 use super::context::Context;
+use super::dense;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
-use super::words::{Limit, WordRule};
+use super::words::{Limit, MAX_STANDARD_WORD, WordRule};
 
-/// `len` pairs of a diagonal, from query offset `q` and subject offset `s` on.
+/// A diagonal of a context and a part of a subject, from end to end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch<'a> {
-    pub context: &'a Context,
-    pub q: usize,
-    pub s: usize,
-    pub len: usize,
+    context: &'a Context,
+    part: &'a Part<'a>,
+    rule: &'a DiagonalRule<'a>,
+    word_rule: &'a WordRule,
+    /// Where the diagonal starts in the context and the part.
+    q: usize,
+    s: usize,
+    /// The residues of its pairs.
+    query: &'a [u8],
+    subject: &'a [u8],
+    /// The limits of the context's words along the diagonal.
+    limits: &'a [Limit],
+}
+
+/// A word along a diagonal whose score reaches its limit, so that it may match.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WordHit {
+    at: usize,
+    sum: i32,
 }
 
 impl<'a> Stretch<'a> {
-    /// A diagonal, query offset less subject offset, from end to end.
-    pub fn whole(context: &'a Context, diagonal: i32, part: &Part) -> Stretch<'a> {
+    /// A diagonal, query offset less subject offset. `limits` are those of all words of the context.
+    pub fn new(
+        context: &'a Context,
+        limits: &'a [Limit],
+        part: &'a Part<'a>,
+        diagonal: i32,
+        rule: &'a DiagonalRule<'a>,
+        word_rule: &'a WordRule,
+    ) -> Stretch<'a> {
         let q = usize::try_from(diagonal).unwrap_or(0);
         let s = usize::try_from(diagonal.saturating_neg()).unwrap_or(0);
         let len = (context.len() - q).min(part.residues.len() - s);
-        Stretch { context, q, s, len }
+        let query = &context.residues()[q..q + len];
+        let subject = &part.residues[s..s + len];
+        Stretch {
+            context,
+            part,
+            rule,
+            word_rule,
+            q,
+            s,
+            query,
+            subject,
+            limits: &limits[q..q + len],
+        }
     }
 
-    /// Calls `found` with each ungapped HSP. `limits` are those of the context's words from `q` on.
+    /// Calls `found` with each ungapped HSP. `rises` are the offsets in the part at which the filter's score rose to
+    /// `threshold`, in order. `hits` is scratch memory.
     pub fn scan(
         &self,
-        rule: &DiagonalRule,
-        word_rule: &WordRule,
-        limits: &[Limit],
-        part: &Part,
-        scratch: &mut StretchScratch,
+        rises: impl Iterator<Item = usize>,
+        threshold: i32,
+        hits: &mut Vec<WordHit>,
         mut found: impl FnMut(UngappedHsp),
     ) {
-        let Stretch { context, q, s, len } = *self;
-        let size = rule.word_size;
-        let query = &context.residues()[q..q + len];
-        let opposite = &part.residues[s..s + len];
-        let sums = scratch.word_scores(query, opposite, rule);
-        let mut state = Diagonal::fresh(rule.window);
-        for (chunk, (sums, limits)) in sums.chunks(CHUNK).zip(limits.chunks(CHUNK)).enumerate() {
-            let both = || sums.iter().zip(limits);
-            if !both().fold(false, |any, (sum, limit)| any | (sum >= limit)) {
-                continue;
-            }
-            for (i, (&sum, &limit)) in (chunk * CHUNK..).zip(both()) {
-                let equal = || query[i..i + size] == opposite[i..i + size];
-                if sum >= limit
-                    && word_rule.matches(limit, sum, equal)
-                    && part.allows(s + i, rule)
-                    && let Some(hsp) = rule.hit(&mut state, context, part, q + i, s + i)
-                {
-                    found(hsp);
-                }
+        // Constants let the scores of a word stay in registers.
+        match self.rule.word_size {
+            2 => self.scan_words::<2>(rises, threshold, hits, &mut found),
+            3 => self.scan_words::<3>(rises, threshold, hits, &mut found),
+            4 => self.scan_words::<4>(rises, threshold, hits, &mut found),
+            size => {
+                assert_eq!(size, MAX_STANDARD_WORD, "the filter is for short words");
+                self.scan_words::<MAX_STANDARD_WORD>(rises, threshold, hits, &mut found);
             }
         }
     }
-}
 
-/// Words that are looked at together: mostly none of them matches.
-const CHUNK: usize = 32;
+    /// [`Stretch::scan`] for words of `W` residues.
+    fn scan_words<const W: usize>(
+        &self,
+        rises: impl Iterator<Item = usize>,
+        threshold: i32,
+        hits: &mut Vec<WordHit>,
+        found: &mut impl FnMut(UngappedHsp),
+    ) {
+        let mut state = Diagonal::fresh(self.rule.window);
+        let mut done = 0;
+        for rise in rises.map(|offset| offset - self.s) {
+            if rise < done {
+                continue;
+            }
+            hits.clear();
+            if self.before::<W>(rise, done, hits) > done {
+                state = Diagonal::fresh(self.rule.window);
+            }
+            for &hit in hits.iter().rev() {
+                self.take(hit, &mut state, found);
+            }
+            done = self.after::<W>(rise, threshold, &mut state, found);
+        }
+    }
 
-/// Scratch memory of [`Stretch::scan`].
-#[derive(Debug, Default)]
-pub(super) struct StretchScratch {
-    pairs: Vec<i16>,
-    words: Vec<i16>,
-}
-
-impl StretchScratch {
-    /// The score of the word at each offset, as far as whole words go.
-    fn word_scores(&mut self, query: &[u8], subject: &[u8], rule: &DiagonalRule) -> &[i16] {
-        let StretchScratch { pairs, words } = self;
-        pairs.clear();
-        pairs.extend(query.iter().zip(subject).map(|(&a, &b)| {
-            // The lowest score of a matrix is that of the sentinel, which has 16 bits.
-            rule.scores[(a & 31) as usize][(b & 31) as usize] as i16
-        }));
-        words.clear();
-        words.extend_from_slice(&pairs[..(pairs.len() + 1).saturating_sub(rule.word_size)]);
-        for k in 1..rule.word_size {
-            for (word, &pair) in words.iter_mut().zip(&pairs[k.min(pairs.len())..]) {
-                *word = word.saturating_add(pair);
+    /// Collects the hits up to a rise, the last one first, back to the last gap or to `floor`; returns where that is.
+    // Not inlined, because alone it has registers enough.
+    #[inline(never)]
+    fn before<const W: usize>(&self, rise: usize, floor: usize, hits: &mut Vec<WordHit>) -> usize {
+        let Some(last) = self.query.len().checked_sub(W) else { return floor };
+        let last = last.min(rise);
+        let (gap, x_drop) = (self.rule.window.max(1) as usize, self.context.x_drop);
+        let mut start = last + 1;
+        // The scores of the pairs from here on.
+        let mut word: [i32; W] = from_fn(|k| if k + 1 < W { self.pair(last + 1 + k) } else { 0 });
+        // The lowest sum of pairs from here on, and the last place from which one is low enough.
+        let (mut low, mut barrier) = (0, None);
+        for i in (floor..=last).rev() {
+            let pair = self.pair(i);
+            word = from_fn(|k| if k > 0 { word[k - 1] } else { pair });
+            let sum = word.iter().sum();
+            if sum >= i32::from(self.limits[i]) {
+                hits.push(WordHit { at: i, sum });
+                (start, low, barrier) = (i, 0, None);
+                continue;
+            }
+            // The rise itself is no part of a fall before it.
+            low = low.min(0) + if i < rise { word[0] } else { 0 };
+            if low <= -x_drop {
+                barrier = barrier.or(Some(i));
+            }
+            if start - i >= gap && barrier.is_some_and(|at| at - i >= W - 1) {
+                return start;
             }
         }
-        words
+        floor
+    }
+
+    /// Takes the hits after a rise up to the next fall; returns the place after it, or the diagonal's end.
+    #[inline(never)]
+    fn after<const W: usize>(
+        &self,
+        rise: usize,
+        threshold: i32,
+        state: &mut Diagonal,
+        found: &mut impl FnMut(UngappedHsp),
+    ) -> usize {
+        let len = self.query.len();
+        if rise + W >= len {
+            return len;
+        }
+        let mut word: [i32; W] = from_fn(|k| self.pair(rise + k));
+        // The most that Z can be, and whether the filter's score fell behind it.
+        let mut bound = threshold - 1 + word[0];
+        let mut saturated = false;
+        for at in rise + 1..=len - W {
+            let next = self.pair(at + W - 1);
+            word = from_fn(|k| if k + 1 < W { word[k + 1] } else { next });
+            let sum = word.iter().sum();
+            if sum >= i32::from(self.limits[at]) {
+                self.take(WordHit { at, sum }, state, found);
+            }
+            saturated |= bound > dense::MAX_CUTOFF;
+            // The filter's profile has bytes.
+            bound += word[0].max(i32::from(i8::MIN));
+            if bound <= 0 || bound < threshold && !saturated {
+                return at + 1;
+            }
+        }
+        len
+    }
+
+    /// Takes a hit, if it is one and not masked.
+    #[inline]
+    fn take(
+        &self,
+        WordHit { at, sum }: WordHit,
+        state: &mut Diagonal,
+        found: &mut impl FnMut(UngappedHsp),
+    ) {
+        let word = at..at + self.rule.word_size;
+        let equal = || self.query[word.clone()] == self.subject[word];
+        if self.word_rule.matches(self.limits[at], sum, equal)
+            && self.part.allows(self.s + at, self.rule)
+            && let Some(hsp) =
+                self.rule.hit(state, self.context, self.part, self.q + at, self.s + at)
+        {
+            found(hsp);
+        }
+    }
+
+    /// The score of a pair.
+    #[inline]
+    fn pair(&self, i: usize) -> i32 {
+        self.rule.scores[(self.query[i] & 31) as usize][(self.subject[i] & 31) as usize]
     }
 }

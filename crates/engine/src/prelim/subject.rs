@@ -4,7 +4,7 @@
 use super::band::{Band, Direction, MARGIN};
 use super::block::Part;
 use super::context::{self, Context};
-use super::gapped::{self, Cell, Extent, GapCosts};
+use super::gapped::{self, Cell, Extender, GapCosts};
 use super::kernel::Kernel;
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
@@ -75,6 +75,8 @@ pub(super) struct GappedScratch {
 pub(super) struct GappedStage {
     /// Tells which extensions are hopeless; `None` where that is switched off or impossible.
     band: Option<Band>,
+    /// Extends in vectors; `None` where that is switched off or impossible.
+    extender: Option<Extender>,
     costs: GapCosts,
     restricted: bool,
     ungapped: bool,
@@ -105,6 +107,7 @@ impl GappedStage {
             GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
         GappedStage {
             band: kernel.and_then(|kernel| Band::new(scores, costs, kernel)),
+            extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             costs,
             restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
             ungapped: params.ungapped,
@@ -210,23 +213,12 @@ impl GappedStage {
     ) -> bool {
         let Some(band) = &self.band else { return false };
         let cutoff = context.cutoff_gapped;
-        let (m, n) = (context.len(), subject.len());
         ungapped.iter().all(|hsp| {
             if hsp.score >= cutoff {
                 return false;
             }
             let (q, s) = start_point(hsp, context, subject, scores);
-            let right = Direction {
-                query: &context.residues()[q + 1..],
-                subject: &subject.forward,
-                at: MARGIN + s + 1,
-            };
-            let left = Direction {
-                query: &context.reversed[m - 1 - q..],
-                subject: &subject.backward,
-                at: MARGIN + n - 1 - s,
-            };
-            band.excludes([left, right], cutoff)
+            band.excludes(directions(context, subject, q, s), cutoff)
         })
     }
 
@@ -291,33 +283,26 @@ impl GappedStage {
         scratch: &mut GappedScratch,
         restricted: bool,
     ) -> PrelimHsp {
-        let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
         let (m, n, reach) = (context.len(), scratch.subject.len(), scratch.subject.reach);
         let (mut left_len, mut right_len) = (s + 1, reach.saturating_sub(s + 1));
         if reach >= LONG_SUBJECT {
             left_len = left_len.min(q + 1 + LONG_SUBJECT_GAPS);
             right_len = right_len.min(m - q - 1 + LONG_SUBJECT_GAPS);
         }
-        let SubjectBuffer { forward, backward, .. } = &scratch.subject;
-        let left = extend(
-            &context.reversed[m - 1 - q..],
-            &backward[MARGIN + n - 1 - s..MARGIN + n - s + left_len],
-            scores,
-            self.costs,
-            &mut scratch.cells,
-        );
         let at_end = q + 1 >= m || right_len == 0;
-        let right = if at_end {
-            Extent::default()
-        } else {
-            extend(
-                &context.residues()[q + 1..],
-                &forward[MARGIN + s + 1..MARGIN + s + right_len + 2],
-                scores,
-                self.costs,
-                &mut scratch.cells,
-            )
+        let directions = directions(context, &scratch.subject, q, s);
+        // Vectors go as far as the sentinels around the subject.
+        let whole = left_len == s + 1 && right_len == n - 1 - s;
+        let extents = match &self.extender {
+            Some(extender) if whole && !restricted => extender.extend(directions),
+            _ => [None; 2],
         };
+        let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
+        let mut scalar = |Direction { query, subject, at }, len| {
+            extend(query, &subject[at..=at + len], scores, self.costs, &mut scratch.cells)
+        };
+        let left = extents[0].unwrap_or_else(|| scalar(directions[0], left_len));
+        let right = extents[1].unwrap_or_else(|| scalar(directions[1], right_len));
         // BLAST+ records the start point itself as the end where there is nothing to extend to.
         let step = usize::from(!at_end);
         PrelimHsp {
@@ -345,6 +330,27 @@ fn ungapped_hit(hsp: &UngappedHsp) -> PrelimHsp {
         s_seed: hsp.s_start,
         evalue: 0.0,
     }
+}
+
+/// The ways from the pair (`q`, `s`), which belongs to the first one.
+fn directions<'a>(
+    context: &'a Context,
+    subject: &'a SubjectBuffer,
+    q: usize,
+    s: usize,
+) -> [Direction<'a>; 2] {
+    let (m, n) = (context.len(), subject.len());
+    let left = Direction {
+        query: &context.reversed[m - 1 - q..],
+        subject: &subject.backward,
+        at: MARGIN + n - 1 - s,
+    };
+    let right = Direction {
+        query: &context.residues()[q + 1..],
+        subject: &subject.forward,
+        at: MARGIN + s + 1,
+    };
+    [left, right]
 }
 
 /// Where the gapped extension of an ungapped HSP starts: amid its best stretch (spec 5.4).

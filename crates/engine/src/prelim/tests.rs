@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::alphabet;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -117,6 +118,44 @@ fn filters_lose_nothing() {
         }
     }
     assert!(found > 200, "{found} hits are too few to show anything");
+}
+
+#[test]
+fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
+    let (mut queries, mut subjects) = (Vec::new(), Vec::new());
+    for len in 4..12 {
+        // No word but that of X matches; the pair beyond it is left out as well.
+        let sides = |side: u8, beyond: u8| {
+            let letters = [&vec![side; len][..], b"XXX", &[beyond], &vec![side; len]].concat();
+            letters.into_iter().filter_map(alphabet::encode).collect::<Vec<u8>>()
+        };
+        queries.push(QueryInput { residues: sides(b'I', b'N'), lower_case: Vec::new() });
+        subjects.push(sides(b'V', b'W'));
+    }
+    let totals = DatabaseTotals {
+        residues: 100_000,
+        space_residues: 100_000,
+        sequences: subjects.len() as i64,
+        min_length: 10,
+    };
+    let data = (queries, Sequences(subjects, Vec::new()), totals);
+    let mut found = 0;
+    for evalue in [1e-3, 0.01, 0.03, 0.1, 0.3, 1.0] {
+        let params = Params {
+            window: 0,
+            threshold: 100.0,
+            ungapped: true,
+            composition: CompositionMode::Off,
+            evalue,
+            ..params("BLOSUM62")
+        };
+        let unfiltered = search(&data, &params, None, 1);
+        for kernel in kernels() {
+            assert_eq!(search(&data, &params, Some(kernel), 1), unfiltered, "{evalue}");
+        }
+        found += unfiltered.iter().flatten().count();
+    }
+    assert!(found > 20, "{found} hits are too few to show anything");
 }
 
 /// Up to three stretches of a sequence, in order.

@@ -46,8 +46,8 @@ impl WordRule {
 
     /// True if a subject word that scores `sum`, and at least `limit`, matches; `equal` tells whether both words are equal.
     #[inline]
-    pub fn matches(&self, limit: Limit, sum: Limit, equal: impl FnOnce() -> bool) -> bool {
-        limit > OR_EQUAL || self.threshold > 0 && i32::from(sum) >= self.threshold || equal()
+    pub fn matches(&self, limit: Limit, sum: i32, equal: impl FnOnce() -> bool) -> bool {
+        limit > OR_EQUAL || self.threshold > 0 && sum >= self.threshold || equal()
     }
 }
 
@@ -57,6 +57,13 @@ pub(super) fn word_starts(context: &Context, size: usize) -> impl Iterator<Item 
         let (start, end) = (region.start as usize, region.end as usize);
         start..(end + 1).saturating_sub(size).max(start)
     })
+}
+
+/// True if some word of a context scores nothing with itself anywhere, like `XXX`. From such a word the one-hit extension goes on
+/// to both sides and leaves out what is between, so that the HSP's score is no sum along the diagonal.
+pub(super) fn any_worthless(context: &Context, size: usize, scores: &PaddedScores) -> bool {
+    let worthless = |&a: &u8| scores[(a & 31) as usize][(a & 31) as usize] <= 0;
+    word_starts(context, size).any(|at| context.residues()[at..at + size].iter().all(worthless))
 }
 
 /// Letter groups of the compressed alphabets, by word size 6 and 7 (`blast_aalookup.c`).

@@ -4,10 +4,23 @@
 //! the alignment looks like depends on the exact growth of that window and on which of several equal predecessors wins, so both are
 //! part of the contract (`ALIGN_EX`, `blast_gapalign.c`).
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+#[cfg(test)]
+mod tests;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+mod window;
+
 use fleetblast_stats::matrix::Scores;
 
+use self::scalar::Cells;
+use self::window::Window;
 use crate::hits::{Edit, EditOp};
 use crate::order::Bounds;
+use crate::prelim::Kernel;
 
 /// "Minus infinity" of cells: low enough to never win, high enough to never overflow.
 const NEVER: i32 = i32::MIN / 2;
@@ -60,14 +73,6 @@ pub(super) struct Scheme<'a> {
     pub x_drop: i32,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    /// Best score of an alignment ending here.
-    best: i32,
-    /// Best score of one that goes on with a gap in the subject.
-    gap: i32,
-}
-
 /// Where a row of trace bytes lies: its place in the arena, and the column of its first byte.
 #[derive(Clone, Copy, Debug)]
 struct Row {
@@ -75,14 +80,28 @@ struct Row {
     first: usize,
 }
 
-/// Memory of the dynamic programming, reused from one alignment to the next.
+/// How each cell was reached, in the rows of an extension.
 #[derive(Debug, Default)]
-pub(super) struct DpScratch {
-    cells: Vec<Cell>,
-    trace: Vec<u8>,
+struct Trace {
+    steps: Vec<u8>,
     rows: Vec<Row>,
+}
+
+/// Memory of the dynamic programming, reused from one alignment to the next.
+#[derive(Debug)]
+pub(super) struct DpScratch {
+    kernel: Kernel,
+    cells: Cells,
+    window: Window,
+    trace: Trace,
     left: Vec<Edit>,
     right: Vec<Edit>,
+}
+
+impl Default for DpScratch {
+    fn default() -> Self {
+        DpScratch::with(Kernel::detect())
+    }
 }
 
 /// Result of one direction: score, and numbers of query and subject residues used.
@@ -128,11 +147,11 @@ pub(super) fn align_from(
     let s_before = &sequences.subject_back[s_len - 1 - s_seed..];
     let left = scratch.extend(q_before, s_before, scheme);
     let mut edits = std::mem::take(&mut scratch.left);
-    scratch.trace_back(left, &mut edits);
+    scratch.trace.back(left, &mut edits);
     let right =
         scratch.extend(&sequences.query[q_seed + 1..], &sequences.subject[s_seed + 1..], scheme);
     let mut tail = std::mem::take(&mut scratch.right);
-    scratch.trace_back(right, &mut tail);
+    scratch.trace.back(right, &mut tail);
     for edit in tail.iter().rev() {
         push(&mut edits, edit.op, edit.len);
     }
@@ -163,7 +182,7 @@ pub(super) fn align_forward(
     edits: &mut Vec<Edit>,
 ) -> Extent {
     let extent = scratch.extend(query, subject, scheme);
-    scratch.trace_back(extent, edits);
+    scratch.trace.back(extent, edits);
     edits.reverse();
     extent
 }
@@ -200,92 +219,56 @@ fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
 }
 
 impl DpScratch {
+    /// Memory for these instructions.
+    fn with(kernel: Kernel) -> Self {
+        DpScratch {
+            kernel,
+            cells: Cells::default(),
+            window: Window::default(),
+            trace: Trace::default(),
+            left: Vec::new(),
+            right: Vec::new(),
+        }
+    }
+
     /// Best alignment of a prefix of `query` with a prefix of `subject`, whose last residue is not aligned. Leaves the trace behind.
     fn extend(&mut self, query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
-        let columns = subject.len() - 1;
-        let mut extent = Extent::default();
-        if columns == 0 || query.is_empty() {
-            return extent;
+        if query.is_empty() || subject.len() == 1 {
+            return Extent::default();
         }
-        let GapCosts { open, extend } = scheme.gaps;
-        let open_extend = open + extend;
-        let x_drop = scheme.x_drop.max(open_extend);
-        let mut width = self.first_row(columns, open_extend, extend, x_drop);
-        let mut first = 0;
-        for (row, &residue) in query.iter().enumerate() {
-            let at = self.trace.len();
-            self.rows.push(Row { at, first });
-            self.trace.resize(at + width - first, 0);
-            let mut pass = RowPass {
-                scores: scheme.scores.row(residue),
-                open_extend,
-                extend,
-                x_drop,
-                top: extent.score,
-                top_at: None,
-                first,
-                last: first,
-                gap_row: NEVER,
-            };
-            pass.run(&mut self.cells[first..width], &subject[first..], &mut self.trace[at..]);
-            if let Some(column) = pass.top_at {
-                extent = Extent { score: pass.top, query: row + 1, subject: column };
-            }
-            first = pass.first;
-            if first == width {
-                break;
-            }
-            width = self.grow(&pass, width, columns);
+        let DpScratch { window, trace, .. } = self;
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => avx512::extend(query, subject, scheme, window, trace),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => avx2::extend(query, subject, scheme, window, trace),
+            _ => self.cells.extend(query, subject, scheme, trace),
         }
-        extent
     }
+}
 
-    /// The row before the first query residue: a gap from the start. Returns the number of cells.
-    fn first_row(&mut self, columns: usize, open_extend: i32, extend: i32, x_drop: i32) -> usize {
-        self.trace.clear();
+impl Trace {
+    /// Begins with the row before the first query residue, a gap of so many cells.
+    fn start(&mut self, cells: usize) {
+        self.steps.clear();
         self.rows.clear();
-        self.cells.clear();
-        self.cells.push(Cell { best: 0, gap: -open_extend });
-        let mut score = -open_extend;
-        while self.cells.len() <= columns && score >= -x_drop {
-            self.cells.push(Cell { best: score, gap: score - open_extend });
-            score -= extend;
-        }
-        self.rows.push(Row { at: 0, first: 0 });
-        self.trace.resize(self.cells.len(), GAP_IN_QUERY);
-        self.cells.len()
+        self.start_row(0);
+        self.steps.resize(cells, GAP_IN_QUERY);
     }
 
-    /// Fits the window to the right after a row; returns its new end.
-    fn grow(&mut self, pass: &RowPass<'_>, width: usize, columns: usize) -> usize {
-        let mut width = width;
-        if pass.last + 1 < width {
-            width = pass.last + 1;
-            self.cells.truncate(width);
-        } else {
-            let mut gap_row = pass.gap_row;
-            while gap_row >= pass.top - pass.x_drop && width <= columns {
-                self.cells.push(Cell { best: gap_row, gap: gap_row - pass.open_extend });
-                self.trace.push(GAP_IN_QUERY);
-                gap_row -= pass.extend;
-                width += 1;
-            }
-        }
-        if width <= columns {
-            self.cells.push(Cell { best: NEVER, gap: NEVER });
-            width += 1;
-        }
-        width
+    /// Begins a row at a column.
+    fn start_row(&mut self, first: usize) {
+        self.rows.push(Row { at: self.steps.len(), first });
     }
 
     /// Columns from the end of an alignment back to its start.
-    fn trace_back(&self, extent: Extent, edits: &mut Vec<Edit>) {
+    fn back(&self, extent: Extent, edits: &mut Vec<Edit>) {
         edits.clear();
         let (mut a, mut b) = (extent.query, extent.subject);
         let mut op = SUBSTITUTION;
         while a > 0 || b > 0 {
             let row = self.rows[a];
-            let cell = self.trace[row.at + b - row.first];
+            let cell = self.steps[row.at + b - row.first];
             op = match op {
                 GAP_IN_QUERY if cell & EXTENDS_GAP_IN_QUERY != 0 => GAP_IN_QUERY,
                 GAP_IN_SUBJECT if cell & EXTENDS_GAP_IN_SUBJECT != 0 => GAP_IN_SUBJECT,
@@ -309,75 +292,3 @@ impl DpScratch {
         }
     }
 }
-
-/// One row of the dynamic programming.
-struct RowPass<'a> {
-    scores: &'a [i32; 32],
-    open_extend: i32,
-    extend: i32,
-    x_drop: i32,
-    /// Best score so far.
-    top: i32,
-    /// Column of the best score, if this row reached it.
-    top_at: Option<usize>,
-    /// First live column.
-    first: usize,
-    /// Last live column.
-    last: usize,
-    /// Score of going on with a gap in the query.
-    gap_row: i32,
-}
-
-impl RowPass<'_> {
-    /// `cells`, `subject` and `trace` begin at column `self.first`; `subject` with the residue after it.
-    #[inline]
-    fn run(&mut self, cells: &mut [Cell], subject: &[u8], trace: &mut [u8]) {
-        let start = self.first;
-        let mut score = NEVER;
-        for (i, ((cell, &residue), step)) in cells.iter_mut().zip(subject).zip(trace).enumerate() {
-            let next = cell.best + self.scores[usize::from(residue & 31)];
-            let mut op = SUBSTITUTION;
-            if score < cell.gap {
-                op = GAP_IN_SUBJECT;
-                score = cell.gap;
-            }
-            if score < self.gap_row {
-                op = GAP_IN_QUERY;
-                score = self.gap_row;
-            }
-            if self.top - score > self.x_drop {
-                if self.first == start + i {
-                    self.first += 1;
-                } else {
-                    cell.best = NEVER;
-                }
-            } else {
-                self.last = start + i;
-                if score > self.top {
-                    self.top = score;
-                    self.top_at = Some(start + i);
-                }
-                let opened = score - self.open_extend;
-                let gap = cell.gap - self.extend;
-                if gap < opened {
-                    cell.gap = opened;
-                } else {
-                    cell.gap = gap;
-                    op |= EXTENDS_GAP_IN_SUBJECT;
-                }
-                self.gap_row -= self.extend;
-                if self.gap_row < opened {
-                    self.gap_row = opened;
-                } else {
-                    op |= EXTENDS_GAP_IN_QUERY;
-                }
-                cell.best = score;
-            }
-            score = next;
-            *step = op;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -31,6 +31,8 @@ struct Member {
     ready: bool,
     /// Tasks that it has.
     tasks: u32,
+    /// When it began the task that it searches.
+    since: Time,
     /// Blocks that it may drop; it hears of them with its next task.
     forget: Vec<BlockId>,
 }
@@ -72,12 +74,12 @@ pub struct Master<P> {
     running: Option<(Ticket, Job)>,
     works: VecDeque<(Job, MasterWork<P>)>,
     supply: Supply,
-    /// Blocks that every group may still get, if known.
-    left: Option<f64>,
     queue: TaskQueue,
     /// Blocks that are not laid out.
     searches: BTreeMap<BlockId, Search<P>>,
     members: Vec<Member>,
+    /// What tasks take, in seconds, the last ones most.
+    task_seconds: f64,
     /// Workers that have room for a task, those with fewest tasks first.
     hungry: BTreeSet<(u32, u32)>,
     outputs: Outputs,
@@ -103,10 +105,10 @@ impl<P: Payload> Master<P> {
             running: None,
             works: VecDeque::new(),
             supply: Supply::Open,
-            left: None,
             queue: TaskQueue::new(topology.partitions),
             searches: BTreeMap::new(),
             members: vec![Member::default(); workers.len()],
+            task_seconds: 0.0,
             hungry: BTreeSet::new(),
             outputs: Outputs::new(config.checkpoint),
             collective: Collective::new(config.write_buffer),
@@ -157,10 +159,7 @@ impl<P: Payload> Master<P> {
         let peer = if from == Address::Supermaster { 0 } else { member as usize + 1 };
         self.peers.hear(peer, now);
         match message {
-            ToMaster::Segment { blocks, left } => {
-                self.left = left;
-                self.segment(now, blocks, actions);
-            }
+            ToMaster::Segment { blocks } => self.segment(now, blocks, actions),
             ToMaster::NoMore => self.supply = Supply::Ended,
             ToMaster::Bases { bases } => {
                 for (block, base) in bases {
@@ -181,6 +180,7 @@ impl<P: Payload> Master<P> {
             }
             ToMaster::Result { block, partition, hits } => {
                 self.relieve(member);
+                self.time(now, member);
                 self.result(block, partition, hits);
                 self.feed(now, member, actions);
             }

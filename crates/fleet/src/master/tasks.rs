@@ -10,20 +10,20 @@ use crate::work::MasterWork;
 use super::search::Search;
 use super::{Actions, Job, Master, Supply};
 
+/// The part of the newest task in the mean of what tasks take.
+const NEWEST: f64 = 1.0 / 16.0;
+
 impl<P: Payload> Master<P> {
     pub(super) fn segment(
         &mut self,
         now: Time,
-        mut blocks: Vec<(BlockId, Queries<P>)>,
+        blocks: Vec<(BlockId, Queries<P>)>,
         actions: &mut Actions<P>,
     ) {
         if self.draining {
             return;
         }
         self.supply = Supply::Open;
-        if self.config.longest_first > 0.0 {
-            blocks.sort_by_key(|(_, queries)| std::cmp::Reverse(queries.weight.residues));
-        }
         for (block, queries) in blocks {
             let (partitions, workers) = (self.topology.partitions, self.members.len());
             self.searches.insert(block, Search::new(queries.payload, partitions, workers));
@@ -40,11 +40,14 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Gives a worker a task if it has room; it may have more than one only while there are enough for all.
+    /// Gives a worker a task if it has room. It may have more than one only while there are enough for all, and while tasks
+    /// are short: a task waits behind another for as long as that takes, which may be long, while others are idle in the
+    /// end; what it gains is the way of a message.
     pub(super) fn feed(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
         let state = &self.members[member as usize];
         let plenty = self.queue.unassigned() >= self.members.len() as u64;
-        let room = if plenty { 1 + self.config.prefetch } else { 1 };
+        let short = self.task_seconds < self.config.prefetch_below.seconds();
+        let room = if plenty && short { 1 + self.config.prefetch } else { 1 };
         if !state.ready {
             return;
         }
@@ -56,6 +59,9 @@ impl<P: Payload> Master<P> {
         {
             let (queries, cut) = search.assign(partition, member);
             let state = &mut self.members[member as usize];
+            if state.tasks == 0 {
+                state.since = now;
+            }
             state.tasks += 1;
             let forget = std::mem::take(&mut state.forget);
             let message = ToWorker::Assign { block, partition, queries, cut, forget };
@@ -77,14 +83,18 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    /// Asks for blocks when tasks run short: few for the workers there are, or none for a worker that is idle. The latter
-    /// only while other groups have enough: towards the end, tasks must not pile up behind the slowest of this one.
+    /// Notes what a task took that a worker has just searched.
+    pub(super) fn time(&mut self, now: Time, member: u32) {
+        let state = &mut self.members[member as usize];
+        let took = now.since(state.since).seconds();
+        state.since = now;
+        self.task_seconds += (took - self.task_seconds) * NEWEST;
+    }
+
+    /// Asks for blocks when tasks run short: few for the workers there are.
     pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions<P>) {
         let wanted = self.members.len() as f64 * self.config.look_ahead;
-        let unassigned = self.queue.unassigned() as f64;
-        let idle = self.hungry.first().is_some_and(|&(tasks, _)| tasks == 0);
-        let others = self.left.map_or(f64::MAX, |left| left * f64::from(self.topology.partitions));
-        let short = unassigned < wanted || idle && unassigned < others / self.config.shrink;
+        let short = (self.queue.unassigned() as f64) < wanted;
         let window = self.searches.len() < self.config.window as usize;
         if self.supply == Supply::Open && !self.draining && short && window {
             self.supply = Supply::Asked;

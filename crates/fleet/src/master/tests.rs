@@ -54,7 +54,7 @@ impl Bench {
             (BlockId(block), Queries { payload: bytes(9), weight })
         };
         let blocks = lengths.iter().map(block).collect();
-        self.supermaster_says(ToMaster::Segment { blocks, left: None });
+        self.supermaster_says(ToMaster::Segment { blocks });
     }
 
     fn result(&mut self, worker: u32, block: u32) {
@@ -126,13 +126,13 @@ fn layout() -> Vec<Extent> {
 }
 
 #[test]
-fn blocks_are_asked_for_and_the_longest_goes_first() {
+fn blocks_are_asked_for_and_searched_in_their_order() {
     let mut bench = Bench::new(config());
     assert!(bench.master.supply == Supply::Asked);
     bench.segment(&[(0, 10), (1, 99)]);
-    assert_eq!(bench.assigned(), [(0, 1, 0, true), (1, 1, 1, true)]);
-    bench.result(1, 1);
-    assert_eq!(bench.assigned(), [(1, 0, 1, true)]);
+    assert_eq!(bench.assigned(), [(0, 0, 0, true), (1, 0, 1, true)]);
+    bench.result(1, 0);
+    assert_eq!(bench.assigned(), [(1, 1, 1, true)]);
     assert_eq!(bench.told_supermaster(), ["WantSegment"], "one task is left for two workers");
 }
 
@@ -144,6 +144,18 @@ fn a_worker_gets_a_second_task_only_when_there_are_enough() {
     bench.segment(&[(1, 1), (2, 1)]);
     let second = bench.assigned();
     assert_eq!(second, [(0, 1, 0, true), (1, 1, 1, true)]);
+}
+
+#[test]
+fn no_task_waits_behind_a_long_one() {
+    let config = Config { prefetch: 1, prefetch_below: Time(1000), look_ahead: 9.0, ..config() };
+    let mut bench = Bench::new(config);
+    bench.segment(&[(0, 1)]);
+    // Of the first task the mean has a part of 1/16.
+    bench.now += 20_000;
+    bench.result(0, 0);
+    bench.segment(&[(1, 1), (2, 1), (3, 1)]);
+    assert_eq!(bench.assigned(), [(0, 1, 0, true)]);
 }
 
 #[test]

@@ -12,6 +12,10 @@ use crate::ids::Time;
 pub struct Machine {
     /// Ranks on a host: they share its link.
     pub ranks_per_host: u32,
+    /// Cores that the ranks of a host share; `None` if each rank has its own.
+    pub cores_per_host: Option<f64>,
+    /// Search threads of a rank.
+    pub threads: u32,
     /// Seconds that a message takes at least.
     pub latency: f64,
     /// Further seconds that a message takes at most, by chance.
@@ -48,6 +52,8 @@ impl Machine {
         let io_nodes = (f64::from(ranks) / 256.0).max(1.0);
         Machine {
             ranks_per_host: 4,
+            cores_per_host: None,
+            threads: 1,
             latency: 5e-6,
             jitter: 0.0,
             bandwidth: 425e6,
@@ -65,10 +71,35 @@ impl Machine {
         }
     }
 
+    /// One host for so many ranks, with a local file system. A message waits until its receiver looks for one.
+    pub fn local(ranks: u32) -> Machine {
+        Machine {
+            ranks_per_host: ranks.max(1),
+            cores_per_host: None,
+            threads: 1,
+            latency: 0.3e-3,
+            jitter: 0.0,
+            bandwidth: 5e9,
+            message_cost: 10e-6,
+            shared_core: false,
+            file_rate: 1e9,
+            client_rate: 1e9,
+            clients: 64,
+            write_latency: 0.1e-3,
+            spool_rate: 1e9,
+            speed: 1.0,
+            noise: 0.0,
+            stragglers: 0.0,
+            straggler_factor: 1.0,
+        }
+    }
+
     /// A cluster of today: a rank per socket, 100 Gbit links, a parallel file system of 100 GB/s.
     pub fn modern() -> Machine {
         Machine {
             ranks_per_host: 2,
+            cores_per_host: None,
+            threads: 64,
             latency: 1.5e-6,
             jitter: 0.0,
             bandwidth: 12.5e9,

@@ -58,16 +58,24 @@ pub struct Report {
     pub worker_traffic: Traffic,
     /// The supermaster's share of the makespan in which it worked.
     pub supermaster_load: f64,
+    /// The share of it in which it read queries, or opened or closed the output, beside that.
+    pub reading_load: f64,
     /// Of the busiest master.
     pub master_load: f64,
+    /// Messages that the busiest master sent.
+    pub master_messages: u64,
     /// Microseconds of a master per task.
     pub master_per_task: f64,
     /// Most bytes of output that a worker held.
     pub peak_memory: u64,
+    /// Most bytes of finished output, of all workers, that waited for an earlier block.
+    pub waiting: u64,
     /// Bytes of formatted pieces that went to spools.
     pub spooled: u64,
     /// Bytes written to the output and the checkpoint.
     pub written: u64,
+    /// The share of the makespan that the file system needs for that at its full rate.
+    pub file_load: f64,
     /// Events simulated.
     pub events: u64,
 }

@@ -35,8 +35,6 @@ pub struct Scale {
     pub blocks: u32,
     /// Ranks per group.
     pub group: u32,
-    /// Masters have ranks of their own.
-    pub dedicated: bool,
     /// How blocks get to groups.
     pub schedule: Schedule,
     /// How output gets into the file.
@@ -53,7 +51,6 @@ impl Scale {
             ranks,
             blocks: 250_000,
             group: 128,
-            dedicated: false,
             schedule: Schedule::Dynamic,
             strategy: Strategy::Merge,
             seed: 1,
@@ -115,13 +112,13 @@ impl Scale {
             Kind::Modern => (8, 4, Machine::modern()),
         };
         let groups = (self.ranks / self.group).max(1);
-        let workers = self.ranks / groups - u32::from(self.dedicated);
+        let workers = self.ranks / groups;
         let topology = Topology::new(Shape {
             ranks: self.ranks,
             groups,
             replicas: (workers / replica).max(1),
             partitions,
-            dedicated: self.dedicated,
+            dedicated: false,
         });
         let workload = Workload::new(Source::Drawn(self.distribution()), partitions, self.seed);
         let config = Config {

@@ -106,12 +106,13 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
         result_memory,
         waiting_limit: *[0, 10_000, 1 << 40].choose(rng).unwrap_or(&0),
         prefetch: rng.random_range(0..3),
+        prefetch_below: Time::from_seconds(*[0.0, 0.1, 1e9].choose(rng).unwrap_or(&0.0)),
         look_ahead: rng.random_range(0.0..3.0),
         window: rng.random_range(1..20),
         segment_residues: *[1, 3000, 100_000].choose(rng).unwrap_or(&1),
         total: rng.random_bool(0.5).then(|| workload.total()),
         shrink: rng.random_range(0.5..5.0),
-        longest_first: rng.random_range(0.0..1.2),
+        longest_first: rng.random_range(0.0..10.0),
         read_ahead: *[0, 3000, 1 << 20].choose(rng).unwrap_or(&0),
         heartbeat: None,
         drain_limit: Time::from_seconds(*[1e-3, 1.0, 100.0].choose(rng).unwrap_or(&1.0)),
@@ -121,6 +122,8 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
 fn machine(rng: &mut Xoshiro256PlusPlus) -> Machine {
     Machine {
         ranks_per_host: rng.random_range(1..9),
+        cores_per_host: rng.random_bool(0.3).then(|| rng.random_range(0.5..6.0)),
+        threads: 1,
         latency: *[1e-6, 1e-4, 1e-2].choose(rng).unwrap_or(&1e-6),
         jitter: *[0.0, 1e-4, 1e-1].choose(rng).unwrap_or(&0.0),
         bandwidth: *[1e6, 1e8, 1e10].choose(rng).unwrap_or(&1e8),

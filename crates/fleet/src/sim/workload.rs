@@ -211,6 +211,21 @@ impl Workload {
         }
     }
 
+    /// Seconds that the block takes that takes longest, with a worker for each of its tasks: no schedule is shorter.
+    pub fn longest_block(&self) -> f64 {
+        let partitions = || (0..self.partitions).map(PartitionId);
+        let of_block = |block| {
+            let search = partitions().map(|partition| self.search_seconds(block, partition));
+            let answer =
+                partitions().map(|partition| match self.pieces(block, partition).is_empty() {
+                    true => 0.0,
+                    false => self.answer_seconds(block, partition) * f64::from(Workload::ROUNDS),
+                });
+            search.fold(0.0, f64::max) + answer.fold(0.0, f64::max)
+        };
+        (0..self.blocks()).map(|block| of_block(BlockId(block))).fold(0.0, f64::max)
+    }
+
     /// Seconds of one of a master's works on a block.
     pub fn master_seconds(&self, block: BlockId) -> f64 {
         match &self.source {

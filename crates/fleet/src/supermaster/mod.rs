@@ -69,7 +69,7 @@ impl<P: Payload> Supermaster<P> {
             earlier,
             tickets: 0,
             running: None,
-            segments: Segments::new(config),
+            segments: Segments::new(config, topology.workers.len(), topology.partitions),
             next: BlockId(0),
             input_ended: false,
             dealt: false,
@@ -203,8 +203,7 @@ impl<P: Payload> Supermaster<P> {
                 self.segments.take(self.groups())
             };
             let Some(group) = self.wanting.pop_front() else { return };
-            let left = self.segments.left(self.groups());
-            self.tell(now, group, ToMaster::Segment { blocks, left }, actions);
+            self.tell(now, group, ToMaster::Segment { blocks }, actions);
         }
         if self.input_ended && self.segments.is_empty() {
             while let Some(group) = self.wanting.pop_front() {
@@ -222,7 +221,7 @@ impl<P: Payload> Supermaster<P> {
         let shares: Vec<Segment<P>> = self.segments.split(self.config.schedule, self.groups());
         for (group, blocks) in shares.into_iter().enumerate() {
             let group = GroupId(group as u32);
-            self.tell(now, group, ToMaster::Segment { blocks, left: Some(0.0) }, actions);
+            self.tell(now, group, ToMaster::Segment { blocks }, actions);
             self.tell(now, group, ToMaster::NoMore, actions);
         }
     }

@@ -1,7 +1,7 @@
 //! The queue of blocks, and how much of it a group gets.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::{Config, SEQUENCE_WEIGHT, Schedule};
 use crate::ids::BlockId;
@@ -13,32 +13,34 @@ pub type Segment<P> = Vec<(BlockId, Queries<P>)>;
 /// Blocks that were read and not handed out.
 #[derive(Debug)]
 pub struct Segments<P> {
-    blocks: VecDeque<(BlockId, Queries<P>)>,
+    blocks: BTreeMap<BlockId, Queries<P>>,
+    /// The same by their residues, the first of equals last.
+    by_length: BTreeSet<(u64, Reverse<BlockId>)>,
     bytes: u64,
     waiting: Weight,
     handed: Weight,
-    handed_blocks: u64,
     /// All queries, if known.
     total: Option<Weight>,
     largest: u64,
     shrink: f64,
-    longest_first: f64,
+    /// A block goes before its turn when not more residues remain than this many times its own.
+    urgency: f64,
 }
 
 impl<P: Payload> Segments<P> {
-    /// An empty queue.
-    pub fn new(config: &Config) -> Segments<P> {
-        let dynamic = config.schedule == Schedule::Dynamic;
+    /// An empty queue, for so many workers that search a block in so many partitions.
+    pub fn new(config: &Config, workers: usize, partitions: u32) -> Segments<P> {
+        let at_once = workers as f64 / f64::from(partitions);
         Segments {
-            blocks: VecDeque::new(),
+            blocks: BTreeMap::new(),
+            by_length: BTreeSet::new(),
             bytes: 0,
             waiting: Weight::default(),
             handed: Weight::default(),
-            handed_blocks: 0,
             total: config.total,
             largest: config.segment_residues,
             shrink: config.shrink,
-            longest_first: if dynamic { config.longest_first } else { 0.0 },
+            urgency: config.longest_first * at_once,
         }
     }
 
@@ -46,12 +48,12 @@ impl<P: Payload> Segments<P> {
     pub fn push(&mut self, block: BlockId, queries: Queries<P>) {
         self.waiting = plus(self.waiting, queries.weight);
         self.bytes += queries.payload.bytes();
-        self.blocks.push_back((block, queries));
+        self.by_length.insert((queries.weight.residues, Reverse(block)));
+        self.blocks.insert(block, queries);
     }
 
     /// Notes a block that needs no search.
     pub fn skip(&mut self, weight: Weight) {
-        self.handed_blocks += 1;
         self.handed = plus(self.handed, weight);
     }
 
@@ -65,48 +67,45 @@ impl<P: Payload> Segments<P> {
         self.blocks.is_empty()
     }
 
-    /// Nothing more will be appended: now the total is known. Of the blocks that wait, the last that make up a share of
-    /// [`Config::longest_first`] of all residues are put in the order of their lengths, so that groups end together.
-    /// Doing that to earlier ones would only make finished output wait for longer.
+    /// Nothing more will be appended: now the total is known.
     pub fn end(&mut self) {
-        let total = plus(self.handed, self.waiting);
-        self.total = Some(total);
-        let last = (total.residues as f64 * self.longest_first) as u64;
-        let mut residues = 0;
-        let fits = |(_, queries): &&(BlockId, Queries<P>)| {
-            residues += queries.weight.residues;
-            residues <= last
-        };
-        let count = self.blocks.iter().rev().take_while(fits).count();
-        let first = self.blocks.len() - count;
-        let key =
-            |(block, queries): &(BlockId, Queries<P>)| (Reverse(queries.weight.residues), *block);
-        self.blocks.make_contiguous()[first..].sort_by_key(key);
+        self.total = Some(plus(self.handed, self.waiting));
     }
 
-    /// Blocks that each of `groups` would get of what is left, if that is known: those to be read are taken to be like
-    /// those handed out.
-    pub fn left(&self, groups: u32) -> Option<f64> {
-        let residues = self.total?.residues.saturating_sub(self.handed.residues);
-        let blocks =
-            residues as f64 * self.handed_blocks as f64 / self.handed.residues.max(1) as f64;
-        Some(blocks / f64::from(groups))
+    /// Residues that are not handed out, if that is known.
+    fn remaining(&self) -> Option<u64> {
+        Some(self.total?.residues.saturating_sub(self.handed.residues))
+    }
+
+    /// The block that is next: the first, but the longest as soon as it might otherwise end last.
+    ///
+    /// All workers need for what remains as long as one of them for a task of a block that has `at_once` times fewer
+    /// residues; by what factor that block takes longer than its residues tell is not known.
+    /// To sort all blocks by length would be as good for the end, but would have all output wait.
+    fn next(&self) -> Option<BlockId> {
+        let &(residues, Reverse(longest)) = self.by_length.last()?;
+        let is_urgent = |remaining| residues as f64 * self.urgency >= remaining as f64;
+        match self.remaining() {
+            Some(remaining) if is_urgent(remaining) => Some(longest),
+            _ => self.blocks.keys().next().copied(),
+        }
     }
 
     /// Takes one block out of its turn, if it waits.
     pub fn take_block(&mut self, wanted: BlockId) -> Option<Segment<P>> {
-        let place = self.blocks.iter().position(|&(block, _)| block == wanted)?;
-        let (block, queries) = self.blocks.remove(place)?;
-        self.hand(&queries);
-        Some(vec![(block, queries)])
+        let queries = self.blocks.remove(&wanted)?;
+        self.by_length.remove(&(queries.weight.residues, Reverse(wanted)));
+        self.waiting = minus(self.waiting, queries.weight);
+        self.handed = plus(self.handed, queries.weight);
+        self.bytes -= queries.payload.bytes();
+        Some(vec![(wanted, queries)])
     }
 
     /// Takes a segment for one of `groups` (guided self-scheduling: a share of what remains): at least a block, and no
     /// further one that would make it larger than it should be.
     pub fn take(&mut self, groups: u32) -> Segment<P> {
-        let target = match self.total {
-            Some(total) => {
-                let remaining = total.residues.saturating_sub(self.handed.residues);
+        let target = match self.remaining() {
+            Some(remaining) => {
                 let share = remaining as f64 / (f64::from(groups) * self.shrink);
                 self.largest.min(share as u64)
             }
@@ -114,23 +113,14 @@ impl<P: Payload> Segments<P> {
         };
         let mut segment = Vec::new();
         let mut residues = 0;
-        while let Some((block, queries)) = self.blocks.pop_front() {
-            residues += queries.weight.residues;
+        while let Some(next) = self.next() {
+            residues += self.blocks[&next].weight.residues;
             if !segment.is_empty() && residues > target {
-                self.blocks.push_front((block, queries));
                 break;
             }
-            self.hand(&queries);
-            segment.push((block, queries));
+            segment.extend(self.take_block(next).into_iter().flatten());
         }
         segment
-    }
-
-    fn hand(&mut self, queries: &Queries<P>) {
-        self.handed_blocks += 1;
-        self.waiting = minus(self.waiting, queries.weight);
-        self.handed = plus(self.handed, queries.weight);
-        self.bytes -= queries.payload.bytes();
     }
 
     /// Deals all blocks out in as many consecutive shares as there are groups, of equal residues or weight.
@@ -142,13 +132,14 @@ impl<P: Payload> Segments<P> {
         let total = u128::from(units(self.waiting)).max(1);
         let mut shares: Vec<Segment<P>> = (0..groups).map(|_| Vec::new()).collect();
         let mut before = 0;
-        for (block, queries) in self.blocks.drain(..) {
+        for (block, queries) in std::mem::take(&mut self.blocks) {
             let own = u128::from(units(queries.weight));
             // A block goes where its middle lies.
             let place = (2 * before + own) * u128::from(groups) / (2 * total);
             shares[(place as usize).min(groups as usize - 1)].push((block, queries));
             before += own;
         }
+        self.by_length.clear();
         self.handed = plus(self.handed, self.waiting);
         self.waiting = Weight::default();
         self.bytes = 0;
@@ -171,7 +162,8 @@ mod tests {
     use super::*;
 
     fn segments(config: &Config, lengths: &[u64]) -> Segments<Arc<[u8]>> {
-        let mut segments = Segments::new(config);
+        // As many workers as partitions.
+        let mut segments = Segments::new(config, 4, 4);
         for (number, &residues) in lengths.iter().enumerate() {
             let weight = Weight { sequences: 1, residues };
             segments.push(BlockId(number as u32), Queries { payload: Arc::default(), weight });
@@ -205,12 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_of_the_last_go_first() {
-        let config = Config { segment_residues: 1, longest_first: 0.5, ..Config::default() };
-        let mut segments = segments(&config, &[10, 100, 50, 10, 40, 20]);
+    fn the_longest_goes_first_as_soon_as_it_might_end_last() {
+        let config = Config { segment_residues: 1, longest_first: 2.0, ..Config::default() };
+        let mut segments = segments(&config, &[10, 100, 50, 10, 120, 20]);
+        assert_eq!(lengths(&segments.take(1)), [10], "how much remains is not known");
         segments.end();
-        let order: Vec<u64> = (0..6).flat_map(|_| lengths(&segments.take(1))).collect();
-        assert_eq!(order, [10, 100, 50, 40, 20, 10]);
+        let order: Vec<u64> = (0..5).flat_map(|_| lengths(&segments.take(1))).collect();
+        // 300 remain: 100 is next in turn. Then 200 do, twice 120 are more; of the rest, 80, twice 50 are.
+        assert_eq!(order, [100, 120, 50, 20, 10]);
         assert!(segments.is_empty());
     }
 

@@ -1,17 +1,19 @@
-//! The dense filter: which diagonals have an ungapped score that reaches the cut-off, many query positions at a time.
+//! The dense filter: where the ungapped score of a diagonal rises to the cut-off, many query positions at a time.
 //!
 //! One signed byte per query position holds the running score of the diagonal that is passing there, biased by −128, so that
 //! saturating addition gives the floor of zero for nothing. The contexts of a group stand one after the other on a line, with
 //! resetting pads between them. The line is cut into pieces whose scores stay in registers, in the striped layout of Farrar
-//! (Bioinformatics 2007): lane l, element e holds position e + l · elements, so that a step along all diagonals moves each
-//! element's vector to the next element, and bytes move between lanes once per subject residue. What leaves the end of
-//! a piece is kept and enters the next one.
+//! (Bioinformatics 2007): lane l, element e holds position e + (lanes − 1 − l) · elements, so that a step along all diagonals
+//! moves each element's vector to the next element, and bytes move between lanes once per subject residue. What leaves the end
+//! of a piece is kept and enters the next one. The subjects of a block stand on a line as well, with pads between them, so
+//! that the steps go on from one to the next.
 //!
 //! **Lossless.** An ungapped HSP of spec 4.4 covers a contiguous stretch of one diagonal and its score is the sum of the
-//! scores there, whatever words, X-drops, windows or masks led to it: masks and words only remove HSPs. The diagonal's
+//! scores there, whatever words, X-drops, windows or masks led to it: masks and words only remove HSPs. (From words of X alone one-hit
+//! extensions leave pairs out; contexts with such words are not filtered in that mode.) The diagonal's
 //! running score, floored at zero, is at least that sum when the stretch ends, as long as no profile entry is rounded down
 //! and 255 is not exceeded by the cut-off ([`Group::new`] refuses both). So a diagonal that stays below the group's least
-//! cut-off has no HSP; on the few others the exact rules run.
+//! cut-off has no HSP; near the rises of the others the exact rules run ([`super::stretch`]).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -37,7 +39,7 @@ use super::profile::PaddedScores;
 /// Resetting positions between contexts: two of −128 bring any byte to its floor.
 const PAD: usize = 2;
 /// Largest cut-off a byte can show.
-const MAX_CUTOFF: i32 = 255;
+pub(in crate::prelim) const MAX_CUTOFF: i32 = 255;
 /// The byte of a score of zero.
 const FLOOR: i8 = i8::MIN;
 /// Subject residues between two looks whether a diagonal reached the cut-off.
@@ -55,7 +57,7 @@ const RESET: u8 = 31;
 /// Alignment of the profile: a cache line.
 const ALIGNMENT: usize = 64;
 
-/// A diagonal of a context and a subject that reached the cut-off.
+/// A diagonal of a context and a subject whose score rose to the cut-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::prelim) struct Candidate {
     /// Index of the subject in the block.
@@ -64,6 +66,8 @@ pub(in crate::prelim) struct Candidate {
     pub context: u32,
     /// Query offset less subject offset.
     pub diagonal: i32,
+    /// The offset in the subject of the pair that reached the cut-off.
+    pub rise: u32,
 }
 
 /// Contexts that are filtered together.
@@ -187,7 +191,12 @@ impl Group {
         Some(Group { members: placed, pieces, elements, cutoff, stepper })
     }
 
-    /// The diagonals that reach the cut-off in any subject of a block, each once.
+    /// Least score that makes a candidate.
+    pub fn cutoff(&self) -> i32 {
+        self.cutoff
+    }
+
+    /// The rises to the cut-off in any subject of a block, in order, each once.
     pub fn filter(
         &self,
         subjects: &[&[u8]],
@@ -204,7 +213,6 @@ impl Group {
             std::mem::swap(&mut scratch.entering, &mut scratch.leaving);
         }
         candidates.sort_unstable();
-        candidates.dedup();
     }
 
     /// The subjects against a piece.
@@ -250,6 +258,7 @@ impl Group {
             subject: subject as u32,
             context: context as u32,
             diagonal: (position - start) as i32 - offset as i32,
+            rise: offset as u32,
         })
     }
 }

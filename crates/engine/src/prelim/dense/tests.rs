@@ -8,7 +8,7 @@ use super::*;
 use crate::prelim::profile;
 use crate::prelim::testing::{Random, kernels};
 
-/// The diagonals of a subject that reach the cut-off, straight from the definition.
+/// The rises to the cut-off in a subject, straight from the definition.
 fn passing(
     group: &Group,
     index: usize,
@@ -20,14 +20,16 @@ fn passing(
     for (number, context) in contexts.iter().enumerate() {
         let (m, n) = (context.len() as i32, subject.len() as i32);
         for diagonal in 1 - n..m {
-            let (mut run, mut best) = (0, 0);
+            let mut run = 0;
             for q in diagonal.max(0)..m.min(n + diagonal) {
                 let (a, b) = (context.residues()[q as usize], subject[(q - diagonal) as usize]);
-                run = (run + scores[a as usize][b as usize]).max(0);
-                best = best.max(run);
-            }
-            if best >= group.cutoff {
-                passing.push(Candidate { subject: index as u32, context: number as u32, diagonal });
+                let before = run;
+                run = (run + scores[a as usize][b as usize].max(-128)).clamp(0, MAX_CUTOFF);
+                if before < group.cutoff && run >= group.cutoff {
+                    let (subject, context) = (index as u32, number as u32);
+                    let rise = (q - diagonal) as u32;
+                    passing.push(Candidate { subject, context, diagonal, rise });
+                }
             }
         }
     }

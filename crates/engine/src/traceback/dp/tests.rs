@@ -1,4 +1,5 @@
 use super::*;
+use crate::prelim::testing::{Random as Residues, kernels};
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// A multiplicative generator, enough for tests.
@@ -194,4 +195,95 @@ fn gaps_at_the_ends_are_taken_off_again() {
     assert_eq!(cut_end_gaps(&mut traced, &edits, gaps), 2..3);
     assert_eq!(traced.score, 20 + 13 + 12 + 14);
     assert_eq!(traced.bounds, Bounds { q_start: 5, q_end: 17, s_start: 8, s_end: 21 });
+}
+
+/// Two sequences with a mutated stretch and gaps in common, or of few letters; the last residue of the second is not aligned.
+fn pair(random: &mut Residues) -> (Vec<u8>, Vec<u8>) {
+    let len = 1 + random.below(250) as usize;
+    let mut query = random.protein(len);
+    if random.below(4) == 0 {
+        query.iter_mut().for_each(|residue| *residue = 1 + *residue % 3);
+    }
+    let mut subject = Vec::new();
+    for &residue in &query {
+        match random.below(24) {
+            0 => {}
+            1 => {
+                let extra = 1 + random.below(12) as usize;
+                subject.extend(random.protein(extra));
+            }
+            2..=7 => subject.extend(random.protein(1)),
+            _ => subject.push(residue),
+        }
+    }
+    query.drain(..random.below(10).min(len as u64) as usize);
+    subject.drain(..random.below(10).min(subject.len() as u64) as usize);
+    let unrelated = random.below(40) as usize;
+    query.extend(random.protein(unrelated));
+    subject.extend(random.protein(1 + unrelated / 2));
+    (query, subject)
+}
+
+/// Compares extents and columns with those of the scalar rows, and returns how many edits there are.
+fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
+    let mut scalar = DpScratch::with(Kernel::Portable);
+    let mut expected = Vec::new();
+    let extent = scalar.extend(query, subject, scheme);
+    scalar.trace.back(extent, &mut expected);
+    for kernel in kernels() {
+        let mut dp = DpScratch::with(kernel);
+        let mut edits = Vec::new();
+        // Whatever an extension before has left behind.
+        dp.extend(subject, subject, scheme);
+        assert_eq!(dp.extend(query, subject, scheme), extent, "{kernel:?} {query:?} {subject:?}");
+        dp.trace.back(extent, &mut edits);
+        assert_eq!(edits, expected, "{kernel:?} {query:?} {subject:?}");
+    }
+    expected.len()
+}
+
+#[test]
+fn vector_rows_are_the_scalar_ones_whatever_the_instructions() {
+    let mut random = Residues::new(21);
+    let mut edits = 0;
+    for matrix in ["BLOSUM62", "PAM30", "BLOSUM45"] {
+        let system = ScoringSystem::new(matrix, None, None).expect("a known matrix");
+        let plain = PaddedScores::new(&system.scores);
+        let scaled = PaddedScores::new(&system.scores.map(|row| {
+            row.map(
+                |score| if score > -1000 { score * 32 + random.below(32) as i32 } else { score },
+            )
+        }));
+        for round in 0..600 {
+            let (scores, scale) = if round % 2 == 0 { (&plain, 1) } else { (&scaled, 32) };
+            let gaps = if round % 3 == 0 {
+                let open = random.below(12) as i32;
+                GapCosts { open: open * scale, extend: (1 + random.below(4) as i32) * scale }
+            } else {
+                GapCosts { open: system.gap_open * scale, extend: system.gap_extend * scale }
+            };
+            let x_drop = random.below(if round % 5 == 0 { 400 } else { 80 }) as i32 * scale;
+            let (query, subject) = pair(&mut random);
+            edits += check(&query, &subject, &Scheme { scores, gaps, x_drop });
+        }
+    }
+    assert!(edits > 10_000, "{edits}");
+}
+
+#[test]
+fn lengths_around_those_of_chunks() {
+    let scores = blosum62();
+    let mut random = Residues::new(22);
+    let gaps = GapCosts { open: 11, extend: 1 };
+    for len in (1..5).chain(14..19).chain(30..35).chain(62..67) {
+        for x_drop in [0, 12, 38, 65, 300] {
+            let sequence = random.protein(len);
+            let scheme = Scheme { scores: &scores, gaps, x_drop };
+            for end in 1..=len {
+                // The residue after the last one matches as well, but does not count.
+                check(&sequence, &sequence[..end], &scheme);
+                check(&sequence[len - end..], &sequence, &scheme);
+            }
+        }
+    }
 }

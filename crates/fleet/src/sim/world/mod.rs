@@ -1,5 +1,6 @@
 //! The simulated job.
 
+mod hosts;
 mod route;
 mod summary;
 mod works;
@@ -26,6 +27,8 @@ use crate::sim::machine::{FileSystem, Machine, Network};
 use crate::sim::queue::Queue;
 use crate::sim::report::Report;
 use crate::sim::workload::Workload;
+
+use self::hosts::{Foreseen, Hosts};
 
 /// Bytes before the first block.
 const HEAD: u64 = 100;
@@ -117,6 +120,8 @@ enum Happening {
     Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
     /// A worker's work has ended, with what it changed.
     Worked(u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>),
+    /// Some work may have ended on a host whose ranks share cores.
+    Host(Foreseen),
     Tick(Rank),
     Kill,
 }
@@ -167,7 +172,11 @@ struct Sums {
     blocked: u64,
     output: u64,
     supermaster: u64,
+    /// Its works.
+    reading: u64,
     masters: Vec<u64>,
+    /// Messages that each master sent.
+    told: Vec<u64>,
     last_work: Vec<Time>,
 }
 
@@ -184,6 +193,8 @@ struct World<'a> {
     hosted: Vec<Vec<Address>>,
     network: Network,
     files: FileSystem,
+    /// If ranks share cores.
+    hosts: Option<Hosts>,
     rng: Xoshiro256PlusPlus,
     /// Last arrival between two roles; kept only if messages take times by chance.
     last: HashMap<(Address, Address), Time>,
@@ -243,6 +254,7 @@ impl<'a> World<'a> {
             hosted,
             network: Network::new(machine, topology.ranks),
             files: FileSystem::new(machine),
+            hosts: Hosts::new(machine, topology.ranks),
             rng,
             last: HashMap::new(),
             meetings: BTreeMap::new(),
@@ -250,6 +262,7 @@ impl<'a> World<'a> {
             ledger,
             sums: Sums {
                 masters: vec![0; topology.groups.len()],
+                told: vec![0; topology.groups.len()],
                 last_work: vec![Time(0); workers],
                 ..Sums::default()
             },
@@ -331,6 +344,7 @@ impl<'a> World<'a> {
             Happening::Worked(worker, ticket, outcome, effect) => {
                 self.worked(worker, ticket, outcome, effect);
             }
+            Happening::Host(foreseen) => self.on_host(foreseen),
             Happening::Tick(rank) => self.tick(rank),
             Happening::Kill => self.end = Some(End::Killed),
         }

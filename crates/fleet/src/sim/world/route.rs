@@ -36,6 +36,7 @@ impl World<'_> {
         };
         let mut actions = Vec::new();
         self.supermaster.handle(now, event, &mut actions);
+        self.report.waiting = self.report.waiting.max(self.supermaster.waiting_bytes());
         let before = self.places[rank.index()].busy;
         for action in actions {
             self.act(Address::Supermaster, action, |world, ticket, work| {
@@ -117,7 +118,10 @@ impl World<'_> {
         let bytes = message.bytes();
         match from {
             Address::Supermaster => self.report.supermaster.add(bytes),
-            Address::Master(_) => self.report.masters.add(bytes),
+            Address::Master(group) => {
+                self.report.masters.add(bytes);
+                self.sums.told[group.index()] += 1;
+            }
             Address::Worker(_) => self.report.worker_traffic.add(bytes),
         }
         let (sender, receiver) = (self.rank(from), self.rank(to));

@@ -32,13 +32,16 @@ impl World<'_> {
         report.efficiency = useful / (f64::from(report.ranks) * makespan);
         report.output_share = report.blocked / lanes;
         report.supermaster_load = seconds(self.sums.supermaster) / makespan;
+        report.reading_load = seconds(self.sums.reading) / makespan;
         let busiest = self.sums.masters.iter().max().copied().unwrap_or(0);
         report.master_load = seconds(busiest) / makespan;
+        report.master_messages = self.sums.told.iter().max().copied().unwrap_or(0);
         let masters: u64 = self.sums.masters.iter().sum();
         report.master_per_task = masters as f64 / 1e3 / report.tasks.max(1) as f64;
         let peaks = self.workers.iter().map(Worker::peak_memory);
         report.peak_memory = peaks.max().unwrap_or(0);
         report.written = self.files.bytes;
+        report.file_load = report.written as f64 / self.job.machine.file_rate / makespan;
         report.events = self.queue.added();
         let (checkpoint, violations) = match self.ledger {
             Some(ledger) => (ledger.checkpoint, ledger.violations),

@@ -10,6 +10,7 @@ use crate::work::{
     WorkerOutcome, WorkerWork,
 };
 
+use super::hosts::Foreseen;
 use super::{Attendee, Effect, HEAD, Happening, Parcel, World};
 
 /// Bytes per second at which memory is copied.
@@ -33,7 +34,9 @@ impl World<'_> {
                 (1e-3, SupermasterOutcome::Closed)
             }
         };
-        let done = self.now + Time::from_seconds(seconds);
+        let span = Time::from_seconds(seconds);
+        self.sums.reading += span.0;
+        let done = self.now + span;
         self.add(done, Happening::Supermaster(Event::Done { ticket, outcome }));
     }
 
@@ -131,7 +134,24 @@ impl World<'_> {
         place.searching = self.job.machine.shared_core;
         let start = self.now.max(place.busy);
         let effect = effect.filter(|_| self.ledger.is_some()).map(Box::new);
+        if let Some(hosts) = &mut self.hosts {
+            let work = (worker, ticket, outcome, effect);
+            let foreseen = hosts.begin(rank.0, self.now, span, work);
+            return self.add(foreseen.time, Happening::Host(foreseen));
+        }
         self.add(start + span, Happening::Worked(worker, ticket, outcome, effect));
+    }
+
+    /// Ends the works of a host that are through.
+    pub(super) fn on_host(&mut self, foreseen: Foreseen) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let (ended, next) = hosts.end(foreseen);
+        if let Some(next) = next {
+            self.add(next.time, Happening::Host(next));
+        }
+        for (worker, ticket, outcome, effect) in ended {
+            self.worked(worker, ticket, outcome, effect);
+        }
     }
 
     pub(super) fn search(

@@ -2,9 +2,22 @@
 //! `s_RestrictedGappedAlign` in `blast_gapalign.c`).
 //!
 //! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the
-//! extension, so that one function serves left and right.
+//! extension, so that one function serves left and right. What is here takes any scores and costs; [`Extender`] does the
+//! same with vectors, where bytes suffice.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod plain;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+use super::band::Direction;
 use super::profile::PaddedScores;
+
+pub(super) use vector::Extender;
 
 /// Stands for minus infinity; adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;

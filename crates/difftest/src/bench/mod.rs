@@ -5,6 +5,8 @@
 //! read once. Both programs write to a file and their outputs are compared as well: a fast
 //! wrong answer is no answer.
 
+mod fleet;
+
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -30,6 +32,8 @@ pub enum Size {
     Full,
     /// One query, five rounds.
     Single,
+    /// Many ranks, see [`fleet`].
+    Fleet,
 }
 
 /// What to run.
@@ -70,13 +74,16 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     workspace::report_source(source);
     describe_machine(&options.tools)?;
     let dir = prepare_big(workspace, source)?;
+    if options.size == Size::Fleet {
+        return fleet::run(&dir, source, &options.tools);
+    }
     let residues = write_queries(source, options.size, &dir)?;
     warm_up(&dir.join("db"))?;
     let mut contenders = contenders(&options.tools);
     let (rounds, budget) = match options.size {
         Size::Quick => (5, 180.0),
         Size::Full => (3, f64::INFINITY),
-        Size::Single => (5, 180.0),
+        Size::Single | Size::Fleet => (5, 180.0),
     };
     let started = Instant::now();
     for round in 0..rounds {
@@ -118,7 +125,7 @@ fn write_queries(source: &Source, size: Size, dir: &Path) -> Result<usize> {
     let ordinary = |length: usize| (200..=400).contains(&length);
     let chosen: Vec<_> = match size {
         Size::Full => source.queries.clone(),
-        Size::Quick => {
+        Size::Quick | Size::Fleet => {
             let step = (source.queries.len() / 20).max(1);
             source.queries.iter().skip(step / 2).step_by(step).take(20).cloned().collect()
         }

@@ -1,0 +1,118 @@
+//! `fleetblast simulate`: how long a search on many ranks would take. The roles that run a search run here too, on a model
+//! of a machine; task times come from a trace, or from distributions.
+
+mod recorded;
+mod scaling;
+mod setup;
+mod text;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use fleetblast_fleet::ids::Time;
+use fleetblast_fleet::role::Exit;
+use fleetblast_fleet::sim::machine::Machine;
+use fleetblast_fleet::sim::report::Report;
+use fleetblast_fleet::sim::world::{End, Faults, Job, simulate};
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use self::setup::Setup;
+use crate::error::{CliError, exit, output_error};
+use crate::options::parse::Given;
+use crate::options::simulate::SIMULATE;
+use crate::options::values::Values;
+
+/// Runs of a job that failures end, at most: one that never ends says so.
+const MOST_RUNS: u32 = 1000;
+
+/// A simulated job.
+#[derive(Debug, Serialize)]
+struct Simulated {
+    /// Of the run that completed it.
+    report: Report,
+    /// Of all runs, in seconds.
+    wall_seconds: f64,
+    /// Share of the time of all cores that search that was search and answers.
+    efficiency: f64,
+    /// How often something ended it.
+    failures: u32,
+    /// Seconds of the block that takes longest: no schedule is shorter.
+    longest_block_seconds: f64,
+}
+
+/// Runs the program.
+///
+/// # Errors
+/// Options that do not go together, a trace that cannot be read, figures that cannot be written.
+pub fn run(given: &Given) -> Result<(), CliError> {
+    let options = Values::new(&SIMULATE, given);
+    let json = if options.flag("scaling") {
+        let lines = scaling::table(&options)?;
+        serde_json::to_string_pretty(&lines)
+    } else {
+        let setup = Setup::new(&options)?;
+        let simulated = job(&setup)?;
+        print(&text::describe(&setup, &simulated))?;
+        serde_json::to_string_pretty(&simulated)
+    };
+    let Some(path) = options.text("json").map(PathBuf::from) else { return Ok(()) };
+    let failed = |error: &dyn std::fmt::Display| {
+        CliError::output(format_args!("{error} (-json {})", path.display()))
+    };
+    fs::write(&path, json.map_err(|error| failed(&error))? + "\n").map_err(|error| failed(&error))
+}
+
+fn print(text: &str) -> Result<(), CliError> {
+    io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
+}
+
+/// Simulates a job to its end, again from its checkpoint after each failure.
+fn job(setup: &Setup) -> Result<Simulated, CliError> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(setup.job.seed);
+    let mut job = setup.job.clone();
+    let mut wall_seconds = 0.0;
+    for failures in 0..MOST_RUNS {
+        if let Some(mean) = setup.failures {
+            let chance: f64 = rng.random();
+            job.faults.kill = Some(Time::from_seconds(-mean * (1.0 - chance).ln()));
+        }
+        let outcome = simulate(&job);
+        wall_seconds += outcome.report.makespan;
+        match outcome.end {
+            End::Exited(Exit::Completed) => {
+                let longest_block_seconds = job.workload.longest_block();
+                let report = outcome.report;
+                let efficiency = report.efficiency / offered(&job.machine, report.ranks);
+                return Ok(Simulated {
+                    report,
+                    wall_seconds,
+                    efficiency,
+                    failures,
+                    longest_block_seconds,
+                });
+            }
+            End::Killed => {
+                job = Job { checkpoint: outcome.checkpoint, faults: Faults::default(), ..job }
+            }
+            end => {
+                let what = format!("Error: the simulated job did not complete: {end:?}");
+                return Err(CliError::new(exit::UNKNOWN, what));
+            }
+        }
+    }
+    let what = format!(
+        "Error: after {MOST_RUNS} failures and {wall_seconds:.0} s the simulated job is not complete: -failures leaves \
+         too little time"
+    );
+    Err(CliError::new(exit::INPUT, what))
+}
+
+/// The part of all ranks that can search at full speed at once.
+fn offered(machine: &Machine, ranks: u32) -> f64 {
+    let Some(cores) = machine.cores_per_host else { return 1.0 };
+    let on_host = f64::from(ranks.min(machine.ranks_per_host));
+    (cores / (f64::from(machine.threads.max(1)) * on_host)).min(1.0)
+}

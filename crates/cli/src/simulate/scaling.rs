@@ -1,0 +1,108 @@
+//! `-scaling`: how far a search scales, and what ends that.
+
+use fleetblast_fleet::config::Schedule;
+use fleetblast_fleet::sim::scaling::{Kind, Scale};
+use serde::Serialize;
+
+use super::setup::{self, Setup};
+use super::{Simulated, job, print, text};
+use crate::error::CliError;
+use crate::options::values::Values;
+use crate::report::text::{percent, seconds};
+
+const RANKS: [u32; 3] = [4096, 32_768, 131_072];
+const SCHEDULES: [Schedule; 3] = [Schedule::Dynamic, Schedule::Length, Schedule::Weight];
+/// Efficiency below which a job has passed its knee.
+const KNEE: f64 = 0.9;
+
+/// A line of the table.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    scale: Scale,
+    simulated: Simulated,
+}
+
+/// Prints the table line by line.
+///
+/// # Errors
+/// A job that does not complete.
+pub fn table(options: &Values) -> Result<Vec<Line>, CliError> {
+    let mut lines = Vec::new();
+    for kind in setup::kinds(options) {
+        print(&format!(
+            "{}\n{:>8}  {:<9}{:>16}{:>12}{:>9}{:>9}  limit\n",
+            name(kind),
+            "ranks",
+            "schedule",
+            "wall time",
+            "efficiency",
+            "tail",
+            "dynamic"
+        ))?;
+        let first = lines.len();
+        for ranks in RANKS {
+            let dynamic = lines.len();
+            for schedule in SCHEDULES {
+                let scale = scale(options, kind, ranks, schedule);
+                let setup = Setup::of_scale(&scale);
+                lines.push(Line { scale, simulated: job(&setup)? });
+                print(&row(&lines[dynamic], &lines[lines.len() - 1]))?;
+            }
+        }
+        print(&knee(&lines[first..]))?;
+    }
+    Ok(lines)
+}
+
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::BlueGene => "Blue Gene/P: 64 partitions, groups of 128 ranks, replicas of 16",
+        Kind::Modern => {
+            "Cluster of today: 8 partitions, groups of 32 ranks of 64 threads, replicas of 4"
+        }
+    }
+}
+
+fn scale(options: &Values, kind: Kind, ranks: u32, schedule: Schedule) -> Scale {
+    let model = match kind {
+        Kind::BlueGene => Scale::blue_gene(ranks),
+        Kind::Modern => Scale::modern(ranks),
+    };
+    let blocks =
+        options.integer("queries").map_or(model.blocks, |queries| setup::blocks(&model, queries));
+    Scale { schedule, blocks, seed: setup::seed(options), ..model }
+}
+
+/// A line, with how many times longer it takes than the dynamic schedule.
+fn row(dynamic: &Line, line: &Line) -> String {
+    let report = &line.simulated.report;
+    let against = line.simulated.wall_seconds / dynamic.simulated.wall_seconds;
+    format!(
+        "{:>8}  {:<9}{:>16}{:>12}{:>9}{:>8.2}×  {}\n",
+        report.ranks,
+        format!("{:?}", line.scale.schedule).to_lowercase(),
+        seconds(line.simulated.wall_seconds),
+        percent(line.simulated.efficiency),
+        percent(report.tail / report.makespan.max(1e-9)),
+        against,
+        text::limit(&line.simulated),
+    )
+}
+
+/// Where efficiency falls, and why.
+fn knee(lines: &[Line]) -> String {
+    let dynamic: Vec<&Line> =
+        lines.iter().filter(|line| line.scale.schedule == Schedule::Dynamic).collect();
+    let Some(beyond) = dynamic.iter().find(|line| line.simulated.efficiency < KNEE) else {
+        return format!("All within {} efficiency: no knee up to here.\n\n", percent(KNEE));
+    };
+    let Simulated { report, longest_block_seconds, .. } = &beyond.simulated;
+    let ideal = (report.search + report.answer) / f64::from(report.workers);
+    format!(
+        "The knee is before {} ranks: the work is {} a rank there, the longest block alone takes {}, reading the queries {}.\n\n",
+        report.ranks,
+        seconds(ideal),
+        seconds(*longest_block_seconds),
+        seconds(report.reading_load * report.makespan),
+    )
+}

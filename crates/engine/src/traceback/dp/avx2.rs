@@ -1,0 +1,163 @@
+//! Vector rows with AVX2.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::window::{self, Chunk, LANES, Lanes, Window};
+use super::{Extent, Scheme, Trace};
+
+/// [`window::extend`] with AVX2.
+pub(super) fn extend(
+    query: &[u8],
+    subject: &[u8],
+    scheme: &Scheme<'_>,
+    window: &mut Window,
+    trace: &mut Trace,
+) -> Extent {
+    #[target_feature(enable = "avx2")]
+    fn inner(
+        query: &[u8],
+        subject: &[u8],
+        scheme: &Scheme<'_>,
+        window: &mut Window,
+        trace: &mut Trace,
+    ) -> Extent {
+        window::extend::<Avx2>(query, subject, scheme, window, trace)
+    }
+    // SAFETY: this kernel is chosen only after the CPU feature was detected.
+    unsafe { inner(query, subject, scheme, window, trace) }
+}
+
+/// A chunk in two registers. Made and used within [`extend`] only.
+#[derive(Clone, Copy)]
+struct Avx2(__m256i, __m256i);
+
+impl Lanes for Avx2 {
+    /// All bits of a chosen lane.
+    type Mask = Avx2;
+
+    #[inline(always)]
+    fn splat(score: i32) -> Self {
+        // SAFETY: called from `extend` only, so the CPU has the instructions.
+        let lanes = unsafe { _mm256_set1_epi32(score) };
+        Avx2(lanes, lanes)
+    }
+
+    #[inline(always)]
+    fn load(chunk: &Chunk) -> Self {
+        let (halves, _) = chunk.as_chunks::<8>();
+        // SAFETY: as in `splat`; the loads are of 32 bytes and need no alignment.
+        let load = |half: &[i32; 8]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        Avx2(load(&halves[0]), load(&halves[1]))
+    }
+
+    #[inline(always)]
+    fn store(self) -> Chunk {
+        let mut out = [0; LANES];
+        let (halves, _) = out.as_chunks_mut::<8>();
+        // SAFETY: as in `splat`; the stores are of 32 bytes and need no alignment.
+        unsafe {
+            _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), self.0);
+            _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), self.1);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn look_up(table: &[i32; 32], codes: &[u8; LANES]) -> Self {
+        let (halves, _) = codes.as_chunks::<8>();
+        // SAFETY: as in `splat`; the loads are of 8 bytes and need no alignment, and codes of five bits are within the table.
+        let look = |codes: &[u8; 8]| unsafe {
+            let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.as_ptr().cast()));
+            let codes = _mm256_and_si256(codes, _mm256_set1_epi32(31));
+            _mm256_i32gather_epi32::<4>(table.as_ptr(), codes)
+        };
+        Avx2(look(&halves[0]), look(&halves[1]))
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: as in `splat`.
+        zip(self, other, |a, b| unsafe { _mm256_add_epi32(a, b) })
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        // SAFETY: as in `splat`.
+        zip(self, other, |a, b| unsafe { _mm256_sub_epi32(a, b) })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        // SAFETY: as in `splat`.
+        zip(self, other, |a, b| unsafe { _mm256_max_epi32(a, b) })
+    }
+
+    #[inline(always)]
+    fn above(self, other: Self) -> Self {
+        // SAFETY: as in `splat`.
+        zip(self, other, |a, b| unsafe { _mm256_cmpgt_epi32(a, b) })
+    }
+
+    #[inline(always)]
+    fn replace(self, chosen: Self, other: Self) -> Self {
+        // SAFETY: as in `splat`.
+        unsafe {
+            Avx2(
+                _mm256_blendv_epi8(self.0, other.0, chosen.0),
+                _mm256_blendv_epi8(self.1, other.1, chosen.1),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn bits(mask: Self) -> u16 {
+        // SAFETY: as in `splat`.
+        let bits = |half| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(half)) };
+        (bits(mask.0) | bits(mask.1) << 8) as u16
+    }
+
+    #[inline(always)]
+    fn up<const BY: usize>(self, below: Self) -> Self {
+        // SAFETY: as in `splat`.
+        unsafe {
+            // Each 16 bytes take the last bytes of those before.
+            let before = Avx2(
+                _mm256_permute2x128_si256::<0x21>(below.1, self.0),
+                _mm256_permute2x128_si256::<0x21>(self.0, self.1),
+            );
+            match BY {
+                1 => zip(self, before, |a, b| _mm256_alignr_epi8::<12>(a, b)),
+                2 => zip(self, before, |a, b| _mm256_alignr_epi8::<8>(a, b)),
+                4 => before,
+                8 => Avx2(below.1, self.0),
+                _ => unreachable!("moves are powers of two up to 8"),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn spread_last(self) -> Self {
+        // SAFETY: as in `splat`.
+        let lanes = unsafe { _mm256_permutevar8x32_epi32(self.1, _mm256_set1_epi32(7)) };
+        Avx2(lanes, lanes)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> [u8; LANES] {
+        let mut out = [0; LANES];
+        // SAFETY: as in `splat`; the store is of 16 bytes and needs no alignment.
+        unsafe {
+            let pairs = _mm256_packs_epi32(self.0, self.1);
+            let pairs = _mm256_permute4x64_epi64::<0b11_01_10_00>(pairs);
+            let (low, high) = (_mm256_castsi256_si128(pairs), _mm256_extracti128_si256::<1>(pairs));
+            _mm_storeu_si128(out.as_mut_ptr().cast(), _mm_packs_epi16(low, high));
+        }
+        out
+    }
+}
+
+#[inline(always)]
+fn zip(a: Avx2, b: Avx2, f: impl Fn(__m256i, __m256i) -> __m256i) -> Avx2 {
+    Avx2(f(a.0, b.0), f(a.1, b.1))
+}

@@ -1,0 +1,122 @@
+//! Ranks of a host that share its cores: while there are more search threads than cores, all works of the host take longer.
+
+use crate::ids::{Ticket, Time};
+use crate::sim::machine::Machine;
+use crate::work::WorkerOutcome;
+
+use super::{Effect, Parcel};
+
+/// A worker's work that ends.
+pub type Work = (u32, Ticket, WorkerOutcome<Parcel>, Option<Box<Effect>>);
+
+/// All hosts.
+pub struct Hosts {
+    ranks_per_host: u32,
+    /// Works of a host that go on at full speed at once.
+    cores: f64,
+    hosts: Vec<Host>,
+}
+
+/// A host.
+#[derive(Default)]
+struct Host {
+    /// Works under way, and the nanoseconds that each would still take alone.
+    running: Vec<(f64, Work)>,
+    /// When these were right.
+    since: Time,
+    /// Counts changes: what was foreseen before one does not happen.
+    version: u64,
+}
+
+/// When some work of a host will end, if nothing changes until then.
+#[derive(Clone, Copy)]
+pub struct Foreseen {
+    /// The host.
+    pub host: u32,
+    /// Its changes so far.
+    pub version: u64,
+    /// When.
+    pub time: Time,
+}
+
+impl Hosts {
+    /// The hosts of so many ranks; `None` if each rank has cores of its own.
+    pub fn new(machine: &Machine, ranks: u32) -> Option<Hosts> {
+        let cores = machine.cores_per_host? / f64::from(machine.threads.max(1));
+        let ranks_per_host = machine.ranks_per_host.max(1);
+        let hosts = (0..ranks.div_ceil(ranks_per_host)).map(|_| Host::default()).collect();
+        Some(Hosts { ranks_per_host, cores, hosts })
+    }
+
+    /// A work begins that takes `span` alone.
+    pub fn begin(&mut self, rank: u32, now: Time, span: Time, work: Work) -> Foreseen {
+        let host = rank / self.ranks_per_host;
+        let state = &mut self.hosts[host as usize];
+        state.advance(now, self.cores);
+        state.running.push((span.0 as f64, work));
+        self.foresee(host, now).unwrap_or(Foreseen { host, version: 0, time: now })
+    }
+
+    /// What was foreseen has come, unless something changed: works that have ended, and what is foreseen next.
+    pub fn end(&mut self, foreseen: Foreseen) -> (Vec<Work>, Option<Foreseen>) {
+        let state = &mut self.hosts[foreseen.host as usize];
+        if state.version != foreseen.version {
+            return (Vec::new(), None);
+        }
+        state.advance(foreseen.time, self.cores);
+        let (ended, running) = std::mem::take(&mut state.running)
+            .into_iter()
+            .partition(|(left, _): &(f64, Work)| *left < 1.0);
+        state.running = running;
+        let ended: Vec<(f64, Work)> = ended;
+        (
+            ended.into_iter().map(|(_, work)| work).collect(),
+            self.foresee(foreseen.host, foreseen.time),
+        )
+    }
+
+    fn foresee(&mut self, host: u32, now: Time) -> Option<Foreseen> {
+        let state = &mut self.hosts[host as usize];
+        state.version += 1;
+        let least = state.running.iter().map(|(left, _)| *left).min_by(f64::total_cmp)?;
+        let span = (least / state.rate(self.cores)).ceil() as u64;
+        Some(Foreseen { host, version: state.version, time: now + Time(span) })
+    }
+}
+
+impl Host {
+    /// How fast works go, compared with one alone.
+    fn rate(&self, cores: f64) -> f64 {
+        (cores / self.running.len().max(1) as f64).min(1.0)
+    }
+
+    fn advance(&mut self, now: Time, cores: f64) {
+        let done = now.since(self.since).0 as f64 * self.rate(cores);
+        self.running.iter_mut().for_each(|(left, _)| *left -= done);
+        self.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(worker: u32) -> Work {
+        (worker, Ticket(0), WorkerOutcome::Written { freed: 0 }, None)
+    }
+
+    #[test]
+    fn three_ranks_on_two_cores_take_half_as_long_again() {
+        let machine = Machine { cores_per_host: Some(2.0), ..Machine::local(3) };
+        let mut hosts = Hosts::new(&machine, 3).expect("cores are shared");
+        hosts.begin(0, Time(0), Time(1000), work(0));
+        hosts.begin(1, Time(0), Time(1000), work(1));
+        let foreseen = hosts.begin(2, Time(0), Time(400), work(2));
+        assert_eq!(foreseen.time, Time(600));
+        let (ended, next) = hosts.end(foreseen);
+        assert_eq!(ended.iter().map(|work| work.0).collect::<Vec<_>>(), [2]);
+        // The others have 600 to go, with a core each.
+        assert_eq!(next.map(|next| next.time), Some(Time(1200)));
+        assert!(hosts.end(foreseen).0.is_empty(), "it was foreseen before a change");
+    }
+}
