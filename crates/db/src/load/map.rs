@@ -135,9 +135,9 @@ impl Database {
     pub(crate) fn prefer_large_pages(&self, contents: Contents) -> bool {
         let kind = self.kind();
         let parts = |volume| contents.parts(kind).map(move |part| Volume::held(volume, part));
-        // Each must be asked for.
-        let all = self.volumes().flat_map(|(volume, _)| parts(volume)).map(prefer_large_pages);
-        all.fold(true, |all, one| all && one)
+        let all = self.volumes().flat_map(|(volume, _)| parts(volume));
+        // Each is asked for, whatever became of the others.
+        all.filter(|bytes| !prefer_large_pages(bytes)).count() == 0
     }
 
     /// How many bytes of the volumes' files are in the page cache, and how many they have; `None` where the system does
