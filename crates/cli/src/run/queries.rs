@@ -212,9 +212,6 @@ impl<'a> Queries<'a> {
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
             }
-            if self.nothing_included {
-                messages.push(NOTHING_INCLUDED.to_owned());
-            }
             // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
             messages.sort_unstable();
             records.push(QueryRecord { record, number: self.count, range, messages });
@@ -226,6 +223,12 @@ impl<'a> Queries<'a> {
         if !records.is_empty() && prepared.iter().all(|query| query.residues.is_empty()) {
             let warnings = format!("Warning: {EMPTY} ").repeat(records.len());
             return Err(CliError::engine(warnings));
+        }
+        // Told by the search, so after all else, and only if there is a query to search.
+        if self.nothing_included && prepared.iter().any(|query| query.karlin.is_some()) {
+            for record in &mut records {
+                record.messages.push(NOTHING_INCLUDED.to_owned());
+            }
         }
         Ok((records, prepared))
     }
