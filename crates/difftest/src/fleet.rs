@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::process::Tool;
+use crate::process::{Outcome, Tool};
 use crate::rng::Rng;
 
 /// How FleetBLAST's searches are spread.
@@ -51,7 +51,26 @@ const SHAPES: [(u32, u32, &str); 16] = [
 /// Options that say how many threads there are, or that it does not matter.
 const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
 
+impl Spread {
+    /// Makes up for what many ranks may say otherwise than one program: what they write to is shown when it is whole only.
+    pub fn excuse(self, expected: &Outcome, actual: &mut Outcome) {
+        if self != Spread::None && expected.code != 0 && actual.stdout.is_empty() {
+            actual.stdout.clone_from(&expected.stdout);
+        }
+    }
+
+    /// Whether standard error is the program's own: launchers have something to say, too.
+    pub fn keeps_stderr(self) -> bool {
+        self != Spread::Processes
+    }
+}
+
 impl Shape {
+    /// So many ranks with so many threads each.
+    pub fn of(ranks: u32, threads: u32) -> Self {
+        Shape { ranks, threads, options: Vec::new() }
+    }
+
     /// One of those that cases take turns in.
     pub fn numbered(number: usize) -> Self {
         let (ranks, threads, options) = SHAPES[number % SHAPES.len()];
@@ -111,7 +130,7 @@ impl Shape {
 }
 
 /// The program started by `mpirun` on so many ranks, which may be more than there are cores.
-pub fn launched(tested: &Tool, ranks: u32) -> Tool {
+fn launched(tested: &Tool, ranks: u32) -> Tool {
     let launcher = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"];
     let mut prefix: Vec<String> = launcher.map(String::from).to_vec();
     prefix.push(ranks.to_string());

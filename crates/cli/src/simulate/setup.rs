@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
-use fleetblast_fleet::sim::ledger::Checkpoint;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Workload};
-use fleetblast_fleet::sim::world::{Faults, Job};
+use fleetblast_fleet::sim::world::Job;
 use fleetblast_fleet::topology::{Shape, Topology};
 
 use super::recorded;
@@ -164,17 +163,7 @@ fn setup(
     seed: u64,
     recorded: Option<f64>,
 ) -> Setup {
-    let topology = Topology::new(shape);
-    let job = Job {
-        topology: Arc::new(topology),
-        config: Arc::new(config),
-        machine,
-        workload,
-        faults: Faults::default(),
-        checkpoint: Checkpoint::default(),
-        audit: false,
-        seed,
-    };
+    let job = Job::new(Topology::new(shape), config, machine, workload, seed);
     Setup { replicas: replicas(&job.topology), job, failures: None, recorded }
 }
 

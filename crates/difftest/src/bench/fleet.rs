@@ -9,7 +9,7 @@ use super::{Contender, Sample, hash_file, measure, median, write_queries};
 use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
-use crate::fleet::{Spread, launched};
+use crate::fleet::{Shape, Spread};
 use crate::process::{Tool, exit_code, must_run};
 use crate::workspace::Source;
 
@@ -46,15 +46,8 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
 impl Fleet<'_> {
     /// A search by so many ranks, each with so many threads.
     fn ranks(&self, ranks: u32, threads: u32, args: &[&str]) -> (Tool, Vec<String>) {
-        let mut all: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
-        all.extend(["-num_threads".to_owned(), threads.to_string()]);
-        match self.spread {
-            Spread::Processes => (launched(&self.tools.tested, ranks), all),
-            _ => {
-                all.extend(["-ranks".to_owned(), ranks.to_string()]);
-                (self.tools.tested.clone(), all)
-            }
-        }
+        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
+        Shape::of(ranks, threads).spread(&self.tools.tested, self.spread, &args)
     }
 
     fn sample(&self, name: &'static str, (tool, args): (Tool, Vec<String>)) -> Result<Sample> {

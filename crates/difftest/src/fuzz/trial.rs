@@ -74,6 +74,10 @@ impl Trial {
         ) + &self.shape.iter().map(|shape| format!(", on {shape:?}")).collect::<String>()
     }
 
+    fn spread(&self) -> Spread {
+        self.shape.as_ref().map_or(Spread::None, |&(spread, _)| spread)
+    }
+
     /// FleetBLAST, whose program is `tested`, with all arguments.
     fn tested(&self, tested: &Tool) -> (Tool, Vec<String>) {
         match &self.shape {
@@ -144,10 +148,7 @@ impl<'a> Bench<'a> {
         // What a search that failed has left, if there was one.
         let _ = fs::remove_dir_all(self.dir.join(CHECKPOINT));
         let mut actual = tested.run(&args, &self.dir, None, LIMIT)?;
-        if trial.shape.is_some() && expected.code != 0 && actual.stdout.is_empty() {
-            // What many write to is shown when it is whole only.
-            actual.stdout.clone_from(&expected.stdout);
-        }
+        trial.spread().excuse(&expected, &mut actual);
         Ok((expected, actual))
     }
 
@@ -186,14 +187,12 @@ impl<'a> Bench<'a> {
 /// with numbers of queries, which FleetBLAST does not; and when they cannot go on the oracle exits with 0 all the same,
 /// where FleetBLAST must not.
 fn differences(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Vec<Difference> {
-    let launched = matches!(trial.shape, Some((Spread::Processes, _)));
     let shared_out = trial.options.iter().flatten().any(|word| word == "-mt_mode");
     let gave_up = String::from_utf8_lossy(&expected.stderr).contains("exit with error (");
     if expected.timed_out || shared_out && gave_up && actual.code > 0 {
         return Vec::new();
     }
-    // Launchers have something to say of their own.
-    compare(expected, actual, !shared_out && !launched)
+    compare(expected, actual, !shared_out && trial.spread().keeps_stderr())
 }
 
 fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {

@@ -1,17 +1,14 @@
 //! Large jobs: how the schedule scales.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Schedule, Strategy};
 use crate::ids::Time;
 use crate::topology::{Shape, Topology};
 
-use super::ledger::Checkpoint;
 use super::machine::Machine;
 use super::workload::{Distribution, Source, Workload};
-use super::world::{Faults, Job};
+use super::world::Job;
 
 /// A kind of machine with what is searched on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,15 +129,6 @@ impl Scale {
             drain_limit: Time::from_seconds(20.0),
             ..Config::default()
         };
-        Job {
-            topology: Arc::new(topology),
-            config: Arc::new(config),
-            machine,
-            workload,
-            faults: Faults::default(),
-            checkpoint: Checkpoint::default(),
-            audit: false,
-            seed: self.seed,
-        }
+        Job::new(topology, config, machine, workload, self.seed)
     }
 }

@@ -87,6 +87,28 @@ pub struct Job {
     pub seed: u64,
 }
 
+impl Job {
+    /// A job in which nothing goes wrong, from the beginning.
+    pub fn new(
+        topology: Topology,
+        config: Config,
+        machine: Machine,
+        workload: Workload,
+        seed: u64,
+    ) -> Job {
+        Job {
+            topology: Arc::new(topology),
+            config: Arc::new(config),
+            machine,
+            workload,
+            faults: Faults::default(),
+            checkpoint: Checkpoint::default(),
+            audit: false,
+            seed,
+        }
+    }
+}
+
 /// How a simulated job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
