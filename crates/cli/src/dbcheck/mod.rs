@@ -7,11 +7,12 @@ use fleetblast_db::check::{self, Report};
 use fleetblast_db::load::{self, Purpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, output_error};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
+use crate::run;
 use crate::run::subjects::failure;
 
 /// Bytes that a thread checks at a time.
@@ -60,10 +61,7 @@ fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Repo
             rayon::broadcast(|_| work());
         })
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        CliError::new(exit::UNKNOWN, format!("Cannot start {threads} threads: {error}"))
-    })?;
-    pool.install(check).map_err(|error| failure(&error))
+    run::threads(threads)?.install(check).map_err(|error| failure(&error))
 }
 
 fn describe(name: &str, report: &Report, seconds: f64) -> String {

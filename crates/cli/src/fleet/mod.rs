@@ -55,7 +55,7 @@ use crate::run::output::Output;
 use crate::run::queries::Queries;
 use crate::run::scan::Scan;
 use crate::run::subjects::{self, Target};
-use crate::run::{RANGES_PER_THREAD, warn};
+use crate::run::{RANGES_PER_THREAD, threads, warn};
 use crate::terminal::Progress;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -83,7 +83,7 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     };
     let path = ends.output.path().to_owned();
     let common = Common::new(plan, &target, layout.shape, path, kept)?;
-    let mut first = Some((ends.works(&common.job), vigil));
+    let mut first = Some((ends.works(&common.job)?, vigil));
     let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
         for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
@@ -207,7 +207,7 @@ impl<'a> Ends<'a> {
     }
 
     /// The supermaster's works with them.
-    fn works(self, job: &'a Job<'a>) -> SupermasterWorks<'a> {
+    fn works(self, job: &'a Job<'a>) -> Result<SupermasterWorks<'a>, CliError> {
         SupermasterWorks::new(job, self.queries, self.output, self.progress)
     }
 }
@@ -318,10 +318,6 @@ impl<'a> Common<'a> {
         let output = output::Shared::new(&self.path);
         let shared = Arc::new(Shared::new(Store::new(directory), records, output));
         let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(plan.threads).build();
-        let pool = pool.map_err(|error| {
-            CliError::new(exit::UNKNOWN, format!("Cannot start {} threads: {error}", plan.threads))
-        })?;
-        Ok((id, works, shared, pool))
+        Ok((id, works, shared, threads(plan.threads)?))
     }
 }

@@ -54,7 +54,7 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let hosts = hosts(&world)?;
     let common = together(&world, Common::new(plan, &target, layout.shape, path, kept))?;
     let mut mailbox = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)? };
-    let works = ends.map(|ends| ends.works(&common.job));
+    let works = together(&world, ends.map(|ends| ends.works(&common.job)).transpose())?;
     let end = common.run(Rank(world.rank() as u32), works, vigil, &mut mailbox);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {

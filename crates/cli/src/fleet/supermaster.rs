@@ -10,6 +10,7 @@ use super::output::{Shared, Stretch, Whole};
 use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
 use crate::run::queries::Queries;
+use crate::run::threads;
 use crate::run::report::taxonomy_warning;
 use crate::run::warning;
 use crate::terminal::Progress;
@@ -20,14 +21,25 @@ pub struct SupermasterWorks<'a> {
     queries: Queries<'a>,
     output: Option<Whole>,
     progress: Progress,
+    /// Makes queries ready. The worker of the same rank has threads of its own: it may be searching for long.
+    pool: rayon::ThreadPool,
     /// Queries read.
     count: usize,
 }
 
 impl<'a> SupermasterWorks<'a> {
     /// For the job's supermaster, which reads `queries` and made the output.
-    pub fn new(job: &'a Job<'a>, queries: Queries<'a>, output: Whole, progress: Progress) -> Self {
-        SupermasterWorks { job, queries, output: Some(output), progress, count: 0 }
+    ///
+    /// # Errors
+    /// Threads that cannot be started.
+    pub fn new(
+        job: &'a Job<'a>,
+        queries: Queries<'a>,
+        output: Whole,
+        progress: Progress,
+    ) -> Result<Self, CliError> {
+        let pool = threads(job.plan.threads)?;
+        Ok(SupermasterWorks { job, queries, output: Some(output), progress, pool, count: 0 })
     }
 
     /// Where it says how far the job is.
@@ -59,9 +71,9 @@ impl<'a> SupermasterWorks<'a> {
 
     fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, CliError> {
         let (plan, totals) = (self.job.plan, self.job.totals());
-        let Some(block) = self.queries.next_block(&plan.params, totals, &self.progress)? else {
-            return Ok(None);
-        };
+        let SupermasterWorks { queries, progress, pool, .. } = self;
+        let block = pool.install(|| queries.next_block(&plan.params, totals, progress))?;
+        let Some(block) = block else { return Ok(None) };
         self.warn(&block);
         if let Some(error) = block.failure {
             return Err(error);

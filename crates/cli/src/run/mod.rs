@@ -40,13 +40,17 @@ pub fn blastp(plan: Plan) -> Result<(), CliError> {
     if let Some(ranks) = plan.fleet.ranks {
         return fleet::on_threads(&plan, ranks);
     }
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(plan.threads)
-        .build()
-        .map_err(|error| {
-            CliError::new(exit::UNKNOWN, format!("Cannot start {} threads: {error}", plan.threads))
-        })?
-        .install(|| run(&plan))
+    threads(plan.threads)?.install(|| run(&plan))
+}
+
+/// A pool of so many threads.
+///
+/// # Errors
+/// A system that does not start them.
+pub fn threads(count: usize) -> Result<rayon::ThreadPool, CliError> {
+    rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| {
+        CliError::new(exit::UNKNOWN, format!("Cannot start {count} threads: {error}"))
+    })
 }
 
 fn run(plan: &Plan) -> Result<(), CliError> {

@@ -8,6 +8,7 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
 use fleetblast_seq::{id, input};
+use rayon::prelude::*;
 use rustix::fs::SeekFrom;
 
 use super::subjects::{fasta_failure, open_input, reader};
@@ -69,6 +70,11 @@ impl QueryRecord {
     /// The query as it is searched.
     pub fn prepare(&self, params: &Params, totals: &DatabaseTotals) -> Query {
         Query::new(&input(&self.record, self.range.as_ref()), params, totals)
+    }
+
+    /// Residues that are searched.
+    fn length(&self) -> usize {
+        range_of(&self.record, self.range.as_ref()).len()
     }
 
     /// The query's warnings in one text, if it has any.
@@ -151,7 +157,7 @@ impl<'a> Queries<'a> {
         count_deflines(input::open(path).ok()?)
     }
 
-    /// The next block; `None` at the end.
+    /// The next block; `None` at the end. Made ready on all threads of the current pool.
     pub fn next_block(
         &mut self,
         params: &Params,
@@ -162,15 +168,12 @@ impl<'a> Queries<'a> {
             Block { records: Vec::new(), prepared: Vec::new(), batches: Vec::new(), failure: None };
         let mut residues = 0;
         while !self.done && residues < BLOCK_RESIDUES && block.records.len() < BLOCK_QUERIES {
-            match self.next_batch(params, totals, progress) {
-                Ok((records, prepared)) if records.is_empty() => {
-                    debug_assert!(prepared.is_empty());
-                }
-                Ok((records, prepared)) => {
-                    residues += prepared.iter().map(|q| q.residues.len()).sum::<usize>();
+            match self.next_batch(progress) {
+                Ok(records) if records.is_empty() => {}
+                Ok(records) => {
+                    residues += records.iter().map(QueryRecord::length).sum::<usize>();
                     block.batches.push(records.len());
                     block.records.extend(records);
-                    block.prepared.extend(prepared);
                 }
                 Err(error) => {
                     self.done = true;
@@ -181,17 +184,15 @@ impl<'a> Queries<'a> {
                 }
             }
         }
+        let prepare = |record: &QueryRecord| record.prepare(params, totals);
+        block.prepared = block.records.par_iter().map(prepare).collect();
+        self.add_messages(&mut block);
         Ok((!block.records.is_empty()).then_some(block))
     }
 
     /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
-    fn next_batch(
-        &mut self,
-        params: &Params,
-        totals: &DatabaseTotals,
-        progress: &Progress,
-    ) -> Result<(Vec<QueryRecord>, Vec<Query>), CliError> {
-        let (mut records, mut prepared) = (Vec::new(), Vec::new());
+    fn next_batch(&mut self, progress: &Progress) -> Result<Vec<QueryRecord>, CliError> {
+        let mut records = Vec::new();
         let mut residues = 0;
         let first_batch = self.count == 0;
         let first = self.count;
@@ -206,31 +207,40 @@ impl<'a> Queries<'a> {
             }
             self.count += 1;
             let Ok(range) = self.range(&record) else { continue };
-            let query = Query::new(&input(&record, range.as_ref()), params, totals);
             residues += record.residues.len();
-            let mut messages = messages(&record, range.as_ref(), &query);
+            let mut messages = Vec::new();
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
             }
-            // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
-            messages.sort_unstable();
             records.push(QueryRecord { record, number: self.count, range, messages });
-            prepared.push(query);
         }
         if records.is_empty() && (first_batch || self.count > first) {
             return Err(CliError::engine("Empty CBlastQueryVector"));
         }
-        if !records.is_empty() && prepared.iter().all(|query| query.residues.is_empty()) {
+        if !records.is_empty() && records.iter().all(|record| record.length() == 0) {
             let warnings = format!("Warning: {EMPTY} ").repeat(records.len());
             return Err(CliError::engine(warnings));
         }
-        // Told by the search, so after all else, and only if there is a query to search.
-        if self.nothing_included && prepared.iter().any(|query| query.karlin.is_some()) {
-            for record in &mut records {
-                record.messages.push(NOTHING_INCLUDED.to_owned());
+        Ok(records)
+    }
+
+    /// What BLAST+ warns of when it sets up the queries of a block and searches them.
+    fn add_messages(&self, block: &mut Block) {
+        for (record, query) in block.records.iter_mut().zip(&block.prepared) {
+            let told = messages(&record.record, record.range.as_ref(), query);
+            record.messages.extend(told);
+            // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
+            record.messages.sort_unstable();
+        }
+        if self.nothing_included {
+            // Told by the search, so after all else, and only if there is a query to search.
+            let searched = batch_searched(&block.prepared, &block.batches);
+            for (record, searched) in block.records.iter_mut().zip(searched) {
+                if searched {
+                    record.messages.push(NOTHING_INCLUDED.to_owned());
+                }
             }
         }
-        Ok((records, prepared))
     }
 
     /// The searched part of a query. BLAST+ passes over queries that end before it starts, without a word.

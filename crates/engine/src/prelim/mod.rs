@@ -4,7 +4,6 @@
 //! OIDs; the lists of several ranges are put together by [`Merger::absorb`], and what [`Merger::choose`] makes of those
 //! of a whole database does not depend on how it was cut.
 
-mod band;
 mod block;
 mod context;
 mod dense;

@@ -1,10 +1,9 @@
 //! From the ungapped HSPs of one query in one subject to its preliminary hit (spec 5.3–5.7; facts from
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
-use super::band::{Band, Direction, MARGIN};
 use super::block::Part;
 use super::context::{self, Context};
-use super::gapped::{self, Cell, Extender, GapCosts};
+use super::gapped::{self, Cell, Direction, Extender, GapCosts, MARGIN};
 use super::kernel::Kernel;
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
@@ -73,8 +72,6 @@ pub(super) struct GappedScratch {
 /// What the gapped stage needs to know of a search.
 #[derive(Debug)]
 pub(super) struct GappedStage {
-    /// Tells which extensions are hopeless; `None` where that is switched off or impossible.
-    band: Option<Band>,
     /// Extends in vectors; `None` where that is switched off or impossible.
     extender: Option<Extender>,
     costs: GapCosts,
@@ -91,7 +88,7 @@ pub(super) struct GappedStage {
 }
 
 impl GappedStage {
-    /// `kernel` chooses the instructions of the bound; `None` switches it off.
+    /// `kernel` chooses the instructions of extensions; `None` has them done without vectors.
     pub fn new(
         params: &Params,
         totals: &DatabaseTotals,
@@ -106,7 +103,6 @@ impl GappedStage {
         let costs =
             GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
         GappedStage {
-            band: kernel.and_then(|kernel| Band::new(scores, costs, kernel)),
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             costs,
             restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
@@ -135,7 +131,7 @@ impl GappedStage {
         scratch.hsps.clear();
         if self.ungapped {
             scratch.hsps.extend(ungapped.iter().map(ungapped_hit));
-        } else if !self.hopeless(context, ungapped, scores, &scratch.subject) {
+        } else {
             self.extend_all(context, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);
         }
@@ -201,25 +197,6 @@ impl GappedStage {
                 self.db_residues,
             )
         }
-    }
-
-    /// True if no extension of these HSPs can reach the cut-off.
-    fn hopeless(
-        &self,
-        context: &Context,
-        ungapped: &[UngappedHsp],
-        scores: &PaddedScores,
-        subject: &SubjectBuffer,
-    ) -> bool {
-        let Some(band) = &self.band else { return false };
-        let cutoff = context.cutoff_gapped;
-        ungapped.iter().all(|hsp| {
-            if hsp.score >= cutoff {
-                return false;
-            }
-            let (q, s) = start_point(hsp, context, subject, scores);
-            band.excludes(directions(context, subject, q, s), cutoff)
-        })
     }
 
     /// Gapped extensions of all ungapped HSPs that no earlier extension encloses.

@@ -14,7 +14,6 @@ mod plain;
 mod tests;
 mod vector;
 
-use super::band::Direction;
 use super::profile::PaddedScores;
 
 pub(super) use vector::Extender;
@@ -24,6 +23,20 @@ pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
 
 /// In the restricted variant gaps start only at every so many residues.
 const RESTRICTED_STEP: usize = 10;
+
+/// Bytes before and after the subject that a row of vectors may look at.
+pub(super) const MARGIN: usize = 128;
+
+/// Where an extension goes: the query's residues, and the subject's with [`MARGIN`] bytes around them, from `at` on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Direction<'a> {
+    /// Residues of the query in the order of the extension.
+    pub query: &'a [u8],
+    /// Residues of the subject in the same order; sentinels in the margins.
+    pub subject: &'a [u8],
+    /// Index in `subject` of the first residue of the extension.
+    pub at: usize,
+}
 
 /// Costs and drop-off of gapped extensions.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,6 @@
 //! Vector extensions are those of the scalar code, whatever the instructions.
 
 use super::*;
-use crate::prelim::band::MARGIN;
 use crate::prelim::kernel::Kernel;
 use crate::prelim::profile;
 use crate::prelim::testing::{Random, kernels, related};

@@ -17,8 +17,7 @@
 //!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
 use super::plain::Plain;
-use super::{Direction, Extent, GapCosts};
-use crate::prelim::band::MARGIN;
+use super::{Direction, Extent, GapCosts, MARGIN};
 use crate::prelim::kernel::Kernel;
 use crate::prelim::profile::PaddedScores;
 use fleetblast_seq::alphabet::SENTINEL;
