@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::fleet::Spread;
 use crate::process::Tool;
 use crate::workspace::Workspace;
-use crate::{bench, dbcmd, fuzz, load, makedb, table};
+use crate::{bench, dbcmd, fuzz, kills, load, makedb, table};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -28,6 +28,9 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       Random queries, databases and options until the time is over. A difference is made
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
       one item of a seed again. --ranks and --mpi: on ranks, in random shapes.
+  difftest kills [--count N] [--seed N] [--ranks | --mpi]
+      Searches with a checkpoint on ranks in random shapes, killed N times (200) at random times,
+      one rank or all, resumed in other shapes. Each must end with BLAST+'s bytes.
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
@@ -68,6 +71,8 @@ pub enum Command {
     Full(Tools),
     /// `bench`.
     Bench(bench::Options),
+    /// `kills`.
+    Kills(kills::Options),
     /// `load`.
     Load(load::Options),
     /// `makedb`.
@@ -106,6 +111,7 @@ struct Raw {
     seed: u64,
     only: Option<(u64, Option<usize>)>,
     effort: usize,
+    count: usize,
     copies: usize,
     rounds: usize,
     program: Option<PathBuf>,
@@ -151,6 +157,11 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             spread: raw.spread,
             tools,
         }),
+        Some("kills") => {
+            let (count, seed) = (raw.count, raw.seed);
+            let spread = if raw.spread == Spread::None { Spread::Ranks } else { raw.spread };
+            Command::Kills(kills::Options { count, seed, spread, tools })
+        }
         Some("full") => Command::Full(tools),
         Some("load") => {
             let (copies, rounds) = (raw.copies.max(1), raw.rounds.max(1));
@@ -189,6 +200,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         seed: 1,
         only: None,
         effort: 300,
+        count: 200,
         copies: 16,
         rounds: 3,
         program: None,
@@ -210,6 +222,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
             Arg::Long("only") => raw.only = Some(parser.value()?.parse_with(item)?),
             Arg::Long("effort") => raw.effort = parser.value()?.parse()?,
+            Arg::Long("count") => raw.count = parser.value()?.parse()?,
             Arg::Long("copies") => raw.copies = parser.value()?.parse()?,
             Arg::Long("rounds") => raw.rounds = parser.value()?.parse()?,
             Arg::Long("program") => raw.program = Some(parser.value()?.into()),

@@ -109,6 +109,15 @@ impl Shape {
         Shape { ranks, threads: rng.between(1, 2) as u32, options }
     }
 
+    /// The same without an option that has a value.
+    pub fn without(mut self, option: &str) -> Self {
+        let at = self.options.iter().position(|name| name.strip_prefix('-') == Some(option));
+        if let Some(at) = at {
+            self.options.drain(at..at + 2);
+        }
+        self
+    }
+
     /// What starts `tested` on these ranks, and all arguments.
     pub fn spread(&self, tested: &Tool, spread: Spread, args: &[String]) -> (Tool, Vec<String>) {
         let mut all = self.options.clone();

@@ -14,6 +14,7 @@ mod fixtures;
 mod fleet;
 mod full;
 mod fuzz;
+mod kills;
 mod load;
 mod makedb;
 mod process;
@@ -54,6 +55,7 @@ fn run() -> Result<bool> {
         Command::Fuzz(options) => fuzz::run(&workspace, &source()?, options),
         Command::Full(tools) => full::run(&workspace, &source()?, tools),
         Command::Bench(options) => bench::run(&workspace, &source()?, options),
+        Command::Kills(options) => kills::run(&workspace, &source()?, options),
         Command::Load(options) => load::run(&workspace, &source()?, options),
         Command::Makedb(options) => makedb::run(&workspace, &source()?, options),
     }

@@ -10,8 +10,8 @@ use super::output::{Shared, Stretch, Whole};
 use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
 use crate::run::queries::Queries;
-use crate::run::threads;
 use crate::run::report::taxonomy_warning;
+use crate::run::threads;
 use crate::run::warning;
 use crate::terminal::Progress;
 

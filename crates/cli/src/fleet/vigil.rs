@@ -6,13 +6,15 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use fleetblast_spool::Checkpoint;
-use signal_hook::consts::{SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::consts::{SIGINT, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
+use signal_hook::low_level::emulate_default_handler;
 
 use super::checkpoint::failure;
 use super::transport::Happening;
 use crate::error::{CliError, exit};
 use crate::program::complain;
+use crate::run::interrupt;
 
 /// Time between signs of life.
 const PULSE: Duration = Duration::from_secs(10);
@@ -42,14 +44,14 @@ impl Drop for Watching {
     }
 }
 
-/// Signals that have a job with a checkpoint end in order: SIGTERM, and SIGUSR1, which the launchers of MPI pass on to
-/// all ranks without ending them soon after. A file that reaches the largest size allowed becomes an error of writing
-/// instead of a signal.
+/// Signals that have a job with a checkpoint end in order: those that end a program, and SIGUSR1, which the launchers of MPI
+/// pass on to all ranks without ending them soon after. A second SIGINT ends the process at once. A file that reaches the
+/// largest size allowed becomes an error of writing instead of a signal.
 ///
 /// # Errors
 /// The system refuses.
 pub fn signals() -> Result<Signals, CliError> {
-    Signals::new([SIGTERM, SIGUSR1, SIGXFSZ])
+    Signals::new(interrupt::ending().chain([SIGUSR1, SIGXFSZ]))
         .map_err(|error| CliError::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
 }
 
@@ -75,7 +77,12 @@ pub fn watch<'s, 'a: 's>(
     let handle = signals.map(|mut signals| {
         let (handle, done) = (signals.handle(), done.clone());
         scope.spawn(move || {
-            for _ in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+            let mut interrupted = false;
+            for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+                if signal == SIGINT && interrupted {
+                    let _ = emulate_default_handler(signal);
+                }
+                interrupted |= signal == SIGINT;
                 let _ = done.send(Happening::Drain);
             }
         });

@@ -13,6 +13,12 @@ use signal_hook::low_level::emulate_default_handler;
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 
+/// [`ENDING`] without those that the caller had the process ignore, as `nohup` does: these stay ignored.
+pub fn ending() -> impl Iterator<Item = i32> {
+    let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
+    ENDING.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
+}
+
 /// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
 pub struct Watch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
@@ -22,12 +28,9 @@ pub struct Watch {
 
 impl Watch {
     /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for SIGINT and 143 for
-    /// SIGTERM. A signal that the caller had the process ignore, as `nohup` does, stays ignored. A file that reaches
-    /// the largest size allowed becomes an error of writing instead of a signal.
+    /// SIGTERM. A file that reaches the largest size allowed becomes an error of writing instead of a signal.
     pub fn start() -> io::Result<Watch> {
-        let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
-        let wanted = ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-        let mut signals = Signals::new(wanted.chain([SIGXFSZ]))?;
+        let mut signals = Signals::new(ending().chain([SIGXFSZ]))?;
         let unfinished = Arc::new(Mutex::new(None));
         let shared = unfinished.clone();
         let handle = signals.handle();

@@ -1,0 +1,261 @@
+//! `difftest kills`: searches on ranks that are killed again and again, and resumed until they are through.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use crate::cli::Tools;
+use crate::error::{Error, Result, io_error, write};
+use crate::fasta;
+use crate::fixtures::{Recipe, make_database};
+use crate::fleet::{CHECKPOINT, Shape, Spread};
+use crate::process::{MINUTE, exit_code, shell};
+use crate::rng::Rng;
+use crate::workspace::{self, Source, Workspace};
+
+/// Queries of the search, each with a report of some length.
+const QUERIES: usize = 100;
+/// A job is killed at most so often before it may end.
+const KILLS_PER_JOB: usize = 4;
+/// What is left of a job must end within this time after one of its ranks was killed.
+const PATIENCE: Duration = MINUTE;
+/// Name of the report.
+const REPORT: &str = "report";
+
+/// What to do.
+#[derive(Debug)]
+pub struct Options {
+    /// Kills.
+    pub count: usize,
+    /// Seed of shapes, times and victims.
+    pub seed: u64,
+    /// Ranks in one process, or processes.
+    pub spread: Spread,
+    /// The programs.
+    pub tools: Tools,
+}
+
+/// A search that is killed and resumed.
+struct Trial<'a> {
+    options: &'a Options,
+    dir: PathBuf,
+    /// What BLAST+ reports.
+    expected: Vec<u8>,
+    /// About how long a run takes.
+    duration: Duration,
+    rng: Rng,
+    /// Longest time from a kill to the end of the whole job.
+    longest: Duration,
+}
+
+/// Kills so many searches; true if all ended as they must.
+///
+/// # Errors
+/// If inputs cannot be made or a program cannot be started.
+pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+    workspace::report_source(source);
+    let dir = workspace.target.join("difftest-kills");
+    fs::create_dir_all(dir.join("db")).map_err(io_error("create", &dir))?;
+    make_database(&dir, &Recipe::new("db", fasta::to_bytes(&source.proteins), &[]))?;
+    let queries: Vec<_> = source.queries.iter().cycle().take(QUERIES).cloned().collect();
+    write(&dir.join("queries.fa"), fasta::to_bytes(&queries))?;
+    let args = ["-query", "queries.fa", "-db", "db/db"].map(String::from);
+    let oracle = options.tools.oracle.run(&args, &dir, None, 10 * MINUTE)?;
+    if oracle.code != 0 {
+        return Err(failed(&String::from_utf8_lossy(&oracle.stderr)));
+    }
+    let rng = Rng::new(options.seed);
+    let (duration, longest) = (Duration::ZERO, Duration::ZERO);
+    let mut trial = Trial { options, dir, expected: oracle.stdout, duration, rng, longest };
+    trial.clear()?;
+    let started = Instant::now();
+    trial.finish()?;
+    trial.duration = started.elapsed();
+    let (mut kills, mut of_all, mut jobs) = (0, 0, 0);
+    while kills < options.count {
+        let (one, all) = trial.job(options.count - kills)?;
+        (kills, of_all, jobs) = (kills + one + all, of_all + all, jobs + 1);
+        if jobs > 4 * options.count {
+            return Err(failed("the search is through before it is killed"));
+        }
+    }
+    println!(
+        "difftest kills: {kills} kills ({of_all} of all ranks) in {jobs} jobs (seed {}), each resumed to BLAST+'s \
+         {} bytes; longest time from a kill to the end of the job {:.1} s",
+        options.seed,
+        trial.expected.len(),
+        trial.longest.as_secs_f64()
+    );
+    Ok(true)
+}
+
+impl Trial<'_> {
+    /// One search until it is through; how often one rank was killed, and how often all.
+    fn job(&mut self, most: usize) -> Result<(usize, usize)> {
+        self.clear()?;
+        let (mut one, mut all) = (0, 0);
+        while one + all < KILLS_PER_JOB.min(most) {
+            let (mut child, args) = self.start()?;
+            // A run that goes on where others ended takes less time.
+            let share = self.duration.as_millis() as usize / (1 + (one + all) / 2);
+            thread::sleep(Duration::from_millis(self.rng.below(share.max(2)) as u64));
+            let victims = ranks_of(child.id(), &self.options.tools.tested.program);
+            let whole = self.rng.chance(0.25) || victims.is_empty();
+            let killed = Instant::now();
+            if whole {
+                kill_all(&child, &victims);
+            } else {
+                let victim = *self.rng.pick(&victims);
+                // It may just have ended.
+                let _ = kill_process(victim, Signal::KILL);
+            }
+            let code = self.ended(&mut child, &args)?;
+            if code == 0 {
+                return self.check(&args).map(|()| (one, all));
+            }
+            self.longest = self.longest.max(killed.elapsed());
+            if self.dir.join(REPORT).exists() {
+                return Err(self.wrong(&args, "killed, but its report has a name"));
+            }
+            *(if whole { &mut all } else { &mut one }) += 1;
+        }
+        self.finish().map(|()| (one, all))
+    }
+
+    /// Starts the search in a random shape, in a process group of its own.
+    fn start(&mut self) -> Result<(Child, Vec<String>)> {
+        let fixed = ["-query", "queries.fa", "-db", "db/db", "-out", REPORT, "-resume"];
+        let fixed = fixed.into_iter().chain(["-checkpoint", CHECKPOINT]).map(String::from);
+        let shape = Shape::random(&mut self.rng).without("checkpoint");
+        let fixed: Vec<String> = fixed.collect();
+        let (tool, args) = shape.spread(&self.options.tools.tested, self.options.spread, &fixed);
+        let mut command = tool.command(&args, &self.dir);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let child = command.spawn().map_err(|error| failed(&error.to_string()))?;
+        Ok((child, args))
+    }
+
+    /// Resumes until the search is through.
+    fn finish(&mut self) -> Result<()> {
+        let (mut child, args) = self.start()?;
+        match self.ended(&mut child, &args)? {
+            0 => self.check(&args),
+            code => Err(self.wrong(&args, &format!("exit code {code}"))),
+        }
+    }
+
+    /// The exit code of a run, which must end.
+    fn ended(&self, child: &mut Child, args: &[String]) -> Result<i32> {
+        let limit = PATIENCE + 10 * self.duration;
+        let started = Instant::now();
+        while started.elapsed() < limit {
+            let status = child.try_wait().map_err(|error| failed(&error.to_string()))?;
+            if let Some(status) = status {
+                return Ok(exit_code(status));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        kill_all(child, &ranks_of(child.id(), &self.options.tools.tested.program));
+        Err(self.wrong(args, &format!("did not end within {:.0} s", limit.as_secs_f64())))
+    }
+
+    /// Whether the report is right and nothing else is left.
+    fn check(&self, args: &[String]) -> Result<()> {
+        let path = self.dir.join(REPORT);
+        if fs::read(&path).map_err(io_error("read", &path))? != self.expected {
+            return Err(self.wrong(args, "other bytes than BLAST+"));
+        }
+        match self.left()?.as_slice() {
+            [_] => Ok(()),
+            left => Err(self.wrong(args, &format!("left behind: {left:?}"))),
+        }
+    }
+
+    /// Files of the search: its report, its checkpoint, and unfinished ones.
+    fn left(&self) -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(&self.dir).map_err(io_error("read", &self.dir))?;
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let is_left = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name == REPORT || name == CHECKPOINT || name.ends_with(".part")
+        };
+        Ok(paths.filter(is_left).collect())
+    }
+
+    fn clear(&self) -> Result<()> {
+        for path in self.left()? {
+            let removed =
+                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(io_error("remove", &path))?;
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, args: &[String], what: &str) -> Error {
+        failed(&format!("{what}: in {}: {}", self.dir.display(), shell(args)))
+    }
+}
+
+/// Kills a run with all its ranks, as when a machine loses its power.
+fn kill_all(child: &Child, ranks: &[Pid]) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    // Whoever has just ended cannot be killed.
+    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+    for &rank in ranks {
+        let _ = kill_process(rank, Signal::KILL);
+    }
+}
+
+/// The processes of a run that search: those of `program` below `launcher`, or that itself.
+fn ranks_of(launcher: u32, program: &Path) -> Vec<Pid> {
+    let mut below = vec![launcher];
+    let mut at = 0;
+    let all = processes();
+    while let Some(&parent) = below.get(at) {
+        below.extend(all.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    let program = fs::canonicalize(program).ok();
+    let is_rank = |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).ok() == program;
+    let pid = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
+    below.into_iter().filter(is_rank).filter_map(pid).collect()
+}
+
+/// All processes with their parents.
+fn processes() -> Vec<(u32, u32)> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let process = |name: String| {
+        let stat = fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
+        // The name of the program, in parentheses, may hold anything.
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+        Some((name.parse().ok()?, parent))
+    };
+    entries.filter_map(|entry| process(entry.ok()?.file_name().into_string().ok()?)).collect()
+}
+
+fn failed(reason: &str) -> Error {
+    Error::Tool { program: "kills".to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_this_process_is_known() {
+        let own = std::process::id();
+        let parent = std::os::unix::process::parent_id();
+        assert!(processes().contains(&(own, parent)));
+        let program = std::env::current_exe().expect("a program");
+        assert!(
+            ranks_of(parent, &program)
+                .iter()
+                .any(|pid| pid.as_raw_nonzero().get() == own.cast_signed())
+        );
+    }
+}
