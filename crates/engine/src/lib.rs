@@ -14,3 +14,4 @@ pub mod prelim;
 pub mod query;
 pub mod subjects;
 pub mod traceback;
+mod xdrop;

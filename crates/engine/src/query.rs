@@ -5,6 +5,7 @@ use std::ops::Range;
 use fleetblast_seq::{alphabet, mask, seg};
 use fleetblast_stats::karlin::{self, KarlinBlock};
 use fleetblast_stats::length::{self, LengthModel};
+use serde::{Deserialize, Serialize};
 
 use crate::params::{DatabaseTotals, Params};
 
@@ -36,29 +37,47 @@ pub struct Query {
     pub search_space: i64,
 }
 
+/// What of a [`Query`] takes time to compute, for others that search the same query.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    masks: Vec<Range<u32>>,
+    karlin: Option<KarlinBlock>,
+    length_adjustment: i32,
+    search_space: i64,
+}
+
 impl Query {
     /// Masks a query and computes its statistics for a search of a database with the given totals.
     pub fn new(input: &QueryInput, params: &Params, totals: &DatabaseTotals) -> Query {
-        let unmasked: Vec<u8> = input
-            .residues
-            .iter()
-            .map(|&code| if code == alphabet::O { alphabet::X } else { code })
-            .collect();
+        let unmasked = searchable(&input.residues);
         let masks = masks(&unmasked, &input.lower_case, params);
         let residues = hard_mask(&unmasked, &masks, params);
         let karlin = karlin::ungapped(&residues, &params.scoring.scores);
         let (length_adjustment, search_space) =
             search_space(residues.len(), karlin.as_ref(), params, totals);
-        Query {
-            unmasked,
-            residues,
-            lower_case: input.lower_case.clone(),
-            masks,
-            karlin,
-            length_adjustment,
-            search_space,
-        }
+        let lower_case = input.lower_case.clone();
+        Query { unmasked, residues, lower_case, masks, karlin, length_adjustment, search_space }
     }
+
+    /// The query that [`Query::new`] makes with the same parameters, from what was found then.
+    pub fn again(input: &QueryInput, params: &Params, findings: Findings) -> Query {
+        let Findings { masks, karlin, length_adjustment, search_space } = findings;
+        let unmasked = searchable(&input.residues);
+        let residues = hard_mask(&unmasked, &masks, params);
+        let lower_case = input.lower_case.clone();
+        Query { unmasked, residues, lower_case, masks, karlin, length_adjustment, search_space }
+    }
+
+    /// What [`Query::again`] takes.
+    pub fn findings(&self) -> Findings {
+        let &Query { karlin, length_adjustment, search_space, .. } = self;
+        Findings { masks: self.masks.clone(), karlin, length_adjustment, search_space }
+    }
+}
+
+/// Residues that the matrices know.
+fn searchable(residues: &[u8]) -> Vec<u8> {
+    residues.iter().map(|&code| if code == alphabet::O { alphabet::X } else { code }).collect()
 }
 
 /// Length adjustment and effective search space of a query (spec 1.5); an unsearchable query has neither.

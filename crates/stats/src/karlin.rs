@@ -3,6 +3,7 @@
 use std::f64::consts::LN_2;
 
 use fleetblast_seq::alphabet::{self, SIZE};
+use serde::{Deserialize, Serialize};
 
 use crate::frequencies::background;
 use crate::lattice;
@@ -12,7 +13,7 @@ use crate::matrix::{self, Scores};
 const SMALLEST_EVALUE: f64 = 1.0e-297;
 
 /// The parameters of an extreme-value distribution of local alignment scores.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KarlinBlock {
     /// Scale λ, per raw score unit.
     pub lambda: f64,

@@ -232,7 +232,7 @@ impl<'a> ScoreDistribution<'a> {
 /// Σ over j of (1/j)·(P(sum of j scores ≥ 0) + E[e^(λ·sum); sum < 0]), from the distribution of one score `low`, `low + 1`, ...
 fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
     let range = one.len() - 1;
-    let mut sums = Vec::with_capacity(8 * range);
+    let (mut sums, mut next) = (Vec::with_capacity(8 * range), Vec::with_capacity(8 * range));
     sums.push(1.0);
     let (mut outer, mut inner) = (0.0, 1.0);
     let mut lowest = 0_i32;
@@ -240,7 +240,8 @@ fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
         if inner <= K_SMALLEST_TERM {
             break;
         }
-        convolve(&mut sums, one);
+        convolve(&sums, one, &mut next);
+        std::mem::swap(&mut sums, &mut next);
         lowest += low;
         let (negative, other) = sums.split_at((-lowest) as usize);
         inner = negative.iter().fold(0.0, |sum, p| p + sum * x) * x;
@@ -253,15 +254,13 @@ fn outer_sum(low: i32, one: &[f64], x: f64) -> f64 {
     outer
 }
 
-/// Replaces `sums` by its convolution with `one`, from the top down so that it can be done in place.
-fn convolve(sums: &mut Vec<f64>, one: &[f64]) {
-    let (top, range) = (sums.len() - 1, one.len() - 1);
-    sums.resize(top + range + 1, 0.0);
-    for index in (0..=top + range).rev() {
-        let mut sum = 0.0;
-        for step in index.saturating_sub(top)..=index.min(range) {
-            sum += sums[index - step] * one[step];
+/// The convolution of `sums` with `one`, into `out`. Each sum is added up in the order of `one`, as in BLAST+.
+fn convolve(sums: &[f64], one: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.resize(sums.len() + one.len() - 1, 0.0);
+    for (step, &p) in one.iter().enumerate() {
+        for (to, &sum) in out[step..].iter_mut().zip(sums) {
+            *to += sum * p;
         }
-        sums[index] = sum;
     }
 }

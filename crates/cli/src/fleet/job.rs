@@ -75,11 +75,13 @@ impl<'a> Job<'a> {
     /// # Errors
     /// Bytes of another build of the program.
     pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, CliError> {
-        let wire::Queries { queries, batches } = wire::Queries::unpack(bytes)?;
+        let wire::Queries { queries, findings, batches } = wire::Queries::unpack(bytes)?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
-        let prepare = |record: &QueryRecord| record.prepare(&self.plan.params, self.totals());
-        let prepared: Vec<Query> = records.iter().map(prepare).collect();
+        let prepare = |(record, findings): (&QueryRecord, _)| {
+            record.prepare_again(&self.plan.params, findings)
+        };
+        let prepared: Vec<Query> = records.iter().zip(findings).map(prepare).collect();
         Ok(Block {
             batch_searched: queries::batch_searched(&prepared, &batches).collect(),
             messages: records.iter().map(report::xml_messages).collect(),

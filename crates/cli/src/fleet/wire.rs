@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use fleetblast_engine::hits::PrelimHit;
+use fleetblast_engine::query::Findings;
 use fleetblast_engine::traceback::Candidate;
 use fleetblast_fleet::payload::Payload;
 use fleetblast_report::table::DescriptionRow;
@@ -92,6 +93,8 @@ fn broken(error: &dyn fmt::Display) -> CliError {
 pub struct Queries {
     /// One after the other.
     pub queries: Vec<Query>,
+    /// What was found of each when it was made ready.
+    pub findings: Vec<Findings>,
     /// How many of them BLAST+ would search together.
     pub batches: Vec<u32>,
 }
@@ -217,7 +220,8 @@ mod tests {
         let range = Some(2..90);
         let sent =
             QueryRecord { record: record.clone(), number: 12, range: range.clone(), messages };
-        let queries = Queries { queries: vec![sent.into()], batches: vec![1] };
+        let findings = Vec::new();
+        let queries = Queries { queries: vec![sent.into()], findings, batches: vec![1] };
         let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));

@@ -4,7 +4,7 @@ use std::io::{BufRead, Cursor, Read};
 use std::ops::Range;
 
 use fleetblast_engine::params::{DatabaseTotals, Params};
-use fleetblast_engine::query::{Query, QueryInput};
+use fleetblast_engine::query::{Findings, Query, QueryInput};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
 use fleetblast_seq::{id, input};
@@ -70,6 +70,11 @@ impl QueryRecord {
     /// The query as it is searched.
     pub fn prepare(&self, params: &Params, totals: &DatabaseTotals) -> Query {
         Query::new(&input(&self.record, self.range.as_ref()), params, totals)
+    }
+
+    /// The same, from what was found when it was prepared before.
+    pub fn prepare_again(&self, params: &Params, findings: Findings) -> Query {
+        Query::again(&input(&self.record, self.range.as_ref()), params, findings)
     }
 
     /// Residues that are searched.

@@ -5,21 +5,29 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::{Contender, Sample, hash_file, measure, median, write_queries};
+use super::{Contender, Sample, hash_file, measure, median};
 use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fleet::{Shape, Spread};
 use crate::process::{Tool, exit_code, must_run};
+use crate::rng::Rng;
 use crate::workspace::Source;
 
 /// Rounds of what is compared.
 const ROUNDS: usize = 3;
+/// Rounds of each strategy of output.
+const HEAVY_ROUNDS: usize = 2;
+/// Members of the database that are queries.
+const MEMBERS: usize = 500;
+/// Queries of the output-heavy search, and the longest of them.
+const HEAVY_QUERIES: usize = 25;
+const HEAVY_RESIDUES: usize = 1_000;
 /// The report of the output-heavy search has at least so many bytes.
 const HEAVY_BYTES: u64 = 300_000_000;
-/// Options of the output-heavy search: thousands of alignments for each query.
+/// Options of the output-heavy search: nearly all subjects are reported.
 const HEAVY: [&str; 6] =
-    ["-evalue", "1000", "-num_descriptions", "5000", "-num_alignments", "5000"];
+    ["-evalue", "1000000", "-num_descriptions", "6000", "-num_alignments", "6000"];
 
 /// The programs, where they run, and how ranks are started.
 struct Fleet<'a> {
@@ -36,11 +44,16 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     };
     println!("ranks: {}\n", if spread == Spread::Processes { "mpirun" } else { "threads" });
     let fleet = Fleet { dir, tools, spread };
-    write_queries(source, super::Size::Fleet, dir)?;
-    let compute = fleet.compute()?;
     small_database(dir, source)?;
-    let heavy = fleet.heavy(source)?;
-    Ok(compute && heavy && fleet.many()?)
+    let mut rng = Rng::new(1);
+    let members: Vec<_> = (0..MEMBERS).map(|_| rng.pick(&source.proteins).clone()).collect();
+    write(&dir.join("q/members.fa"), fasta::to_bytes(&members))?;
+    let usual = source.queries.iter().filter(|query| query.seq.len() <= HEAVY_RESIDUES);
+    let heavy: Vec<_> = usual.take(HEAVY_QUERIES).cloned().collect();
+    write(&dir.join("q/heavy.fa"), fasta::to_bytes(&heavy))?;
+    let compute = fleet.compute()?;
+    let many = fleet.many()?;
+    Ok(compute && many && fleet.heavy()?)
 }
 
 impl Fleet<'_> {
@@ -56,7 +69,7 @@ impl Fleet<'_> {
 
     /// Searching is all there is to do: ranks against threads, and against a pool of BLAST+'s processes.
     fn compute(&self) -> Result<bool> {
-        let args = ["-query", "q/bench.fa", "-db", "db/big", "-outfmt", "6"];
+        let args = ["-query", "q/members.fa", "-db", "db/small", "-outfmt", "6"];
         let serial = |tool: &Tool, threads: &str| {
             let args = [&args[..], &["-num_threads", threads]].concat();
             (tool.clone(), args.into_iter().map(String::from).collect())
@@ -98,7 +111,7 @@ impl Fleet<'_> {
         let mut children = Vec::new();
         for (number, half) in halves.iter().enumerate() {
             let out = format!("pool-{number}.out");
-            let args = ["-query", half, "-db", "db/big", "-outfmt", "6", "-out", &out];
+            let args = ["-query", half, "-db", "db/small", "-outfmt", "6", "-out", &out];
             let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
             let mut command = self.tools.oracle.command(&args, self.dir);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -121,45 +134,13 @@ impl Fleet<'_> {
         Ok(Sample { wall, cpu: 0.0, memory: 0, output: hash_file(&path)? })
     }
 
-    /// A report of hundreds of megabytes by each strategy.
-    fn heavy(&self, source: &Source) -> Result<bool> {
-        let path = self.dir.join("q/heavy.fa");
-        write(&path, fasta::to_bytes(&source.queries))?;
-        println!("output-heavy, one round");
-        let mut outputs = Vec::new();
-        for ranks in [4, 8] {
-            for strategy in ["merge", "individual", "collective"] {
-                let fixed = ["-query", "q/heavy.fa", "-db", "db/small", "-output", strategy];
-                let more = ["-timing", "heavy.json", "-out", "heavy.out"];
-                let args = [&fixed[..], &more, &HEAVY].concat();
-                let sample = self.sample("heavy", self.ranks(ranks, 1, &args))?;
-                let path = self.dir.join("heavy.out");
-                let size = fs::metadata(&path).map_err(io_error("look at", &path))?.len();
-                outputs.push(hash_file(&path)?);
-                let path = self.dir.join("heavy.json");
-                let timing = fs::read_to_string(&path).map_err(io_error("read", &path))?;
-                let busy = number(&timing, "search_seconds") + number(&timing, "traceback_seconds");
-                let spent = number(&timing, "cpu_seconds");
-                println!(
-                    "  {ranks} ranks, {strategy:<11} {:>8.2} s wall, {spent:>7.2} s CPU, {:.1} % of it not in search or \
-                     traceback (bar: 5 %); {:.0} MB{}",
-                    sample.wall,
-                    100.0 * (1.0 - busy / spent),
-                    size as f64 / 1e6,
-                    if size < HEAVY_BYTES { ", TOO LITTLE" } else { "" }
-                );
-            }
-        }
-        println!();
-        Ok(all_equal(&outputs))
-    }
-
     /// Many more ranks than cores.
     fn many(&self) -> Result<bool> {
         println!("many ranks on the same cores, one round");
-        let args = ["-query", "q/heavy.fa", "-db", "db/small", "-outfmt", "6"];
         let (mut outputs, mut least) = (Vec::new(), None);
         for ranks in [2, 32, 64] {
+            let args = ["-query", "q/members.fa", "-db", "db/small", "-outfmt", "6"];
+            let args = [&args[..], &["-timing", "many.json"]].concat();
             let sample = self.sample("many", self.ranks(ranks, 1, &args))?;
             let least = *least.get_or_insert(sample.cpu);
             println!(
@@ -168,15 +149,75 @@ impl Fleet<'_> {
                 sample.cpu,
                 sample.cpu / least
             );
+            let timing = self.timing("many.json")?;
+            let tasks = f64::from(ranks) * timing.of("tasks", "mean");
+            println!(
+                "    of the master, per task of {:.1} ms: {:.3} ms, {:.1} messages sent by all; {:.1} kB of messages per \
+                 query",
+                1e3 * timing.number("search_seconds") / tasks,
+                1e3 * timing.of("merge_seconds", "max") / tasks,
+                f64::from(ranks) * timing.of("messages", "mean") / tasks,
+                f64::from(ranks) * timing.of("message_bytes", "mean")
+                    / 1e3
+                    / timing.number("queries"),
+            );
             outputs.push(sample.output);
         }
+        println!();
         Ok(all_equal(&outputs))
+    }
+
+    /// A report of hundreds of megabytes by each strategy.
+    fn heavy(&self) -> Result<bool> {
+        println!("output-heavy");
+        let mut outputs = Vec::new();
+        self.heavy_run(2, "merge", &mut outputs)?;
+        let path = self.dir.join("heavy.out");
+        let size = fs::metadata(&path).map_err(io_error("look at", &path))?.len();
+        let timing = self.timing("heavy.json")?;
+        let busy = timing.number("search_seconds") + timing.number("traceback_seconds");
+        let wall = timing.number("wall_seconds");
+        println!(
+            "  2 ranks: {wall:.2} s, {:.1} % of it not in search or traceback (bar: 5 %); {:.0} MB{}",
+            100.0 * (1.0 - busy / (2.0 * wall)),
+            size as f64 / 1e6,
+            if size < HEAVY_BYTES { ", TOO LITTLE" } else { "" }
+        );
+        println!("  medians of {HEAVY_ROUNDS} rounds   merge  individual  collective");
+        for ranks in [4, 8] {
+            let mut walls = [const { Vec::new() }; 3];
+            for _ in 0..HEAVY_ROUNDS {
+                for (walls, strategy) in walls.iter_mut().zip(["merge", "individual", "collective"])
+                {
+                    walls.push(self.heavy_run(ranks, strategy, &mut outputs)?);
+                }
+            }
+            let [merge, individual, collective] = walls.map(median);
+            println!(
+                "  {ranks} ranks        {merge:>12.2} s {individual:>9.2} s {collective:>9.2} s"
+            );
+        }
+        Ok(all_equal(&outputs))
+    }
+
+    fn heavy_run(&self, ranks: u32, strategy: &str, outputs: &mut Vec<u64>) -> Result<f64> {
+        let fixed = ["-query", "q/heavy.fa", "-db", "db/small", "-output", strategy];
+        let more = ["-timing", "heavy.json", "-out", "heavy.out"];
+        let args = [&fixed[..], &more, &HEAVY].concat();
+        let sample = self.sample("heavy", self.ranks(ranks, 1, &args))?;
+        outputs.push(hash_file(&self.dir.join("heavy.out"))?);
+        Ok(sample.wall)
+    }
+
+    fn timing(&self, name: &str) -> Result<Timing> {
+        let path = self.dir.join(name);
+        fs::read_to_string(&path).map(Timing).map_err(io_error("read", &path))
     }
 }
 
 /// Parts the queries in two files of about equal residues; their names.
 fn halves(dir: &Path) -> Result<[&'static str; 2]> {
-    let all = fasta::read(&dir.join("q/bench.fa"), usize::MAX)?;
+    let all = fasta::read(&dir.join("q/members.fa"), usize::MAX)?;
     let residues =
         |records: &[Record]| records.iter().map(|record| record.seq.len()).sum::<usize>();
     let total = residues(&all);
@@ -196,10 +237,26 @@ fn small_database(dir: &Path, source: &Source) -> Result<()> {
     must_run("makeblastdb", &args, dir)
 }
 
-/// The number behind a name in FleetBLAST's timing, the first time that it stands there.
-fn number(timing: &str, name: &str) -> f64 {
-    let rest = timing.split(&format!("\"{name}\":")).nth(1);
-    let text = rest.and_then(|rest| rest.split([',', '}']).next());
+/// FleetBLAST's timing, as JSON.
+struct Timing(String);
+
+impl Timing {
+    /// The number behind a name, the first time that it stands there.
+    fn number(&self, name: &str) -> f64 {
+        number(self.0.split(&format!("\"{name}\":")).nth(1))
+    }
+
+    /// One of the numbers over all ranks (`min`, `mean`, `max`).
+    fn of(&self, name: &str, which: &str) -> f64 {
+        let fleet = self.0.split("\"fleet\":").nth(1).unwrap_or_default();
+        let all = fleet.split(&format!("\"{name}\":")).nth(1).unwrap_or_default();
+        number(all.split(&format!("\"{which}\":")).nth(1))
+    }
+}
+
+/// The number that a text begins with.
+fn number(text: Option<&str>) -> f64 {
+    let text = text.and_then(|text| text.split([',', '}']).next());
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
 }
 
@@ -221,8 +278,10 @@ mod tests {
 
     #[test]
     fn numbers_are_found_by_name() {
-        let timing = "{\n  \"cpu_seconds\": 12.5,\n  \"queries\": 3\n}";
-        assert_eq!((number(timing, "cpu_seconds"), number(timing, "queries")), (12.5, 3.0));
-        assert!(number(timing, "wall_seconds").is_nan());
+        let text =
+            "{\n  \"tasks\": 12.5,\n \"fleet\": {\"tasks\": {\n\"min\": 3.0,\n \"max\": 4\n } } }";
+        let timing = Timing(text.to_owned());
+        assert_eq!((timing.number("tasks"), timing.of("tasks", "max")), (12.5, 4.0));
+        assert!(timing.number("wall_seconds").is_nan() && timing.of("tasks", "mean").is_nan());
     }
 }

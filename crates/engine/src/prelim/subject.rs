@@ -3,7 +3,7 @@
 
 use super::block::Part;
 use super::context::{self, Context};
-use super::gapped::{self, Cell, Direction, Extender, GapCosts, MARGIN};
+use super::gapped::{self, Cell, Direction, Extender, GapCosts, MARGIN, Wide};
 use super::kernel::Kernel;
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
@@ -12,6 +12,7 @@ use crate::filters;
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, Params};
+use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
 use fleetblast_stats::gumbel::Gumbel;
 
@@ -62,6 +63,7 @@ impl SubjectBuffer {
 pub(super) struct GappedScratch {
     pub subject: SubjectBuffer,
     cells: Vec<Cell>,
+    window: Window,
     tree: ContainmentTree,
     /// HSPs in the part at hand.
     hsps: Vec<PrelimHsp>,
@@ -74,6 +76,8 @@ pub(super) struct GappedScratch {
 pub(super) struct GappedStage {
     /// Extends in vectors; `None` where that is switched off or impossible.
     extender: Option<Extender>,
+    /// Extends where that one cannot; `None` where vectors are switched off.
+    wide: Option<Wide>,
     costs: GapCosts,
     restricted: bool,
     ungapped: bool,
@@ -104,6 +108,7 @@ impl GappedStage {
             GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
         GappedStage {
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
+            wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
             costs,
             restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
             ungapped: params.ungapped,
@@ -274,12 +279,17 @@ impl GappedStage {
             Some(extender) if whole && !restricted => extender.extend(directions),
             _ => [None; 2],
         };
-        let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
-        let mut scalar = |Direction { query, subject, at }, len| {
-            extend(query, &subject[at..=at + len], scores, self.costs, &mut scratch.cells)
+        let GappedScratch { cells, window, .. } = scratch;
+        let mut extend = |direction: Direction, len| {
+            let wide = self.wide.as_ref().filter(|_| !restricted);
+            wide.and_then(|wide| wide.extend(direction, len, window)).unwrap_or_else(|| {
+                let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
+                let Direction { query, subject, at } = direction;
+                extend(query, &subject[at..=at + len], scores, self.costs, cells)
+            })
         };
-        let left = extents[0].unwrap_or_else(|| scalar(directions[0], left_len));
-        let right = extents[1].unwrap_or_else(|| scalar(directions[1], right_len));
+        let left = extents[0].unwrap_or_else(|| extend(directions[0], left_len));
+        let right = extents[1].unwrap_or_else(|| extend(directions[1], right_len));
         // BLAST+ records the start point itself as the end where there is nothing to extend to.
         let step = usize::from(!at_end);
         PrelimHsp {

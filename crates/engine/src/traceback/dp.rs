@@ -4,74 +4,20 @@
 //! the alignment looks like depends on the exact growth of that window and on which of several equal predecessors wins, so both are
 //! part of the contract (`ALIGN_EX`, `blast_gapalign.c`).
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod scalar;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-mod window;
-
-use fleetblast_stats::matrix::Scores;
 
 use self::scalar::Cells;
-use self::window::Window;
 use crate::hits::{Edit, EditOp};
 use crate::order::Bounds;
 use crate::prelim::Kernel;
+use crate::xdrop::{
+    self, EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT,
+    NEVER, OP_MASK, Record, SUBSTITUTION, Window,
+};
 
-/// "Minus infinity" of cells: low enough to never win, high enough to never overflow.
-const NEVER: i32 = i32::MIN / 2;
-
-/// Lower two bits of a trace byte: how the cell was reached.
-const OP_MASK: u8 = 3;
-const SUBSTITUTION: u8 = 0;
-const GAP_IN_SUBJECT: u8 = 1;
-const GAP_IN_QUERY: u8 = 2;
-/// The gap in the subject that leaves this cell downwards was open before.
-const EXTENDS_GAP_IN_SUBJECT: u8 = 4;
-/// The gap in the query that leaves this cell to the right was open before.
-const EXTENDS_GAP_IN_QUERY: u8 = 8;
-
-/// A gap of length `l` costs `open + l * extend`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GapCosts {
-    pub open: i32,
-    pub extend: i32,
-}
-
-/// Matrix rows padded to a power of two, so that no code of a residue is out of bounds.
-#[derive(Clone, Debug)]
-pub(super) struct PaddedScores([[i32; 32]; 32]);
-
-impl PaddedScores {
-    pub fn new(scores: &Scores) -> Self {
-        let mut padded = PaddedScores([[NEVER / 2; 32]; 32]);
-        padded.set(scores);
-        padded
-    }
-
-    pub fn set(&mut self, scores: &Scores) {
-        for (to, from) in self.0.iter_mut().zip(scores) {
-            to[..from.len()].copy_from_slice(from);
-        }
-    }
-
-    #[inline]
-    pub fn row(&self, residue: u8) -> &[i32; 32] {
-        &self.0[usize::from(residue & 31)]
-    }
-}
-
-/// Matrix, gap costs and drop-off of one kind of alignment, all in the same units.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scheme<'a> {
-    pub scores: &'a PaddedScores,
-    pub gaps: GapCosts,
-    pub x_drop: i32,
-}
+pub(super) use crate::xdrop::{GapCosts, PaddedScores, Scheme};
 
 /// Where a row of trace bytes lies: its place in the arena, and the column of its first byte.
 #[derive(Clone, Copy, Debug)]
@@ -102,14 +48,6 @@ impl Default for DpScratch {
     fn default() -> Self {
         DpScratch::with(Kernel::detect())
     }
-}
-
-/// Result of one direction: score, and numbers of query and subject residues used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extent {
-    pub score: i32,
-    pub query: usize,
-    pub subject: usize,
 }
 
 /// An alignment with its columns.
@@ -236,19 +174,13 @@ impl DpScratch {
         if query.is_empty() || subject.len() == 1 {
             return Extent::default();
         }
-        let DpScratch { window, trace, .. } = self;
-        match self.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => avx512::extend(query, subject, scheme, window, trace),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => avx2::extend(query, subject, scheme, window, trace),
-            _ => self.cells.extend(query, subject, scheme, trace),
-        }
+        let DpScratch { kernel, window, trace, cells, .. } = self;
+        xdrop::extend(*kernel, query, subject, scheme, window, trace)
+            .unwrap_or_else(|| cells.extend(query, subject, scheme, trace))
     }
 }
 
-impl Trace {
-    /// Begins with the row before the first query residue, a gap of so many cells.
+impl Record for Trace {
     fn start(&mut self, cells: usize) {
         self.steps.clear();
         self.rows.clear();
@@ -256,11 +188,17 @@ impl Trace {
         self.steps.resize(cells, GAP_IN_QUERY);
     }
 
-    /// Begins a row at a column.
     fn start_row(&mut self, first: usize) {
         self.rows.push(Row { at: self.steps.len(), first });
     }
 
+    #[inline(always)]
+    fn take(&mut self, steps: impl FnOnce() -> [u8; 16]) {
+        self.steps.extend_from_slice(&steps());
+    }
+}
+
+impl Trace {
     /// Columns from the end of an alignment back to its start.
     fn back(&self, extent: Extent, edits: &mut Vec<Edit>) {
         edits.clear();

@@ -3,7 +3,7 @@
 //!
 //! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the
 //! extension, so that one function serves left and right. What is here takes any scores and costs; [`Extender`] does the
-//! same with vectors, where bytes suffice.
+//! same with vectors, where bytes and a narrow window suffice, and [`Wide`] where they do not.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -13,10 +13,13 @@ mod plain;
 #[cfg(test)]
 mod tests;
 mod vector;
+mod wide;
 
 use super::profile::PaddedScores;
 
+pub(super) use crate::xdrop::Extent;
 pub(super) use vector::Extender;
+pub(super) use wide::Wide;
 
 /// Stands for minus infinity; adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
@@ -57,14 +60,6 @@ pub(super) struct Cell {
 }
 
 const DEAD: Cell = Cell { best: MIN_SCORE, gap: MIN_SCORE };
-
-/// Best score of an extension and how many residues of each sequence it takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extent {
-    pub score: i32,
-    pub query: usize,
-    pub subject: usize,
-}
 
 /// The window of live columns of the current row and the best score so far.
 struct Window {

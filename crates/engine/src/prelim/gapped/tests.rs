@@ -4,6 +4,7 @@ use super::*;
 use crate::prelim::kernel::Kernel;
 use crate::prelim::profile;
 use crate::prelim::testing::{Random, kernels, related};
+use crate::xdrop::Window;
 use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -38,14 +39,20 @@ fn check(pairs: &[Pair; 2], scores: &PaddedScores, costs: GapCosts) -> usize {
     let mut strayed = 0;
     for kernel in kernels() {
         let extender = Extender::new(scores, costs, kernel).expect("it fits");
+        let wide = Wide::new(scores, costs, kernel);
         let found = extender.extend([0, 1].map(|i| {
             let (query, subject) = &pairs[i];
             Direction { query, subject, at: MARGIN }
         }));
         for i in 0..2 {
             strayed += usize::from(found[i].is_none());
-            let extent = found[i].unwrap_or(expected[i]);
-            assert_eq!(extent, expected[i], "{kernel:?} {costs:?} {:?}", pairs[i]);
+            let (query, subject) = &pairs[i];
+            let direction = Direction { query, subject, at: MARGIN };
+            let len = subject.len() - 2 * MARGIN;
+            let wide = wide.extend(direction, len, &mut Window::default());
+            for extent in [found[i], wide].into_iter().flatten() {
+                assert_eq!(extent, expected[i], "{kernel:?} {costs:?} {:?}", pairs[i]);
+            }
         }
     }
     strayed

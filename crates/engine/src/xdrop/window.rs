@@ -1,4 +1,4 @@
-//! Rows of the dynamic programming with traceback in vectors: the same results as the scalar rows.
+//! Rows of an extension in vectors: the same results as the scalar rows.
 //!
 //! A row is computed in chunks of columns. What comes down or along the diagonal depends on the row before only. What comes
 //! along the row is a running maximum, with the cost of the way counted from the first column: within a chunk in steps of
@@ -11,7 +11,7 @@
 
 use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, NEVER,
-    SUBSTITUTION, Scheme, Trace,
+    Record, SUBSTITUTION, Scheme,
 };
 
 /// Columns in a chunk.
@@ -106,7 +106,7 @@ impl<'a, L: Lanes> Rules<'a, L> {
 
 /// The last row.
 #[derive(Debug, Default)]
-pub(super) struct Window {
+pub(crate) struct Window {
     /// Best score of an alignment that ends in a column.
     best: Vec<Chunk>,
     /// Best score of one that goes on with a gap in the subject.
@@ -116,22 +116,22 @@ pub(super) struct Window {
     end: usize,
 }
 
-/// See [`DpScratch::extend`](super::DpScratch::extend); neither sequence is empty.
+/// See [`extend`](super::extend).
 #[inline(always)]
-pub(super) fn extend<L: Lanes>(
+pub(super) fn extend<L: Lanes, R: Record>(
     query: &[u8],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
-    trace: &mut Trace,
+    record: &mut R,
 ) -> Extent {
     let rules = Rules::<L>::new(subject, scheme);
     let mut extent = Extent::default();
-    window.start(&rules, trace);
+    window.start(&rules, record);
     for (row, &residue) in query.iter().enumerate() {
         let scores = scheme.scores.row(residue);
-        trace.start_row(window.first * LANES);
-        let column = window.advance(scores, &rules, &mut extent.score, &mut trace.steps);
+        record.start_row(window.first * LANES);
+        let column = window.advance(scores, &rules, &mut extent.score, record);
         if let Some(column) = column {
             (extent.query, extent.subject) = (row + 1, column);
         }
@@ -146,7 +146,7 @@ impl Window {
     /// The row before the first query residue: a gap from the start. In the row after it BLAST+ does not follow the pair after
     /// the last of its cells.
     #[inline(always)]
-    fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, trace: &mut Trace) {
+    fn start<L: Lanes>(&mut self, rules: &Rules<'_, L>, record: &mut impl Record) {
         self.best.clear();
         self.gaps.clear();
         let (mut column, mut score) = (0, 0);
@@ -162,10 +162,10 @@ impl Window {
         }
         self.best.as_flattened_mut()[column - 1] = NEVER;
         (self.first, self.end) = (0, self.best.len());
-        trace.start(column);
+        record.start(column);
     }
 
-    /// Goes on by a query residue with these scores; appends the steps to the columns from the first chunk on. `top` is the best
+    /// Goes on by a query residue with these scores; records the steps to the columns from the first chunk on. `top` is the best
     /// score so far; returns the column that raised it last.
     #[inline(always)]
     fn advance<L: Lanes>(
@@ -173,7 +173,7 @@ impl Window {
         scores: &[i32; 32],
         rules: &Rules<'_, L>,
         top: &mut i32,
-        steps: &mut Vec<u8>,
+        record: &mut impl Record,
     ) -> Option<usize> {
         let dropped = L::splat(NEVER);
         let mut top_at = None;
@@ -202,14 +202,16 @@ impl Window {
             let (longer_down, longer_across) =
                 (down.minus(rules.residue), across.minus(rules.residue));
             *gaps = longer_down.max(opened).store();
-            let flag = |flag: u8| L::splat(i32::from(flag));
-            let none = flag(0);
-            let step = flag(SUBSTITUTION)
-                .replace(down.above(pair), flag(GAP_IN_SUBJECT))
-                .replace(across.above(without), flag(GAP_IN_QUERY))
-                .plus(flag(EXTENDS_GAP_IN_SUBJECT).replace(opened.above(longer_down), none))
-                .plus(flag(EXTENDS_GAP_IN_QUERY).replace(opened.above(longer_across), none));
-            steps.extend_from_slice(&step.narrow());
+            record.take(|| {
+                let flag = |flag: u8| L::splat(i32::from(flag));
+                let none = flag(0);
+                flag(SUBSTITUTION)
+                    .replace(down.above(pair), flag(GAP_IN_SUBJECT))
+                    .replace(across.above(without), flag(GAP_IN_QUERY))
+                    .plus(flag(EXTENDS_GAP_IN_SUBJECT).replace(opened.above(longer_down), none))
+                    .plus(flag(EXTENDS_GAP_IN_QUERY).replace(opened.above(longer_across), none))
+                    .narrow()
+            });
             let mut kept = score.replace(rules.floor(chunk, *top).above(score), dropped);
             if L::bits(kept.above(L::splat(*top))) != 0 {
                 let mut cells = kept.store();

@@ -4,28 +4,28 @@
 use std::arch::x86_64::*;
 
 use super::window::{self, Chunk, LANES, Lanes, Window};
-use super::{Extent, Scheme, Trace};
+use super::{Extent, Record, Scheme};
 
 /// [`window::extend`] with AVX-512.
-pub(super) fn extend(
+pub(super) fn extend<R: Record>(
     query: &[u8],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
-    trace: &mut Trace,
+    record: &mut R,
 ) -> Extent {
     #[target_feature(enable = "avx512bw")]
-    fn inner(
+    fn inner<R: Record>(
         query: &[u8],
         subject: &[u8],
         scheme: &Scheme<'_>,
         window: &mut Window,
-        trace: &mut Trace,
+        record: &mut R,
     ) -> Extent {
-        window::extend::<Avx512>(query, subject, scheme, window, trace)
+        window::extend::<Avx512, R>(query, subject, scheme, window, record)
     }
     // SAFETY: this kernel is chosen only after the CPU feature was detected.
-    unsafe { inner(query, subject, scheme, window, trace) }
+    unsafe { inner(query, subject, scheme, window, record) }
 }
 
 /// A chunk in a register. Made and used within [`extend`] only.

@@ -1,0 +1,118 @@
+//! Extensions with gaps and an X-drop, their rows in vectors: what the score-only pass and the traceback have in common
+//! (`Blast_SemiGappedAlign` and `ALIGN_EX`, `blast_gapalign.c`, of which the latter records how it got to each cell).
+//!
+//! Rows are query residues, columns are subject residues, and a window of live columns moves along.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+mod window;
+
+use fleetblast_stats::matrix::Scores;
+
+use crate::prelim::Kernel;
+
+pub(crate) use self::window::Window;
+
+/// "Minus infinity" of cells: low enough to never win, high enough to never overflow.
+pub(crate) const NEVER: i32 = i32::MIN / 2;
+
+/// Lower two bits of a step: how the cell was reached.
+pub(crate) const OP_MASK: u8 = 3;
+pub(crate) const SUBSTITUTION: u8 = 0;
+pub(crate) const GAP_IN_SUBJECT: u8 = 1;
+pub(crate) const GAP_IN_QUERY: u8 = 2;
+/// The gap in the subject that leaves this cell downwards was open before.
+pub(crate) const EXTENDS_GAP_IN_SUBJECT: u8 = 4;
+/// The gap in the query that leaves this cell to the right was open before.
+pub(crate) const EXTENDS_GAP_IN_QUERY: u8 = 8;
+
+/// A gap of length `l` costs `open + l * extend`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GapCosts {
+    pub open: i32,
+    pub extend: i32,
+}
+
+/// Matrix, gap costs and drop-off of one kind of alignment, all in the same units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scheme<'a> {
+    pub scores: &'a PaddedScores,
+    pub gaps: GapCosts,
+    pub x_drop: i32,
+}
+
+/// Scores per query residue code, per subject residue code; padded to a power of two, so that no code of a residue is out of
+/// bounds.
+#[derive(Clone, Debug)]
+pub(crate) struct PaddedScores(pub [[i32; 32]; 32]);
+
+impl PaddedScores {
+    pub fn new(scores: &Scores) -> Self {
+        let mut padded = PaddedScores([[NEVER / 2; 32]; 32]);
+        padded.set(scores);
+        padded
+    }
+
+    pub fn set(&mut self, scores: &Scores) {
+        for (to, from) in self.0.iter_mut().zip(scores) {
+            to[..from.len()].copy_from_slice(from);
+        }
+    }
+
+    #[inline]
+    pub fn row(&self, residue: u8) -> &[i32; 32] {
+        &self.0[usize::from(residue & 31)]
+    }
+}
+
+/// Best score of an extension, and numbers of query and subject residues used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub score: i32,
+    pub query: usize,
+    pub subject: usize,
+}
+
+/// What becomes of how cells were reached.
+pub(crate) trait Record {
+    /// Begins with the row before the first query residue, a gap of so many cells.
+    fn start(&mut self, cells: usize);
+    /// Begins a row at a column.
+    fn start_row(&mut self, first: usize);
+    /// Takes the steps to the next columns.
+    fn take(&mut self, steps: impl FnOnce() -> [u8; window::LANES]);
+}
+
+/// Only the score is wanted.
+impl Record for () {
+    #[inline(always)]
+    fn start(&mut self, _: usize) {}
+
+    #[inline(always)]
+    fn start_row(&mut self, _: usize) {}
+
+    #[inline(always)]
+    fn take(&mut self, _: impl FnOnce() -> [u8; window::LANES]) {}
+}
+
+/// Best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not aligned; neither sequence is
+/// empty. `None` where there are no vectors for it.
+pub(crate) fn extend(
+    kernel: Kernel,
+    query: &[u8],
+    subject: &[u8],
+    scheme: &Scheme<'_>,
+    window: &mut Window,
+    record: &mut impl Record,
+) -> Option<Extent> {
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512 => Some(avx512::extend(query, subject, scheme, window, record)),
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2 => Some(avx2::extend(query, subject, scheme, window, record)),
+        _ => None,
+    }
+}
