@@ -22,7 +22,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test difftest difftest-db difftest-full difftest-mpi test-mpi fuzzdiff bench bench-full bench-single bench-fleet bench-load lint \
+.PHONY: build tools demo test test-processes difftest difftest-db difftest-full difftest-kernels difftest-mpi test-mpi fuzzdiff bench bench-full bench-single bench-fleet bench-load lint \
         fuzz clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -40,16 +40,31 @@ demo:
 
 ## test: unit and black-box tests, then the quick differential tables against BLAST+
 test:
-	scripts/setup.sh
+	scripts/setup.sh mpi
 	$(MAKE) --no-print-directory tools
 	$(CARGO) test --locked --workspace
 	$(DIFFTEST) table --quick
 	$(DIFFTEST) table --quick --ranks --filter text
 	$(DIFFTEST) makedb --quick
+	$(MAKE) --no-print-directory test-processes
+
+# Ranks as processes, by the MPI that was found or has just been installed.
+test-processes:
+ifdef MPI
+	$(DIFFTEST) table --quick --mpi --filter text
+	$(DIFFTEST) kills --mpi --count 8
+else
+	@echo "NOT TESTED: processes; this build is without MPI"
+endif
 
 ## difftest: the whole differential table
 difftest: tools
 	$(DIFFTEST) table
+
+## difftest-kernels: the quick table with lesser vector instructions than this processor has
+difftest-kernels: tools
+	FLEETBLAST_KERNEL=avx2 $(DIFFTEST) table --quick
+	FLEETBLAST_KERNEL=portable $(DIFFTEST) table --quick
 
 ## difftest-db: databases made and read, against makeblastdb and blastdbcmd (needs the nucleotide data)
 difftest-db: tools
@@ -65,9 +80,10 @@ difftest-mpi: tools
 	$(DIFFTEST) table --quick --ranks
 	$(if $(MPI),$(DIFFTEST) table --quick --mpi,@echo "NOT TESTED: processes; this build is without MPI")
 
-## test-mpi: the module on MPI, with every MPI library there is
+## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together
 test-mpi:
 	crates/mpi/tests/run.sh
+	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast,@echo "NOT TESTED: broadcast; this build is without MPI")
 
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools

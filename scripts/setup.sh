@@ -1,13 +1,17 @@
 #!/bin/bash
 # Installs what the tests and the demo need beside Rust: NCBI BLAST+ (the oracle, and makeblastdb),
-# real protein sequences, and a C compiler for crates that build C code. Does nothing for what is
-# there already.
+# real protein sequences, and a C compiler for crates that build C code; with the word `mpi`, also Open
+# MPI and libclang, which reads its header, unless some MPI is there. Does nothing for what is there already.
 set -euo pipefail
 
 wanted=()
 command -v blastp >/dev/null && command -v makeblastdb >/dev/null || wanted+=(ncbi-blast+)
 [ -d /usr/share/doc/mmseqs2/example-data ] || wanted+=(mmseqs2-examples)
 command -v cc >/dev/null && command -v make >/dev/null || wanted+=(build-essential)
+if [ "${1:-}" = mpi ]; then
+    command -v mpicc >/dev/null && command -v mpirun >/dev/null || wanted+=(libopenmpi-dev openmpi-bin)
+    ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || wanted+=(libclang-dev)
+fi
 
 if [ ${#wanted[@]} -gt 0 ]; then
     if ! command -v apt-get >/dev/null; then

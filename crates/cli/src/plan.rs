@@ -3,7 +3,7 @@
 //! # Environment
 //! `BATCH_SIZE` (residues of queries searched together) and `OLD_FSC` are honoured as in BLAST+; [`REFUSED_VARIABLES`]
 //! change the results of BLAST+ in ways FleetBLAST does not follow, so a search is refused while one is set.
-//! `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
+//! [`KERNEL`] is FleetBLAST's own. `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
 //! `-matrix` are built in, in BLAST+ as here.
 
 mod fleet;
@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use fleetblast_db::load::Wish;
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::params::Params;
+use fleetblast_engine::prelim::Kernel;
 
 pub use self::fleet::{Checkpoint, Fleet};
 pub use self::format::{Format, Report};
@@ -35,6 +36,9 @@ use crate::terminal::When;
 /// Variables that change what BLAST+ reports and that FleetBLAST does not know.
 pub const REFUSED_VARIABLES: [&str; 5] =
     ["ADAPTIVE_CBS", "BL2SEQ_LEGACY", "CHUNK_SIZE", "CTOOLKIT_COMPATIBLE", "OVERLAP_CHUNK_SIZE"];
+
+/// Names the vector instructions to use: `avx512`, `avx2`, or `portable`.
+pub const KERNEL: &str = "FLEETBLAST_KERNEL";
 
 /// Residues of queries that BLAST+ searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
 const BATCH_SIZE: usize = 10_000;
@@ -113,6 +117,8 @@ pub struct Plan {
     pub fleet: Fleet,
     /// How to bring the database into memory (`-loader`, `-memory`).
     pub load: Wish,
+    /// Vector instructions to use.
+    pub kernel: Kernel,
     /// File for the timing (`-timing`).
     pub timing: Option<PathBuf>,
     /// Whether to show progress.
@@ -191,6 +197,7 @@ impl Plan {
             partitions: options.partitions,
             fleet: fleet::plan(options, old_finite_size)?,
             load: load::wish(&options.loader, options.memory.as_deref())?,
+            kernel: kernel(host)?,
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),
         })
@@ -207,6 +214,17 @@ fn refuse_unsupported(options: &BlastpOptions, host: &Host<'_>) -> Result<(), Cl
         }
         None => Ok(()),
     }
+}
+
+/// The best vector instructions there are, unless [`KERNEL`] tells otherwise: to measure and to test the others.
+fn kernel(host: &Host<'_>) -> Result<Kernel, CliError> {
+    let Some(name) = (host.variable)(KERNEL) else { return Ok(Kernel::detect()) };
+    Kernel::named(&name.to_string_lossy()).ok_or_else(|| {
+        let name = name.to_string_lossy();
+        CliError::query_options(format_args!(
+            "environment variable {KERNEL}: this processor has no '{name}'; it may be avx512, avx2, or portable"
+        ))
+    })
 }
 
 fn batch_size(host: &Host<'_>) -> Result<usize, CliError> {

@@ -126,7 +126,7 @@ impl Spread {
 /// How a database came into memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loading {
-    /// `map`, `read` or `direct`.
+    /// `map`, `read`, `direct` or `broadcast`.
     pub method: &'static str,
     /// Why.
     pub reason: String,
@@ -134,9 +134,12 @@ pub struct Loading {
     pub streamed_through_bytes: Option<u64>,
     /// Bytes read from files.
     pub bytes_read: u64,
+    /// Bytes that ranks got from other hosts instead.
+    pub bytes_received: u64,
     /// The pages they are on.
     pub pages: String,
-    /// Wall time of reading them, beside the search.
+    /// Wall time of reading them, beside the search; with `broadcast`, of loading before it, in sum over the ranks that
+    /// filled memory.
     pub read_seconds: f64,
     /// Time that searching threads waited for it, in sum.
     pub wait_seconds: f64,

@@ -122,6 +122,10 @@ fn what_cannot_be_is_refused() {
     refused(&["-memory", "0"], "-memory needs a number of bytes");
     refused(&["-loader", "magic"], "loader");
     refused(&["-loader", "map", "-memory", "30K"], "-loader map cannot keep within -memory");
+    for more in [&[][..], &["-ranks", "3"]] {
+        let alone = [&["-loader", "broadcast"], more].concat();
+        refused(&alone, "-loader broadcast is for processes that MPI connects");
+    }
     let output = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
         .args(["blastp", "-query", "q.fa", "-subject", "q.fa", "-memory", "1G"])
         .current_dir(dir.path())

@@ -1,5 +1,6 @@
 //! What can go wrong with a database, in the oracle's words where it has words.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::SequenceKind;
@@ -286,6 +287,23 @@ pub enum DbError {
         size: u64,
         /// Bytes allowed.
         limit: u64,
+    },
+    /// A process on its own was to load the database together with others.
+    #[error(
+        "-loader broadcast is for processes that MPI connects: start them with mpirun or srun, or use \
+         -loader map, read or auto"
+    )]
+    BroadcastAlone,
+    /// Bytes are wanted that are not in memory.
+    #[error(
+        "the bytes of sequences {} to {} are not among those in memory, of sequences {} to {}",
+        wanted.start, wanted.end, held.start, held.end
+    )]
+    NotHeld {
+        /// OIDs that are wanted.
+        wanted: Range<u32>,
+        /// OIDs in memory.
+        held: Range<u32>,
     },
     /// No memory to load a part of the database into.
     #[error(

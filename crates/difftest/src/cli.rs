@@ -35,9 +35,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
   difftest bench [--full | --single | --fleet]
-      Interleaved timing of both programs with 1 and 2 threads; --full: all queries, 3 rounds
-      (about a quarter of an hour); --single: one query; --fleet: on ranks that mpirun starts,
-      or in one process where it is not found; else 20 queries (below 5 minutes).
+      Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
+      with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
+      that mpirun starts, or in one process where it is not found (a quarter of an hour); else 20
+      queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead

@@ -25,6 +25,8 @@ pub struct Shape {
     ranks: u32,
     /// Of each rank.
     threads: u32,
+    /// Processes load the database together.
+    broadcast: bool,
     options: Vec<String>,
 }
 
@@ -50,6 +52,8 @@ const SHAPES: [(u32, u32, &str); 16] = [
 
 /// Options that say how many threads there are, or that it does not matter.
 const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
+/// Options that say how the database is loaded, or that there is none.
+const OF_LOADING: [&str; 3] = ["-loader", "-memory", "-subject"];
 
 impl Spread {
     /// Makes up for what many ranks may say otherwise than one program: what they write to is shown when it is whole only.
@@ -68,13 +72,14 @@ impl Spread {
 impl Shape {
     /// So many ranks with so many threads each.
     pub fn of(ranks: u32, threads: u32) -> Self {
-        Shape { ranks, threads, options: Vec::new() }
+        Shape { ranks, threads, broadcast: false, options: Vec::new() }
     }
 
     /// One of those that cases take turns in.
     pub fn numbered(number: usize) -> Self {
         let (ranks, threads, options) = SHAPES[number % SHAPES.len()];
-        Shape { ranks, threads, options: options.split(' ').map(String::from).collect() }
+        let options = options.split(' ').map(String::from).collect();
+        Shape { ranks, threads, broadcast: number % 3 == 1, options }
     }
 
     /// A random one; a checkpoint, if it has one, is in the current directory.
@@ -106,7 +111,7 @@ impl Shape {
         if rng.chance(0.2) {
             add("checkpoint", CHECKPOINT.to_owned());
         }
-        Shape { ranks, threads: rng.between(1, 2) as u32, options }
+        Shape { ranks, threads: rng.between(1, 2) as u32, broadcast: rng.chance(0.3), options }
     }
 
     /// The same without an option that has a value.
@@ -121,8 +126,12 @@ impl Shape {
     /// What starts `tested` on these ranks, and all arguments.
     pub fn spread(&self, tested: &Tool, spread: Spread, args: &[String]) -> (Tool, Vec<String>) {
         let mut all = self.options.clone();
-        if !args.iter().any(|arg| OF_THREADS.contains(&arg.as_str())) {
+        let say = |options: &[&str]| args.iter().any(|arg| options.contains(&arg.as_str()));
+        if !say(&OF_THREADS) {
             all.extend(["-num_threads".to_owned(), self.threads.to_string()]);
+        }
+        if self.broadcast && spread == Spread::Processes && !say(&OF_LOADING) {
+            all.extend(["-loader".to_owned(), "broadcast".to_owned()]);
         }
         let tool = match spread {
             Spread::None => return (tested.clone(), args.to_vec()),

@@ -1,5 +1,7 @@
 //! Who was heard of when.
 
+use std::cmp::Reverse;
+
 use crate::config::Heartbeat;
 use crate::ids::Time;
 
@@ -30,7 +32,8 @@ impl Peers {
         self.told[peer] = now;
     }
 
-    /// Looks around: a peer that was silent for too long with the length of its silence, if there is one.
+    /// Looks around: of the peers that were silent for too long, the one that was so for longest, with the length of its
+    /// silence. Others may be waiting for that one.
     pub fn silent(&mut self, now: Time) -> Option<(usize, Time)> {
         let limit = self.heartbeat?.limit;
         let before = self.looked.replace(now);
@@ -38,7 +41,9 @@ impl Peers {
             self.heard.fill(now);
         }
         let silence = self.heard.iter().map(|&heard| now.since(heard));
-        silence.enumerate().find(|&(_, silence)| silence > limit)
+        // The first of equals.
+        let longest = silence.enumerate().min_by_key(|&(_, silence)| Reverse(silence));
+        longest.filter(|&(_, silence)| silence > limit)
     }
 
     /// The peers that were told nothing for an interval and so need a ping, which is noted as sent.
@@ -72,6 +77,17 @@ mod tests {
         }
         peers.hear(0, Time(131));
         assert_eq!(peers.silent(Time(131)), Some((1, Time(31))));
+    }
+
+    #[test]
+    fn of_several_the_longest_silent_is_found() {
+        let mut peers = peers(3);
+        assert_eq!(peers.silent(Time(100)), None);
+        peers.hear(0, Time(105));
+        peers.hear(2, Time(104));
+        assert_eq!(peers.silent(Time(120)), None);
+        peers.hear(1, Time(121));
+        assert_eq!(peers.silent(Time(140)), Some((2, Time(36))));
     }
 
     #[test]

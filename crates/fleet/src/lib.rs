@@ -14,7 +14,8 @@
 //! whoever carries out the works; here they are [`Payload`](payload::Payload)s of some size. So the same code runs on
 //! threads, on MPI, and in the [simulator](sim).
 //!
-//! [`plan`] lays a job out over its ranks; [`config`] has the settings that all roles share.
+//! [`plan`] lays a job out over its ranks; [`config`] has the settings that all roles share; [`loading`] is how all ranks
+//! bring the database into memory together, before the first event.
 //!
 //! # Life of a block
 //! 1. The supermaster reads it from the input and hands it to a group.
@@ -36,6 +37,7 @@
 pub mod config;
 mod health;
 pub mod ids;
+pub mod loading;
 pub mod master;
 pub mod message;
 pub mod payload;

@@ -182,7 +182,8 @@ pub enum ToWorker<P> {
         /// The bytes.
         bytes: P,
     },
-    /// Take part in a collective write, as soon as no search is under way.
+    /// Take part in a collective write, beside the search. Every worker of the group is told so once for each write, also
+    /// those without a share, and the next write begins when all have said that this one is done.
     Collective {
         /// The worker's share; offsets count from the start of the file.
         runs: Vec<Run>,

@@ -27,7 +27,7 @@ pub enum SupermasterWork {
         /// An earlier run finished it: the queries themselves are not needed.
         skip: bool,
     },
-    /// Write what comes after the last block, make the file durable and give it its name.
+    /// Write what comes after the last block. The driver gives the file its name when all ranks have closed it.
     Close {
         /// Where the last block's output ends.
         offset: u64,
@@ -115,7 +115,8 @@ pub enum WorkerWork<P> {
         /// Bytes of formatted pieces that may stay in memory; what does not fit goes to the spool.
         budget: u64,
     },
-    /// Take part in a collective write (compute: it waits for others); may hold a write buffer full at a time.
+    /// Take part in a collective write (io): it waits for the others of the group, whose io lanes it does not need
+    /// otherwise. May hold a write buffer full.
     Collective {
         /// The worker's share; offsets count from the start of the file.
         runs: Vec<Run>,
@@ -147,12 +148,11 @@ impl<P> WorkerWork<P> {
     /// The work's lane.
     pub fn lane(&self) -> Lane {
         match self {
-            WorkerWork::Search { .. }
-            | WorkerWork::Answer { .. }
-            | WorkerWork::Collective { .. } => Lane::Compute,
-            WorkerWork::Gather { .. } | WorkerWork::Write(_) | WorkerWork::Persist { .. } => {
-                Lane::Io
-            }
+            WorkerWork::Search { .. } | WorkerWork::Answer { .. } => Lane::Compute,
+            WorkerWork::Collective { .. }
+            | WorkerWork::Gather { .. }
+            | WorkerWork::Write(_)
+            | WorkerWork::Persist { .. } => Lane::Io,
         }
     }
 }

@@ -147,22 +147,25 @@ impl Comm {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn barrier(&self) -> Result<(), MpiError> {
+        let mut arrival = self.arrive()?;
+        let mut backoff = Backoff::new();
+        while !arrival.is_complete()? {
+            backoff.pause(BARRIER_NAP);
+        }
+        Ok(())
+    }
+
+    /// Tells the other ranks that this one is here, without waiting for them.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn arrive(&self) -> Result<Arrival, MpiError> {
         // SAFETY: a constant of MPI.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: the communicator lives as long as `self`; the request is written.
         let code = unsafe { ffi::MPI_Ibarrier(self.raw(), &mut request) };
         check("MPI_Ibarrier", code).map_err(self.failed())?;
-        let mut backoff = Backoff::new();
-        loop {
-            let mut done = 0;
-            // SAFETY: the request is that of the barrier or, after its end, null; no status is wanted.
-            let code = unsafe { ffi::MPI_Test(&mut request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
-            check("MPI_Ibarrier", code).map_err(self.failed())?;
-            if done != 0 {
-                return Ok(());
-            }
-            backoff.pause(BARRIER_NAP);
-        }
+        Ok(Arrival { comm: self.clone(), request })
     }
 
     /// Copies the bytes of rank `root` to all. All ranks must give the same number of bytes. Keeps a core busy.
@@ -253,6 +256,28 @@ impl Comm {
                 Err(MpiError::Elsewhere { rank: first, text })
             }
         }
+    }
+}
+
+/// The arrival of this rank where all ranks of a group shall be, some of which may not be there yet. To be asked until all
+/// are, or until the job ends early.
+pub struct Arrival {
+    comm: Comm,
+    request: ffi::MPI_Request,
+}
+
+impl Arrival {
+    /// Whether all ranks of the group are here. Does not wait.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn is_complete(&mut self) -> Result<bool, MpiError> {
+        let mut done = 0;
+        // SAFETY: the request is that of a barrier, whose communicator lives as long as `self`, or, after its end, null;
+        // no status is wanted.
+        let code = unsafe { ffi::MPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
+        check("MPI_Ibarrier", code).map_err(self.comm.failed())?;
+        Ok(done != 0)
     }
 }
 

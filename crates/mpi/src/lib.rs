@@ -48,7 +48,7 @@ mod world;
 
 #[cfg(feature = "mpi")]
 pub use self::{
-    comm::Comm,
+    comm::{Arrival, Comm},
     file::{Access, ParallelFile},
     messages::{Mailbox, Message},
     shared::{Residence, SharedBytes, SharedFill},

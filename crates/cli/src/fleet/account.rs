@@ -113,6 +113,7 @@ fn loading(common: &Common, figures: &[Figures]) -> Loading {
         reason: choice.reason.clone(),
         streamed_through_bytes: choice.streamed,
         bytes_read: loaded().map(|loaded| loaded.bytes).sum(),
+        bytes_received: loaded().map(|loaded| loaded.received).sum(),
         pages: loaded().map(|loaded| loaded.pages.clone()).next().unwrap_or_default(),
         read_seconds: loaded().map(|loaded| loaded.seconds).sum(),
         wait_seconds: loaded().map(|loaded| loaded.wait_seconds).sum(),

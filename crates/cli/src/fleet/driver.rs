@@ -134,8 +134,13 @@ pub fn run<T: Transport>(
         if let Some((id, works, shared, pool)) = worker {
             let role = Worker::new(id, config, topology);
             let recorder = driver.recorder.clone();
-            let moving = lanes::moving(scope, Arc::clone(&shared), recorder.clone(), done.clone());
-            driver.moving = Some(moving);
+            driver.moving = Some(lanes::moving(
+                scope,
+                Arc::clone(&shared),
+                driver.transport.writer(),
+                recorder.clone(),
+                done.clone(),
+            ));
             driver.shared = Some(shared);
             let works = lanes::compute(scope, works, pool, recorder, done.clone());
             driver.worker = Some((id, Slot { role, works, exited: false }));

@@ -16,9 +16,9 @@ use fleetblast_fleet::work::{
 
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
-use super::transport::Happening;
+use super::transport::{Assembled, Happening};
 use super::wire::Bytes;
-use super::worker::{Shared, WorkerWorks};
+use super::worker::{Moved, Shared, WorkerWorks};
 use crate::error::CliError;
 use crate::trace::{Kind, Lane, Recorder, Span};
 
@@ -128,10 +128,12 @@ pub fn compute<'s, 'a: 's>(
     sender
 }
 
-/// Starts the thread of a worker that writes and sends beside the search.
+/// Starts the thread of a worker that writes and sends beside the search. Bytes of the output go to `writer` if there is
+/// one.
 pub fn moving<'s>(
     scope: &'s Scope<'s, '_>,
     shared: Arc<Shared>,
+    writer: Option<Sender<Assembled>>,
     recorder: Recorder,
     done: Sender<Happening>,
 ) -> Sender<(Ticket, WorkerWork<Bytes>)> {
@@ -139,7 +141,18 @@ pub fn moving<'s>(
     scope.spawn(move || {
         for (ticket, work) in receiver {
             let mut span = of_worker(&recorder, Lane::Output, &work);
-            let outcome = shared.move_bytes(work);
+            let outcome = match (shared.move_bytes(work), &writer) {
+                (Ok(Moved::Assembled { stretches, freed }), Some(writer)) => {
+                    let _ = writer.send(Assembled { ticket, stretches, freed, span });
+                    continue;
+                }
+                (Ok(Moved::Assembled { stretches, freed }), None) => {
+                    let written = shared.output().write(&stretches);
+                    written.map(|()| WorkerOutcome::Written { freed })
+                }
+                (Ok(Moved::Done(outcome)), _) => Ok(outcome),
+                (Err(error), _) => Err(error),
+            };
             note(&mut span, &outcome);
             drop(span);
             let _ = done.send(Happening::Worker(ticket, outcome));
@@ -223,5 +236,69 @@ fn note(span: &mut Span, outcome: &Result<WorkerOutcome<Bytes>, CliError>) {
         Ok(WorkerOutcome::Found(hits)) => span.arg("bytes", hits.bytes()),
         Ok(WorkerOutcome::Gathered { bytes, .. }) => span.arg("bytes", bytes.bytes()),
         Ok(WorkerOutcome::Answered { .. } | WorkerOutcome::Written { .. }) | Err(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::Receiver;
+    use std::thread;
+
+    use fleetblast_fleet::ids::{PartitionId, WorkerId};
+    use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+
+    use super::*;
+    use crate::fleet::output;
+    use crate::fleet::store::Store;
+
+    /// A worker that holds one piece, and the work of writing its middle at offset 3.
+    fn worker(path: &Path) -> (Arc<Shared>, WorkerWork<Bytes>) {
+        let (block, partition) = (BlockId(0), PartitionId(0));
+        let mut store = Store::new(path.parent().unwrap_or(path));
+        store.keep((block, partition, 0), b"<bytes>".to_vec(), 100).unwrap();
+        let holder = Holder::Worker(WorkerId(0), partition);
+        let slices = vec![Slice { holder, piece: 0, start: 1, length: 5 }];
+        let runs = vec![Run { block, offset: 3, slices }];
+        let work = WorkerWork::Write(Window { block, runs, parts: Vec::new() });
+        (Arc::new(Shared::new(store, None, output::Shared::new(path))), work)
+    }
+
+    /// What a worker's thread tells of a work.
+    fn told(
+        shared: Arc<Shared>,
+        work: WorkerWork<Bytes>,
+        writer: Option<Sender<Assembled>>,
+    ) -> Receiver<Happening> {
+        let (done, happenings) = channel();
+        thread::scope(|scope| {
+            let moving = moving(scope, shared, writer, Recorder::default(), done);
+            moving.send((Ticket(7), work)).unwrap();
+        });
+        happenings
+    }
+
+    #[test]
+    fn a_worker_writes_unless_somebody_does_it_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report");
+        std::fs::write(&path, "...").unwrap();
+
+        let (writer, assembled) = channel();
+        let (shared, work) = worker(&path);
+        assert!(told(shared, work, Some(writer)).try_recv().is_err(), "nothing is written yet");
+        let Assembled { ticket, stretches, freed, .. } = assembled.recv().unwrap();
+        assert_eq!((ticket, freed, stretches.len()), (Ticket(7), 5, 1));
+        assert_eq!((stretches[0].offset, &stretches[0].bytes[..]), (3, &b"bytes"[..]));
+        assert_eq!(std::fs::read(&path).unwrap(), b"...");
+
+        let (shared, work) = worker(&path);
+        let happening = told(shared, work, None).recv().unwrap();
+        let freed = match happening {
+            Happening::Worker(Ticket(7), Ok(WorkerOutcome::Written { freed })) => freed,
+            _ => panic!("it did not write"),
+        };
+        assert_eq!(freed, 5);
+        assert_eq!(std::fs::read(&path).unwrap(), b"...bytes");
     }
 }

@@ -3,7 +3,12 @@
 use std::fs;
 use std::io::{self, Write};
 
-use fleetblast_db::load::{HELD_SHARE, machine};
+use fleetblast_db::load::machine;
+#[cfg(feature = "mpi")]
+use fleetblast_db::load::{self, Choice, Purpose};
+use fleetblast_db::load::{HELD_SHARE, Method};
+#[cfg(feature = "mpi")]
+use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
 use fleetblast_fleet::plan::{Plan as Layout, Request, Size};
 
@@ -19,8 +24,36 @@ pub struct Ranks {
     pub all: u32,
     /// On the fullest host.
     pub per_host: u32,
+    /// Hosts.
+    pub hosts: u32,
     /// Bytes of memory that a rank may use, on the host that has least; `None` if no host tells.
     pub memory: Option<u64>,
+    /// Some host has the database on other machines.
+    pub remote: bool,
+}
+
+impl Ranks {
+    /// So many in this process. With `-memory` they are a plan for elsewhere, each on a host of its own.
+    pub fn of_one_process(plan: &Plan, ranks: u32) -> Self {
+        let hosts = if plan.load.memory.is_some() { ranks } else { 1 };
+        let memory = memory_per_rank(ranks);
+        Ranks { all: ranks, per_host: ranks, hosts, memory, remote: false }
+    }
+
+    /// Whether they load the database together: where several hosts would read it over a network, unless the user wants
+    /// otherwise. A single block of queries is searched in each partition once, so that nothing would be read twice. That
+    /// the database fits is a condition of any layout.
+    fn broadcast(&self, wish: Option<Method>, blocks: Option<u32>) -> bool {
+        let several_read = self.hosts > 1 && self.remote && blocks != Some(1);
+        wish.map_or(several_read, |method| method == Method::Broadcast)
+    }
+}
+
+/// Whether the database is on other machines.
+#[cfg(feature = "mpi")]
+pub fn is_remote(database: &Database) -> bool {
+    let path = database.volume_file(0, VolumeFile::Sequences);
+    path.is_some_and(|path| machine::storage(&path) == machine::Storage::Network)
 }
 
 /// What a rank of this host may use, if there are so many of them.
@@ -34,14 +67,16 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 /// # Errors
 /// A database that does not fit, wishes that cannot be had; an index out of order.
 pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, CliError> {
-    let config = &plan.fleet.config;
+    let (config, blocks) = (&plan.fleet.config, blocks(plan));
     let mut request = Request {
         ranks: ranks.all,
         ranks_per_host: ranks.per_host,
+        hosts: ranks.hosts,
+        broadcast: ranks.broadcast(plan.load.method, blocks),
         threads: plan.threads as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: size(&target.searched).map_err(|error| subjects::failure(&error))?,
-        blocks: blocks(plan),
+        blocks,
         wishes: plan.fleet.wishes,
     };
     if let Some(wanted) = plan.load.memory {
@@ -60,6 +95,23 @@ fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
     })
 }
 
+/// How the processes of a layout bring the database into memory.
+///
+/// # Errors
+/// A database that cannot be loaded as wished; an index out of order.
+#[cfg(feature = "mpi")]
+pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, CliError> {
+    let why = match plan.load.method {
+        Some(_) => "as asked for",
+        None => "several hosts and a network file system: each byte is read once",
+    };
+    let choice = match layout.broadcast {
+        true => Choice::broadcast(&target.searched, why),
+        false => load::choose(&target.searched, Purpose::Search, plan.load),
+    };
+    choice.map_err(|error| subjects::failure(&error))
+}
+
 /// Prints a layout.
 ///
 /// # Errors
@@ -75,4 +127,22 @@ fn blocks(plan: &Plan) -> Option<u32> {
     // Most of a file are residues.
     let blocks = data.len().div_ceil(BLOCK_RESIDUES as u64).max(1);
     Some(u32::try_from(blocks).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_load_together_where_they_would_read_over_a_network_several_times() {
+        let ranks = |hosts, remote| Ranks { all: 8, per_host: 4, hosts, memory: None, remote };
+        for blocks in [None, Some(2)] {
+            assert!(ranks(2, true).broadcast(None, blocks));
+            assert!(!ranks(1, true).broadcast(None, blocks));
+            assert!(!ranks(2, false).broadcast(None, blocks));
+            assert!(!ranks(2, true).broadcast(Some(Method::Map), blocks));
+        }
+        assert!(!ranks(2, true).broadcast(None, Some(1)));
+        assert!(ranks(1, false).broadcast(Some(Method::Broadcast), Some(1)));
+    }
 }

@@ -10,7 +10,11 @@ mod master;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod output;
+#[cfg(feature = "mpi")]
+mod parallel;
 mod records;
+#[cfg(feature = "mpi")]
+mod share;
 mod store;
 mod supermaster;
 mod threads;
@@ -23,12 +27,14 @@ mod worker;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
-use fleetblast_db::load::{self, Choice, Purpose};
+use fleetblast_db::load::{self, Choice, Held, Purpose};
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::ids::{GroupId, Rank, WorkerId};
+use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
+use fleetblast_fleet::plan::Plan as Layout;
 use fleetblast_fleet::role::{Exit, Failure};
 use fleetblast_fleet::topology::{Shape, Topology};
 use fleetblast_spool::Checkpoint;
@@ -66,11 +72,12 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
     let start = Instant::now();
     let target = Target::open(plan)?;
-    let ranks_here = Ranks { all: ranks, per_host: ranks, memory: layout::memory_per_rank(ranks) };
-    let layout = layout::lay_out(plan, &target, ranks_here)?;
+    let layout = layout::lay_out(plan, &target, Ranks::of_one_process(plan, ranks))?;
     if plan.fleet.dry_run {
         return layout::print(&layout);
     }
+    let choice = load::choose(&target.searched, Purpose::Search, plan.load)
+        .map_err(|error| subjects::failure(&error))?;
     let Some((ends, checkpoint)) = Ends::open(plan, &target)? else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
@@ -82,8 +89,9 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
         None => None,
     };
     let path = ends.output.path().to_owned();
-    let common = Common::new(plan, &target, layout.shape, path, kept)?;
-    let mut first = Some((ends.works(&common.job)?, vigil));
+    let common = Common::new(plan, &target, &layout, choice, path, kept);
+    let (works, whole) = ends.works(&common.job)?;
+    let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
         for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
@@ -92,7 +100,9 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
             let (works, vigil) = first.unzip();
             let common = &common;
             threads.push(scope.spawn(move || {
-                let end = common.run(rank, works, vigil.unwrap_or_default(), &mut transport);
+                let vigil = vigil.unwrap_or_default();
+                let end = account::recorder(plan, rank.0)
+                    .and_then(|recorder| common.run(rank, works, vigil, &recorder, &mut transport));
                 if !matches!(end, Ok((End::Exited(_), _))) {
                     transport.end_all();
                 }
@@ -119,6 +129,7 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
             _ => {}
         }
     }
+    let ended = ended.and_then(|()| publish(&whole));
     if ended.is_ok() {
         remove(checkpoint);
     }
@@ -128,6 +139,11 @@ pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
         false => Ok(()),
     };
     ended.and(account)
+}
+
+/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
+fn publish(whole: &Receiver<Whole>) -> Result<(), CliError> {
+    whole.try_iter().try_for_each(Whole::publish)
 }
 
 /// Removes the checkpoint of a job whose report is complete.
@@ -206,9 +222,11 @@ impl<'a> Ends<'a> {
         Ok(Some((Ends { queries, output, progress }, checkpoint)))
     }
 
-    /// The supermaster's works with them.
-    fn works(self, job: &'a Job<'a>) -> Result<SupermasterWorks<'a>, CliError> {
-        SupermasterWorks::new(job, self.queries, self.output, self.progress)
+    /// The supermaster's works with them, and where the report comes when it is whole.
+    fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), CliError> {
+        let (publisher, whole) = channel();
+        let Ends { queries, output, progress } = self;
+        Ok((SupermasterWorks::new(job, queries, output, publisher, progress)?, whole))
     }
 }
 
@@ -216,6 +234,8 @@ impl<'a> Ends<'a> {
 struct Common<'a> {
     job: Job<'a>,
     choice: Choice,
+    /// What was loaded together with other processes before the search.
+    held: HashMap<PartitionId, Held>,
     topology: Arc<Topology>,
     config: Arc<Config>,
     /// The output while it is written.
@@ -227,21 +247,27 @@ impl<'a> Common<'a> {
     fn new(
         plan: &'a Plan,
         target: &'a Target,
-        shape: Shape,
+        layout: &Layout,
+        choice: Choice,
         path: PathBuf,
         kept: Option<Kept>,
-    ) -> Result<Self, CliError> {
+    ) -> Self {
+        let shape = layout.shape;
         let partitions = target.searched.partitions(shape.partitions as usize);
         let shape = Shape { partitions: partitions.len() as u32, ..shape };
-        Ok(Common {
+        Common {
             job: Job::new(plan, target, partitions),
-            choice: load::choose(&target.searched, Purpose::Search, plan.load)
-                .map_err(|error| subjects::failure(&error))?,
+            choice,
+            held: HashMap::new(),
             topology: Arc::new(Topology::new(shape)),
-            config: Arc::new(Config { checkpoint: kept.is_some(), ..plan.fleet.config.clone() }),
+            config: Arc::new(Config {
+                checkpoint: kept.is_some(),
+                result_memory: layout.result_memory,
+                ..plan.fleet.config.clone()
+            }),
             path,
             kept,
-        })
+        }
     }
 
     /// Where what is finished can be found again.
@@ -255,18 +281,19 @@ impl<'a> Common<'a> {
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
         vigil: Vigil<'a>,
+        recorder: &Recorder,
         transport: &mut impl Transport,
     ) -> Result<(End, Figures), CliError> {
-        let recorder = account::recorder(self.job.plan, rank.0)?;
-        let hosted = self.hosted(rank, supermaster, &recorder)?;
+        let hosted = self.hosted(rank, supermaster, recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
         let end = driver::run(rank, topology, config, hosted, vigil, transport)?;
         if let (Some(shared), Some(_), End::Exited(Exit::Completed)) = (shared, &self.kept, &end) {
-            // Before the checkpoint is removed. What this rank wrote may be known to its host only.
+            // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
+            // only.
             shared.output().sync()?;
         }
-        Ok((end, Figures::close(self.job.plan, &recorder)?))
+        Ok((end, Figures::close(self.job.plan, recorder)?))
     }
 
     /// What a rank hosts.
@@ -306,7 +333,10 @@ impl<'a> Common<'a> {
             let ranges = target
                 .searched
                 .partitions_within(self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
-            let supply = self.choice.supply_of(&target.searched, ranges);
+            let supply = match self.held.get(&partition) {
+                Some(held) => held.clone().supply(ranges),
+                None => self.choice.supply_of(&target.searched, ranges),
+            };
             let supply = supply.map_err(|error| subjects::failure(&error))?;
             scans.insert(partition, Scan::new(target, supply, true));
         }

@@ -1,30 +1,38 @@
 //! Ranks as processes, connected by MPI.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fleetblast_fleet::ids::Rank;
+use fleetblast_db::load::{Held, Method};
+use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Plan as Layout;
 use fleetblast_mpi::{Launch, Mailbox, MpiError, World};
 use fleetblast_spool::{Checkpoint, Run, Scan};
 
-use super::account::Figures;
+use super::account::{self, Figures};
 use super::checkpoint::{self, Kept};
 use super::layout::{self, Ranks};
-use super::transport::{Envelope, Happening, Transport};
+use super::output::Whole;
+use super::parallel::GroupFile;
+use super::share::{self, Setting};
+use super::transport::{Assembled, Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
-use super::{Common, Ends, remove, verdict};
+use super::{Common, Ends, publish, remove, verdict};
 use crate::error::{CliError, exit};
 use crate::plan::Plan;
 use crate::run::subjects::Target;
+use crate::trace::{Kind, Lane, Recorder};
 
-/// Longest nap between two looks at messages and works.
-const NAP: Duration = Duration::from_millis(1);
+/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
+const NAP: Duration = Duration::from_millis(2);
 /// Shortest.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
+/// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How long to wait at the end for messages to leave.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -41,6 +49,7 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
         let printed = if world.rank() == 0 { layout::print(&layout) } else { Ok(()) };
         return together(&world, printed);
     }
+    let choice = together(&world, layout::loading(plan, &target, &layout))?;
     let is_first = world.rank() == 0;
     let ends = if is_first { Ends::open(plan, &target) } else { Ok(None) };
     let (ends, checkpoint) = together(&world, ends)?.unzip();
@@ -52,10 +61,23 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
     let hosts = hosts(&world)?;
-    let common = together(&world, Common::new(plan, &target, layout.shape, path, kept))?;
-    let mut mailbox = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)? };
+    let mut common = Common::new(plan, &target, &layout, choice, path, kept);
+    let recorder = together(&world, account::recorder(plan, world.rank() as u32))?;
+    let setting = Setting { world: &world, hosts: &hosts, checkpoint: checkpoint.as_ref() };
+    match load_together(setting, &common, &recorder) {
+        Ok(held) => common.held = held,
+        // All ranks have this, and one has told it.
+        Err(error) if error.message.is_empty() => return Err(error),
+        Err(error) => {
+            drop(ends);
+            give_up(&world, None, &error)
+        }
+    }
+    let output = together(&world, GroupFile::open(&world, &common).map_err(failure))?;
+    let mut mpi = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)?, output };
     let works = together(&world, ends.map(|ends| ends.works(&common.job)).transpose())?;
-    let end = common.run(Rank(world.rank() as u32), works, vigil, &mut mailbox);
+    let (works, whole) = works.unzip();
+    let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {
         own = Some(figures);
@@ -63,31 +85,54 @@ pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
         let place = |rank| format!("rank {rank} on host {}", host(rank));
         verdict(end, Some(&place), common.kept_in())
     });
-    match ended {
-        Ok(()) => {
-            mailbox.mailbox.flush(FAREWELL).map_err(failure)?;
-            account(&world, &common, own, start)?;
-            // What is kept is wanted until all ranks have brought their part of the report to disk.
-            world.comm().barrier().map_err(failure)?;
-            remove(checkpoint);
-            Ok(())
-        }
-        Err(error) if error.exit_code == exit::DRAINED => {
-            mailbox.mailbox.flush(FAREWELL).map_err(failure)?;
-            account(&world, &common, own, start)?;
-            // Launchers end the other ranks when one ends with an error.
-            world.comm().barrier().map_err(failure)?;
-            Err(error)
-        }
-        Err(error) => {
-            crate::program::complain(&error.message);
-            world.abort(i32::from(error.exit_code))
-        }
+    let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
+    let closed = match &ended {
+        Ok(()) => mpi.complete(&world, whole.as_ref(), common.kept.is_some()),
+        Err(_) if drained => mpi.flush(),
+        Err(error) => Err(error.clone()),
+    };
+    // Launchers end the other ranks when one ends with an error: none does before all have come so far.
+    let all_closed = closed.and_then(|()| {
+        write_account(&world, &common, own, start)?;
+        world.comm().barrier().map_err(failure)
+    });
+    if let Err(error) = all_closed {
+        give_up(&world, whole, &error)
     }
+    if !drained {
+        remove(checkpoint);
+    }
+    ended
+}
+
+/// Ends the job on all ranks. A report that was not published is removed.
+fn give_up(world: &World, whole: Option<Receiver<Whole>>, error: &CliError) -> ! {
+    drop(whole);
+    // Empty where something went wrong elsewhere, which is told there.
+    if !error.message.is_empty() {
+        crate::program::complain(&error.message);
+    }
+    world.abort(i32::from(error.exit_code))
+}
+
+/// Loads the partitions that this rank holds together with all others, if the database is loaded so.
+///
+/// # Errors
+/// As [`share::load`].
+fn load_together(
+    setting: Setting,
+    common: &Common,
+    recorder: &Recorder,
+) -> Result<HashMap<PartitionId, Held>, CliError> {
+    if common.choice.method != Method::Broadcast {
+        return Ok(HashMap::new());
+    }
+    let _span = recorder.begin(Lane::Search, Kind::Load);
+    share::load(setting, common)
 }
 
 /// Has the first rank write what was asked for of the figures of all; these have finished their parts of the trace.
-fn account(
+fn write_account(
     world: &World,
     common: &Common,
     own: Option<Figures>,
@@ -104,12 +149,12 @@ fn account(
     }
     let figures: Result<Vec<Figures>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
-    super::account::render(common, &figures.map_err(CliError::engine)?, start, false)
+    account::render(common, &figures.map_err(CliError::engine)?, start, false)
 }
 
 /// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
 /// when one does.
-fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
+pub fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
     let mark = match &own {
         Ok(_) => Vec::new(),
         Err(error) => vec![error.exit_code],
@@ -123,6 +168,7 @@ fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
                 crate::program::complain(&error.message);
             }
             world.comm().barrier().map_err(failure)?;
+            thread::sleep(LAST_WORDS);
             let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
             Err(CliError::new(code, ""))
         }
@@ -138,14 +184,19 @@ fn hosts(world: &World) -> Result<Vec<String>, CliError> {
 /// The layout of the job, by the host that has least memory, the same for all.
 fn laid_out(world: &World, plan: &Plan, target: &Target) -> Result<Layout, CliError> {
     let host = world.comm().split_by_host().map_err(failure)?;
-    let own = (host.size() as u32, layout::memory_per_rank(host.size() as u32));
+    let in_front = host.rank() == 0;
+    let remote = layout::is_remote(&target.searched);
+    let own = (host.size() as u32, in_front, layout::memory_per_rank(host.size() as u32), remote);
     let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
-    let mut ranks = Ranks { all: world.size() as u32, per_host: 1, memory: None };
+    let all = world.size() as u32;
+    let mut ranks = Ranks { all, per_host: 1, hosts: 0, memory: None, remote: false };
     for bytes in world.comm().gather_all(&own).map_err(failure)? {
-        let (per_host, memory): (u32, Option<u64>) =
+        let (per_host, in_front, memory, remote): (u32, bool, Option<u64>, bool) =
             postcard::from_bytes(&bytes).map_err(CliError::engine)?;
         ranks.per_host = ranks.per_host.max(per_host);
+        ranks.hosts += u32::from(in_front);
         ranks.memory = ranks.memory.into_iter().chain(memory).min();
+        ranks.remote |= remote;
     }
     // All have the same figures; but whether the query file can be looked at may differ.
     let layout = match world.rank() {
@@ -193,7 +244,7 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 }
 
 /// What the first rank knows; never nothing at all.
-fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
+pub fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
     let mut bytes = known.unwrap_or_default();
     let mut length = (bytes.len() as u64).to_ne_bytes();
     world.comm().broadcast(0, &mut length).map_err(failure)?;
@@ -203,16 +254,48 @@ fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Cl
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
-fn failure(error: MpiError) -> CliError {
+pub fn failure(error: MpiError) -> CliError {
     CliError::new(exit::UNKNOWN, error.to_string())
 }
 
-/// The messages of this process.
+/// The messages of this process, and the output where ranks write that by MPI.
 struct Mpi {
     mailbox: Mailbox,
+    output: Option<GroupFile>,
+}
+
+impl Mpi {
+    /// Waits for messages to leave.
+    fn flush(&mut self) -> Result<(), CliError> {
+        self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
+    }
+
+    /// Ends a job whose output is written: has it published, on the rank that has it whole, when all ranks have closed it.
+    /// `durable`: it is to be on disk then.
+    fn complete(
+        &mut self,
+        world: &World,
+        whole: Option<&Receiver<Whole>>,
+        durable: bool,
+    ) -> Result<(), CliError> {
+        self.flush()?;
+        let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
+        closed.map_err(|mut error| {
+            if !error.message.is_empty() {
+                error.message += &format!(" (rank {} on host {})", world.rank(), world.host());
+            }
+            error
+        })?;
+        world.comm().barrier().map_err(failure)?;
+        whole.map_or(Ok(()), publish)
+    }
 }
 
 impl Transport for Mpi {
+    fn writer(&self) -> Option<Sender<Assembled>> {
+        self.output.as_ref().map(GroupFile::writer)
+    }
+
     fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError> {
         let bytes = postcard::to_allocvec(&envelope).map_err(CliError::engine)?;
         self.mailbox.send(to.index(), 0, bytes).map_err(failure)
@@ -229,6 +312,10 @@ impl Transport for Mpi {
             if let Ok(happening) = works.try_recv() {
                 return Ok(Some(happening));
             }
+            let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
+            if let Some(happening) = written.map_err(failure)? {
+                return Ok(Some(happening));
+            }
             if let Some(message) = self.mailbox.poll().map_err(failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(CliError::engine)?;
                 return Ok(Some(Happening::Message(envelope)));
@@ -237,7 +324,12 @@ impl Transport for Mpi {
             if rest.is_zero() {
                 return Ok(None);
             }
-            thread::sleep(nap.min(rest));
+            // The end of a work wakes this thread; for a message it has to look.
+            match works.recv_timeout(nap.min(rest)) {
+                Ok(happening) => return Ok(Some(happening)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(nap.min(rest)),
+            }
             nap = (2 * nap).min(NAP);
         }
     }

@@ -120,20 +120,20 @@ impl Whole {
         &self.path
     }
 
-    /// Writes the end of the report, after which it gets its name.
+    /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
+    /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn finish(self, offset: u64, end: &[u8]) -> Result<(), CliError> {
-        let shared = Shared::new(&self.path);
-        shared.write(&[Stretch { offset, bytes: end.to_vec() }])?;
+    pub fn publish(self) -> Result<(), CliError> {
         match self.ending {
             Ending::Named(output) => output.commit(),
             Ending::Copied(output, _detour) => copy(&self.path, output),
             Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
             Ending::Renamed(_unfinished, wanted) => {
                 // What is in the checkpoint is removed afterwards.
-                shared.sync()?;
+                let synced = File::open(&self.path).and_then(|file| file.sync_all());
+                synced.map_err(|error| failure(&self.path, None, &error))?;
                 let renamed = fs::rename(&self.path, &wanted)
                     .and_then(|()| File::open(wanted.parent().unwrap_or(Path::new("/"))))
                     .and_then(|directory| directory.sync_all());

@@ -1,5 +1,8 @@
 //! The works of the supermaster: queries in, and both ends of the output.
 
+use std::sync::mpsc::Sender;
+
+use fleetblast_engine::query::Query as Searched;
 use fleetblast_fleet::payload::{Queries as Weighed, Weight};
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::model::Format;
@@ -20,6 +23,8 @@ pub struct SupermasterWorks<'a> {
     job: &'a Job<'a>,
     queries: Queries<'a>,
     output: Option<Whole>,
+    /// Who publishes the output when it is whole.
+    publisher: Sender<Whole>,
     progress: Progress,
     /// Makes queries ready. The worker of the same rank has threads of its own: it may be searching for long.
     pool: rayon::ThreadPool,
@@ -28,7 +33,7 @@ pub struct SupermasterWorks<'a> {
 }
 
 impl<'a> SupermasterWorks<'a> {
-    /// For the job's supermaster, which reads `queries` and made the output.
+    /// For the job's supermaster, which reads `queries` and made the output. The whole output goes to `publisher`.
     ///
     /// # Errors
     /// Threads that cannot be started.
@@ -36,10 +41,11 @@ impl<'a> SupermasterWorks<'a> {
         job: &'a Job<'a>,
         queries: Queries<'a>,
         output: Whole,
+        publisher: Sender<Whole>,
         progress: Progress,
     ) -> Result<Self, CliError> {
-        let pool = threads(job.plan.threads)?;
-        Ok(SupermasterWorks { job, queries, output: Some(output), progress, pool, count: 0 })
+        let (output, pool) = (Some(output), threads(job.plan.threads)?);
+        Ok(SupermasterWorks { job, queries, output, publisher, progress, pool, count: 0 })
     }
 
     /// Where it says how far the job is.
@@ -87,6 +93,7 @@ impl<'a> SupermasterWorks<'a> {
         }
         let parcel = Parcel {
             queries: block.records.into_iter().map(Query::from).collect(),
+            findings: block.prepared.iter().map(Searched::findings).collect(),
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
         };
         Ok(Some(Weighed { payload: parcel.pack()?, weight }))
@@ -112,7 +119,9 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         report::epilogue(&self.job.report, self.count, &mut bytes);
         if let Some(output) = self.output.take() {
-            output.finish(offset, &bytes)?;
+            Shared::new(output.path()).write(&[Stretch { offset, bytes }])?;
+            // Who is gone does not publish it.
+            let _ = self.publisher.send(output);
         }
         Ok(SupermasterOutcome::Closed)
     }

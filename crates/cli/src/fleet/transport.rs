@@ -1,6 +1,6 @@
 //! What a rank hears of, and how messages get from rank to rank.
 
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use fleetblast_fleet::ids::{Rank, Ticket};
@@ -8,8 +8,10 @@ use fleetblast_fleet::message::{Address, Outgoing};
 use fleetblast_fleet::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use serde::{Deserialize, Serialize};
 
+use super::output::Stretch;
 use super::wire::Bytes;
 use crate::error::CliError;
+use crate::trace::Span;
 
 /// A message on its way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,13 +38,32 @@ pub enum Happening {
     Drain,
 }
 
-/// Brings messages from rank to rank.
+/// Bytes of the output that a worker has put together.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only MPI writes for workers"))]
+pub struct Assembled {
+    /// The work for which.
+    pub ticket: Ticket,
+    /// The bytes; none if a rank only takes part in a write of others.
+    pub stretches: Vec<Stretch>,
+    /// Memory that is free when they are written, in bytes.
+    pub freed: u64,
+    /// Ends then.
+    pub span: Span,
+}
+
+/// Brings messages from rank to rank, and where ranks write together, bytes to the output.
 pub trait Transport {
     /// Sends a message to another rank. Messages from one rank to another arrive in the order in which they were sent.
     ///
     /// # Errors
     /// A connection that is lost.
     fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError>;
+
+    /// Who writes the output of this rank's worker: [`Transport::next`], which tells then that the work has ended. `None`
+    /// if the worker does so itself.
+    fn writer(&self) -> Option<Sender<Assembled>> {
+        None
+    }
 
     /// The next thing to happen, but for at most so long: a message, or what `works` tell.
     ///

@@ -17,7 +17,7 @@ use crate::program::complain;
 use crate::run::interrupt;
 
 /// Time between signs of life.
-const PULSE: Duration = Duration::from_secs(10);
+pub const PULSE: Duration = Duration::from_secs(10);
 /// Time for the threads of a rank to end after a drain, before the process does so without them.
 const FAREWELL: Duration = Duration::from_secs(5);
 

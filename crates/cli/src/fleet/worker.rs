@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fleetblast_db::load::HugePages;
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::prelim::{Cut, Kernel, Searcher};
+use fleetblast_engine::prelim::{Cut, Searcher};
 use fleetblast_engine::traceback::Candidate;
 use fleetblast_fleet::ids::{BlockId, PartitionId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
@@ -28,7 +28,6 @@ use crate::trace::{Kind, Loaded, Span};
 /// Carries out a worker's works on the compute lane.
 pub struct WorkerWorks<'a> {
     job: &'a Job<'a>,
-    kernel: Kernel,
     /// The partitions that are held here.
     scans: HashMap<PartitionId, Scan<'a>>,
     blocks: HashMap<BlockId, State>,
@@ -61,30 +60,30 @@ impl Shared {
         Shared { store, records, output, cuts: Mutex::new(HashMap::new()) }
     }
 
-    /// Carries out a work of the other lane.
+    /// Carries out a work of the other lane, but for writing to the output.
     ///
     /// # Errors
-    /// Output or spool that fail.
-    pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<WorkerOutcome<Bytes>, CliError> {
+    /// Checkpoint or spool that fail.
+    pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<Moved, CliError> {
         match work {
             WorkerWork::Gather { block, slices } => {
                 let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
-                Ok(WorkerOutcome::Gathered { bytes, freed })
+                Ok(Moved::Done(WorkerOutcome::Gathered { bytes, freed }))
             }
             WorkerWork::Write(window) => match &self.records {
-                Some(records) => self.restore(records, &window.runs),
-                None => self.write(lock(&self.store).assemble(window)?),
+                Some(records) => restored(records, &window.runs),
+                None => Ok(Moved::assembled(lock(&self.store).assemble(window)?)),
             },
             WorkerWork::Collective { runs, master } => match &self.records {
-                Some(records) => self.restore(records, &runs),
-                None => self.write(lock(&self.store).assemble_share(&runs, master)?),
+                Some(records) => restored(records, &runs),
+                None => Ok(Moved::assembled(lock(&self.store).assemble_share(&runs, master)?)),
             },
             WorkerWork::Persist { window, size, last } => {
                 let block = window.block;
                 let records = self.records.as_ref().ok_or_else(|| unknown(block))?;
                 let (stretches, freed) = lock(&self.store).assemble(window)?;
                 lock(records).keep(block, size, &stretches, last)?;
-                Ok(WorkerOutcome::Written { freed })
+                Ok(Moved::Done(WorkerOutcome::Written { freed }))
             }
             WorkerWork::Search { block, .. } | WorkerWork::Answer { block, .. } => {
                 Err(unknown(block))
@@ -97,28 +96,34 @@ impl Shared {
         &self.output
     }
 
-    fn write(
-        &self,
-        (stretches, freed): (Vec<Stretch>, u64),
-    ) -> Result<WorkerOutcome<Bytes>, CliError> {
-        self.output.write(&stretches)?;
-        Ok(WorkerOutcome::Written { freed })
-    }
-
-    /// Writes what is in the checkpoint: it takes no memory of formatted pieces any more.
-    fn restore(
-        &self,
-        records: &Mutex<Records>,
-        runs: &[Run],
-    ) -> Result<WorkerOutcome<Bytes>, CliError> {
-        let stretches = lock(records).stretches(runs)?;
-        self.write((stretches, 0))
-    }
-
     /// Takes note of a cut that has risen.
     pub fn raise_cut(&self, block: BlockId, cut: Bytes) {
         lock(&self.cuts).insert(block, cut);
     }
+}
+
+/// What came of a work beside the search.
+pub enum Moved {
+    /// Bytes of the output, which are to be written; so many bytes of memory are free then.
+    Assembled {
+        /// The bytes.
+        stretches: Vec<Stretch>,
+        /// Memory.
+        freed: u64,
+    },
+    /// It is through.
+    Done(WorkerOutcome<Bytes>),
+}
+
+impl Moved {
+    fn assembled((stretches, freed): (Vec<Stretch>, u64)) -> Self {
+        Moved::Assembled { stretches, freed }
+    }
+}
+
+/// What is in the checkpoint takes no memory of formatted pieces any more.
+fn restored(records: &Mutex<Records>, runs: &[Run]) -> Result<Moved, CliError> {
+    Ok(Moved::assembled((lock(records).stretches(runs)?, 0)))
 }
 
 /// What a panicking thread left behind is not looked at: its panic ends the run.
@@ -133,7 +138,7 @@ impl<'a> WorkerWorks<'a> {
         scans: HashMap<PartitionId, Scan<'a>>,
         shared: Arc<Shared>,
     ) -> Self {
-        WorkerWorks { job, kernel: Kernel::detect(), scans, blocks: HashMap::new(), shared }
+        WorkerWorks { job, scans, blocks: HashMap::new(), shared }
     }
 
     /// Carries out a work of the compute lane; `span` gets to know what it is about.
@@ -156,7 +161,7 @@ impl<'a> WorkerWorks<'a> {
                 self.search(block, partition, span)
             }
             WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget, span),
-            work => self.shared.move_bytes(work),
+            _ => Err(CliError::engine("a work of the other lane came to the search threads")),
         }
     }
 
@@ -168,6 +173,7 @@ impl<'a> WorkerWorks<'a> {
             Loaded {
                 pages: pages.to_owned(),
                 bytes: sum.bytes + read.bytes,
+                received: sum.received + read.received,
                 seconds: sum.seconds + read.time.as_secs_f64(),
                 wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
             }
@@ -188,7 +194,7 @@ impl<'a> WorkerWorks<'a> {
             &prepared.batches,
             &job.plan.params,
             job.totals(),
-            Some(self.kernel),
+            Some(job.plan.kernel),
         );
         let state = State { block: prepared, searcher, aligned: HashMap::new() };
         self.blocks.insert(block, state);
@@ -278,7 +284,8 @@ impl<'a> WorkerWorks<'a> {
                 .filter(|&(_, &shown)| shown)
                 .map(|(wanted, _)| wanted.hit.clone())
                 .collect();
-            let mut candidates = scan.align(&self.job.traceback, &query, &hits).into_iter();
+            let mut candidates =
+                scan.align(&self.job.traceback, &query, &hits, self.job.plan.kernel).into_iter();
             for shown in shown {
                 let candidate = if shown { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));

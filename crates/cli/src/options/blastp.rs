@@ -9,7 +9,7 @@ mod run;
 mod search;
 mod subjects;
 
-use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
+use super::spec::{Constraint, Group, Kind, OptionSpec, Program};
 
 /// The program.
 pub const BLASTP: Program = Program {
@@ -81,11 +81,13 @@ const FLEETBLAST: &[OptionSpec] = &[
             "    map: mapped, after large reads into the page cache",
             "    read: into memory of this process, on 2 MB pages where there are any",
             "    direct: the same, without the page cache",
+            "    broadcast: read once by all MPI processes together, which tell each other,",
+            "    into memory that those of a host share",
         ],
     )
     .label("method")
     .default("auto")
-    .within(spec::LOADERS)
+    .within(Constraint::OneOf(&["auto", "broadcast", "direct", "map", "read"]))
     .excludes(&["subject"]),
     OptionSpec::new(
         "memory",

@@ -121,7 +121,7 @@ impl Program {
     }
 }
 
-/// The ways to bring a database into memory, for every option that names one.
+/// The ways in which a process on its own brings a database into memory.
 pub const LOADERS: Constraint = Constraint::OneOf(&["auto", "direct", "map", "read"]);
 
 /// `-h`, the first option of every program.

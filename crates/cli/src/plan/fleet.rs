@@ -1,7 +1,7 @@
 //! A search by many ranks.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
@@ -45,9 +45,13 @@ pub struct Checkpoint {
 pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliError> {
     let options = &all.fleet;
     let default = Config::default();
-    let size = |name: &str, text: Option<&OsStr>, default: u64| {
-        text.map_or(Ok(default), |text| load::bytes(name, text))
+    let size = |name: &str, text: &Option<OsString>| {
+        text.as_deref().map(|text| load::bytes(name, text)).transpose()
     };
+    let write_buffer = size("write_buffer", &options.write_buffer)?.unwrap_or(default.write_buffer);
+    let result_memory = size("result_memory", &options.result_memory)?;
+    let config = Config { write_buffer, ..default };
+    let most = config.least_result_memory().max(config.result_memory);
     let config = Config {
         strategy: match options.output.to_str() {
             Some("individual") => Strategy::Individual,
@@ -61,19 +65,14 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliErro
         },
         segment_residues: options
             .segment_size
-            .map_or(default.segment_residues, |residues| residues.unsigned_abs()),
-        write_buffer: size("write_buffer", options.write_buffer.as_deref(), default.write_buffer)?,
-        result_memory: size(
-            "result_memory",
-            options.result_memory.as_deref(),
-            default.result_memory,
-        )?,
-        ..default
+            .map_or(config.segment_residues, |residues| residues.unsigned_abs()),
+        result_memory: result_memory.unwrap_or(most),
+        ..config
     };
     config.validate().map_err(CliError::query_options)?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
     let partitions = all.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    let wishes = Wishes { groups, replicas, partitions, dedicated: None };
+    let wishes = Wishes { groups, replicas, partitions, dedicated: None, result_memory };
     let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
         directory: PathBuf::from(directory),
         resume: options.resume,

@@ -9,7 +9,7 @@ use crate::options::typed::lossy;
 
 /// The wish that `-loader` and `-memory` express.
 pub fn wish(loader: &OsStr, memory: Option<&OsStr>) -> Result<Wish, CliError> {
-    let methods = [Method::Map, Method::Read, Method::Direct];
+    let methods = [Method::Map, Method::Read, Method::Direct, Method::Broadcast];
     let method = methods.into_iter().find(|method| loader == method.name());
     let memory = memory.map(|text| bytes("memory", text));
     Ok(Wish { method, memory: memory.transpose()? })

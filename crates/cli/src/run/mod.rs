@@ -15,7 +15,7 @@ pub(crate) mod subjects;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use fleetblast_db::load::HugePages;
+use fleetblast_db::load::{HugePages, Method};
 
 use self::output::Output;
 use self::queries::{Block, Queries};
@@ -34,7 +34,10 @@ use crate::timing::{Loading, Timing, Usage};
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
 pub fn blastp(plan: Plan) -> Result<(), CliError> {
-    if let Some(launch) = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) {
+    // What processes do together, one that is alone among them does too.
+    let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
+    let launched = fleetblast_mpi::launched();
+    if let Some(launch) = launched.filter(|launch| launch.ranks > 1 || together) {
         return fleet::on_processes(&plan, launch);
     }
     if let Some(ranks) = plan.fleet.ranks {
@@ -131,6 +134,7 @@ fn loading(search: &Search) -> Loading {
         reason: search.choice.reason.clone(),
         streamed_through_bytes: search.choice.streamed,
         bytes_read: read.bytes,
+        bytes_received: read.received,
         pages: loader.pages().map_or("page cache", HugePages::name).to_owned(),
         read_seconds: read.time.as_secs_f64(),
         wait_seconds: search.waiting().as_secs_f64(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fleetblast_db::load::{Loader, Supply, Work};
 use fleetblast_db::{DbError, LoadedPartition};
 use fleetblast_engine::hits::PrelimHit;
-use fleetblast_engine::prelim::{self, HitLists, Searcher};
+use fleetblast_engine::prelim::{self, HitLists, Kernel, Searcher};
 use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
 use rayon::prelude::*;
@@ -101,12 +101,16 @@ impl<'a> Scan<'a> {
         traceback: &Traceback,
         query: &TracebackQuery,
         hits: &[PrelimHit],
+        kernel: Kernel,
     ) -> Vec<Candidate> {
         hits.par_iter()
-            .map_init(traceback::Scratch::new, |scratch, hit| {
-                let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
-                traceback.align(query, &subject, hit, scratch)
-            })
+            .map_init(
+                || traceback::Scratch::new(kernel),
+                |scratch, hit| {
+                    let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
+                    traceback.align(query, &subject, hit, scratch)
+                },
+            )
             .collect()
     }
 

@@ -65,7 +65,7 @@ impl<'a> Search<'a> {
             target,
             params,
             traceback: Traceback::new(params, &target.totals),
-            kernel: Kernel::detect(),
+            kernel: plan.kernel,
             scan: Scan::new(target, choice.supply(database, ranges)?, choice.streamed.is_none()),
             choice,
             phases: Phases::default(),
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
-                let candidates = self.scan.align(&self.traceback, &query, wave);
+                let candidates = self.scan.align(&self.traceback, &query, wave, self.kernel);
                 for (hit, candidate) in wave.iter().zip(candidates) {
                     if selector.wants(hit.evalue) {
                         selector.offer(number, candidate);

@@ -62,6 +62,8 @@ pub struct Loaded {
     pub pages: String,
     /// Bytes read from files.
     pub bytes: u64,
+    /// Bytes that other ranks read and passed on.
+    pub received: u64,
     /// Wall time of reading them, beside the search.
     pub seconds: f64,
     /// Time that searching threads waited for it, in sum.

@@ -11,7 +11,7 @@ use crate::partition::{Part, VolumeFile};
 use crate::{Contents, Database, DbError, LoadedPartition, Partition};
 
 /// Bytes loaded at a time, so that a search begins early and never waits long.
-const UNIT_BYTES: u64 = 32 << 20;
+pub(super) const UNIT_BYTES: u64 = 32 << 20;
 /// Of the memory available, a database may take this share; the rest is for queries, hits, and others.
 pub const HELD_SHARE: f64 = 0.8;
 /// Buffers for streaming: one that is searched, one that is filled.
@@ -26,6 +26,8 @@ pub enum Method {
     Read,
     /// Read past the page cache into memory of this process.
     Direct,
+    /// Read once by processes that work together, which tell each other, into memory that those of a host share.
+    Broadcast,
 }
 
 impl Method {
@@ -35,6 +37,7 @@ impl Method {
             Self::Map => "map",
             Self::Read => "read",
             Self::Direct => "direct",
+            Self::Broadcast => "broadcast",
         }
     }
 }
@@ -86,12 +89,16 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Chooses how to load `database`.
+/// Chooses how a process on its own loads `database`.
 ///
 /// # Errors
+/// [`DbError::BroadcastAlone`] if it was wished to load together with others.
 /// [`DbError::MapTooLarge`] if mapping was wished for a database larger than the memory wished for: what a mapping
 /// takes cannot be limited. [`DbError::Offset`] for an index out of order.
 pub fn choose(database: &Database, purpose: Purpose, wish: Wish) -> Result<Choice, DbError> {
+    if wish.method == Some(Method::Broadcast) {
+        return Err(DbError::BroadcastAlone);
+    }
     let all = database.partition(0..database.oid_count(), purpose.contents())?;
     let size = all.size();
     fetch_offsets(database, &all)?;
@@ -146,10 +153,26 @@ fn fetch_offsets(database: &Database, all: &Partition) -> Result<(), DbError> {
 }
 
 impl Choice {
-    /// The supply of these ranges, as if there were room for all of them.
+    /// The choice of processes that load `database` together, for searching; `why`, for people.
     ///
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
+    pub fn broadcast(database: &Database, why: &str) -> Result<Self, DbError> {
+        // Of the files each process looks only at what it needs to cut the database and to report hits.
+        for part in Part::ALL {
+            database.advise(part, Use::Random);
+        }
+        let purpose = Purpose::Search;
+        let size = database.partition(0..database.oid_count(), purpose.contents())?.size();
+        let reason = format!("{why}; {} to hold", mb(size));
+        Ok(Self { purpose, method: Method::Broadcast, streamed: None, reason })
+    }
+
+    /// The supply of these ranges, as if there were room for all of them. What was loaded together with others is
+    /// supplied by [`Held::supply`](super::Held::supply).
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] for an index out of order; [`DbError::BroadcastAlone`].
     pub fn supply_of(
         &self,
         database: &Database,
@@ -160,7 +183,10 @@ impl Choice {
         let (database, direct) = (database.clone(), self.method == Method::Direct);
         Ok(match self.method {
             Method::Map => Supply::new(Box::new(Map::new(database, contents)), units, false),
-            _ => Supply::new(Box::new(Read::new(database, contents, direct)), units, true),
+            Method::Read | Method::Direct => {
+                Supply::new(Box::new(Read::new(database, contents, direct)), units, true)
+            }
+            Method::Broadcast => return Err(DbError::BroadcastAlone),
         })
     }
 

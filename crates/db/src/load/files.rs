@@ -1,11 +1,12 @@
 //! The files of a database's volumes, opened for reading at positions.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::num::NonZeroU64;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustix::fs::{Advice, OFlags, fadvise};
@@ -85,6 +86,36 @@ impl VolumeReader {
             needed: from + buffer.len() as u64,
             length: self.file.metadata().map_or(from, |data| data.len()),
         }
+    }
+}
+
+/// The files of a database's volumes, each opened when it is first read.
+pub(crate) struct Files {
+    database: Database,
+    readers: Mutex<HashMap<(usize, VolumeFile), Arc<VolumeReader>>>,
+}
+
+impl Files {
+    /// Those of `database`, none of them opened yet.
+    pub(crate) fn new(database: Database) -> Self {
+        Self { database, readers: Mutex::new(HashMap::new()) }
+    }
+
+    /// A file of the volume that `piece` is of.
+    pub(crate) fn reader(
+        &self,
+        piece: &Piece,
+        file: VolumeFile,
+    ) -> Result<Arc<VolumeReader>, DbError> {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (piece.volume, file);
+        if let Some(reader) = readers.get(&key) {
+            return Ok(Arc::clone(reader));
+        }
+        let reader = VolumeReader::of_volume(&self.database, piece, file, OFlags::empty())?;
+        let reader = Arc::new(reader);
+        readers.insert(key, Arc::clone(&reader));
+        Ok(reader)
     }
 }
 

@@ -1,12 +1,9 @@
 //! Mapped files, read into the page cache before they are used.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use rustix::fs::OFlags;
+use std::sync::Arc;
 
 use super::advice::{Use, advise, announce, populate, prefer_large_pages, resident_bytes};
-use super::files::{READ_BYTES, VolumeReader, parallel_with};
+use super::files::{Files, READ_BYTES, parallel_with};
 use super::{HugePages, Loader, Meter, Statistics};
 use crate::partition::{Part, Piece, VolumeFile};
 use crate::volume::Volume;
@@ -19,7 +16,7 @@ pub struct Map {
     /// Faults read in large pieces.
     large_reads: bool,
     /// Files that something was missing of and that could not be read by way of the mapping.
-    files: Mutex<HashMap<(usize, VolumeFile), Arc<VolumeReader>>>,
+    files: Files,
     meter: Meter,
 }
 
@@ -42,21 +39,8 @@ impl Map {
             database.advise(Part::HeaderOffsets, Use::Random);
         }
         let large_reads = database.prefer_large_pages(contents);
-        let files = Mutex::new(HashMap::new());
+        let files = Files::new(database.clone());
         Self { database, large_reads, files, meter: Meter::default() }
-    }
-
-    fn reader(&self, missing: &Missing) -> Result<Arc<VolumeReader>, DbError> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (missing.piece.volume, missing.file);
-        if let Some(reader) = files.get(&key) {
-            return Ok(Arc::clone(reader));
-        }
-        let reader =
-            VolumeReader::of_volume(&self.database, missing.piece, missing.file, OFlags::empty())?;
-        let reader = Arc::new(reader);
-        files.insert(key, Arc::clone(&reader));
-        Ok(reader)
     }
 
     /// What of a partition is not in the page cache.
@@ -98,7 +82,8 @@ impl Map {
             }
             // The bytes are wanted in the page cache only.
             buffer.resize(missing.bytes.len(), 0);
-            self.reader(&missing)?.read_exact(buffer, missing.from)
+            let reader = self.files.reader(missing.piece, missing.file)?;
+            reader.read_exact(buffer, missing.from)
         })
     }
 }

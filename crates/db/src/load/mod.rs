@@ -8,6 +8,7 @@
 //! | `map` | [`Map`] | the page cache, mapped | one, however many processes search | databases that fit in memory |
 //! | `read` | [`Read`] | pages of this process, of 2 MB where the system has them | one for each process | file systems that map badly, gain by huge pages |
 //! | `direct` | [`Read`] | the same, filled past the page cache | none, if streamed through a few buffers | databases larger than memory |
+//! | `broadcast` | [`Held`] | memory that the processes of a machine share, of 2 MB pages where the system has them | one, filled by all of them | network file systems, several machines |
 //!
 //! # One copy on a machine
 //! [`Map`], the default wherever the database fits, has one copy in the page cache, whatever the number of processes, and
@@ -15,6 +16,12 @@
 //! where asked for and the database fits, have a copy in each process. (A named segment in shared memory would give `read`
 //! one copy, too; but shared memory gets huge pages only where the administrator has changed the mount or the kernel's
 //! setting, and without these it has nothing that the page cache has not.)
+//!
+//! # One reading for many machines
+//! What a machine maps from a network file system it reads for itself: a database that a hundred machines hold is asked for
+//! a hundred times. With `broadcast` each byte is read once: the processes share out who reads which partition, with a
+//! [`FileSource`], and pass its bytes on to the machines that hold it too. All of that is theirs; here is only what makes
+//! the memory that they filled a loader. There is no other way into that memory, so it must hold all partitions at once.
 //!
 //! # Why mapping is not enough
 //! Paging a file in through a mapping is bound by the read-ahead of the file system, not by the disk: each fault waits
@@ -29,6 +36,7 @@
 mod advice;
 mod choice;
 mod files;
+mod held;
 pub mod machine;
 mod map;
 pub mod measure;
@@ -42,6 +50,7 @@ use std::time::{Duration, Instant};
 pub use self::advice::resident_bytes;
 pub use self::choice::{Choice, HELD_SHARE, Method, Purpose, Wish, choose};
 pub use self::files::read_ahead;
+pub use self::held::{FileSource, Held};
 pub use self::map::Map;
 pub(crate) use self::pages::HUGE_PAGE;
 pub use self::pages::{HugePages, Pages};
@@ -49,11 +58,13 @@ pub use self::read::Read;
 pub use self::supply::{Queue, Supply, Unit, Work};
 use crate::{DbError, LoadedPartition, Partition};
 
-/// What a loader read.
+/// What came into memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Bytes.
+    /// Bytes read from files.
     pub bytes: u64,
+    /// Bytes that other processes read and passed on.
+    pub received: u64,
     /// Wall time.
     pub time: Duration,
 }
@@ -87,7 +98,7 @@ pub trait Loader: Send + Sync {
     /// Files that cannot be read or are too short.
     fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError>;
 
-    /// Bytes read from files so far, and the time that took. What a mapping had in the page cache already was not read.
+    /// Bytes that came so far, and the time that took. What a mapping had in the page cache already was not read.
     fn statistics(&self) -> Statistics;
 
     /// The smallest kind of pages that loaded bytes are on; `None` for those of the page cache.

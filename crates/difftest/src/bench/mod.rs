@@ -6,6 +6,7 @@
 //! wrong answer is no answer.
 
 mod fleet;
+mod rows;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -28,7 +29,7 @@ use crate::workspace::{self, Source, Workspace};
 pub enum Size {
     /// 20 queries, until four minutes are over.
     Quick,
-    /// All queries, three rounds.
+    /// All kinds of searches, see [`rows`].
     Full,
     /// One query, five rounds.
     Single,
@@ -74,17 +75,14 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     workspace::report_source(source);
     describe_machine(&options.tools)?;
     let dir = prepare_big(workspace, source)?;
-    if options.size == Size::Fleet {
-        return fleet::run(&dir, source, &options.tools);
-    }
-    let residues = write_queries(source, options.size, &dir)?;
+    let (rounds, budget) = match options.size {
+        Size::Full => return rows::run(&dir, source, &options.tools),
+        Size::Fleet => return fleet::run(&dir, source, &options.tools),
+        Size::Quick | Size::Single => (5, 180.0),
+    };
+    let residues = write_queries(source, options.size == Size::Single, &dir)?;
     warm_up(&dir.join("db"))?;
     let mut contenders = contenders(&options.tools);
-    let (rounds, budget) = match options.size {
-        Size::Quick => (5, 180.0),
-        Size::Full => (3, f64::INFINITY),
-        Size::Single | Size::Fleet => (5, 180.0),
-    };
     let started = Instant::now();
     for round in 0..rounds {
         for contender in &mut contenders {
@@ -120,18 +118,15 @@ fn contenders(tools: &Tools) -> Vec<Contender<'_>> {
     ]
 }
 
-/// Writes the queries of this size; returns their residues.
-fn write_queries(source: &Source, size: Size, dir: &Path) -> Result<usize> {
+/// Writes one query or a few; returns their residues.
+fn write_queries(source: &Source, single: bool, dir: &Path) -> Result<usize> {
     let ordinary = |length: usize| (200..=400).contains(&length);
-    let chosen: Vec<_> = match size {
-        Size::Full => source.queries.clone(),
-        Size::Quick | Size::Fleet => {
-            let step = (source.queries.len() / 20).max(1);
-            source.queries.iter().skip(step / 2).step_by(step).take(20).cloned().collect()
-        }
-        Size::Single => {
-            source.queries.iter().filter(|q| ordinary(q.seq.len())).take(1).cloned().collect()
-        }
+    let all = source.queries.iter();
+    let step = (source.queries.len() / 20).max(1);
+    let chosen: Vec<_> = if single {
+        all.filter(|q| ordinary(q.seq.len())).take(1).cloned().collect()
+    } else {
+        all.skip(step / 2).step_by(step).take(20).cloned().collect()
     };
     let path = dir.join("q/bench.fa");
     write(&path, fasta::to_bytes(&chosen))?;

@@ -62,7 +62,10 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     let counts = &session.counts;
     let deadline = Instant::now() + options.time;
     let worker = |number: usize| -> Result<()> {
-        let bench = Bench::new(session.home.join(format!("work-{number}")), &options.tools)?;
+        // Several testers may run at the same time.
+        let name = format!("work-{}-{number}", std::process::id());
+        let bench = Bench::new(session.home.join(&name), &options.tools)?;
+        let _removed = Removed(session.home.join(name));
         loop {
             let index = counts.next.fetch_add(1, Ordering::Relaxed);
             if let Some((only, _)) = options.only {
@@ -94,6 +97,16 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
         options.seed
     );
     Ok(differences == 0)
+}
+
+/// A directory that is removed in the end.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        // What is left takes room only.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// What all workers share.

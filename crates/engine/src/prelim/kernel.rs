@@ -12,6 +12,17 @@ pub enum Kernel {
 }
 
 impl Kernel {
+    /// The kernel of this name, if this CPU has the instructions.
+    pub fn named(name: &str) -> Option<Kernel> {
+        let best = Kernel::detect();
+        match name {
+            "avx512" => (best == Kernel::Avx512).then_some(Kernel::Avx512),
+            "avx2" => (best != Kernel::Portable).then_some(Kernel::Avx2),
+            "portable" => Some(Kernel::Portable),
+            _ => None,
+        }
+    }
+
     /// The best kernel for this CPU.
     pub fn detect() -> Kernel {
         #[cfg(target_arch = "x86_64")]

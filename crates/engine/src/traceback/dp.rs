@@ -44,12 +44,6 @@ pub(super) struct DpScratch {
     right: Vec<Edit>,
 }
 
-impl Default for DpScratch {
-    fn default() -> Self {
-        DpScratch::with(Kernel::detect())
-    }
-}
-
 /// An alignment with its columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Traced {
@@ -158,7 +152,7 @@ fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
 
 impl DpScratch {
     /// Memory for these instructions.
-    fn with(kernel: Kernel) -> Self {
+    pub fn new(kernel: Kernel) -> Self {
         DpScratch {
             kernel,
             cells: Cells::default(),

@@ -5,13 +5,21 @@ use std::ops::Range;
 
 use super::dp::Scheme;
 use super::sweep::Sweep;
+use crate::prelim::Kernel;
 
 /// Memory of the passes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct LocalScratch {
     sweep: Sweep,
     /// Subject residues in the order of the columns.
     letters: Vec<u8>,
+}
+
+impl LocalScratch {
+    /// Memory for these instructions.
+    pub fn new(kernel: Kernel) -> Self {
+        LocalScratch { sweep: Sweep::new(kernel), letters: Vec::new() }
+    }
 }
 
 /// A local score and the cell that first reached it.
@@ -145,7 +153,7 @@ mod tests {
         with_scheme(|scheme| {
             let query = [P, W, W, P];
             let subject = [W, W, P, P, P, W, W];
-            let mut scratch = LocalScratch::default();
+            let mut scratch = LocalScratch::new(Kernel::detect());
             let mut forbidden = Forbidden::default();
             forbidden.clear(query.len());
             let end = scratch.best_end(&query, &subject, scheme, &forbidden);
@@ -162,7 +170,7 @@ mod tests {
     fn the_end_of_a_forbidden_subject_range_counts_and_clearing_frees_it() {
         with_scheme(|scheme| {
             let (query, subject) = ([W, W], [W, W, W, P]);
-            let mut scratch = LocalScratch::default();
+            let mut scratch = LocalScratch::new(Kernel::detect());
             let mut forbidden = Forbidden::default();
             forbidden.clear(query.len());
             forbidden.push(0..2, 0..2);

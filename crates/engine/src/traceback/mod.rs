@@ -25,6 +25,7 @@ use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHit};
 use crate::order::{HitKey, Hsp, order_s};
 use crate::params::{CompositionMode, DatabaseTotals, Params};
+use crate::prelim::Kernel;
 use crate::query::Query;
 
 use self::dp::{DpScratch, GapCosts, PaddedScores, Scheme};
@@ -119,12 +120,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty work space.
-    pub fn new() -> Self {
+    /// An empty work space for these instructions.
+    pub fn new(kernel: Kernel) -> Self {
         let matrix = [[0; alphabet::SIZE]; alphabet::SIZE];
         Scratch {
-            dp: DpScratch::default(),
-            local: LocalScratch::default(),
+            dp: DpScratch::new(kernel),
+            local: LocalScratch::new(kernel),
             forbidden: Forbidden::default(),
             subject: Subject::new(),
             padded: PaddedScores::new(&matrix),
@@ -132,12 +133,6 @@ impl Scratch {
             workspace: Workspace::new(),
             tree: ContainmentTree::new(),
         }
-    }
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -32,14 +32,9 @@ pub(super) struct Sweep {
     barred: Vec<Chunk>,
 }
 
-impl Default for Sweep {
-    fn default() -> Self {
-        Sweep::with(Kernel::detect())
-    }
-}
-
 impl Sweep {
-    fn with(kernel: Kernel) -> Self {
+    /// Memory for these instructions.
+    pub fn new(kernel: Kernel) -> Self {
         let pairs = [const { Vec::new() }; CODES];
         Sweep { kernel, columns: 0, best: vec![], gaps: vec![], pairs, barred: vec![] }
     }
@@ -310,7 +305,7 @@ mod tests {
                 let allowed = |q: usize, s: usize| !((10..20).contains(&q) && barred.contains(&s));
                 let expected = table(&query, &subject, allowed, &scores, gaps);
                 for kernel in kernels() {
-                    let mut sweep = Sweep::with(kernel);
+                    let mut sweep = Sweep::new(kernel);
                     sweep.start(len, gaps);
                     for (q, &residue) in query.iter().enumerate() {
                         let forbidden = (10..20).contains(&q).then(|| barred.clone());

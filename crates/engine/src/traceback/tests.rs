@@ -138,7 +138,7 @@ fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<S
     let lengths: Vec<u32> = queries.iter().map(|q| q.residues.len() as u32).collect();
     let traceback = Traceback::new(params, &totals);
     let mut selector = Selector::new(params, &lengths);
-    let mut scratch = Scratch::new();
+    let mut scratch = Scratch::new(Kernel::detect());
     for (i, hits) in searcher.merger().choose(found).iter().enumerate() {
         let query = traceback.query(&queries[i]);
         for hit in hits {
@@ -269,10 +269,10 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let database = Database(subjects);
     let found = searcher.search(&database, 0..25, &mut prelim::Scratch::default());
     let query = traceback.query(&query);
-    let mut used = Scratch::new();
+    let mut used = Scratch::new(Kernel::detect());
     for hit in &searcher.merger().choose(found)[0] {
         let subject = database.residues(hit.oid);
-        let fresh = traceback.align(&query, subject, hit, &mut Scratch::new());
+        let fresh = traceback.align(&query, subject, hit, &mut Scratch::new(Kernel::detect()));
         assert_eq!(traceback.align(&query, subject, hit, &mut used), fresh, "oid {}", hit.oid);
     }
 }

@@ -253,7 +253,7 @@ impl<P: Payload> Master<P> {
                 self.tell_supermaster(now, ToSupermaster::Finished { block, size }, actions);
             }
             Next::Place(shares) if self.config.strategy == Strategy::Collective => {
-                self.collective.add(shares);
+                self.collective.add(block, shares);
             }
             Next::Place(shares) => {
                 for share in shares {
@@ -275,8 +275,12 @@ impl<P: Payload> Master<P> {
         self.works.push_back((job, MasterWork::Gather { runs: vec![run] }));
     }
 
-    /// Begins a collective write when there is enough for one, or nothing is searched meanwhile.
+    /// Begins a collective write when there is enough for one, or nothing is searched meanwhile. None during a drain: the
+    /// file will not be kept, and when the workers are told to stop, none of them may wait for the others.
     fn write_together(&mut self, now: Time, actions: &mut Actions<P>) {
+        if self.draining {
+            return;
+        }
         let idle = self.searches.is_empty();
         let Some(mut round) = self.collective.begin(self.members.len() as u32, idle) else {
             return;
@@ -363,9 +367,10 @@ impl<P: Payload> Master<P> {
         self.tell_all(now, &ToWorker::Drain, actions);
     }
 
-    /// Tells the supermaster once all that could be finished is durable.
+    /// Tells the supermaster once all that could be finished is durable, and nobody is in a collective write.
     fn report_drained(&mut self, now: Time, actions: &mut Actions<P>) {
-        let ended = self.searches.is_empty() && !self.outputs.is_storing();
+        let writing = self.outputs.is_storing() || self.collective.is_writing();
+        let ended = self.searches.is_empty() && !writing;
         if self.draining && ended && !self.drained {
             self.drained = true;
             self.tell_supermaster(now, ToSupermaster::Drained, actions);

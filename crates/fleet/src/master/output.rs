@@ -186,7 +186,8 @@ fn recorded(shares: &[Share]) -> Vec<Share> {
         .collect()
 }
 
-/// Shares that wait for a collective write, cut into pieces of at most a write buffer.
+/// Shares that wait for a collective write, cut into pieces of at most a write buffer, block by block in the order of
+/// the file.
 #[derive(Debug)]
 pub struct Collective {
     buffer: u64,
@@ -209,21 +210,27 @@ impl Collective {
     }
 
     /// Takes the shares of a block.
-    pub fn add(&mut self, shares: Vec<Share>) {
+    pub fn add(&mut self, block: BlockId, shares: Vec<Share>) {
+        let count = shares.len() as u32;
+        let mut pieces = Vec::new();
         for Share { worker, runs } in shares {
-            let block = runs[0].block;
-            let pieces = windows(runs, self.buffer);
-            let flat = pieces.into_iter().flat_map(|(_, runs)| runs);
-            let before = self.queue.len();
-            self.queue.extend(flat.map(|run| (worker, run.length(), run)));
-            let added = self.queue.range(before..).map(|(_, length, _)| length).sum::<u64>();
-            self.bytes += added;
-            self.left.entry(block).or_default().0 += (self.queue.len() - before) as u32;
-            self.left.entry(block).or_default().1 += 1;
+            let flat = windows(runs, self.buffer).into_iter().flat_map(|(_, runs)| runs);
+            pieces.extend(flat.map(|run| (worker, run.length(), run)));
         }
+        pieces.sort_unstable_by_key(|(_, _, run)| run.offset);
+        self.bytes += pieces.iter().map(|(_, length, _)| length).sum::<u64>();
+        self.left.insert(block, (pieces.len() as u32, count));
+        self.queue.extend(pieces);
     }
 
-    /// The next write, if none is under way and enough is waiting, or anything at all when `hurry`.
+    /// True while a write is under way.
+    pub fn is_writing(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// The next write, if none is under way and enough is waiting, or anything at all when `hurry`. Together the members
+    /// write one stretch of the file without gaps: MPI libraries fill gaps with what they read there before, which other
+    /// groups may have written meanwhile.
     pub fn begin(&mut self, members: u32, hurry: bool) -> Option<CollectiveRound> {
         let enough = self.bytes >= if hurry { 1 } else { self.buffer };
         if self.running.is_some() || !enough {
@@ -232,14 +239,16 @@ impl Collective {
         let mut round = CollectiveRound::new();
         let mut pieces = Vec::new();
         let mut totals: BTreeMap<WorkerId, u64> = BTreeMap::new();
-        let mut masters = 0;
+        let (mut masters, mut end) = (0, None);
         while let Some((worker, length, run)) = self.queue.front() {
             let total = totals.entry(*worker).or_default();
             let of_master = run.slices.iter().filter(|slice| slice.holder == Holder::Master);
             let of_master: u64 = of_master.map(|slice| slice.length).sum();
-            if *total + length > self.buffer || masters + of_master > self.buffer {
+            let gap = end.is_some_and(|end| end != run.offset);
+            if gap || *total + length > self.buffer || masters + of_master > self.buffer {
                 break;
             }
+            end = Some(run.offset + length);
             *total += length;
             masters += of_master;
             self.bytes -= length;

@@ -113,6 +113,35 @@ impl Bench {
         });
         placed.collect()
     }
+
+    /// Who is told to take part in a collective write, and where each writes.
+    fn together(&self) -> Vec<(u32, Vec<u64>)> {
+        let told = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(worker, ToWorker::Collective { runs, .. }),
+                ..
+            } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// Blocks that are laid out, and where in the file they begin, to be written together.
+    fn collective(checkpoint: bool, bases: &[(u32, u64)]) -> Bench {
+        let config = Config { strategy: Strategy::Collective, checkpoint, ..config() };
+        let mut bench = Bench::new(config);
+        bench.segment(&bases.iter().map(|&(block, _)| (block, 1)).collect::<Vec<_>>());
+        for &(block, _) in bases {
+            bench.finish_block(block, layout()[1..3].to_vec());
+            if checkpoint {
+                bench.worker_says(0, ToMaster::Stored { block: BlockId(block) });
+                bench.worker_says(1, ToMaster::Stored { block: BlockId(block) });
+            }
+        }
+        let bases = bases.iter().map(|&(block, base)| (BlockId(block), base)).collect();
+        bench.supermaster_says(ToMaster::Bases { bases });
+        bench
+    }
 }
 
 fn layout() -> Vec<Extent> {
@@ -217,6 +246,39 @@ fn individual_output_is_written_by_each_at_its_offsets() {
     assert!(bench.told_supermaster().is_empty());
     bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
     assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
+}
+
+#[test]
+fn what_is_written_together_has_no_gaps() {
+    let mut bench = Bench::collective(false, &[(0, 1000), (1, 1320), (2, 9000)]);
+    assert_eq!(bench.together(), [(0, vec![1000, 1320]), (1, vec![1020, 1340])]);
+    bench.worker_says(1, ToMaster::CollectiveWritten);
+    assert!(bench.actions.is_empty(), "the other one is not through: {:?}", bench.actions);
+    bench.worker_says(0, ToMaster::CollectiveWritten);
+    let placed = |block| format!("Placed {{ block: BlockId({block}) }}");
+    assert_eq!(bench.told_supermaster(), [placed(0), placed(1)]);
+    assert_eq!(bench.together(), [(0, vec![9000]), (1, vec![9020])]);
+}
+
+#[test]
+fn who_has_nothing_to_write_takes_part() {
+    let mut bench = Bench::new(Config { strategy: Strategy::Collective, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout()[2..3].to_vec());
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.together(), [(0, vec![]), (1, vec![1000])]);
+}
+
+#[test]
+fn a_drain_ends_after_the_write_under_way_and_begins_none() {
+    let mut bench = Bench::collective(true, &[(0, 1000), (1, 9000)]);
+    assert_eq!(bench.together().len(), 2);
+    bench.supermaster_says(ToMaster::Drain);
+    bench.worker_says(0, ToMaster::CollectiveWritten);
+    assert!(bench.told_supermaster().is_empty(), "worker 1 is still writing");
+    bench.worker_says(1, ToMaster::CollectiveWritten);
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }", "Drained"]);
+    assert!(bench.together().is_empty());
 }
 
 #[test]

@@ -3,11 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
+use crate::ids::PartitionId;
 use crate::topology::{Shape, Topology};
 
 /// Ranks of a group, about. In the simulator the master of 128 workers is busy for 0.2 % of the time; more groups would
@@ -32,8 +34,12 @@ const THREAD_MEMORY: u64 = 16 << 20;
 pub struct Request {
     /// Ranks of the job.
     pub ranks: u32,
-    /// Ranks per host.
+    /// Ranks per host that share what they hold of the database.
     pub ranks_per_host: u32,
+    /// Hosts; consecutive ranks are taken to be on the same one.
+    pub hosts: u32,
+    /// All ranks load the database together (see [`loading`](crate::loading)), not each host what it holds.
+    pub broadcast: bool,
     /// Search threads per rank.
     pub threads: u32,
     /// Bytes of memory that a rank may use. What the ranks of a host hold of the database they share.
@@ -68,6 +74,8 @@ pub struct Wishes {
     pub partitions: Option<u32>,
     /// Ranks for masters alone.
     pub dedicated: Option<bool>,
+    /// `-result_memory`; else up to [`Config::result_memory`], as far as there is memory.
+    pub result_memory: Option<u64>,
 }
 
 /// A layout and what it costs.
@@ -81,9 +89,15 @@ pub struct Plan {
     pub database_memory: u64,
     /// Bytes that the fullest rank uses in all.
     pub memory: u64,
-    /// Bytes read from the file system.
+    /// Bytes of it for output that waits ([`Config::result_memory`]).
+    pub result_memory: u64,
+    /// Bytes of the database that the fullest host holds.
+    pub host_memory: u64,
+    /// All ranks load the database together.
+    pub broadcast: bool,
+    /// Bytes read from the file system, by all hosts; at most, if each reads for itself.
     pub bytes_read: u64,
-    /// Bytes that ranks get from each other while the database is loaded.
+    /// Bytes that hosts get from each other while the database is loaded.
     pub bytes_broadcast: u64,
     /// Expected share of the workers' time that is not lost to unequal shares of the database and to the end of the job,
     /// when all residues take as long; the latter only if the blocks are known.
@@ -159,7 +173,7 @@ impl Request {
         let replicas = self.wishes.replicas.unwrap_or(chosen).min(workers);
         let partitions = self.partitions(workers, replicas, groups);
         let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
-        self.assess(shape, other, holders)
+        self.assess(shape, other, holders).map(|plan| self.add_result_memory(plan, config))
     }
 
     fn check(&self) -> Result<(), PlanError> {
@@ -182,9 +196,22 @@ impl Request {
         u64::from(self.ranks_per_host.clamp(1, self.ranks.max(1)))
     }
 
-    /// Memory of a rank for other ends than the database.
+    /// Memory that a rank needs for other ends than the database.
     pub fn other_memory(&self, config: &Config) -> u64 {
-        FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + config.result_memory
+        FIXED_MEMORY + u64::from(self.threads) * THREAD_MEMORY + self.least_result_memory(config)
+    }
+
+    fn least_result_memory(&self, config: &Config) -> u64 {
+        self.wishes.result_memory.unwrap_or_else(|| config.least_result_memory())
+    }
+
+    /// Has results take what is left, unless the user decided.
+    fn add_result_memory(&self, mut plan: Plan, config: &Config) -> Plan {
+        let least = self.least_result_memory(config);
+        let most = self.wishes.result_memory.unwrap_or(config.result_memory).max(least);
+        plan.result_memory = least.saturating_add(self.memory - plan.memory).min(most);
+        plan.memory += plan.result_memory - least;
+        plan
     }
 
     fn groups(&self, holders: u64) -> u32 {
@@ -231,18 +258,43 @@ impl Request {
                 fewer_replicas,
             });
         }
-        let copies: u64 =
-            topology.workers.iter().map(|worker| worker.partitions.len() as u64).sum();
-        let held = self.database.bytes as f64 * copies as f64 / f64::from(shape.partitions);
+        let hosts = self.held_by_hosts(&topology);
+        let bytes = |held: u64| {
+            let bytes = u128::from(self.database.bytes) * u128::from(held);
+            (bytes / u128::from(shape.partitions.max(1))) as u64
+        };
+        let held = bytes(hosts.iter().sum());
+        let blocks = self.blocks.map_or(u64::MAX, u64::from);
+        let (bytes_read, bytes_broadcast) = match self.broadcast {
+            true => (self.database.bytes, held.saturating_sub(self.database.bytes)),
+            // A host reads what it is the first time to search a block in.
+            false => (held.min(self.database.bytes.saturating_mul(blocks)), 0),
+        };
         Ok(Plan {
             balance: self.balance(&topology),
             shape,
             topology,
             database_memory,
             memory,
-            bytes_read: self.database.bytes,
-            bytes_broadcast: (held as u64).saturating_sub(self.database.bytes),
+            result_memory: 0,
+            host_memory: bytes(hosts.into_iter().max().unwrap_or(0)),
+            broadcast: self.broadcast,
+            bytes_read,
+            bytes_broadcast,
         })
+    }
+
+    /// How many different partitions each host holds.
+    fn held_by_hosts(&self, topology: &Topology) -> Vec<u64> {
+        let hosts = self.hosts.clamp(1, self.ranks.max(1));
+        let ranks_of_host = self.ranks.div_ceil(hosts).max(1);
+        let mut held: Vec<BTreeSet<PartitionId>> = vec![BTreeSet::new(); hosts as usize];
+        for worker in &topology.workers {
+            if let Some(held) = held.get_mut((worker.rank.0 / ranks_of_host) as usize) {
+                held.extend(&worker.partitions);
+            }
+        }
+        held.iter().map(|held| held.len() as u64).collect()
     }
 
     fn balance(&self, topology: &Topology) -> f64 {
@@ -275,8 +327,12 @@ impl fmt::Display for Plan {
         writeln!(f, "partitions                  {partitions}")?;
         writeln!(f, "memory of a rank, at most   {}", size(self.memory))?;
         writeln!(f, "  of it for the database    {}", size(self.database_memory))?;
-        writeln!(f, "read from files             {}", size(self.bytes_read))?;
-        writeln!(f, "got from other ranks        {}", size(self.bytes_broadcast))?;
+        writeln!(f, "  for output that waits     {}", size(self.result_memory))?;
+        let loading = if self.broadcast { "all ranks together" } else { "each host for itself" };
+        writeln!(f, "loading                     {loading}")?;
+        writeln!(f, "  held by a host, at most   {}", size(self.host_memory))?;
+        writeln!(f, "  read from files, in all   {}", size(self.bytes_read))?;
+        writeln!(f, "  got from other hosts      {}", size(self.bytes_broadcast))?;
         write!(f, "expected balance            {:.1} %", 100.0 * self.balance)
     }
 }

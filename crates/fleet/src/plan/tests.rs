@@ -8,6 +8,8 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
     Request {
         ranks,
         ranks_per_host: 2,
+        hosts: ranks.div_ceil(2),
+        broadcast: false,
         threads: 4,
         memory,
         database: Size { bytes, residues: bytes, sequences: bytes / 300 },
@@ -26,8 +28,25 @@ fn everybody_works_in_a_small_job() {
         let plan = plan(&request(ranks, 8 * GIB, GIB)).unwrap();
         assert_eq!(plan.topology.workers.len(), ranks as usize);
         assert_eq!(plan.shape.replicas, ranks, "the database fits into each rank");
-        assert_eq!((plan.bytes_read, plan.bytes_broadcast), (GIB, u64::from(ranks - 1) * GIB));
     }
+}
+
+#[test]
+fn what_is_read_and_sent_is_told() {
+    let mut request = request(6, 8 * GIB, GIB);
+    let told = |request: &Request| {
+        let plan = plan(request).unwrap();
+        (plan.bytes_read, plan.bytes_broadcast, plan.host_memory)
+    };
+    assert_eq!(told(&request), (3 * GIB, 0, GIB), "each of three hosts reads the database");
+    request.blocks = Some(2);
+    assert_eq!(told(&request), (2 * GIB, 0, GIB), "each block is searched once in each partition");
+    request.broadcast = true;
+    assert_eq!(told(&request), (GIB, 2 * GIB, GIB));
+    request.wishes = Wishes { replicas: Some(1), partitions: Some(6), ..Wishes::default() };
+    assert_eq!(told(&request), (GIB, 0, GIB / 3), "each host holds a third");
+    request.wishes = Wishes { replicas: Some(2), partitions: Some(6), ..Wishes::default() };
+    assert_eq!(told(&request), (GIB, GIB, 2 * GIB / 3), "the replicas are cut at different places");
 }
 
 #[test]
@@ -43,7 +62,7 @@ fn what_does_not_fit_is_refused_with_numbers() {
     let PlanError::Memory { needed, available, least_ranks, .. } = error else {
         panic!("{error:?}")
     };
-    assert!(needed > 10 * GIB && available == 2 * GIB && (24..30).contains(&least_ranks));
+    assert!(needed > 10 * GIB && available == 2 * GIB && (22..30).contains(&least_ranks));
     let error = plan(&request(4, GIB / 8, GIB)).unwrap_err();
     assert!(matches!(error, PlanError::NoMemory { .. }), "{error:?}");
 }
@@ -52,8 +71,13 @@ fn what_does_not_fit_is_refused_with_numbers() {
 fn wishes_are_kept_or_refused() {
     let mut request = request(256, 8 * GIB, GIB);
     assert_eq!(plan(&request).unwrap().shape.groups, 2);
-    request.wishes =
-        Wishes { groups: Some(8), replicas: Some(2), partitions: Some(61), dedicated: Some(true) };
+    request.wishes = Wishes {
+        groups: Some(8),
+        replicas: Some(2),
+        partitions: Some(61),
+        dedicated: Some(true),
+        result_memory: None,
+    };
     let plan = plan(&request).unwrap();
     let expected = Shape { ranks: 256, groups: 8, replicas: 2, partitions: 61, dedicated: true };
     assert_eq!(plan.shape, expected);
@@ -71,4 +95,23 @@ fn plans_print() {
     let text = plan(&request(2, 8 * GIB, GIB)).unwrap().to_string();
     assert!(text.contains("partitions                  8\n"), "{text}");
     assert!(text.ends_with("expected balance            100.0 %"), "{text}");
+}
+
+#[test]
+fn results_wait_in_what_memory_is_left() {
+    let result_memory = |memory: u64, wish| {
+        let mut request = request(2, memory, GIB);
+        request.wishes.result_memory = wish;
+        plan(&request).map(|plan| (plan.result_memory >> 20, plan.memory <= memory))
+    };
+    let mib = |mib: u64| mib << 20;
+    assert_eq!(result_memory(8 * GIB, None).unwrap(), (256, true));
+    // 192 for program and threads, 512 for half of the database.
+    assert_eq!(result_memory(mib(192 + 512 + 100), None).unwrap(), (100, true));
+    assert_eq!(result_memory(mib(192 + 512 + 100), Some(mib(30))).unwrap(), (30, true));
+    let most = mib(192 + 512 + 19);
+    assert!(
+        matches!(result_memory(most, None), Err(PlanError::Memory { .. })),
+        "four buffers and one"
+    );
 }

@@ -36,7 +36,7 @@ pub struct Report {
     pub search: f64,
     /// Answering rounds (traceback, formatting), in sum.
     pub answer: f64,
-    /// Search lanes kept by output: collective writes and spooling, in sum.
+    /// Search lanes kept by output: spooling, in sum.
     pub blocked: f64,
     /// Writing and sending output beside the search, in sum.
     pub output: f64,

@@ -45,7 +45,6 @@ struct Share<P> {
 enum Computing {
     Search(BlockId, PartitionId),
     Answer(BlockId),
-    Collective,
 }
 
 /// What the io lane does.
@@ -53,6 +52,7 @@ enum Computing {
 enum Moving {
     Gather { to: Address, window: u64, length: u64 },
     Write { job: JobKey, length: u64 },
+    Collective,
 }
 
 /// The state of a worker.
@@ -168,16 +168,12 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Gives the compute lane its next work. Others wait for collective writes, blocks end with answers: first these.
+    /// Gives the compute lane its next work. Blocks end with answers: first these.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.computing.is_some() {
             return;
         }
-        let (computing, work) = if let Some(Share { runs, master }) = self.collectives.pop_front() {
-            let length = runs.iter().map(Run::length).sum();
-            self.memory.collective(length);
-            (Computing::Collective, WorkerWork::Collective { runs, master })
-        } else if let Some((block, parts)) = self.questions.pop_front() {
+        let (computing, work) = if let Some((block, parts)) = self.questions.pop_front() {
             let budget = self.memory.grant();
             (Computing::Answer(block), WorkerWork::Answer { block, parts, budget })
         } else if let Some(Task { block, partition, queries, cut }) = self.tasks.pop_front() {
@@ -191,7 +187,8 @@ impl<P: Payload> Worker<P> {
         actions.push(Action::Run { ticket, work });
     }
 
-    /// Opens windows and gives the io lane its next work: others first, whose memory waits for it.
+    /// Opens windows and gives the io lane its next work. All others of the group wait for a collective write, others'
+    /// memory for what they asked for: first these.
     fn move_output(&mut self, now: Time, actions: &mut Actions<P>) {
         for (holder, fetch) in self.output.open(&mut self.memory) {
             match holder {
@@ -205,23 +202,29 @@ impl<P: Payload> Worker<P> {
         if self.moving.is_some() {
             return;
         }
-        let (moving, work) =
-            if let Some((to, fetch, length)) = self.output.next_request(&mut self.memory) {
-                let moving = Moving::Gather { to, window: fetch.window, length };
-                (moving, WorkerWork::Gather { block: fetch.block, slices: fetch.slices })
-            } else if let Some((open, last)) = self.output.next_window() {
-                let (job, length) = (open.key(), open.length);
-                let work = match open.purpose {
-                    Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
-                    Purpose::Place => WorkerWork::Write(open.window),
-                };
-                (Moving::Write { job, length }, work)
-            } else {
-                return;
-            };
+        let Some((moving, work)) = self.next_move() else { return };
         let ticket = self.ticket();
         self.moving = Some((ticket, moving));
         actions.push(Action::Run { ticket, work });
+    }
+
+    fn next_move(&mut self) -> Option<(Moving, WorkerWork<P>)> {
+        if let Some(Share { runs, master }) = self.collectives.pop_front() {
+            self.memory.collective(runs.iter().map(Run::length).sum());
+            return Some((Moving::Collective, WorkerWork::Collective { runs, master }));
+        }
+        if let Some((to, fetch, length)) = self.output.next_request(&mut self.memory) {
+            let moving = Moving::Gather { to, window: fetch.window, length };
+            let work = WorkerWork::Gather { block: fetch.block, slices: fetch.slices };
+            return Some((moving, work));
+        }
+        let (open, last) = self.output.next_window()?;
+        let (job, length) = (open.key(), open.length);
+        let work = match open.purpose {
+            Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
+            Purpose::Place => WorkerWork::Write(open.window),
+        };
+        Some((Moving::Write { job, length }, work))
     }
 
     fn done(
@@ -252,11 +255,6 @@ impl<P: Payload> Worker<P> {
             (Computing::Answer(block), WorkerOutcome::Answered { reply, kept }) => {
                 self.memory.settle(kept);
                 ToMaster::Reply { block, reply }
-            }
-            (Computing::Collective, WorkerOutcome::Written { freed }) => {
-                self.memory.collective(0);
-                self.memory.free(freed);
-                ToMaster::CollectiveWritten
             }
             (computing, outcome) => {
                 unreachable!(
@@ -296,6 +294,11 @@ impl<P: Payload> Worker<P> {
                     };
                     self.tell_master(now, message, actions);
                 }
+            }
+            (Moving::Collective, WorkerOutcome::Written { freed }) => {
+                self.memory.collective(0);
+                self.memory.free(freed);
+                self.tell_master(now, ToMaster::CollectiveWritten, actions);
             }
             (moving, outcome) => {
                 unreachable!(

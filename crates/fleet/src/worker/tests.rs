@@ -133,6 +133,21 @@ fn a_writer_collects_windows_of_at_most_the_buffer() {
 }
 
 #[test]
+fn a_collective_write_goes_on_beside_the_search() {
+    let mut bench = Bench::new(Config::default());
+    bench.assign(0);
+    assert!(matches!(bench.started(), Some((_, WorkerWork::Search { .. }))));
+    bench.tell(ToWorker::Collective { runs: Vec::new(), master: None });
+    let (ticket, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Collective { .. }));
+    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 0 } });
+    assert!(matches!(
+        bench.actions[..],
+        [Action::Send { message: Outgoing::Master(_, ToMaster::CollectiveWritten), .. }]
+    ));
+}
+
+#[test]
 fn an_answer_may_keep_what_memory_is_left() {
     let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);

@@ -8,6 +8,7 @@ pub fn check(world: &World, piece: usize) {
     broadcasts(all, piece);
     gathering(all);
     agreement(all);
+    arriving(all);
     hosts(world);
     // Odd ones and even ones apart, in the opposite order.
     let parity = all.rank() as u32 % 2;
@@ -24,6 +25,23 @@ pub fn check(world: &World, piece: usize) {
     let group = all.split((!last).then_some(0), 0).unwrap();
     assert_eq!(group.map(|group| group.size()), (!last).then_some(all.size() - 1));
     all.barrier().unwrap();
+}
+
+/// The last one comes when all others have looked for it.
+fn arriving(all: &Comm) {
+    let looked = all.split(Some(0), all.rank() as u32).unwrap().expect("a group");
+    let last = all.rank() + 1 == all.size();
+    if last {
+        looked.barrier().unwrap();
+    }
+    let mut arrival = all.arrive().unwrap();
+    if !last {
+        assert!(!arrival.is_complete().unwrap());
+        looked.barrier().unwrap();
+    }
+    while !arrival.is_complete().unwrap() {
+        std::thread::yield_now();
+    }
 }
 
 /// Those who share memory are those whose host has the same name.

@@ -37,7 +37,7 @@ fn align(q: &[u8], s: &[u8], seed: (usize, usize), scheme: &Scheme<'_>) -> Trace
         subject: &subject,
         subject_back: &subject_back,
     };
-    align_from(&sequences, seed.0, seed.1, scheme, &mut DpScratch::default())
+    align_from(&sequences, seed.0, seed.1, scheme, &mut DpScratch::new(Kernel::detect()))
 }
 
 /// Score of the columns of an alignment, and the box they cover.
@@ -226,12 +226,12 @@ fn pair(random: &mut Residues) -> (Vec<u8>, Vec<u8>) {
 
 /// Compares extents and columns with those of the scalar rows, and returns how many edits there are.
 fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
-    let mut scalar = DpScratch::with(Kernel::Portable);
+    let mut scalar = DpScratch::new(Kernel::Portable);
     let mut expected = Vec::new();
     let extent = scalar.extend(query, subject, scheme);
     scalar.trace.back(extent, &mut expected);
     for kernel in kernels() {
-        let mut dp = DpScratch::with(kernel);
+        let mut dp = DpScratch::new(kernel);
         let mut edits = Vec::new();
         // Whatever an extension before has left behind.
         dp.extend(subject, subject, scheme);

@@ -256,7 +256,7 @@ impl World<'_> {
         let done =
             self.files.transfer(self.now + Time::from_seconds(exchange), meeting.bytes, stretches);
         for Attendee { worker, ticket, effect, freed, entered } in meeting.members {
-            self.sums.blocked += done.since(entered).0;
+            self.sums.output += done.since(entered).0;
             let outcome = WorkerOutcome::Written { freed };
             self.add(done, Happening::Worked(worker, ticket, outcome, effect));
         }

@@ -1,0 +1,150 @@
+//! Partitions in memory that somebody else filled, and the bytes to fill it with.
+//!
+//! In memory a partition is a row of bytes, as many as [`Partition::size`] tells: its spans in the order of its pieces, one
+//! right after the other. Any stretch of the row can be read from the files, sent, and put in its place on its own.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::choice::UNIT_BYTES;
+use super::files::Files;
+use super::supply::{Supply, units};
+use super::{HugePages, Loader, Statistics};
+use crate::partition::{Filled, Piece, Span, VolumeFile};
+use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+
+/// The files of a database, as what partitions are filled from.
+pub struct FileSource {
+    files: Files,
+}
+
+/// A stretch of a file within the bytes of a partition.
+struct Stretch<'a> {
+    piece: &'a Piece,
+    file: VolumeFile,
+    /// Position in the file.
+    from: u64,
+    length: usize,
+}
+
+impl FileSource {
+    /// The files of `database`, which are opened when they are first read.
+    pub fn new(database: Database) -> Self {
+        Self { files: Files::new(database) }
+    }
+
+    /// Reads bytes of a partition, from byte `start` of its row on, until `buffer` is full. Several threads may read at
+    /// once.
+    ///
+    /// # Errors
+    /// Files that cannot be read or are too short; [`DbError::NotHeld`] if the partition has fewer bytes.
+    pub fn read(
+        &self,
+        partition: &Partition,
+        start: u64,
+        mut buffer: &mut [u8],
+    ) -> Result<(), DbError> {
+        for stretch in stretches(partition, start..start + buffer.len() as u64) {
+            let (part, rest) = buffer.split_at_mut(stretch.length);
+            let reader = self.files.reader(stretch.piece, stretch.file)?;
+            reader.announce(stretch.from, part.len());
+            reader.read_exact(part, stretch.from)?;
+            buffer = rest;
+        }
+        if buffer.is_empty() { Ok(()) } else { Err(not_held(&partition.oids, &partition.oids)) }
+    }
+}
+
+/// What of the files the bytes `wanted` of a partition's row are.
+fn stretches(partition: &Partition, wanted: Range<u64>) -> impl Iterator<Item = Stretch<'_>> {
+    placed(partition).filter_map(move |(piece, span, at)| {
+        let (start, end) = (wanted.start.max(at.start), wanted.end.min(at.end));
+        (start < end).then(|| Stretch {
+            piece,
+            file: span.part.file(),
+            from: span.bytes.start + (start - at.start),
+            length: (end - start) as usize,
+        })
+    })
+}
+
+/// The spans of a partition, and where in its row each lies.
+fn placed(partition: &Partition) -> impl Iterator<Item = (&Piece, &Span, Range<u64>)> {
+    let spans = partition.pieces.iter().flat_map(|piece| {
+        let of_piece = piece.spans.iter();
+        of_piece.map(move |span| (piece, span))
+    });
+    spans.scan(0, |end, (piece, span)| {
+        let start = *end;
+        *end += span.bytes.end - span.bytes.start;
+        Some((piece, span, start..*end))
+    })
+}
+
+/// Hands out parts of one partition that is in memory as a whole. Nothing is read or copied.
+#[derive(Clone)]
+pub struct Held {
+    database: Database,
+    partition: Partition,
+    filled: Filled,
+    came: Statistics,
+    pages: HugePages,
+}
+
+impl Held {
+    /// The loader of parts of `partition`, whose row of bytes `filled` holds; how they `came` there, and on what `pages`
+    /// they are, is for accounts.
+    pub fn new(
+        database: Database,
+        partition: Partition,
+        filled: Filled,
+        came: Statistics,
+        pages: HugePages,
+    ) -> Self {
+        Self { database, partition, filled, came, pages }
+    }
+
+    /// The supply of these ranges, which must lie within the partition.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] for an index out of order.
+    pub fn supply(self, ranges: Vec<Range<u32>>) -> Result<Supply, DbError> {
+        let units = units(&self.database, ranges, Contents::Residues, UNIT_BYTES)?;
+        Ok(Supply::new(Box::new(self), units, true))
+    }
+
+    /// Where in the memory the bytes of a span of a volume are, if they are there.
+    fn find(&self, volume: usize, wanted: &Span) -> Option<usize> {
+        let (_, span, at) = placed(&self.partition).find(|(piece, span, _)| {
+            let within =
+                span.bytes.start <= wanted.bytes.start && wanted.bytes.end <= span.bytes.end;
+            piece.volume == volume && span.part == wanted.part && within
+        })?;
+        Some(self.filled.start + (at.start + wanted.bytes.start - span.bytes.start) as usize)
+    }
+}
+
+impl Loader for Held {
+    fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
+        let mut filled = Vec::new();
+        for (piece, span, _) in placed(partition) {
+            let start = self
+                .find(piece.volume, span)
+                .ok_or_else(|| not_held(&partition.oids, &self.partition.oids))?;
+            filled.push(Filled { memory: Arc::clone(&self.filled.memory), start });
+        }
+        LoadedPartition::new(&self.database, partition, filled).map(Arc::new)
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.came
+    }
+
+    fn pages(&self) -> Option<HugePages> {
+        Some(self.pages)
+    }
+}
+
+fn not_held(wanted: &Range<u32>, held: &Range<u32>) -> DbError {
+    DbError::NotHeld { wanted: wanted.clone(), held: held.clone() }
+}

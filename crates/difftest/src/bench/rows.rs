@@ -1,0 +1,240 @@
+//! `difftest bench --full`: kinds of searches, each against BLAST+ in the way in which that is fastest.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+use super::{Contender, Sample, hash_file, measure, median};
+use crate::cli::Tools;
+use crate::error::{Error, Result, io_error, write};
+use crate::fasta::{self, Record};
+use crate::process::{Tool, exit_code, must_run};
+use crate::rng::Rng;
+use crate::workspace::Source;
+
+/// Members of the database that are queries of one row.
+const MEMBERS: usize = 2_000;
+/// Peptides of another, and their lengths.
+const PEPTIDES: usize = 500;
+const PEPTIDE_RESIDUES: (usize, usize) = (8, 20);
+/// Residues of an ordinary query, about.
+const ORDINARY: usize = 300;
+/// BLAST+'s memory may be exceeded by this factor.
+const MEMORY: f64 = 2.0;
+
+/// A kind of search, and how much faster than BLAST+ it must be.
+struct Row {
+    name: &'static str,
+    query: &'static str,
+    database: &'static str,
+    more: &'static [&'static str],
+    threads: u32,
+    /// Vector instructions, if not the best.
+    kernel: Option<&'static str>,
+    /// BLAST+'s processes may share out the queries, too.
+    pool: bool,
+    rounds: usize,
+    goal: f64,
+    must: f64,
+}
+
+const ROWS: [Row; 8] = [
+    row("all queries, 1 thread", "q/all.fa", "db/big", 1, 1, (7.0, 4.0)),
+    Row { kernel: Some("avx2"), ..row("  with AVX2", "q/all.fa", "db/big", 1, 1, (5.0, 3.0)) },
+    Row { kernel: Some("portable"), ..row("  portable", "q/all.fa", "db/big", 1, 1, (2.0, 1.0)) },
+    row("all queries, 2 threads", "q/all.fa", "db/big", 2, 1, (10.0, 6.0)),
+    row("one query of 300, 2 threads", "q/one.fa", "db/big", 2, 5, (6.0, 4.0)),
+    Row {
+        pool: true,
+        ..row("2,000 queries, 2 threads", "q/members.fa", "db/small", 2, 1, (8.0, 5.0))
+    },
+    row("the longest query, 1 thread", "q/longest.fa", "db/big", 1, 1, (5.0, 3.0)),
+    Row {
+        more: &["-task", "blastp-short"],
+        ..row("500 peptides, blastp-short", "q/peptides.fa", "db/small", 1, 2, (3.0, 2.0))
+    },
+];
+
+const fn row(
+    name: &'static str,
+    query: &'static str,
+    database: &'static str,
+    threads: u32,
+    rounds: usize,
+    (goal, must): (f64, f64),
+) -> Row {
+    Row { name, query, database, more: &[], threads, kernel: None, pool: false, rounds, goal, must }
+}
+
+/// What a row came to.
+struct Figures {
+    theirs: Vec<Sample>,
+    ours: Vec<Sample>,
+}
+
+/// Measures and prints the rows; true if all outputs of a kind were the same.
+pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
+    write_inputs(dir, source)?;
+    super::warm_up(&dir.join("db"))?;
+    println!(
+        "\n{:<30}{:>10}{:>12}{:>8}{:>7}{:>7}{:>18}",
+        "", "BLAST+ s", "FleetBLAST s", "ratio", "must", "goal", "peak MB (ratio)"
+    );
+    let mut same = true;
+    let mut known: Vec<(&Row, Vec<Sample>)> = Vec::new();
+    for row in &ROWS {
+        // A row that differs in our instructions only is held against the times just taken.
+        let earlier = known.iter().find(|(other, _)| row.kernel.is_some() && other.is_like(row));
+        let figures = row.measure(dir, tools, earlier.map(|(_, theirs)| theirs.as_slice()))?;
+        let outputs = figures.theirs.iter().chain(&figures.ours).map(|sample| sample.output);
+        let equal = outputs.clone().all(|output| output == figures.theirs[0].output);
+        same &= equal;
+        row.print(&figures, equal);
+        known.push((row, figures.theirs));
+    }
+    Ok(same)
+}
+
+impl Row {
+    fn is_like(&self, other: &Row) -> bool {
+        (self.query, self.database, self.threads) == (other.query, other.database, other.threads)
+    }
+
+    fn args(&self, more: &[&str]) -> Vec<String> {
+        let fixed = ["-query", self.query, "-db", self.database, "-outfmt", "6"];
+        [&fixed[..], self.more, more].concat().into_iter().map(String::from).collect()
+    }
+
+    /// One round after the other, in each of them BLAST+ in all ways that may be the fastest.
+    fn measure(&self, dir: &Path, tools: &Tools, earlier: Option<&[Sample]>) -> Result<Figures> {
+        let threads = self.threads.to_string();
+        let tested = match self.kernel {
+            Some(kernel) => limited(&tools.tested, kernel),
+            None => tools.tested.clone(),
+        };
+        let sample = |tool: &Tool, more: &[&str]| {
+            let args = self.args(&[&["-num_threads", &threads], more].concat());
+            measure(&Contender { name: self.name, tool, args, samples: Vec::new() }, dir)
+        };
+        // By ways of BLAST+.
+        let mut theirs: Vec<Vec<Sample>> = vec![Vec::new(); 3];
+        let mut ours = Vec::new();
+        for _ in 0..self.rounds {
+            if earlier.is_none() {
+                theirs[0].push(sample(&tools.oracle, &[])?);
+                if self.threads > 1 {
+                    theirs[1].push(sample(&tools.oracle, &["-mt_mode", "1"])?);
+                }
+                if self.pool {
+                    theirs[2].push(self.pool(dir, tools)?);
+                }
+            }
+            ours.push(sample(&tested, &[])?);
+        }
+        let wall = |samples: &Vec<Sample>| median(samples.iter().map(|s| s.wall).collect());
+        let fastest = theirs
+            .into_iter()
+            .filter(|samples| !samples.is_empty())
+            .min_by(|a, b| wall(a).total_cmp(&wall(b)));
+        let theirs = earlier.map(<[Sample]>::to_vec).or(fastest).unwrap_or_default();
+        Ok(Figures { theirs, ours })
+    }
+
+    /// BLAST+ on parts of the queries at once, and their outputs put together.
+    fn pool(&self, dir: &Path, tools: &Tools) -> Result<Sample> {
+        let failed = |reason: String| Error::Tool { program: "pool".to_owned(), reason };
+        let records = fasta::read(&dir.join(self.query), usize::MAX)?;
+        let part = records.len().div_ceil(self.threads as usize);
+        let parts: Vec<&[Record]> = records.chunks(part).collect();
+        for (number, part) in parts.iter().enumerate() {
+            write(&dir.join(format!("q/part-{number}.fa")), fasta::to_bytes(part))?;
+        }
+        let started = Instant::now();
+        let mut children = Vec::new();
+        for number in 0..parts.len() {
+            let mut args = self.args(&["-out"]);
+            args.push(format!("part-{number}.out"));
+            args[1] = format!("q/part-{number}.fa");
+            let mut command = tools.oracle.command(&args, dir);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            children.push(command.spawn().map_err(|error| failed(error.to_string()))?);
+        }
+        for mut child in children {
+            let status = child.wait().map_err(|error| failed(error.to_string()))?;
+            if !status.success() {
+                return Err(failed(format!("exit code {}", exit_code(status))));
+            }
+        }
+        let mut whole = Vec::new();
+        for number in 0..parts.len() {
+            let path = dir.join(format!("part-{number}.out"));
+            whole.extend(fs::read(&path).map_err(io_error("read", &path))?);
+        }
+        let path = dir.join("pool.out");
+        write(&path, &whole)?;
+        let wall = started.elapsed().as_secs_f64();
+        Ok(Sample { wall, cpu: 0.0, memory: 0, output: hash_file(&path)? })
+    }
+
+    fn print(&self, figures: &Figures, equal: bool) {
+        let wall = |samples: &[Sample]| median(samples.iter().map(|s| s.wall).collect());
+        let memory =
+            |samples: &[Sample]| samples.iter().map(|s| s.memory).max().unwrap_or(0) as f64 / 1e6;
+        let (theirs, ours) = (wall(&figures.theirs), wall(&figures.ours));
+        let ratio = theirs / ours;
+        let (their_memory, our_memory) = (memory(&figures.theirs), memory(&figures.ours));
+        let share = our_memory / their_memory;
+        println!(
+            "{:<30}{theirs:>10.2}{ours:>12.2}{ratio:>8.2}{:>7}{:>7}{their_memory:>7.0} {our_memory:>5.0} {share:>5.2}{}{}{}",
+            self.name,
+            self.must,
+            self.goal,
+            if ratio < self.must { "  TOO SLOW" } else { "" },
+            if their_memory > 0.0 && share > MEMORY { "  TOO MUCH MEMORY" } else { "" },
+            if equal { "" } else { "  DIFFERENT OUTPUT" },
+        );
+    }
+}
+
+/// FleetBLAST with these vector instructions.
+fn limited(tested: &Tool, kernel: &str) -> Tool {
+    let program = tested.program.display().to_string();
+    let before = vec![format!("FLEETBLAST_KERNEL={kernel}"), program];
+    let prefix = before.into_iter().chain(tested.prefix.iter().cloned()).collect();
+    Tool { program: Path::new("env").to_owned(), prefix }
+}
+
+/// The queries of all rows, and the smaller database.
+fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
+    let mut rng = Rng::new(1);
+    let members: Vec<Record> = (0..MEMBERS).map(|_| rng.pick(&source.proteins).clone()).collect();
+    let peptides: Vec<Record> = (0..PEPTIDES).map(|n| peptide(&mut rng, source, n)).collect();
+    let near = |query: &&Record| query.seq.len().abs_diff(ORDINARY);
+    let one = source.queries.iter().min_by_key(near).cloned();
+    let longest = source.queries.iter().max_by_key(|query| query.seq.len()).cloned();
+    for (name, records) in [
+        ("members", members),
+        ("peptides", peptides),
+        ("one", one.into_iter().collect()),
+        ("longest", longest.into_iter().collect()),
+    ] {
+        write(&dir.join(format!("q/{name}.fa")), fasta::to_bytes(&records))?;
+    }
+    write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
+    let args = ["-in", "small.fa", "-dbtype", "prot", "-out", "db/small"].map(String::from);
+    must_run("makeblastdb", &args, dir)
+}
+
+/// A stretch of a member of the database.
+fn peptide(rng: &mut Rng, source: &Source, number: usize) -> Record {
+    loop {
+        let (least, most) = PEPTIDE_RESIDUES;
+        let len = rng.between(least, most);
+        let seq = &rng.pick(&source.proteins).seq;
+        if seq.len() >= len {
+            let from = rng.below(seq.len() - len + 1);
+            return Record::new(format!("peptide_{number}"), seq[from..from + len].to_vec());
+        }
+    }
+}

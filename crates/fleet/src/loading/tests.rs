@@ -1,0 +1,295 @@
+//! Routes, and relays on a network with delays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::ids::Time;
+use crate::topology::{Shape, Topology};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Routes of a job whose ranks are on hosts in turn.
+fn job(ranks: u32, hosts: u32, replicas: u32, partitions: u32) -> (Topology, Vec<u32>, Vec<Route>) {
+    let shape = Shape { ranks, groups: 1, replicas, partitions, dedicated: false };
+    let topology = Topology::new(shape);
+    let hosts: Vec<u32> = (0..ranks).map(|rank| rank % hosts).collect();
+    let piece = PIECE_BYTES as u64;
+    let sizes: Vec<u64> =
+        (0..u64::from(partitions)).map(|number| number % 4 * piece + number % 3).collect();
+    let routes = routes(&topology, &hosts, &sizes);
+    (topology, hosts, routes)
+}
+
+#[test]
+fn a_route_is_a_tree_of_all_hosts_that_hold_the_partition() {
+    for (ranks, hosts, replicas, partitions) in
+        [(1, 1, 1, 1), (7, 7, 7, 3), (16, 5, 3, 61), (100, 100, 100, 2), (64, 8, 20, 9)]
+    {
+        let (topology, host_of, routes) = job(ranks, hosts, replicas, partitions);
+        assert_eq!(routes.len(), partitions as usize);
+        for route in &routes {
+            let holders =
+                topology.workers.iter().filter(|w| w.partitions.contains(&route.partition));
+            let holding: BTreeSet<u32> = holders.map(|w| host_of[w.rank.index()]).collect();
+            let filled: BTreeSet<u32> = route.fillers.iter().map(|r| host_of[r.index()]).collect();
+            assert_eq!((filled.len(), &filled), (route.fillers.len(), &holding), "one rank a host");
+            let holds = |rank: &Rank| {
+                topology
+                    .workers
+                    .iter()
+                    .any(|w| w.rank == *rank && w.partitions.contains(&route.partition))
+            };
+            assert!(route.fillers.iter().all(holds), "who fills it searches it");
+            let mut parents = BTreeMap::new();
+            for position in 0..route.fillers.len() {
+                for child in route.children(position) {
+                    assert_eq!(parents.insert(child, route.fillers[position]), None);
+                }
+            }
+            assert_eq!(parents.len() + 1, route.fillers.len());
+            for (position, rank) in route.fillers.iter().enumerate() {
+                assert_eq!(route.parent(position), parents.get(rank).copied());
+                let mut depth = 0;
+                let mut at = *rank;
+                while let Some(&parent) = parents.get(&at) {
+                    (at, depth) = (parent, depth + 1);
+                }
+                assert!(at == route.fillers[0] && depth <= route.fillers.len().ilog2());
+            }
+        }
+    }
+}
+
+#[test]
+fn reading_and_filling_are_spread() {
+    // Two ranks a host, each of which holds everything.
+    let (_, hosts, routes) = job(8, 4, 8, 64);
+    let (mut read, mut sent, mut filled) = ([0; 4], [0; 4], [0; 8]);
+    for route in &routes {
+        read[hosts[route.fillers[0].index()] as usize] += route.size;
+        for (position, rank) in route.fillers.iter().enumerate() {
+            sent[hosts[rank.index()] as usize] +=
+                route.size * route.children(position).count() as u64;
+            filled[rank.index()] += route.size;
+        }
+    }
+    let total: u64 = routes.iter().map(|route| route.size).sum();
+    let near = |bytes: &u64, even: u64| (even / 2..=even * 3 / 2).contains(bytes);
+    assert!(read.iter().all(|bytes| near(bytes, total / 4)), "{read:?} of {total}");
+    assert!(sent.iter().all(|bytes| near(bytes, 3 * total / 4)), "{sent:?} of {total}");
+    assert!(filled.iter().all(|bytes| near(bytes, total / 2)), "{filled:?} of {total}");
+}
+
+#[test]
+fn a_host_has_each_of_its_partitions_once() {
+    let (topology, hosts, routes) = job(10, 3, 4, 13);
+    for host in 0..3 {
+        let ranks: Vec<Rank> = (0..10).filter(|&r| hosts[r as usize] == host).map(Rank).collect();
+        let places = Places::new(&routes, &ranks);
+        let mut at = 0;
+        for (rank, share) in ranks.iter().zip(&places.shares) {
+            assert_eq!(share.start, at);
+            for route in routes.iter().filter(|route| route.fillers.contains(rank)) {
+                assert_eq!(places.starts[&route.partition], at);
+                at += route.size as usize;
+            }
+            assert_eq!(share.end, at);
+        }
+        assert_eq!(places.length, at);
+        let workers = topology.workers.iter().filter(|worker| ranks.contains(&worker.rank));
+        let held: BTreeSet<_> = workers.flat_map(|worker| worker.partitions.clone()).collect();
+        assert_eq!(places.starts.keys().copied().collect::<BTreeSet<_>>(), held);
+    }
+}
+
+/// What happens on the network.
+#[derive(Debug)]
+enum Event {
+    Read(Rank, Piece),
+    Piece(Rank, Rank, Piece),
+    Confirmation(Rank, Rank),
+    Beat(Rank, PartitionId),
+    Look,
+}
+
+/// Relays, and what is under way between them.
+struct Network {
+    relays: Vec<Relay>,
+    under_way: BTreeMap<(Time, u64), Event>,
+    numbers: u64,
+    rng: Xoshiro256PlusPlus,
+    /// When the last message between two ranks arrives.
+    last: BTreeMap<(Rank, Rank), Time>,
+    /// Pieces on their way, or not yet confirmed, by sender and receiver.
+    unconfirmed: BTreeMap<(Rank, Rank), usize>,
+    /// Pieces put in place by each rank.
+    placed: BTreeSet<(Rank, Piece)>,
+    reads: u64,
+    /// Ranks that do nothing any more.
+    stuck: BTreeSet<Rank>,
+}
+
+impl Network {
+    /// Each rank that reads takes `pace` for a piece.
+    fn new(ranks: u32, routes: &[Route], pace: u64, seed: u64) -> Network {
+        let relays = (0..ranks).map(|rank| Relay::new(Rank(rank), routes, Time(0))).collect();
+        let mut network = Network {
+            relays,
+            under_way: BTreeMap::new(),
+            numbers: 0,
+            rng: Xoshiro256PlusPlus::seed_from_u64(seed),
+            last: BTreeMap::new(),
+            unconfirmed: BTreeMap::new(),
+            placed: BTreeSet::new(),
+            reads: 0,
+            stuck: BTreeSet::new(),
+        };
+        let mut busy: BTreeMap<Rank, u64> = BTreeMap::new();
+        for route in routes {
+            for piece in Piece::all(route.partition, route.size) {
+                let until = busy.entry(route.fillers[0]).or_default();
+                *until += pace;
+                network.at(Time(*until), Event::Read(route.fillers[0], piece));
+            }
+        }
+        network.at(Time(SECOND), Event::Look);
+        network
+    }
+
+    fn at(&mut self, time: Time, event: Event) {
+        self.numbers += 1;
+        self.under_way.insert((time, self.numbers), event);
+    }
+
+    /// Sends something; messages of one rank to one other keep their order.
+    fn send(&mut self, now: Time, from: Rank, to: Rank, event: Event) {
+        let delay = Time(self.rng.random_range(1..SECOND / 2));
+        let arrival = self.last.entry((from, to)).or_default();
+        *arrival = (now + delay).max(*arrival);
+        let arrival = *arrival;
+        self.at(arrival, event);
+    }
+
+    /// Sends what a rank may send now.
+    fn pump(&mut self, rank: Rank, now: Time) {
+        while let Some((to, piece)) = self.relays[rank.index()].next(now) {
+            let unconfirmed = self.unconfirmed.entry((rank, to)).or_default();
+            *unconfirmed += 1;
+            assert!(*unconfirmed <= 2, "a rank is sent more than it may be");
+            self.send(now, rank, to, Event::Piece(rank, to, piece));
+        }
+    }
+
+    /// Until all is in place, or somebody is found silent.
+    fn run(&mut self) -> Result<Time, (Rank, Silence)> {
+        while let Some(((now, _), event)) = self.under_way.pop_first() {
+            match event {
+                Event::Read(rank, piece) if !self.stuck.contains(&rank) => {
+                    assert!(self.relays[rank.index()].arrived(piece, None, now));
+                    assert!(self.placed.insert((rank, piece)));
+                    self.reads += 1;
+                    self.pump(rank, now);
+                }
+                Event::Piece(from, to, piece) if !self.stuck.contains(&to) => {
+                    assert!(self.relays[to.index()].arrived(piece, Some(from), now));
+                    assert!(self.placed.insert((to, piece)));
+                    self.send(now, to, from, Event::Confirmation(to, from));
+                    self.pump(to, now);
+                }
+                Event::Confirmation(from, to) if !self.stuck.contains(&to) => {
+                    *self.unconfirmed.get_mut(&(to, from)).unwrap() -= 1;
+                    assert!(self.relays[to.index()].confirmed(from, now));
+                    self.pump(to, now);
+                }
+                Event::Beat(to, partition) => self.relays[to.index()].beat(partition, now),
+                Event::Look if self.relays.iter().all(Relay::is_done) => return Ok(now),
+                Event::Look => {
+                    for rank in (0..self.relays.len() as u32).map(Rank) {
+                        if self.stuck.contains(&rank) {
+                            continue;
+                        }
+                        if let Some(silence) = self.relays[rank.index()].silent(now) {
+                            return Err((rank, silence));
+                        }
+                        for (to, partition) in self.relays[rank.index()].beats(now) {
+                            self.send(now, rank, to, Event::Beat(to, partition));
+                        }
+                    }
+                    self.at(now + Time(SECOND), Event::Look);
+                }
+                _ => {}
+            }
+        }
+        panic!("nothing happens any more");
+    }
+}
+
+#[test]
+fn everything_gets_everywhere_and_is_read_once() {
+    for (seed, (ranks, hosts, replicas, partitions)) in
+        [(1, 1, 1, 3), (2, 2, 2, 5), (9, 4, 3, 17), (16, 16, 16, 8), (33, 11, 33, 4)]
+            .into_iter()
+            .enumerate()
+    {
+        let (_, _, routes) = job(ranks, hosts, replicas, partitions);
+        // So slowly that without beats somebody would be thought dead.
+        let mut network = Network::new(ranks, &routes, 25 * SECOND, seed as u64);
+        network.run().unwrap();
+        let pieces = |route: &Route| Piece::all(route.partition, route.size).count() as u64;
+        assert_eq!(network.reads, routes.iter().map(pieces).sum::<u64>());
+        let wanted = routes.iter().map(|route| pieces(route) * route.fillers.len() as u64);
+        assert_eq!(network.placed.len() as u64, wanted.sum::<u64>());
+    }
+}
+
+#[test]
+fn a_rank_that_is_stuck_is_named_by_one_that_waits_for_it() {
+    let (_, _, routes) = job(16, 16, 16, 4);
+    for stuck in 0..16 {
+        let mut network = Network::new(16, &routes, SECOND, 7);
+        network.stuck.insert(Rank(stuck));
+        let (_, silence) = network.run().unwrap_err();
+        assert_eq!(silence.rank, Rank(stuck), "{silence:?}");
+        assert!((60.0..70.0).contains(&silence.lasted.seconds()), "{silence:?}");
+    }
+}
+
+#[test]
+fn ranks_that_all_wait_do_not_keep_each_other_waiting() {
+    // Each reads what the other wants, and the file server is gone.
+    let (_, _, routes) = job(2, 2, 2, 8);
+    let mut network = Network::new(2, &routes, 1_000 * SECOND, 3);
+    let (rank, silence) = network.run().unwrap_err();
+    assert!(rank != silence.rank && silence.awaited == Awaited::Bytes, "{rank} {silence:?}");
+}
+
+#[test]
+fn a_rank_that_slept_blames_nobody() {
+    let (_, _, routes) = job(2, 2, 2, 8);
+    let reading = routes.iter().find(|route| route.size > 0).unwrap();
+    let mut relay = Relay::new(reading.fillers[1], &routes, Time(0));
+    assert_eq!(relay.silent(Time(300 * SECOND)), None);
+    for second in 301..360 {
+        assert_eq!(relay.silent(Time(second * SECOND)), None);
+    }
+    let told = (360..364).find_map(|second| relay.silent(Time(second * SECOND))).unwrap();
+    assert_eq!(told.rank, reading.fillers[0]);
+}
+
+#[test]
+fn what_nobody_was_to_bring_is_refused() {
+    let (_, _, routes) = job(2, 2, 2, 8);
+    let route = routes.iter().find(|route| route.size > 0).unwrap();
+    let (first, second) = (route.fillers[0], route.fillers[1]);
+    let piece = Piece { partition: route.partition, number: 0 };
+    let mut relay = Relay::new(second, &routes, Time(0));
+    assert!(!relay.arrived(piece, None, Time(0)), "it does not read this");
+    assert!(!relay.arrived(Piece { number: 999, ..piece }, Some(first), Time(0)));
+    assert!(!relay.arrived(Piece { partition: PartitionId(99), ..piece }, Some(first), Time(0)));
+    assert!(!relay.confirmed(first, Time(0)));
+    assert!(relay.arrived(piece, Some(first), Time(0)));
+    assert!(!relay.arrived(piece, Some(first), Time(0)), "twice");
+}
