@@ -31,6 +31,8 @@ struct Member {
     ready: bool,
     /// Tasks that it has.
     tasks: u32,
+    /// Rounds that it has not answered.
+    asked: u32,
     /// When it began the task that it searches.
     since: Time,
     /// Blocks that it may drop; it hears of them with its next task.
@@ -188,7 +190,12 @@ impl<P: Payload> Master<P> {
                 self.relieve(member);
                 self.searches.remove(&block);
             }
-            ToMaster::Reply { block, reply } => self.reply(block, reply),
+            ToMaster::Reply { block, reply } => {
+                let state = &mut self.members[member as usize];
+                state.asked = state.asked.saturating_sub(1);
+                self.reply(block, reply);
+                self.feed(now, member, actions);
+            }
             ToMaster::Fetch(fetch) => self.fetch(self.worker(member), fetch),
             ToMaster::Stored { block } => {
                 let next = self.outputs.stored(block);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::{BlockId, PartitionId, Time};
+use crate::ids::{BlockId, PartitionId, Time, WorkerId};
 use crate::message::{ToSupermaster, ToWorker};
 use crate::payload::{Payload, Queries};
 use crate::work::MasterWork;
@@ -42,13 +42,14 @@ impl<P: Payload> Master<P> {
 
     /// Gives a worker a task if it has room. It may have more than one only while there are enough for all, and while tasks
     /// are short: a task waits behind another for as long as that takes, which may be long, while others are idle in the
-    /// end; what it gains is the way of a message.
+    /// end; what it gains is the way of a message. For the same reason it gets none while it has a round to answer, which it
+    /// does first, if others hold the same partitions.
     pub(super) fn feed(&mut self, now: Time, member: u32, actions: &mut Actions<P>) {
         let state = &self.members[member as usize];
         let plenty = self.queue.unassigned() >= self.members.len() as u64;
         let short = self.task_seconds < self.config.prefetch_below.seconds();
         let room = if plenty && short { 1 + self.config.prefetch } else { 1 };
-        if !state.ready {
+        if !state.ready || (state.asked > 0 && !short && self.has_replicas()) {
             return;
         }
         self.hungry.remove(&(state.tasks, member));
@@ -71,6 +72,12 @@ impl<P: Payload> Master<P> {
         if tasks <= self.config.prefetch {
             self.hungry.insert((tasks, member));
         }
+    }
+
+    /// Whether partitions are held by several workers of the group.
+    fn has_replicas(&self) -> bool {
+        let last = self.first + self.members.len() as u32 - 1;
+        self.topology.worker(WorkerId(last)).replica > 0
     }
 
     /// Notes that a worker has a task less.
@@ -146,6 +153,7 @@ impl<P: Payload> Master<P> {
         }
         search.ask(questions.len() as u32);
         for (member, parts) in questions {
+            self.members[member as usize].asked += 1;
             self.tell(now, self.worker(member), ToWorker::Ask { block, parts }, actions);
         }
     }
