@@ -329,6 +329,8 @@ impl<'a> WorkerWorks<'a> {
 
 /// Subjects that a thread formats before the pieces are put away.
 const PIECES_AT_A_TIME: usize = 64;
+/// Room for what most subjects take in a report.
+const USUAL_PIECE: usize = 2048;
 
 impl State {
     fn query(&self, number: u32) -> Result<&fleetblast_engine::query::Query, CliError> {
@@ -364,7 +366,7 @@ impl Shown<'_> {
     }
 
     fn format(&self, rank: u32) -> Result<Vec<u8>, CliError> {
-        let (job, mut bytes) = (self.job, Vec::new());
+        let (job, mut bytes) = (self.job, Vec::with_capacity(USUAL_PIECE));
         report::subject_block(
             &job.report,
             &self.result,
@@ -374,6 +376,8 @@ impl Shown<'_> {
             &mut bytes,
         )
         .map_err(|error| failure(&error))?;
+        // It may be kept for long.
+        bytes.shrink_to_fit();
         Ok(bytes)
     }
 }
