@@ -5,6 +5,7 @@ TARGET  := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 DIFFTEST = $(TARGET)/release/difftest
 SECONDS ?= 600
 SEED    ?= 1
+COUNT   ?= 200
 
 # With MPI where its compiler wrapper is found, and libclang, which reads its header. `make build MPICC=` does without.
 MPICC   ?= mpicc
@@ -22,7 +23,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test test-processes difftest difftest-db difftest-full difftest-kernels difftest-mpi test-mpi fuzzdiff bench bench-full bench-single bench-fleet bench-load lint \
+.PHONY: build tools demo test test-processes difftest difftest-db difftest-full difftest-kernels difftest-mpi test-mpi fuzzdiff kills bench bench-full bench-single bench-fleet bench-load lint \
         fuzz clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -88,6 +89,10 @@ test-mpi:
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools
 	$(DIFFTEST) fuzz --seconds $(SECONDS) --seed $(SEED) $(SPREAD)
+
+## kills: searches killed COUNT times at random, one rank or all, and resumed (COUNT=200 SEED=1)
+kills: tools
+	$(DIFFTEST) kills --count $(COUNT) --seed $(SEED) $(if $(MPI),--mpi)
 
 ## bench: interleaved timing against BLAST+, below five minutes
 bench: tools

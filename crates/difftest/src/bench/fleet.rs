@@ -2,15 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Instant;
 
-use super::{Contender, Sample, hash_file, measure, median};
+use super::{Contender, Sample, hash_file, measure, median, pool};
 use crate::cli::Tools;
-use crate::error::{Error, Result, io_error, write};
-use crate::fasta::{self, Record};
+use crate::error::{Result, io_error, write};
+use crate::fasta;
 use crate::fleet::{Shape, Spread};
-use crate::process::{Tool, exit_code, must_run};
+use crate::process::{Tool, must_run};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -68,7 +66,7 @@ impl Fleet<'_> {
             let args = [&args[..], &["-num_threads", threads]].concat();
             (tool.clone(), args.into_iter().map(String::from).collect())
         };
-        let halves = halves(self.dir)?;
+        pool::split(self.dir, "q/members.fa", 2)?;
         let (mut threads, mut ranks, mut pool) = (Vec::new(), Vec::new(), Vec::new());
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut outputs = Vec::new();
@@ -82,7 +80,7 @@ impl Fleet<'_> {
             note(&mut ours, self.sample("FleetBLAST", serial(&self.tools.tested, "1"))?);
             // They take minutes.
             if round == 0 {
-                note(&mut pool, self.pool(&halves)?);
+                note(&mut pool, pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?);
                 note(&mut theirs, self.sample("BLAST+", serial(&self.tools.oracle, "1"))?);
             }
         }
@@ -98,35 +96,6 @@ impl Fleet<'_> {
         println!("  gain on one core           {gain:>8.2}, against the pool {kept:.2}");
         println!("  of it kept                 {:>8.3} (bar: 0.95)\n", kept / gain);
         Ok(all_equal(&outputs))
-    }
-
-    /// BLAST+ on both halves of the queries at once, and their outputs put together.
-    fn pool(&self, halves: &[&str]) -> Result<Sample> {
-        let started = Instant::now();
-        let mut children = Vec::new();
-        for (number, half) in halves.iter().enumerate() {
-            let out = format!("pool-{number}.out");
-            let args = ["-query", half, "-db", "db/small", "-outfmt", "6", "-out", &out];
-            let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
-            let mut command = self.tools.oracle.command(&args, self.dir);
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            children.push(command.spawn().map_err(|error| failed("pool", &error.to_string()))?);
-        }
-        for mut child in children {
-            let status = child.wait().map_err(|error| failed("pool", &error.to_string()))?;
-            if !status.success() {
-                return Err(failed("pool", &format!("exit code {}", exit_code(status))));
-            }
-        }
-        let mut whole = Vec::new();
-        for number in 0..halves.len() {
-            let path = self.dir.join(format!("pool-{number}.out"));
-            whole.extend(fs::read(&path).map_err(io_error("read", &path))?);
-        }
-        let path = self.dir.join("pool.out");
-        write(&path, &whole)?;
-        let wall = started.elapsed().as_secs_f64();
-        Ok(Sample { wall, cpu: 0.0, memory: 0, output: hash_file(&path)? })
     }
 
     /// Many more ranks than cores.
@@ -204,21 +173,6 @@ impl Fleet<'_> {
     }
 }
 
-/// Parts the queries in two files of about equal residues; their names.
-fn halves(dir: &Path) -> Result<[&'static str; 2]> {
-    let all = fasta::read(&dir.join("q/members.fa"), usize::MAX)?;
-    let residues =
-        |records: &[Record]| records.iter().map(|record| record.seq.len()).sum::<usize>();
-    let total = residues(&all);
-    let middle = (0..all.len()).find(|&n| 2 * residues(&all[..n]) >= total).unwrap_or(0);
-    let names = ["q/first.fa", "q/second.fa"];
-    let (first, second) = all.split_at(middle);
-    for (name, records) in names.iter().zip([first, second]) {
-        write(&dir.join(name), fasta::to_bytes(records))?;
-    }
-    Ok(names)
-}
-
 /// The database of the smaller set of proteins.
 fn small_database(dir: &Path, source: &Source) -> Result<()> {
     write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
@@ -255,10 +209,6 @@ fn all_equal(outputs: &[u64]) -> bool {
         println!("outputs: DIFFERENT");
     }
     same
-}
-
-fn failed(program: &str, reason: &str) -> Error {
-    Error::Tool { program: program.to_owned(), reason: reason.to_owned() }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! wrong answer is no answer.
 
 mod fleet;
+mod pool;
 mod rows;
 
 use std::fs::{self, File};

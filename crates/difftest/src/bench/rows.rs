@@ -1,15 +1,12 @@
 //! `difftest bench --full`: kinds of searches, each against BLAST+ in the way in which that is fastest.
 
-use std::fs;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Instant;
 
-use super::{Contender, Sample, hash_file, measure, median};
+use super::{Contender, Sample, measure, median, pool};
 use crate::cli::Tools;
-use crate::error::{Error, Result, io_error, write};
+use crate::error::{Result, write};
 use crate::fasta::{self, Record};
-use crate::process::{Tool, exit_code, must_run};
+use crate::process::{Tool, must_run};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -120,6 +117,9 @@ impl Row {
         // By ways of BLAST+.
         let mut theirs: Vec<Vec<Sample>> = vec![Vec::new(); 3];
         let mut ours = Vec::new();
+        if self.pool {
+            pool::split(dir, self.query, self.threads as usize)?;
+        }
         for _ in 0..self.rounds {
             if earlier.is_none() {
                 theirs[0].push(sample(&tools.oracle, &[])?);
@@ -127,7 +127,9 @@ impl Row {
                     theirs[1].push(sample(&tools.oracle, &["-mt_mode", "1"])?);
                 }
                 if self.pool {
-                    theirs[2].push(self.pool(dir, tools)?);
+                    let args = self.args(&[]);
+                    let args: Vec<&str> = args[2..].iter().map(String::as_str).collect();
+                    theirs[2].push(pool::run(dir, &tools.oracle, &args, self.threads as usize)?);
                 }
             }
             ours.push(sample(&tested, &[])?);
@@ -139,42 +141,6 @@ impl Row {
             .min_by(|a, b| wall(a).total_cmp(&wall(b)));
         let theirs = earlier.map(<[Sample]>::to_vec).or(fastest).unwrap_or_default();
         Ok(Figures { theirs, ours })
-    }
-
-    /// BLAST+ on parts of the queries at once, and their outputs put together.
-    fn pool(&self, dir: &Path, tools: &Tools) -> Result<Sample> {
-        let failed = |reason: String| Error::Tool { program: "pool".to_owned(), reason };
-        let records = fasta::read(&dir.join(self.query), usize::MAX)?;
-        let part = records.len().div_ceil(self.threads as usize);
-        let parts: Vec<&[Record]> = records.chunks(part).collect();
-        for (number, part) in parts.iter().enumerate() {
-            write(&dir.join(format!("q/part-{number}.fa")), fasta::to_bytes(part))?;
-        }
-        let started = Instant::now();
-        let mut children = Vec::new();
-        for number in 0..parts.len() {
-            let mut args = self.args(&["-out"]);
-            args.push(format!("part-{number}.out"));
-            args[1] = format!("q/part-{number}.fa");
-            let mut command = tools.oracle.command(&args, dir);
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            children.push(command.spawn().map_err(|error| failed(error.to_string()))?);
-        }
-        for mut child in children {
-            let status = child.wait().map_err(|error| failed(error.to_string()))?;
-            if !status.success() {
-                return Err(failed(format!("exit code {}", exit_code(status))));
-            }
-        }
-        let mut whole = Vec::new();
-        for number in 0..parts.len() {
-            let path = dir.join(format!("part-{number}.out"));
-            whole.extend(fs::read(&path).map_err(io_error("read", &path))?);
-        }
-        let path = dir.join("pool.out");
-        write(&path, &whole)?;
-        let wall = started.elapsed().as_secs_f64();
-        Ok(Sample { wall, cpu: 0.0, memory: 0, output: hash_file(&path)? })
     }
 
     fn print(&self, figures: &Figures, equal: bool) {

@@ -1,0 +1,67 @@
+//! What people do without FleetBLAST: BLAST+ on parts of the queries at the same time, and the outputs put together.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+use super::{Sample, hash_file};
+use crate::error::{Error, Result, io_error, write};
+use crate::fasta::{self, Record};
+use crate::process::{Tool, exit_code};
+
+/// Splits a file of queries into parts of about equal residues, outside of the time that counts.
+pub(super) fn split(dir: &Path, query: &str, parts: usize) -> Result<()> {
+    let records = fasta::read(&dir.join(query), usize::MAX)?;
+    let residues = |records: &[Record]| records.iter().map(|r| r.seq.len()).sum::<usize>();
+    let (total, mut from) = (residues(&records), 0);
+    for part in 0..parts {
+        let end = total * (part + 1) / parts;
+        let count = (from..records.len()).take_while(|&n| residues(&records[..n]) < end).count();
+        let to = if part + 1 == parts { records.len() } else { from + count };
+        write(&dir.join(part_name(part)), fasta::to_bytes(&records[from..to]))?;
+        from = to;
+    }
+    Ok(())
+}
+
+/// Runs `oracle` with these arguments and each of the parts; the memory is that of none.
+pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Result<Sample> {
+    let started = Instant::now();
+    let mut children = Vec::new();
+    for part in 0..parts {
+        let (query, out) = (part_name(part), out_name(part));
+        let args = [args, &["-query", &query, "-out", &out]].concat();
+        let args: Vec<String> = args.into_iter().map(String::from).collect();
+        let mut command = oracle.command(&args, dir);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        children.push(command.spawn().map_err(|error| failed(error.to_string()))?);
+    }
+    for mut child in children {
+        let status = child.wait().map_err(|error| failed(error.to_string()))?;
+        if !status.success() {
+            return Err(failed(format!("exit code {}", exit_code(status))));
+        }
+    }
+    let mut whole = Vec::new();
+    for part in 0..parts {
+        let path = dir.join(out_name(part));
+        whole.extend(fs::read(&path).map_err(io_error("read", &path))?);
+    }
+    let path = dir.join("pool.out");
+    write(&path, &whole)?;
+    let wall = started.elapsed().as_secs_f64();
+    Ok(Sample { wall, cpu: 0.0, memory: 0, output: hash_file(&path)? })
+}
+
+fn part_name(part: usize) -> String {
+    format!("q/part-{part}.fa")
+}
+
+fn out_name(part: usize) -> String {
+    format!("part-{part}.out")
+}
+
+fn failed(reason: String) -> Error {
+    Error::Tool { program: "pool".to_owned(), reason }
+}
