@@ -66,7 +66,7 @@ impl Inputs {
         };
         let entries: Vec<_> = (0..10).map(|i| (format!("s{i} of a family"), related(40))).collect();
         let mut queries = String::new();
-        for number in 0..2400 {
+        for number in 0..7200 {
             let share = if number % 8 == 0 { 30 } else { 100 };
             let letters = related(share);
             queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&letters));

@@ -24,6 +24,8 @@ const QUERIES: usize = 100;
 const KILLS_PER_JOB: usize = 4;
 /// What is left of a job must end within this time after one of its ranks was killed.
 const PATIENCE: Duration = MINUTE;
+/// A launcher without ranks must end within this time.
+const LAUNCHER: Duration = Duration::from_secs(20);
 /// Name of the report.
 const REPORT: &str = "report";
 
@@ -51,6 +53,8 @@ struct Trial<'a> {
     rng: Rng,
     /// Longest time from a kill to the end of the whole job.
     longest: Duration,
+    /// Launchers that did not end when all ranks had.
+    hung: usize,
 }
 
 /// Kills so many searches; true if all ended as they must.
@@ -71,7 +75,8 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     }
     let rng = Rng::new(options.seed);
     let (duration, longest) = (Duration::ZERO, Duration::ZERO);
-    let mut trial = Trial { options, dir, expected: oracle.stdout, duration, rng, longest };
+    let expected = oracle.stdout;
+    let mut trial = Trial { options, dir, expected, duration, rng, longest, hung: 0 };
     trial.clear()?;
     let started = Instant::now();
     trial.finish()?;
@@ -86,10 +91,11 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     }
     println!(
         "difftest kills: {kills} kills ({of_all} of all ranks) in {jobs} jobs (seed {}), each resumed to BLAST+'s \
-         {} bytes; longest time from a kill to the end of the job {:.1} s",
+         {} bytes; longest time from a kill to the end of the job {:.1} s; launchers that hung {}",
         options.seed,
         trial.expected.len(),
-        trial.longest.as_secs_f64()
+        trial.longest.as_secs_f64(),
+        trial.hung
     );
     Ok(true)
 }
@@ -104,17 +110,19 @@ impl Trial<'_> {
             // A run that goes on where others ended takes less time.
             let share = self.duration.as_millis() as usize / (1 + (one + all) / 2);
             thread::sleep(Duration::from_millis(self.rng.below(share.max(2)) as u64));
-            let victims = ranks_of(child.id(), &self.options.tools.tested.program);
+            let victims = ranks_of(child.id(), self.program());
             let whole = self.rng.chance(0.25) || victims.is_empty();
             let killed = Instant::now();
-            if whole {
+            let what = if whole {
                 kill_all(&child, &victims);
+                format!("the end of all of {victims:?}")
             } else {
                 let victim = *self.rng.pick(&victims);
                 // It may just have ended.
                 let _ = kill_process(victim, Signal::KILL);
-            }
-            let code = self.ended(&mut child, &args)?;
+                format!("the end of {victim:?} of {victims:?}")
+            };
+            let code = self.ended(&mut child, &args, &what)?;
             self.longest = self.longest.max(killed.elapsed());
             if code == 0 {
                 return self.check(&args).map(|()| (one, all));
@@ -144,14 +152,14 @@ impl Trial<'_> {
     /// Resumes until the search is through.
     fn finish(&mut self) -> Result<()> {
         let (mut child, args) = self.start()?;
-        match self.ended(&mut child, &args)? {
+        match self.ended(&mut child, &args, "its start")? {
             0 => self.check(&args),
             code => Err(self.wrong(&args, &format!("exit code {code}"))),
         }
     }
 
-    /// The exit code of a run, which must end.
-    fn ended(&self, child: &mut Child, args: &[String]) -> Result<i32> {
+    /// The exit code of a run, which must end soon after `what`.
+    fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
         let limit = PATIENCE + 10 * self.duration;
         let started = Instant::now();
         while started.elapsed() < limit {
@@ -160,9 +168,22 @@ impl Trial<'_> {
                 return Ok(exit_code(status));
             }
             thread::sleep(Duration::from_millis(5));
+            // Open MPI's mpirun sometimes waits for ever for a rank that was killed while it started.
+            if started.elapsed() > LAUNCHER && ranks_of(child.id(), self.program()).is_empty() {
+                kill_all(child, &[]);
+                let status = child.wait().map_err(|error| failed(&error.to_string()))?;
+                self.hung += 1;
+                return Ok(exit_code(status));
+            }
         }
-        kill_all(child, &ranks_of(child.id(), &self.options.tools.tested.program));
-        Err(self.wrong(args, &format!("did not end within {:.0} s", limit.as_secs_f64())))
+        let left = ranks_of(child.id(), self.program());
+        let text = format!(
+            "did not end within {:.0} s of {what}; ranks left: {left:?}, {}",
+            limit.as_secs_f64(),
+            if self.dir.join(REPORT).exists() { "the report is there" } else { "no report" }
+        );
+        kill_all(child, &left);
+        Err(self.wrong(args, &text))
     }
 
     /// Whether the report is right.
@@ -181,6 +202,10 @@ impl Trial<'_> {
             [_] => Ok(()),
             left => Err(self.wrong(args, &format!("left behind: {left:?}"))),
         }
+    }
+
+    fn program(&self) -> &Path {
+        &self.options.tools.tested.program
     }
 
     /// Files of the search: its report, its checkpoint, and unfinished ones.

@@ -15,7 +15,7 @@ use crate::workspace::Source;
 /// Rounds of what is compared.
 const ROUNDS: usize = 3;
 /// Members of the database that are queries, of which the output-heavy search takes some.
-const MEMBERS: usize = 2_000;
+const MEMBERS: usize = 3_000;
 const HEAVY_QUERIES: usize = 900;
 /// The report of the output-heavy search has at least so many bytes.
 const HEAVY_BYTES: u64 = 300_000_000;
