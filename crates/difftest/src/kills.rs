@@ -1,6 +1,6 @@
 //! `difftest kills`: searches on ranks that are killed again and again, and resumed until they are through.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -26,6 +26,8 @@ const KILLS_PER_JOB: usize = 4;
 const PATIENCE: Duration = MINUTE;
 /// A launcher without ranks must end within this time.
 const LAUNCHER: Duration = Duration::from_secs(20);
+/// What the last run said.
+const MESSAGES: &str = "messages";
 /// Name of the report.
 const REPORT: &str = "report";
 
@@ -144,7 +146,9 @@ impl Trial<'_> {
         let fixed: Vec<String> = fixed.collect();
         let (tool, args) = shape.spread(&self.options.tools.tested, self.options.spread, &fixed);
         let mut command = tool.command(&args, &self.dir);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let path = self.dir.join(MESSAGES);
+        let messages = File::create(&path).map_err(io_error("create", &path))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages).process_group(0);
         let child = command.spawn().map_err(|error| failed(&error.to_string()))?;
         Ok((child, args))
     }
@@ -229,7 +233,9 @@ impl Trial<'_> {
     }
 
     fn wrong(&self, args: &[String], what: &str) -> Error {
-        failed(&format!("{what}: in {}: {}", self.dir.display(), shell(args)))
+        let messages = fs::read(self.dir.join(MESSAGES)).unwrap_or_default();
+        let messages = String::from_utf8_lossy(&messages);
+        failed(&format!("{what}: in {}: {}\n{messages}", self.dir.display(), shell(args)))
     }
 }
 
