@@ -20,8 +20,8 @@ use std::path::PathBuf;
 
 use fleetblast_db::load::Wish;
 use fleetblast_db::restrict::Restriction;
+use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::Params;
-use fleetblast_engine::prelim::Kernel;
 
 pub use self::fleet::{Checkpoint, Fleet};
 pub use self::format::{Format, Report};

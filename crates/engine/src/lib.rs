@@ -8,6 +8,7 @@ pub mod composition;
 pub mod containment;
 pub mod filters;
 pub mod hits;
+pub mod kernel;
 pub mod order;
 pub mod params;
 pub mod prelim;

@@ -12,7 +12,7 @@ mod window;
 
 use fleetblast_stats::matrix::Scores;
 
-use crate::prelim::Kernel;
+use crate::kernel::Kernel;
 
 pub(crate) use self::window::Window;
 

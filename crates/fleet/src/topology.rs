@@ -99,6 +99,12 @@ impl Topology {
         Topology { ranks, partitions, supermaster: Rank(0), groups, workers }
     }
 
+    /// The worker on a rank, if there is one.
+    pub fn worker_on(&self, rank: Rank) -> Option<WorkerId> {
+        let at = self.workers.iter().position(|place| place.rank == rank)?;
+        Some(WorkerId(at as u32))
+    }
+
     /// A worker's place.
     pub fn worker(&self, worker: WorkerId) -> &WorkerPlace {
         &self.workers[worker.index()]
@@ -193,6 +199,10 @@ mod tests {
         assert_eq!(topology.groups[1].master, Rank(4));
         let ranks: Vec<u32> = topology.workers.iter().map(|worker| worker.rank.0).collect();
         assert_eq!(ranks, [2, 3, 5, 6, 7]);
+        assert_eq!(
+            (topology.worker_on(Rank(4)), topology.worker_on(Rank(5))),
+            (None, Some(WorkerId(2)))
+        );
     }
 
     #[test]

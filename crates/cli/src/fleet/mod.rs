@@ -305,7 +305,7 @@ impl<'a> Common<'a> {
     ) -> Result<Hosted<'a>, CliError> {
         let _span = recorder.begin(Lane::Search, Kind::Load);
         let master = self.topology.groups.iter().position(|group| group.master == rank);
-        let worker = self.topology.workers.iter().position(|place| place.rank == rank);
+        let worker = self.topology.worker_on(rank).map(|worker| self.worker(rank, worker));
         let earlier = match (&supermaster, &self.kept) {
             (Some(_), Some(kept)) => kept.finished(),
             _ => BTreeMap::new(),
@@ -314,10 +314,7 @@ impl<'a> Common<'a> {
             supermaster,
             earlier,
             master: master.map(|id| (GroupId(id as u32), MasterWorks::new(&self.job))),
-            worker: match worker {
-                Some(id) => Some(self.worker(rank, WorkerId(id as u32))?),
-                None => None,
-            },
+            worker: worker.transpose()?,
             recorder: recorder.clone(),
         })
     }

@@ -52,8 +52,7 @@ impl GroupFile {
             return Ok(None);
         }
         let rank = Rank(world.rank() as u32);
-        let group = topology.workers.iter().find(|place| place.rank == rank);
-        let group = group.map(|place| place.group.0);
+        let group = topology.worker_on(rank).map(|worker| topology.worker(worker).group.0);
         let Some(comm) = world.comm().split(group, rank.0)? else { return Ok(None) };
         let file = ParallelFile::open(&comm, &common.path, Access::Write)?;
         let beat = config.heartbeat.filter(|_| rank == topology.supermaster);

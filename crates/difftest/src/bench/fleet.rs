@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Contender, Sample, hash_file, measure, median, pool};
+use super::{Contender, Sample, hash_file, measure, median, members, pool, small_database};
 use crate::cli::Tools;
 use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fleet::{Shape, Spread};
-use crate::process::{Tool, must_run};
+use crate::process::Tool;
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -39,8 +39,7 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     println!("ranks: {}\n", if spread == Spread::Processes { "mpirun" } else { "threads" });
     let fleet = Fleet { dir, tools, spread };
     small_database(dir, source)?;
-    let mut rng = Rng::new(1);
-    let members: Vec<_> = (0..MEMBERS).map(|_| rng.pick(&source.proteins).clone()).collect();
+    let members = members(&mut Rng::new(1), source, MEMBERS);
     write(&dir.join("q/members.fa"), fasta::to_bytes(&members))?;
     write(&dir.join("q/heavy.fa"), fasta::to_bytes(&members[..HEAVY_QUERIES]))?;
     let compute = fleet.compute()?;
@@ -171,13 +170,6 @@ impl Fleet<'_> {
         let path = self.dir.join(name);
         fs::read_to_string(&path).map(Timing).map_err(io_error("read", &path))
     }
-}
-
-/// The database of the smaller set of proteins.
-fn small_database(dir: &Path, source: &Source) -> Result<()> {
-    write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
-    let args = ["-in", "small.fa", "-dbtype", "prot", "-out", "db/small"].map(String::from);
-    must_run("makeblastdb", &args, dir)
 }
 
 /// FleetBLAST's timing, as JSON.

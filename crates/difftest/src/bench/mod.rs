@@ -20,9 +20,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
-use crate::fasta;
+use crate::fasta::{self, Record};
 use crate::full::prepare_big;
-use crate::process::{Tool, exit_code};
+use crate::process::{Tool, exit_code, must_run};
+use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
 /// How much to measure.
@@ -132,6 +133,18 @@ fn write_queries(source: &Source, single: bool, dir: &Path) -> Result<usize> {
     let path = dir.join("q/bench.fa");
     write(&path, fasta::to_bytes(&chosen))?;
     Ok(chosen.iter().map(|q| q.seq.len()).sum())
+}
+
+/// Makes the database of the smaller set of proteins.
+fn small_database(dir: &Path, source: &Source) -> Result<()> {
+    write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
+    let args = ["-in", "small.fa", "-dbtype", "prot", "-out", "db/small"].map(String::from);
+    must_run("makeblastdb", &args, dir)
+}
+
+/// So many random members of that database.
+fn members(rng: &mut Rng, source: &Source, count: usize) -> Vec<Record> {
+    (0..count).map(|_| rng.pick(&source.proteins).clone()).collect()
 }
 
 /// Reads all database files, so that no contender pays for the disk.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::{Contender, Sample, measure, median, pool};
+use super::{Contender, Sample, measure, median, members, pool, small_database};
 use crate::cli::Tools;
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
-use crate::process::{Tool, must_run};
+use crate::process::Tool;
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -174,7 +174,7 @@ fn limited(tested: &Tool, kernel: &str) -> Tool {
 /// The queries of all rows, and the smaller database.
 fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
     let mut rng = Rng::new(1);
-    let members: Vec<Record> = (0..MEMBERS).map(|_| rng.pick(&source.proteins).clone()).collect();
+    let members = members(&mut rng, source, MEMBERS);
     let peptides: Vec<Record> = (0..PEPTIDES).map(|n| peptide(&mut rng, source, n)).collect();
     let near = |query: &&Record| query.seq.len().abs_diff(ORDINARY);
     let one = source.queries.iter().min_by_key(near).cloned();
@@ -187,9 +187,7 @@ fn write_inputs(dir: &Path, source: &Source) -> Result<()> {
     ] {
         write(&dir.join(format!("q/{name}.fa")), fasta::to_bytes(&records))?;
     }
-    write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
-    let args = ["-in", "small.fa", "-dbtype", "prot", "-out", "db/small"].map(String::from);
-    must_run("makeblastdb", &args, dir)
+    small_database(dir, source)
 }
 
 /// A stretch of a member of the database.

@@ -9,7 +9,6 @@ mod context;
 mod dense;
 mod gapped;
 mod hitlist;
-mod kernel;
 mod merger;
 mod pieces;
 mod profile;
@@ -25,6 +24,5 @@ mod ungapped;
 mod words;
 
 pub use hitlist::HitLists;
-pub use kernel::Kernel;
 pub use merger::{Cut, Merger};
 pub use searcher::{Scratch, Searcher};

@@ -4,12 +4,12 @@
 use super::block::Part;
 use super::context::{self, Context};
 use super::gapped::{self, Cell, Direction, Extender, GapCosts, MARGIN, Wide};
-use super::kernel::Kernel;
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
 use crate::filters;
 use crate::hits::{PrelimHit, PrelimHsp};
+use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, Params};
 use crate::xdrop::Window;

@@ -1,6 +1,6 @@
 //! Sequences for tests, from a seeded generator.
 
-use super::kernel::Kernel;
+use crate::kernel::Kernel;
 
 /// A small generator (xorshift*), so that a failing test can be repeated.
 pub(crate) struct Random(u64);

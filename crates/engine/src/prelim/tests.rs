@@ -6,10 +6,10 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::kernel::Kernel;
 use super::testing::{Random, kernels, related};
 use super::*;
 use crate::hits::PrelimHit;
+use crate::kernel::Kernel;
 use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
 use crate::query::{Query, QueryInput};
 use crate::subjects::{Masks, Subjects};

@@ -10,8 +10,8 @@ mod tests;
 
 use self::scalar::Cells;
 use crate::hits::{Edit, EditOp};
+use crate::kernel::Kernel;
 use crate::order::Bounds;
-use crate::prelim::Kernel;
 use crate::xdrop::{
     self, EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT,
     NEVER, OP_MASK, Record, SUBSTITUTION, Window,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::dp::Scheme;
 use super::sweep::Sweep;
-use crate::prelim::Kernel;
+use crate::kernel::Kernel;
 
 /// Memory of the passes.
 #[derive(Debug)]

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use crate::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHit};
+use crate::kernel::Kernel;
 use crate::order::{HitKey, Hsp, order_s};
 use crate::params::{CompositionMode, DatabaseTotals, Params};
-use crate::prelim::Kernel;
 use crate::query::Query;
 
 use self::dp::{DpScratch, GapCosts, PaddedScores, Scheme};

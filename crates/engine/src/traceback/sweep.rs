@@ -4,7 +4,7 @@
 //! gaps that were opened to the left of it: within a chunk of columns it is found in steps of doubling length, and from
 //! chunk to chunk only one number waits for the one before.
 
-use crate::prelim::Kernel;
+use crate::kernel::Kernel;
 
 use super::dp::{GapCosts, PaddedScores};
 

@@ -54,7 +54,8 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let bytes = together(world, fill.finish().map_err(memory_failure))?;
     let (pages, took) = (pages(&bytes), start.elapsed());
     let memory: Memory = Arc::new(bytes);
-    let held = routes.iter().filter(|route| holds(common, me, route.partition));
+    let own = common.topology.worker_on(me).map_or(&[][..], |worker| common.topology.held(worker));
+    let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
     let held = held.filter_map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
         let filled = Filled { memory, start: *places.starts.get(&id)? };
@@ -72,12 +73,6 @@ fn partitions(common: &Common) -> Result<Vec<Partition>, CliError> {
     let all = (0..common.topology.partitions).map(|id| common.job.oids(PartitionId(id)));
     let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
     all.map_err(|error| subjects::failure(&error))
-}
-
-/// Whether a rank searches a partition.
-fn holds(common: &Common, rank: Rank, partition: PartitionId) -> bool {
-    let mut of_rank = common.topology.workers.iter().filter(|worker| worker.rank == rank);
-    of_rank.any(|worker| worker.partitions.contains(&partition))
 }
 
 /// Ends the job if not all hosts have the same database: what one reads would not fit on another.

@@ -21,7 +21,7 @@ pub(super) fn advance(
     macro_rules! pick {
         ($($n:literal)*) => {
             match elements {
-                // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::prelim::Kernel::detect`]).
+                // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::kernel::Kernel::detect`]).
                 $($n => unsafe { run::<$n>(steps, before, after, leaving) },)*
                 _ => unreachable!("a piece has 1 to {MAX_ELEMENTS} elements"),
             }

@@ -53,7 +53,7 @@ pub(super) fn advance(
     assert!(before.len() == elements * LANES && after.len() == elements * LANES);
     assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
     assert!(leaving.len() >= count + SLACK);
-    // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::prelim::Kernel::detect`]); what the
+    // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::kernel::Kernel::detect`]); what the
     // assembly reads and writes lies in the slices, which are as long as asserted.
     let (left, below) = unsafe {
         match watch {

@@ -33,8 +33,8 @@ use fleetblast_seq::alphabet;
 use self::line::Line;
 use self::stepper::Stepper;
 use super::context::Context;
-use super::kernel::Kernel;
 use super::profile::PaddedScores;
+use crate::kernel::Kernel;
 
 /// Resetting positions between contexts: two of −128 bring any byte to its floor.
 const PAD: usize = 2;

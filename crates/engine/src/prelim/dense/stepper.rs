@@ -5,7 +5,7 @@ use super::avx2;
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{self, Watch};
 use super::{Advance, Steps, UNROLLED, locate, portable};
-use crate::prelim::kernel::Kernel;
+use crate::kernel::Kernel;
 
 /// A variant of the filter; all find the same.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Vector extensions are those of the scalar code, whatever the instructions.
 
 use super::*;
-use crate::prelim::kernel::Kernel;
+use crate::kernel::Kernel;
 use crate::prelim::profile;
 use crate::prelim::testing::{Random, kernels, related};
 use crate::xdrop::Window;

@@ -18,7 +18,7 @@
 
 use super::plain::Plain;
 use super::{Direction, Extent, GapCosts, MARGIN};
-use crate::prelim::kernel::Kernel;
+use crate::kernel::Kernel;
 use crate::prelim::profile::PaddedScores;
 use fleetblast_seq::alphabet::SENTINEL;
 

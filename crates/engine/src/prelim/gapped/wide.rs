@@ -1,7 +1,7 @@
 //! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors of whole numbers.
 
 use super::{Direction, Extent, GapCosts};
-use crate::prelim::kernel::Kernel;
+use crate::kernel::Kernel;
 use crate::prelim::profile;
 use crate::xdrop::{self, PaddedScores, Scheme, Window};
 

@@ -1,4 +1,4 @@
-//! Which instructions the filters use, chosen at run time.
+//! Which vector instructions are used, chosen at run time.
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
