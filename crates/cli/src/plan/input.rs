@@ -2,15 +2,19 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
-use std::path::{PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use super::{Source, Subjects, Target};
 use crate::error::CliError;
 use crate::options::number;
 use crate::options::typed::{BlastpOptions, lossy};
+
+/// Looks at an output file that comes and goes.
+const LOOKS: usize = 1000;
 
 /// What is searched, from `-db`, `-subject` and `-subject_loc`.
 pub fn subjects(options: &BlastpOptions) -> Result<Subjects, CliError> {
@@ -44,12 +48,34 @@ pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
     if path == "-" {
         return Ok(Target::Stdout);
     }
-    let is_new = fs::symlink_metadata(path).is_err();
-    let open = || OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    if !is_fifo(path) && open().is_err() || is_new && fs::remove_file(path).is_err() {
+    if !is_fifo(path) && !can_be_written(Path::new(path)) {
         return Err(CliError::inaccessible(option, &lossy(path)));
     }
     Ok(Target::File(PathBuf::from(path)))
+}
+
+/// Whether a file can be written. All ranks of a job look at the same time, so that it may come and go meanwhile: each
+/// removes only what it has made itself.
+fn can_be_written(path: &Path) -> bool {
+    let mut path = path.to_owned();
+    for _ in 0..LOOKS {
+        let made = File::create_new(&path);
+        if made.is_ok() {
+            return fs::remove_file(&path).is_ok();
+        }
+        let opened = OpenOptions::new().write(true).open(&path);
+        let kind = |file: &io::Result<File>| file.as_ref().err().map(io::Error::kind);
+        if (kind(&made), kind(&opened))
+            != (Some(ErrorKind::AlreadyExists), Some(ErrorKind::NotFound))
+        {
+            return opened.is_ok();
+        }
+        // It is a link to what is not there yet, or has just been removed.
+        if let (Ok(to), Some(directory)) = (fs::read_link(&path), path.parent()) {
+            path = directory.join(to);
+        }
+    }
+    false
 }
 
 /// The report and the file of another option cannot be the same.
@@ -89,5 +115,43 @@ pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, C
         (Ok(from @ 1..), Ok(to @ 1..)) if from == to => Err(bad("range cannot be empty")),
         (Ok(1..), Ok(1..)) => Err(bad("start cannot be larger than stop")),
         _ => Err(bad("range elements cannot be less than or equal to 0")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn many_look_at_an_output_at_once() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("report");
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..2000).for_each(|_| assert!(can_be_written(&path))));
+            }
+        });
+        assert!(!path.exists(), "nothing is left");
+    }
+
+    #[test]
+    fn links_are_followed_and_nothing_is_left_behind() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        symlink("second", at("first")).expect("a link");
+        symlink("missing", at("second")).expect("a link");
+        symlink("nowhere/missing", at("lost")).expect("a link");
+        symlink("loop", at("loop")).expect("a link");
+        assert!(can_be_written(&at("first")));
+        assert!(!at("missing").exists());
+        for impossible in ["lost", "loop", "nowhere/missing", "first/below", "."] {
+            assert!(!can_be_written(&at(impossible)), "{impossible}");
+        }
+        fs::write(at("missing"), "report").expect("a file");
+        assert!(can_be_written(&at("first")));
+        assert_eq!(fs::read(at("missing")).expect("a file"), b"report");
     }
 }
