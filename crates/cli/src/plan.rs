@@ -109,6 +109,8 @@ pub struct Plan {
     pub out: Target,
     /// Threads to use, at least 1.
     pub threads: usize,
+    /// Whether that is the user's wish.
+    pub threads_wished: bool,
     /// What threads share out among them.
     pub split: Split,
     /// Ranges of subjects searched on their own (`-partitions`).
@@ -193,6 +195,7 @@ impl Plan {
             report,
             out,
             threads,
+            threads_wished: options.num_threads.is_some(),
             split,
             partitions: options.partitions,
             fleet: fleet::plan(options, old_finite_size)?,
@@ -201,6 +204,17 @@ impl Plan {
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),
         })
+    }
+}
+
+impl Plan {
+    /// So many ranks, this one among them, run on the same cores: without a wish, each takes its share of threads.
+    #[must_use]
+    pub fn sharing_cores(mut self, ranks: usize) -> Self {
+        if !self.threads_wished {
+            self.threads = (self.threads / ranks.max(1)).max(1);
+        }
+        self
     }
 }
 

@@ -69,10 +69,12 @@ use crate::trace::{Kind, Lane, Recorder};
 ///
 /// # Errors
 /// Whatever ends the job early.
-pub fn on_threads(plan: &Plan, ranks: u32) -> Result<(), CliError> {
+pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
     let start = Instant::now();
+    let all = Ranks::of_one_process(&plan, ranks);
+    let plan = &plan.sharing_cores((all.all / all.hosts) as usize);
     let target = Target::open(plan)?;
-    let layout = layout::lay_out(plan, &target, Ranks::of_one_process(plan, ranks))?;
+    let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
         return layout::print(&layout);
     }
@@ -158,7 +160,7 @@ fn remove(checkpoint: Option<Checkpoint>) {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "mpi"))]
-pub fn on_processes(_: &Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliError> {
+pub fn on_processes(_: Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliError> {
     launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
 }
 

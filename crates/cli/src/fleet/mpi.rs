@@ -1,6 +1,7 @@
 //! Ranks as processes, connected by MPI.
 
 use std::collections::HashMap;
+use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use fleetblast_db::load::{Held, Method};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Plan as Layout;
-use fleetblast_mpi::{Launch, Mailbox, MpiError, World};
+use fleetblast_mpi::{Comm, Launch, Mailbox, MpiError, World};
 use fleetblast_spool::{Checkpoint, Run, Scan};
 
 use super::account::{self, Figures};
@@ -40,11 +41,13 @@ const FAREWELL: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Whatever ends the job before it has begun. Afterwards a failure ends all processes.
-pub fn on_processes(plan: &Plan, _: Launch) -> Result<(), CliError> {
+pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
+    let host = world.comm().split_by_host().map_err(failure)?;
+    let plan = &plan.sharing_cores(sharing_cores(&host)?);
     let target = together(&world, Target::open(plan))?;
-    let layout = laid_out(&world, plan, &target)?;
+    let layout = laid_out(&world, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let printed = if world.rank() == 0 { layout::print(&layout) } else { Ok(()) };
         return together(&world, printed);
@@ -181,9 +184,16 @@ fn hosts(world: &World) -> Result<Vec<String>, CliError> {
     Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
+/// How many ranks of a host run on the same cores as this one.
+fn sharing_cores(host: &Comm) -> Result<usize, CliError> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let own = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default();
+    let all = host.gather_all(own.as_bytes()).map_err(failure)?;
+    Ok(all.iter().filter(|other| *other == own.as_bytes()).count())
+}
+
 /// The layout of the job, by the host that has least memory, the same for all.
-fn laid_out(world: &World, plan: &Plan, target: &Target) -> Result<Layout, CliError> {
-    let host = world.comm().split_by_host().map_err(failure)?;
+fn laid_out(world: &World, host: &Comm, plan: &Plan, target: &Target) -> Result<Layout, CliError> {
     let in_front = host.rank() == 0;
     let remote = layout::is_remote(&target.searched);
     let own = (host.size() as u32, in_front, layout::memory_per_rank(host.size() as u32), remote);

@@ -38,10 +38,10 @@ pub fn blastp(plan: Plan) -> Result<(), CliError> {
     let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
     let launched = fleetblast_mpi::launched();
     if let Some(launch) = launched.filter(|launch| launch.ranks > 1 || together) {
-        return fleet::on_processes(&plan, launch);
+        return fleet::on_processes(plan, launch);
     }
     if let Some(ranks) = plan.fleet.ranks {
-        return fleet::on_threads(&plan, ranks);
+        return fleet::on_threads(plan, ranks);
     }
     threads(plan.threads)?.install(|| run(&plan))
 }

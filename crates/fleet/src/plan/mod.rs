@@ -85,6 +85,8 @@ pub struct Plan {
     pub shape: Shape,
     /// Roles and ranks.
     pub topology: Topology,
+    /// Threads that search, of each worker.
+    pub threads: u32,
     /// Bytes of the database that the fullest rank holds; of what it shares with others of its host, its part.
     pub database_memory: u64,
     /// Bytes that the fullest rank uses in all.
@@ -274,6 +276,7 @@ impl Request {
             balance: self.balance(&topology),
             shape,
             topology,
+            threads: self.threads,
             database_memory,
             memory,
             result_memory: 0,
@@ -323,6 +326,7 @@ impl fmt::Display for Plan {
         writeln!(f, "ranks                       {ranks}")?;
         writeln!(f, "groups                      {groups}, their masters {masters}")?;
         writeln!(f, "workers                     {}", self.topology.workers.len())?;
+        writeln!(f, "threads of a worker         {}", self.threads)?;
         writeln!(f, "replicas in a group         {replicas}")?;
         writeln!(f, "partitions                  {partitions}")?;
         writeln!(f, "memory of a rank, at most   {}", size(self.memory))?;
