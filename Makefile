@@ -23,7 +23,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test test-processes difftest difftest-db difftest-full difftest-kernels difftest-mpi test-mpi fuzzdiff kills bench bench-full bench-single bench-fleet bench-load lint \
+.PHONY: build tools demo test test-processes difftest difftest-db difftest-full difftest-kernels difftest-mpi test-mpi fuzzdiff kills bench bench-full bench-single bench-fleet bench-peers bench-load lint \
         fuzz clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -109,6 +109,11 @@ bench-single: tools
 ## bench-fleet: what ranks cost and gain
 bench-fleet: tools
 	$(DIFFTEST) bench --fleet
+
+## bench-peers: DIAMOND and MMseqs2 beside it, what they take and what they find
+bench-peers: tools
+	scripts/setup.sh peers
+	$(DIFFTEST) bench --peers
 
 ## bench-load: loading and searching from a cold disk (sets the read-ahead: on an idle machine only)
 bench-load: tools

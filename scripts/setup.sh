@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs what the tests and the demo need beside Rust: NCBI BLAST+ (the oracle, and makeblastdb),
 # real protein sequences, and a C compiler for crates that build C code; with the word `mpi`, also Open
-# MPI and libclang, which reads its header, unless some MPI is there. Does nothing for what is there already.
+# MPI and libclang, which reads its header, unless some MPI is there; with `peers`, the programs that a
+# benchmark puts beside FleetBLAST. Does nothing for what is there already.
 set -euo pipefail
 
 wanted=()
@@ -11,6 +12,10 @@ command -v cc >/dev/null && command -v make >/dev/null || wanted+=(build-essenti
 if [ "${1:-}" = mpi ]; then
     command -v mpicc >/dev/null && command -v mpirun >/dev/null || wanted+=(libopenmpi-dev openmpi-bin)
     ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || wanted+=(libclang-dev)
+fi
+if [ "${1:-}" = peers ]; then
+    command -v diamond >/dev/null || wanted+=(diamond-aligner)
+    command -v mmseqs >/dev/null || wanted+=(mmseqs2)
 fi
 
 if [ ${#wanted[@]} -gt 0 ]; then

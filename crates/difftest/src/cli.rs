@@ -34,11 +34,11 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
-  difftest bench [--full | --single | --fleet]
+  difftest bench [--full | --single | --fleet | --peers]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
-      that mpirun starts, or in one process where it is not found (a quarter of an hour); else 20
-      queries (below 5 minutes).
+      that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
+      beside DIAMOND and MMseqs2 (half an hour); else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
@@ -102,9 +102,7 @@ pub struct Parsed {
 struct Raw {
     subcommand: Option<String>,
     quick: bool,
-    full: bool,
-    single: bool,
-    fleet: bool,
+    size: Option<bench::Size>,
     filter: Option<String>,
     spread: Spread,
     jobs: Option<usize>,
@@ -173,12 +171,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             Command::Makedb(makedb::Options { quick, tested })
         }
         Some("bench") => {
-            let size = match (raw.full, raw.single, raw.fleet) {
-                (true, ..) => bench::Size::Full,
-                (_, true, _) => bench::Size::Single,
-                (.., true) => bench::Size::Fleet,
-                _ => bench::Size::Quick,
-            };
+            let size = raw.size.unwrap_or(bench::Size::Quick);
             Command::Bench(bench::Options { size, tools })
         }
         Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
@@ -191,9 +184,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
     let mut raw = Raw {
         subcommand: None,
         quick: false,
-        full: false,
-        single: false,
-        fleet: false,
+        size: None,
         filter: None,
         spread: Spread::None,
         jobs: None,
@@ -212,9 +203,10 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         match arg {
             Arg::Long("help") | Arg::Short('h') => raw.subcommand = Some("help".into()),
             Arg::Long("quick") => raw.quick = true,
-            Arg::Long("full") => raw.full = true,
-            Arg::Long("single") => raw.single = true,
-            Arg::Long("fleet") => raw.fleet = true,
+            Arg::Long("full") => raw.size = Some(bench::Size::Full),
+            Arg::Long("single") => raw.size = Some(bench::Size::Single),
+            Arg::Long("fleet") => raw.size = Some(bench::Size::Fleet),
+            Arg::Long("peers") => raw.size = Some(bench::Size::Peers),
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),
             Arg::Long("ranks") => raw.spread = Spread::Ranks,
             Arg::Long("mpi") => raw.spread = Spread::Processes,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -100,7 +100,7 @@ pub fn run<T: Transport>(
     vigil: Vigil,
     transport: &mut T,
 ) -> Result<End, CliError> {
-    let (done, works) = channel();
+    let done = transport.works();
     thread::scope(|scope| {
         let Hosted { supermaster, earlier, master, worker, recorder } = hosted;
         let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
@@ -146,7 +146,7 @@ pub fn run<T: Transport>(
             driver.worker = Some((id, Slot { role, works, exited: false }));
         }
         let interval = config.heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
-        let end = driver.run(&works, interval);
+        let end = driver.run(interval);
         match (&end, driver.watch) {
             (Ok(End::Exited(Exit::Drained)), _) => vigil::end_soon(kept_in.as_deref()),
             (Ok(End::Exited(Exit::Completed)), Some(watch)) => watch.finish(),
@@ -157,7 +157,7 @@ pub fn run<T: Transport>(
 }
 
 impl<T: Transport> Driver<'_, T> {
-    fn run(&mut self, works: &Receiver<Happening>, interval: Duration) -> Result<End, CliError> {
+    fn run(&mut self, interval: Duration) -> Result<End, CliError> {
         self.all(|| Event::Start, || Event::Start, || Event::Start)?;
         let mut ticked = Instant::now();
         loop {
@@ -168,7 +168,7 @@ impl<T: Transport> Driver<'_, T> {
                 return Ok(end);
             }
             let rest = interval.saturating_sub(ticked.elapsed());
-            match self.transport.next(works, rest)? {
+            match self.transport.next(rest)? {
                 Some(happening) => self.happen(happening)?,
                 None => {
                     ticked = Instant::now();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ use crate::run::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
-const NAP: Duration = Duration::from_millis(2);
+const NAP: Duration = Duration::from_millis(5);
 /// Shortest.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
 /// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
@@ -77,7 +77,8 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
         }
     }
     let output = together(&world, GroupFile::open(&world, &common).map_err(failure))?;
-    let mut mpi = Mpi { mailbox: Mailbox::new(world.comm()).map_err(failure)?, output };
+    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+    let mut mpi = Mpi { mailbox, output, works: channel() };
     let works = together(&world, ends.map(|ends| ends.works(&common.job)).transpose())?;
     let (works, whole) = works.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
@@ -272,6 +273,8 @@ pub fn failure(error: MpiError) -> CliError {
 struct Mpi {
     mailbox: Mailbox,
     output: Option<GroupFile>,
+    /// Where works tell that they have ended.
+    works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
@@ -302,6 +305,10 @@ impl Mpi {
 }
 
 impl Transport for Mpi {
+    fn works(&self) -> Sender<Happening> {
+        self.works.0.clone()
+    }
+
     fn writer(&self) -> Option<Sender<Assembled>> {
         self.output.as_ref().map(GroupFile::writer)
     }
@@ -311,15 +318,11 @@ impl Transport for Mpi {
         self.mailbox.send(to.index(), 0, bytes).map_err(failure)
     }
 
-    fn next(
-        &mut self,
-        works: &Receiver<Happening>,
-        timeout: Duration,
-    ) -> Result<Option<Happening>, CliError> {
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError> {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
-            if let Ok(happening) = works.try_recv() {
+            if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
@@ -335,10 +338,8 @@ impl Transport for Mpi {
                 return Ok(None);
             }
             // The end of a work wakes this thread; for a message it has to look.
-            match works.recv_timeout(nap.min(rest)) {
-                Ok(happening) => return Ok(Some(happening)),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(nap.min(rest)),
+            if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
+                return Ok(Some(happening));
             }
             nap = (2 * nap).min(NAP);
         }

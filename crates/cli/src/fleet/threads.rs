@@ -1,70 +1,54 @@
 //! Ranks as threads of one process.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use fleetblast_fleet::ids::Rank;
 
 use super::transport::{Envelope, Happening, Transport};
 use crate::error::{CliError, exit};
 
-/// How long to wait for a message before looking whether a work has ended.
-const GLANCE: Duration = Duration::from_micros(200);
-
 /// The messages of one rank.
 pub struct Threads {
-    inbox: Receiver<Envelope>,
-    outboxes: Vec<Sender<Envelope>>,
-    /// The job cannot go on.
-    over: Arc<AtomicBool>,
+    inbox: Receiver<Happening>,
+    own: Sender<Happening>,
+    outboxes: Vec<Sender<Happening>>,
 }
 
 impl Threads {
     /// Connects so many ranks.
     pub fn connect(ranks: usize) -> Vec<Threads> {
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
-        let over = Arc::new(AtomicBool::new(false));
-        let rank = |inbox| Threads { inbox, outboxes: outboxes.clone(), over: Arc::clone(&over) };
-        inboxes.into_iter().map(rank).collect()
+        let rank = |(inbox, own): (_, &Sender<_>)| Threads {
+            inbox,
+            own: own.clone(),
+            outboxes: outboxes.clone(),
+        };
+        inboxes.into_iter().zip(&outboxes).map(rank).collect()
     }
 
     /// Ends the job on all ranks.
     pub fn end_all(&self) {
-        self.over.store(true, Ordering::Relaxed);
+        for outbox in &self.outboxes {
+            // Who has ended need not be told.
+            let _ = outbox.send(Happening::Broken(CliError::new(exit::UNKNOWN, "")));
+        }
     }
 }
 
 impl Transport for Threads {
+    fn works(&self) -> Sender<Happening> {
+        self.own.clone()
+    }
+
     fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError> {
         // Who has ended needs no more messages.
-        let _ = self.outboxes[to.index()].send(envelope);
+        let _ = self.outboxes[to.index()].send(Happening::Message(envelope));
         Ok(())
     }
 
-    fn next(
-        &mut self,
-        works: &Receiver<Happening>,
-        timeout: Duration,
-    ) -> Result<Option<Happening>, CliError> {
-        let start = Instant::now();
-        loop {
-            if self.over.load(Ordering::Relaxed) {
-                return Err(CliError::new(exit::UNKNOWN, ""));
-            }
-            match works.try_recv() {
-                Ok(happening) => return Ok(Some(happening)),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => {}
-            }
-            let rest = timeout.saturating_sub(start.elapsed());
-            match self.inbox.recv_timeout(rest.min(GLANCE)) {
-                Ok(envelope) => return Ok(Some(Happening::Message(envelope))),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-            if rest.is_zero() {
-                return Ok(None);
-            }
-        }
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError> {
+        // It cannot be disconnected.
+        Ok(self.inbox.recv_timeout(timeout).ok())
     }
 }

@@ -1,6 +1,6 @@
 //! What a rank hears of, and how messages get from rank to rank.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use fleetblast_fleet::ids::{Rank, Ticket};
@@ -53,6 +53,9 @@ pub struct Assembled {
 
 /// Brings messages from rank to rank, and where ranks write together, bytes to the output.
 pub trait Transport {
+    /// Where works of this rank tell that they have ended; [`Transport::next`] hears of it.
+    fn works(&self) -> Sender<Happening>;
+
     /// Sends a message to another rank. Messages from one rank to another arrive in the order in which they were sent.
     ///
     /// # Errors
@@ -65,13 +68,9 @@ pub trait Transport {
         None
     }
 
-    /// The next thing to happen, but for at most so long: a message, or what `works` tell.
+    /// The next thing to happen, but for at most so long: a message, or what works tell.
     ///
     /// # Errors
     /// A connection that is lost.
-    fn next(
-        &mut self,
-        works: &Receiver<Happening>,
-        timeout: Duration,
-    ) -> Result<Option<Happening>, CliError>;
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError>;
 }

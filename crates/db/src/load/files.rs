@@ -37,19 +37,6 @@ impl VolumeReader {
         Ok(Self { path, file })
     }
 
-    /// Opens a file of a volume.
-    pub(crate) fn of_volume(
-        database: &Database,
-        piece: &Piece,
-        file: VolumeFile,
-        flags: OFlags,
-    ) -> Result<Self, DbError> {
-        match database.volume_file(piece.volume, file) {
-            Some(path) => Self::open(path, flags),
-            None => Err(DbError::NotOnDisk),
-        }
-    }
-
     /// One read; how many bytes came.
     pub(crate) fn read_up_to(&self, buffer: &mut [u8], from: u64) -> Result<usize, DbError> {
         loop {
@@ -90,32 +77,52 @@ impl VolumeReader {
 }
 
 /// The files of a database's volumes, each opened when it is first read.
-pub(crate) struct Files {
+pub(crate) struct Files<T = VolumeReader> {
     database: Database,
-    readers: Mutex<HashMap<(usize, VolumeFile), Arc<VolumeReader>>>,
+    opened: Mutex<HashMap<(usize, VolumeFile), Arc<T>>>,
+}
+
+impl<T> Files<T> {
+    /// Those of `database`, none of them opened yet.
+    pub(crate) fn new(database: Database) -> Self {
+        Self { database, opened: Mutex::new(HashMap::new()) }
+    }
+
+    /// The database.
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// A file of the volume that `piece` is of; `make` gets a way to open it with flags of `open(2)`.
+    pub(crate) fn get(
+        &self,
+        piece: &Piece,
+        file: VolumeFile,
+        make: impl FnOnce(&dyn Fn(OFlags) -> Result<VolumeReader, DbError>) -> Result<T, DbError>,
+    ) -> Result<Arc<T>, DbError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (piece.volume, file);
+        if let Some(known) = opened.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let open = |flags| match self.database.volume_file(piece.volume, file) {
+            Some(path) => VolumeReader::open(path, flags),
+            None => Err(DbError::NotOnDisk),
+        };
+        let new = Arc::new(make(&open)?);
+        opened.insert(key, Arc::clone(&new));
+        Ok(new)
+    }
 }
 
 impl Files {
-    /// Those of `database`, none of them opened yet.
-    pub(crate) fn new(database: Database) -> Self {
-        Self { database, readers: Mutex::new(HashMap::new()) }
-    }
-
-    /// A file of the volume that `piece` is of.
+    /// A file of the volume that `piece` is of, to be read the ordinary way.
     pub(crate) fn reader(
         &self,
         piece: &Piece,
         file: VolumeFile,
     ) -> Result<Arc<VolumeReader>, DbError> {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (piece.volume, file);
-        if let Some(reader) = readers.get(&key) {
-            return Ok(Arc::clone(reader));
-        }
-        let reader = VolumeReader::of_volume(&self.database, piece, file, OFlags::empty())?;
-        let reader = Arc::new(reader);
-        readers.insert(key, Arc::clone(&reader));
-        Ok(reader)
+        self.get(piece, file, |open| open(OFlags::empty()))
     }
 }
 

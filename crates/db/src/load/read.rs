@@ -1,6 +1,5 @@
 //! Partitions read into memory of this process.
 
-use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::OFlags;
 
 use super::advice::populate;
-use super::files::{READ_BYTES, VolumeReader, parallel};
+use super::files::{Files, READ_BYTES, VolumeReader, parallel};
 use super::pages::{HUGE_PAGE, Pool};
 use super::{HugePages, Loader, Meter, Pages, Statistics};
 use crate::partition::{Filled, Piece, VolumeFile};
@@ -23,13 +22,12 @@ const ALIGNMENT: usize = 4096;
 /// Past the page cache (`O_DIRECT`) nothing is cached twice and nothing else is driven out of the cache. A file
 /// system that cannot do this is read the ordinary way.
 pub struct Read {
-    database: Database,
+    files: Files<Source>,
     direct: bool,
     /// Faults of the database's mapping read in large pieces.
     large_reads: bool,
     /// Buffers to be used in turn; without, each partition gets memory of its own.
     pool: Option<Arc<Pool>>,
-    files: Mutex<HashMap<(usize, VolumeFile), Arc<Source>>>,
     /// The smallest kind of pages so far.
     pages: Mutex<Option<HugePages>>,
     meter: Meter,
@@ -59,9 +57,9 @@ impl Read {
     /// A loader for partitions of `database` with these contents; `direct`: past the page cache.
     pub fn new(database: Database, contents: Contents, direct: bool) -> Self {
         let large_reads = !direct && database.prefer_large_pages(contents);
-        let files = Mutex::new(HashMap::new());
+        let files = Files::new(database);
         let (pages, meter) = (Mutex::new(None), Meter::default());
-        Self { database, direct, large_reads, pool: None, files, pages, meter }
+        Self { files, direct, large_reads, pool: None, pages, meter }
     }
 
     /// Uses `buffers` buffers of at least `size` bytes in turn: [`Loader::load`] waits until one is free.
@@ -82,17 +80,12 @@ impl Read {
     }
 
     fn source(&self, piece: &Piece, file: VolumeFile) -> Result<Arc<Source>, DbError> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(source) = files.get(&(piece.volume, file)) {
-            return Ok(Arc::clone(source));
-        }
-        let open = |flags| VolumeReader::of_volume(&self.database, piece, file, flags);
-        let reader = open(OFlags::empty())?;
-        // Refused where the file system does not know it.
-        let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
-        let source = Arc::new(Source { reader, direct });
-        files.insert((piece.volume, file), Arc::clone(&source));
-        Ok(source)
+        self.files.get(piece, file, |open| {
+            let reader = open(OFlags::empty())?;
+            // Refused where the file system does not know it.
+            let direct = if self.direct { open(OFlags::DIRECT).ok() } else { None };
+            Ok(Source { reader, direct })
+        })
     }
 
     /// Reads the spans into `buffer`, each after the other; returns where each begins.
@@ -100,7 +93,8 @@ impl Read {
         let (mut jobs, mut starts) = (Vec::new(), Vec::new());
         let mut used = 0;
         for piece in &partition.pieces {
-            let volume = self.database.volumes().nth(piece.volume).map(|(volume, _)| volume);
+            let volume =
+                self.files.database().volumes().nth(piece.volume).map(|(volume, _)| volume);
             for span in &piece.spans {
                 let source = self.source(piece, span.part.file())?;
                 let from = span.bytes.start / ALIGNMENT as u64 * ALIGNMENT as u64;
@@ -197,7 +191,7 @@ impl Loader for Read {
             }
         };
         let filled = starts.into_iter().map(|start| Filled { memory: Arc::clone(&memory), start });
-        LoadedPartition::new(&self.database, partition, filled).map(Arc::new)
+        LoadedPartition::new(self.files.database(), partition, filled).map(Arc::new)
     }
 
     fn statistics(&self) -> Statistics {

@@ -6,6 +6,7 @@
 //! wrong answer is no answer.
 
 mod fleet;
+mod peers;
 mod pool;
 mod rows;
 
@@ -37,6 +38,8 @@ pub enum Size {
     Single,
     /// Many ranks, see [`fleet`].
     Fleet,
+    /// Other programs beside it, see [`peers`].
+    Peers,
 }
 
 /// What to run.
@@ -80,6 +83,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     let (rounds, budget) = match options.size {
         Size::Full => return rows::run(&dir, source, &options.tools),
         Size::Fleet => return fleet::run(&dir, source, &options.tools),
+        Size::Peers => return peers::run(&dir, source, &options.tools),
         Size::Quick | Size::Single => (5, 180.0),
     };
     let residues = write_queries(source, options.size == Size::Single, &dir)?;
