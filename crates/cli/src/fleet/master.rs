@@ -131,7 +131,7 @@ impl<'a> MasterWorks<'a> {
                 Stage::Align { chosen, asked }
             }
             Stage::Align { chosen, asked } => {
-                let candidates = candidates(block, &asked, answers)?;
+                let candidates = candidates(block, &asked, &chosen, answers)?;
                 let hits = select(job, &state.block, &chosen, candidates);
                 let asked = ask(job, &hits, |hit| hit.oid);
                 if report::has_table(&job.report) && sorted_by_rows(job) {
@@ -254,30 +254,37 @@ fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
     asked
 }
 
-/// What was answered at each place; all questions of a round are of one kind.
-fn matched<T>(
+/// What was answered at each place, in the shape of `hits`; all questions of a round are of one kind.
+fn matched<T, H>(
     block: BlockId,
     asked: &Asked,
+    hits: &[Vec<H>],
     mut answers: Answers,
     items: impl Fn(Answer) -> Option<Vec<T>>,
-) -> Result<HashMap<Place, T>, CliError> {
-    let mut matched = HashMap::new();
+) -> Result<Vec<Vec<T>>, CliError> {
+    let mut matched: Vec<Vec<Option<T>>> =
+        hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
     for (partition, places) in asked {
         let answer = answers.remove(partition).and_then(&items).unwrap_or_default();
         if answer.len() != places.len() {
             return Err(confused(block));
         }
-        matched.extend(places.iter().copied().zip(answer));
+        for (&(query, at), item) in places.iter().zip(answer) {
+            matched[query][at] = Some(item);
+        }
     }
-    Ok(matched)
+    // Every place was asked about.
+    let whole = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
+    matched.into_iter().map(whole).collect::<Option<_>>().ok_or_else(|| confused(block))
 }
 
 fn candidates(
     block: BlockId,
     asked: &Asked,
+    chosen: &[Vec<PrelimHit>],
     answers: Answers,
-) -> Result<HashMap<Place, Option<Candidate>>, CliError> {
-    matched(block, asked, answers, |answer| match answer {
+) -> Result<Vec<Vec<Option<Candidate>>>, CliError> {
+    matched(block, asked, chosen, answers, |answer| match answer {
         Answer::Aligned(candidates) => Some(candidates),
         _ => None,
     })
@@ -290,14 +297,43 @@ fn rows(
     hits: &[Vec<SubjectHit>],
     answers: Answers,
 ) -> Result<Vec<Vec<DescriptionRow>>, CliError> {
-    let mut rows = matched(block, asked, answers, |answer| match answer {
+    matched(block, asked, hits, answers, |answer| match answer {
         Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(rows),
         Answer::Aligned(_) => None,
-    })?;
-    let of = |(query, hits): (usize, &Vec<SubjectHit>)| {
-        (0..hits.len()).map(|at| rows.remove(&(query, at)).ok_or_else(|| confused(block))).collect()
-    };
-    hits.iter().enumerate().map(of).collect()
+    })
+}
+
+/// Where each subject's formatted piece is.
+fn pieces(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: &Answers,
+) -> Result<Vec<Vec<Piece>>, CliError> {
+    let mut pieces: Vec<Vec<Piece>> =
+        hits.iter().map(|hits| vec![Piece::default(); hits.len()]).collect();
+    for (&partition, places) in asked {
+        let Some(Answer::Formatted { sizes, .. }) = answers.get(&partition) else {
+            return Err(confused(block));
+        };
+        if sizes.len() != places.len() {
+            return Err(confused(block));
+        }
+        for (number, (&(query, at), &length)) in (0..).zip(places.iter().zip(sizes)) {
+            pieces[query][at] = Piece { partition, number, length };
+        }
+    }
+    Ok(pieces)
+}
+
+/// A formatted subject.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    partition: PartitionId,
+    /// Of its block and partition.
+    number: u32,
+    /// In bytes.
+    length: u64,
 }
 
 /// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other.
@@ -305,19 +341,20 @@ fn select(
     job: &Job,
     block: &Block,
     chosen: &[Vec<PrelimHit>],
-    mut candidates: HashMap<Place, Option<Candidate>>,
+    candidates: Vec<Vec<Option<Candidate>>>,
 ) -> Vec<Vec<SubjectHit>> {
     let mut final_hits = Vec::with_capacity(chosen.len());
+    let mut candidates = candidates.into_iter();
     let mut first = 0;
     for &len in &block.batches {
         let queries = first..first + len;
         let lengths: Vec<u32> =
             block.prepared[queries.clone()].iter().map(|q| q.residues.len() as u32).collect();
         let mut selector = Selector::new(&job.plan.params, &lengths);
-        for query in queries {
-            for (at, hit) in chosen[query].iter().enumerate() {
+        for (query, candidates) in queries.zip(candidates.by_ref()) {
+            for (hit, candidate) in chosen[query].iter().zip(candidates) {
                 // Those that no definition line shows BLAST+ drops before it aligns them.
-                let Some(Some(candidate)) = candidates.remove(&(query, at)) else { continue };
+                let Some(candidate) = candidate else { continue };
                 if selector.wants(hit.evalue) {
                     selector.offer(query - first, candidate);
                 }
@@ -347,15 +384,7 @@ impl Laid {
         asked: &Asked,
         answers: Answers,
     ) -> Result<Self, CliError> {
-        let mut sizes: HashMap<Place, (PartitionId, u32, u64)> = HashMap::new();
-        for (partition, places) in asked {
-            let Some(Answer::Formatted { sizes: lengths, .. }) = answers.get(partition) else {
-                return Err(confused(id));
-            };
-            for (number, (&place, &length)) in places.iter().zip(lengths).enumerate() {
-                sizes.insert(place, (*partition, number as u32, length));
-            }
-        }
+        let pieces = pieces(id, asked, &hits, &answers)?;
         let rows = match known {
             Some(rows) => rows,
             None if report::has_table(&job.report) => rows(id, asked, &hits, answers)?,
@@ -374,9 +403,8 @@ impl Laid {
             report::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
                 .map_err(|error| failure(&error))?;
             for &place in &orders[query] {
-                let (partition, piece, length) =
-                    *sizes.get(&(query, place)).ok_or_else(|| confused(id))?;
-                laid.add(Owner::Partition(partition), piece, length);
+                let Piece { partition, number, length } = pieces[query][place];
+                laid.add(Owner::Partition(partition), number, length);
             }
             report::query_footer(&job.report, &result, &mut laid.piece)
                 .map_err(|error| failure(&error))?;
