@@ -39,6 +39,8 @@ EOF
 own_munged=
 cleanup() {
     scontrol shutdown >/dev/null 2>&1 || true
+    # They write to the directory to their end.
+    timeout 20 bash -c 'while pgrep -x "slurmctld|slurmd" >/dev/null; do sleep 0.2; done' || true
     [ -z "$own_munged" ] || pkill -x munged || true
     rm -rf "$dir"
 }
