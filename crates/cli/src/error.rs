@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fleetblast_db::DbError;
+
 use crate::options::number::{ConvertError, Fault};
 
 /// Exit codes of BLAST+ (`blast_app_util.hpp`).
@@ -123,5 +125,16 @@ pub fn output_error(error: &std::io::Error) -> CliError {
     match error.kind() {
         std::io::ErrorKind::BrokenPipe => CliError::closed_output(),
         _ => CliError::new(exit::OUTPUT, "BLAST failed to write output"),
+    }
+}
+
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place.
+impl From<DbError> for CliError {
+    fn from(error: DbError) -> Self {
+        let mut message = error.report();
+        if let Some(detail) = error.detail() {
+            message.push_str(&format!("\n({detail})"));
+        }
+        CliError::new(error.exit_code(), message)
     }
 }

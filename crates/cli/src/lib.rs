@@ -5,11 +5,13 @@
 //! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
 
 pub mod blastdbcmd;
+pub mod blastp;
 pub mod dbcheck;
 pub mod doctor;
 pub mod error;
 pub mod fleet;
 pub mod makeblastdb;
+mod messages;
 pub mod options;
 pub mod plan;
 pub mod program;
@@ -17,5 +19,6 @@ pub mod report;
 pub mod run;
 pub mod simulate;
 pub mod terminal;
+mod threads;
 pub mod timing;
 pub mod trace;

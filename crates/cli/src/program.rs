@@ -10,10 +10,12 @@ use std::time::Duration;
 use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
+use crate::blastp;
 use crate::dbcheck;
 use crate::doctor;
 use crate::error::{CliError, exit, output_error};
 use crate::makeblastdb;
+use crate::messages::complain;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastp::BLASTP;
 use crate::options::dbcheck::DBCHECK;
@@ -27,7 +29,6 @@ use crate::options::typed::BlastpOptions;
 use crate::options::usage::Name;
 use crate::plan::{Host, Plan};
 use crate::report;
-use crate::run;
 use crate::simulate;
 
 const ABOUT: &str = "\
@@ -100,11 +101,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// One message to standard error. Nobody can be told if that fails.
-pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "{message}");
-}
-
 fn dispatch(arguments: &[OsString]) -> Result<(), CliError> {
     let named = |name: &OsStr| COMMANDS.iter().find(|command| name == command.program.name);
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
@@ -151,7 +147,7 @@ fn blastp(given: &Given) -> Result<(), CliError> {
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
-    run::blastp(told_once(plan)?)
+    blastp::run(told_once(plan)?)
 }
 
 /// What is wrong with options all ranks find alike; only the first tells.

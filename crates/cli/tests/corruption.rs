@@ -10,13 +10,13 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use fleetblast_cli::blastp;
 use fleetblast_cli::error::CliError;
 use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::typed::BlastpOptions;
 use fleetblast_cli::options::usage::Name;
 use fleetblast_cli::plan::{Host, Plan};
-use fleetblast_cli::run;
 use fleetblast_db::VolumeBytes;
 use sandbox::{SEQUENCES, Sandbox};
 use volumes::{FIVE, FOUR, Random, entries, volume};
@@ -98,7 +98,7 @@ fn search(sandbox: &Sandbox, options: &[&str]) -> Result<(), CliError> {
     let mut options = BlastpOptions::new(&given);
     // One thread, unless asked for more: making threads takes longer than these searches.
     options.num_threads.get_or_insert(1);
-    run::blastp(Plan::new(&options, &host, &mut Vec::new())?)
+    blastp::run(Plan::new(&options, &host, &mut Vec::new())?)
 }
 
 /// Seeded: each trial is the same in every run; how many there are depends on the machine.

@@ -7,7 +7,7 @@ use lexopt::{Arg, Parser, ValueExt};
 
 use crate::error::{Error, Result};
 use crate::fleet::Spread;
-use crate::process::Tool;
+use crate::process::{Tool, Tools};
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, fuzz, kills, load, makedb, table};
 
@@ -78,15 +78,6 @@ pub enum Command {
     Load(load::Options),
     /// `makedb`.
     Makedb(makedb::Options),
-}
-
-/// The two programs.
-#[derive(Debug, Clone)]
-pub struct Tools {
-    /// FleetBLAST.
-    pub tested: Tool,
-    /// BLAST+.
-    pub oracle: Tool,
 }
 
 /// The command line, understood.

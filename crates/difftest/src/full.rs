@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cache::{Cache, inputs_of};
-use crate::cli::Tools;
 use crate::compare::{compare, describe};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fixtures::{Recipe, make_database};
-use crate::process::{MINUTE, Outcome, shell};
+use crate::process::{MINUTE, Outcome, Tools, shell};
 use crate::workspace::{self, Source, Workspace};
 
 /// Longest time one search may take.

@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::fixtures::{Recipe, make_database};
 use crate::fleet::{CHECKPOINT, Shape, Spread};
-use crate::process::{MINUTE, exit_code, shell};
+use crate::process::{MINUTE, Tools, exit_code, shell};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 

@@ -13,11 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::full::prepare_big;
-use crate::process::{Tool, must_run};
+use crate::process::{Tool, Tools, must_run};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 

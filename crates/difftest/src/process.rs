@@ -21,6 +21,15 @@ pub struct Tool {
     pub prefix: Vec<String>,
 }
 
+/// The two programs.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// FleetBLAST.
+    pub tested: Tool,
+    /// BLAST+.
+    pub oracle: Tool,
+}
+
 impl Tool {
     /// BLAST+'s own blastp.
     pub fn oracle(program: PathBuf) -> Self {

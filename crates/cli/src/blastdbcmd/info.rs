@@ -9,7 +9,6 @@ use fleetblast_report::with_commas;
 use super::source::Source;
 use crate::error::CliError;
 use crate::run::output::Output;
-use crate::run::subjects::failure;
 
 /// The text of `-info`.
 pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, CliError> {
@@ -35,7 +34,7 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, C
         )
         .as_bytes(),
     );
-    let masks = source.masks().map_err(|error| failure(&error))?;
+    let masks = source.masks()?;
     text.extend(algorithms(masks.algorithms()));
     text.extend_from_slice(b"\nVolumes:\n");
     for path in &whole.volumes {
@@ -159,7 +158,7 @@ impl Layout {
 pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Result<(), CliError> {
     let layout = Layout::new(format)
         .ok_or_else(|| CliError::query_options("Invalid format options for tax_info."))?;
-    let taxids = source.lookup.taxids().map_err(|error| failure(&error))?;
+    let taxids = source.lookup.taxids()?;
     out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
     for taxid in taxids {
         let names = source.names().of(taxid.into());

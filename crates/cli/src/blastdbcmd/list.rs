@@ -12,7 +12,6 @@ use super::options::List;
 use super::{fields, info};
 use crate::error::{CliError, exit};
 use crate::run::output::Output;
-use crate::run::subjects::failure;
 
 /// Directories within directories.
 const DEEPEST: usize = 256;
@@ -177,9 +176,9 @@ impl Layout {
 }
 
 fn open(found: &Found) -> Result<Database, CliError> {
-    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let search = SearchPath::from_environment()?;
     let name = String::from_utf8_lossy(&found.quoted);
-    Database::open(&name, found.kind(), &search).map_err(|error| failure(&error))
+    Database::open(&name, found.kind(), &search).map_err(CliError::from)
 }
 
 fn of_database(field: u8, database: &Database) -> Vec<u8> {

@@ -26,7 +26,6 @@ use crate::error::{CliError, exit};
 use crate::options::parse::Given;
 use crate::plan;
 use crate::run::output::Output;
-use crate::run::subjects::failure;
 
 /// Why a request ends early.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ fn run_with(options: &Options, messages: &Messages) -> Result<(), CliError> {
 }
 
 fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), CliError> {
-    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let search = SearchPath::from_environment()?;
     match &options.what {
         What::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
         What::List(list) => list::write(list, options.kind, out),

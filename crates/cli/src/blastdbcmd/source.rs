@@ -10,7 +10,6 @@ use fleetblast_db::{
 
 use super::options::{Options, Taxids};
 use crate::error::CliError;
-use crate::run::subjects::failure;
 
 /// An opened database and what belongs to it.
 pub(super) struct Source {
@@ -41,12 +40,12 @@ impl Source {
         let names = options.db.to_string_lossy();
         let open = |kind| try_open(&names, kind, &search, restriction.as_ref());
         let (database, lookup) = match options.kind {
-            Some(kind) => open(kind).map_err(|error| failure(&error))?,
+            Some(kind) => open(kind)?,
             None => match open(SequenceKind::Protein) {
                 Ok(found) => found,
                 // Whatever is wrong with proteins, BLAST+ tries nucleotides next.
                 Err(first) => {
-                    open(SequenceKind::Nucleotide).map_err(|second| neither(&first, &second))?
+                    open(SequenceKind::Nucleotide).map_err(|second| neither(first, second))?
                 }
             },
         };
@@ -128,11 +127,13 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
 
 /// The error for a database that is neither of proteins nor of nucleotides: BLAST+ tells of the latter only, which says
 /// nothing if there are proteins that cannot be used.
-fn neither(protein: &DbError, nucleotide: &DbError) -> CliError {
-    let mut error = failure(nucleotide);
+fn neither(protein: DbError, nucleotide: DbError) -> CliError {
     let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
-    if is_missing(nucleotide) && !is_missing(protein) {
-        error.message.push_str(&format!("\n(as a database of proteins: {})", failure(protein)));
+    let unlike = is_missing(&nucleotide) && !is_missing(&protein);
+    let mut error = CliError::from(nucleotide);
+    if unlike {
+        let protein = CliError::from(protein);
+        error.message.push_str(&format!("\n(as a database of proteins: {protein})"));
     }
     error
 }

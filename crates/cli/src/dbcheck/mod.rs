@@ -12,8 +12,7 @@ use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
-use crate::run;
-use crate::run::subjects::failure;
+use crate::threads::pool;
 
 /// Bytes that a thread checks at a time.
 const RANGE_BYTES: u64 = 1 << 20;
@@ -38,7 +37,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
 
 /// Opens a database of the kind that `-dbtype` tells.
 pub(crate) fn open(names: &str, kind: &str) -> Result<Database, CliError> {
-    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let search = SearchPath::from_environment()?;
     let open = |kind| Database::open(names, kind, &search);
     let opened = match kind {
         "prot" => open(SequenceKind::Protein),
@@ -48,7 +47,7 @@ pub(crate) fn open(names: &str, kind: &str) -> Result<Database, CliError> {
             opened => opened,
         },
     };
-    opened.map_err(|error| failure(&error))
+    opened.map_err(CliError::from)
 }
 
 fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Report, CliError> {
@@ -61,7 +60,7 @@ fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Repo
             rayon::broadcast(|_| work());
         })
     };
-    run::threads(threads)?.install(check).map_err(|error| failure(&error))
+    pool(threads)?.install(check).map_err(CliError::from)
 }
 
 fn describe(name: &str, report: &Report, seconds: f64) -> String {

@@ -17,7 +17,6 @@ use crate::options::doctor::DOCTOR;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
-use crate::run::subjects::failure;
 
 /// Runs the program.
 ///
@@ -34,11 +33,10 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     let database = dbcheck::open(&text("db"), &text("dbtype"))?;
     if let Some(method) = options.text("load") {
         let wish = plan::wish(&method, None)?;
-        let text = load::whole(&database, wish).map_err(|error| failure(&error))?;
+        let text = load::whole(&database, wish)?;
         return io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error));
     }
-    let findings =
-        Findings::measure(&text("db"), &database, sample, limit).map_err(|e| failure(&e))?;
+    let findings = Findings::measure(&text("db"), &database, sample, limit)?;
     let report = text::describe(&findings) + &advice::advise(&findings);
     io::stdout().write_all(report.as_bytes()).map_err(|error| output_error(&error))?;
     if let Some(path) = options.text("json") {

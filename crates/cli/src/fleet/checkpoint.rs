@@ -14,9 +14,9 @@ use fleetblast_spool::{
 };
 
 use crate::error::{CliError, exit};
+use crate::messages::complain;
 use crate::options::typed::lossy;
 use crate::plan::{self, Plan, Source, Subjects};
-use crate::program::complain;
 use crate::run::queries::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use crate::run::subjects::Target;
 

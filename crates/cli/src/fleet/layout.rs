@@ -15,7 +15,7 @@ use fleetblast_fleet::plan::{Plan as Layout, Request, Size};
 use crate::error::{CliError, exit, output_error};
 use crate::plan::{Plan, Source};
 use crate::run::queries::BLOCK_RESIDUES;
-use crate::run::subjects::{self, Target};
+use crate::run::subjects::Target;
 
 /// The ranks and what a host has for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Cli
         broadcast: ranks.broadcast(plan.load.method, blocks),
         threads: plan.threads as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
-        database: size(&target.searched).map_err(|error| subjects::failure(&error))?,
+        database: size(&target.searched)?,
         blocks,
         wishes: plan.fleet.wishes,
     };
@@ -109,7 +109,7 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
         true => Choice::broadcast(&target.searched, why),
         false => load::choose(&target.searched, Purpose::Search, plan.load),
     };
-    choice.map_err(|error| subjects::failure(&error))
+    choice.map_err(CliError::from)
 }
 
 /// Prints a layout.

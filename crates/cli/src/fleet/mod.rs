@@ -18,6 +18,8 @@ mod share;
 mod store;
 mod supermaster;
 mod threads;
+#[cfg(feature = "mpi")]
+mod together;
 mod transport;
 mod vigil;
 mod watch;
@@ -56,13 +58,15 @@ use self::transport::Transport;
 use self::vigil::Vigil;
 use self::worker::{Shared, WorkerWorks};
 use crate::error::{CliError, exit};
+use crate::messages::warn;
 use crate::plan::{Plan, Target as Out};
+use crate::run::RANGES_PER_THREAD;
 use crate::run::output::Output;
 use crate::run::queries::Queries;
 use crate::run::scan::Scan;
-use crate::run::subjects::{self, Target};
-use crate::run::{RANGES_PER_THREAD, threads, warn};
+use crate::run::subjects::Target;
 use crate::terminal::Progress;
+use crate::threads::pool;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Runs a search on so many ranks, all threads of this process.
@@ -78,8 +82,7 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
     if plan.fleet.dry_run {
         return layout::print(&layout);
     }
-    let choice = load::choose(&target.searched, Purpose::Search, plan.load)
-        .map_err(|error| subjects::failure(&error))?;
+    let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let Some((ends, checkpoint)) = Ends::open(plan, &target)? else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
@@ -336,7 +339,7 @@ impl<'a> Common<'a> {
                 Some(held) => held.clone().supply(ranges),
                 None => self.choice.supply_of(&target.searched, ranges),
             };
-            let supply = supply.map_err(|error| subjects::failure(&error))?;
+            let supply = supply?;
             scans.insert(partition, Scan::new(target, supply, true));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
@@ -347,6 +350,6 @@ impl<'a> Common<'a> {
         let output = output::Shared::new(&self.path);
         let shared = Arc::new(Shared::new(Store::new(directory), records, output));
         let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
-        Ok((id, works, shared, threads(plan.threads)?))
+        Ok((id, works, shared, pool(plan.threads)?))
     }
 }

@@ -5,13 +5,12 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_db::load::{Held, Method};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Plan as Layout;
-use fleetblast_mpi::{Comm, Launch, Mailbox, MpiError, World};
+use fleetblast_mpi::{Comm, Launch, Mailbox, World};
 use fleetblast_spool::{Checkpoint, Run, Scan};
 
 use super::account::{self, Figures};
@@ -20,6 +19,7 @@ use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::parallel::GroupFile;
 use super::share::{self, Setting};
+use super::together::{failure, tell_all, together};
 use super::transport::{Assembled, Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
 use super::{Common, Ends, publish, remove, verdict};
@@ -32,8 +32,6 @@ use crate::trace::{Kind, Lane, Recorder};
 const NAP: Duration = Duration::from_millis(5);
 /// Shortest.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
-/// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
-const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How long to wait at the end for messages to leave.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -114,7 +112,7 @@ fn give_up(world: &World, whole: Option<Receiver<Whole>>, error: &CliError) -> !
     drop(whole);
     // Empty where something went wrong elsewhere, which is told there.
     if !error.message.is_empty() {
-        crate::program::complain(&error.message);
+        crate::messages::complain(&error.message);
     }
     world.abort(i32::from(error.exit_code))
 }
@@ -154,29 +152,6 @@ fn write_account(
     let figures: Result<Vec<Figures>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
     account::render(common, &figures.map_err(CliError::engine)?, start, false)
-}
-
-/// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
-/// when one does.
-pub fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
-    let mark = match &own {
-        Ok(_) => Vec::new(),
-        Err(error) => vec![error.exit_code],
-    };
-    let marks = world.comm().gather_all(&mark).map_err(failure)?;
-    let first = marks.iter().position(|mark| !mark.is_empty());
-    match (own, first) {
-        (own, None) => own,
-        (own, Some(first)) => {
-            if let (Err(error), true) = (&own, first == world.rank()) {
-                crate::program::complain(&error.message);
-            }
-            world.comm().barrier().map_err(failure)?;
-            thread::sleep(LAST_WORDS);
-            let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
-            Err(CliError::new(code, ""))
-        }
-    }
 }
 
 /// The host of each rank.
@@ -252,21 +227,6 @@ fn path_bytes(path: &Path) -> Vec<u8> {
 
 fn path_of(bytes: Vec<u8>) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
-}
-
-/// What the first rank knows; never nothing at all.
-pub fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
-    let mut bytes = known.unwrap_or_default();
-    let mut length = (bytes.len() as u64).to_ne_bytes();
-    world.comm().broadcast(0, &mut length).map_err(failure)?;
-    bytes.resize(u64::from_ne_bytes(length) as usize, 0);
-    world.comm().broadcast(0, &mut bytes).map_err(failure)?;
-    Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
-pub fn failure(error: MpiError) -> CliError {
-    CliError::new(exit::UNKNOWN, error.to_string())
 }
 
 /// The messages of this process, and the output where ranks write that by MPI.

@@ -23,7 +23,7 @@ use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 use super::Common;
 use super::transport::{Assembled, Happening};
 use crate::error::{CliError, exit};
-use crate::program::complain;
+use crate::messages::complain;
 
 /// The output as this rank's group has it open.
 pub struct GroupFile {

@@ -12,11 +12,11 @@ use super::job::Job;
 use super::output::{Shared, Stretch, Whole};
 use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
+use crate::messages::warning;
 use crate::run::queries::Queries;
 use crate::run::report::taxonomy_warning;
-use crate::run::threads;
-use crate::run::warning;
 use crate::terminal::Progress;
+use crate::threads::pool;
 
 /// Carries out the supermaster's works.
 pub struct SupermasterWorks<'a> {
@@ -44,7 +44,7 @@ impl<'a> SupermasterWorks<'a> {
         publisher: Sender<Whole>,
         progress: Progress,
     ) -> Result<Self, CliError> {
-        let (output, pool) = (Some(output), threads(job.plan.threads)?);
+        let (output, pool) = (Some(output), pool(job.plan.threads)?);
         Ok(SupermasterWorks { job, queries, output, publisher, progress, pool, count: 0 })
     }
 

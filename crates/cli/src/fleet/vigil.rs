@@ -13,7 +13,7 @@ use signal_hook::low_level::emulate_default_handler;
 use super::checkpoint::failure;
 use super::transport::Happening;
 use crate::error::{CliError, exit};
-use crate::program::complain;
+use crate::messages::complain;
 use crate::run::interrupt;
 
 /// Time between signs of life.

@@ -22,7 +22,6 @@ use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
 use crate::error::CliError;
 use crate::run::report::failure;
 use crate::run::scan::Scan;
-use crate::run::subjects;
 use crate::trace::{Kind, Loaded, Span};
 
 /// Carries out a worker's works on the compute lane.
@@ -210,7 +209,7 @@ impl<'a> WorkerWorks<'a> {
         let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(block))?;
         let before = scan.loader().statistics().bytes;
-        let mut lists = scan.search(&state.searcher).map_err(|error| subjects::failure(&error))?;
+        let mut lists = scan.search(&state.searcher)?;
         span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
         let cut = lock(&self.shared.cuts).get(&block).cloned();
         let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
@@ -276,7 +275,7 @@ impl<'a> WorkerWorks<'a> {
             let mut shown = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
-                shown.push(is_shown.map_err(|error| subjects::failure(&error))?);
+                shown.push(is_shown?);
             }
             let hits: Vec<_> = wanted
                 .iter()

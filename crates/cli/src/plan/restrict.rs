@@ -9,7 +9,6 @@ use fleetblast_db::{DbError, SearchPath};
 
 use crate::error::CliError;
 use crate::options::typed::{BlastpOptions, lossy};
-use crate::run::subjects::failure;
 
 /// How stored masks are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliEr
     if lists == &Default::default() {
         return Ok(None);
     }
-    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let search = SearchPath::from_environment()?;
     let given =
         |positive: &Option<_>, negative: &Option<_>| -> Option<(std::ffi::OsString, bool)> {
             let given = positive.clone().map(|name| (name, false));
@@ -51,7 +50,7 @@ pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliEr
             DbError::MissingList { .. } => {
                 CliError::query_options(format_args!("File is not acessible: {}", lossy(&name)))
             }
-            error => failure(&error),
+            error => error.into(),
         })?;
         (Ids::Taxids(taxids(&contents, b'\n')?), negative)
     } else {
@@ -74,14 +73,14 @@ fn read<T>(
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not tell the name.
         DbError::MissingList { .. } => {
-            let mut error = failure(&DbError::MissingList { path: Default::default() });
+            let mut error = CliError::from(DbError::MissingList { path: Default::default() });
             error.message = format!(
                 "{}\n(list {name} was not found; check the name)",
                 error.message.split_once("\n(").map_or("", |(text, _)| text)
             );
             error
         }
-        error => failure(&error),
+        error => error.into(),
     })?;
-    parse(&contents).map_err(|problem| failure(&DbError::List { path, problem }))
+    parse(&contents).map_err(|problem| DbError::List { path, problem }.into())
 }

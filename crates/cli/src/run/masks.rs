@@ -5,7 +5,6 @@ use std::ops::Range;
 use fleetblast_db::masks::Masks;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 
-use super::subjects::failure;
 use crate::error::{CliError, exit};
 use crate::options::number;
 use crate::plan::DatabaseMask;
@@ -61,7 +60,7 @@ pub fn stored(
     database: &Database,
     search: &SearchPath,
 ) -> Result<Stored, CliError> {
-    let masks = database.masks().map_err(|error| failure(&error))?;
+    let masks = database.masks()?;
     let Some(id) = algorithm(wanted, names, &masks)? else {
         super::warn(&format!(
             "Subject mask not found in {names}, proceeding without subject masking."
@@ -72,7 +71,7 @@ pub fn stored(
     let algorithms = database.infos().iter().map(|info| {
         let name = String::from_utf8_lossy(&info.name);
         let one = Database::open(&name, SequenceKind::Protein, search);
-        let masks = one.and_then(|one| one.masks()).map_err(|error| failure(&error))?;
+        let masks = one.and_then(|one| one.masks())?;
         let found = masks.algorithms().iter().find(|algorithm| algorithm.id == id);
         let found = found.ok_or_else(|| unsupported(id, &masks))?;
         let mut text = [b"'", &found.name[..], b"'"].concat();
@@ -85,7 +84,7 @@ pub fn stored(
     let mut stored = Stored { algorithms, ..Stored::default() };
     for oid in 0..database.oid_count() {
         let length = database.length_of(oid);
-        let mut stretches = masks.ranges(oid, id).map_err(|error| failure(&error))?;
+        let mut stretches = masks.ranges(oid, id)?;
         // Whoever made them may have made mistakes.
         stretches.iter_mut().for_each(|stretch| stretch.end = stretch.end.min(length));
         stretches.retain(|stretch| !stretch.is_empty());

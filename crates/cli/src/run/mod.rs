@@ -12,10 +12,9 @@ pub(crate) mod scan;
 mod search;
 pub(crate) mod subjects;
 
-use std::io::{self, Write};
 use std::time::Instant;
 
-use fleetblast_db::load::{HugePages, Method};
+use fleetblast_db::load::HugePages;
 
 use self::output::Output;
 use self::queries::{Block, Queries};
@@ -23,37 +22,19 @@ use self::report::Reporter;
 pub(crate) use self::search::RANGES_PER_THREAD;
 use self::search::Search;
 use self::subjects::Target;
-use crate::error::{CliError, exit};
-use crate::fleet;
+use crate::error::CliError;
+use crate::messages::warn;
 use crate::plan::{self, Plan, Split};
 use crate::terminal::Progress;
+use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
 
-/// Runs a protein search.
+/// Runs a protein search in this process.
 ///
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
-pub fn blastp(plan: Plan) -> Result<(), CliError> {
-    // What processes do together, one that is alone among them does too.
-    let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
-    let launched = fleetblast_mpi::launched();
-    if let Some(launch) = launched.filter(|launch| launch.ranks > 1 || together) {
-        return fleet::on_processes(plan, launch);
-    }
-    if let Some(ranks) = plan.fleet.ranks {
-        return fleet::on_threads(plan, ranks);
-    }
-    threads(plan.threads)?.install(|| run(&plan))
-}
-
-/// A pool of so many threads.
-///
-/// # Errors
-/// A system that does not start them.
-pub fn threads(count: usize) -> Result<rayon::ThreadPool, CliError> {
-    rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| {
-        CliError::new(exit::UNKNOWN, format!("Cannot start {count} threads: {error}"))
-    })
+pub fn alone(plan: &Plan) -> Result<(), CliError> {
+    pool(plan.threads)?.install(|| run(plan))
 }
 
 fn run(plan: &Plan) -> Result<(), CliError> {
@@ -69,7 +50,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         progress.start(queries.count());
     }
     let mut output = Output::open(&plan.out)?;
-    let mut search = Search::new(&target, plan).map_err(|error| subjects::failure(&error))?;
+    let mut search = Search::new(&target, plan)?;
     let mut reporter = Reporter::new(plan, &target);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
@@ -111,8 +92,7 @@ fn run_block(
     timing: &mut Timing,
     progress: &Progress,
 ) -> Result<(), CliError> {
-    let hits =
-        search.run(&block.prepared, &block.batches).map_err(|error| subjects::failure(&error))?;
+    let hits = search.run(&block.prepared, &block.batches)?;
     let writing = Instant::now();
     reporter.block(block, &hits, output, progress)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
@@ -151,21 +131,4 @@ fn warn_of_few_queries(plan: &Plan, batches: usize) {
             plan.batch_size
         ));
     }
-}
-
-/// A warning as BLAST+ prints it. Of several ranks, all of which find the same to warn of, the first tells.
-pub(crate) fn warn(text: &str) {
-    if fleetblast_mpi::speaks_for_all() {
-        say(&warning(text));
-    }
-}
-
-/// The line of a warning.
-pub(crate) fn warning(text: &str) -> Vec<u8> {
-    format!("Warning: [blastp] {text}").into_bytes()
-}
-
-/// A line on standard error. Nobody can be told if that fails.
-fn say(line: &[u8]) {
-    let _ = io::stderr().write_all(&[line, b"\n"].concat());
 }

@@ -95,7 +95,7 @@ impl<'a> Reporter<'a> {
             progress.say(&[b"Warning: [blastp] ", &text[..]].concat());
         }
         if let Some(warning) = self.taxonomy_warning {
-            progress.say(&super::warning(warning));
+            progress.say(&crate::messages::warning(warning));
         }
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use fleetblast_db::memory::Record;
-use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
@@ -88,13 +88,13 @@ impl SubjectSource for Target {
 }
 
 fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
-    let search = SearchPath::from_environment().map_err(|error| failure(&error))?;
+    let search = SearchPath::from_environment()?;
     let mut warnings = Vec::new();
     let kind = SequenceKind::Protein;
     let user = plan.restriction.as_ref();
     let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
     warnings.iter().for_each(|warning| super::warn(warning));
-    let database = database.map_err(|error| failure(&error))?;
+    let database = database?;
     let shortest = database
         .counted_lengths()
         .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
@@ -129,11 +129,10 @@ fn open_fasta(
     let title = format!("User specified sequence set (Input: {name}).");
     let subjects = read_subjects(source, plan)?;
     let whole = subjects.iter().map(|subject| subject.record.clone());
-    let whole = Database::from_records(title.as_bytes(), whole).map_err(|error| failure(&error))?;
+    let whole = Database::from_records(title.as_bytes(), whole)?;
     let parts: Vec<Record> =
         subjects.iter().map(|subject| subject.searched(range)).collect::<Result<_, _>>()?;
-    let searched =
-        Database::from_records(title.as_bytes(), parts).map_err(|error| failure(&error))?;
+    let searched = Database::from_records(title.as_bytes(), parts)?;
     let (lower_case, masks) = if plan.params.lcase_masking {
         let (whole, parts): (Vec<_>, Vec<_>) =
             subjects.into_iter().map(|subject| subject.masks(range)).unzip();
@@ -208,13 +207,13 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError>
     let mut subjects = Vec::new();
     while let Some(record) = reader.next_record().map_err(|error| fasta_failure(&error))? {
         for warning in &record.warnings {
-            super::say(warning.to_string().as_bytes());
+            crate::messages::say(warning.to_string().as_bytes());
         }
         let number = subjects.len() as u32 + 1;
         if record.residues.is_empty() {
             let name = queries::message_name(&record, "Subject", number as usize);
             let text = [b"Warning: [blastp] ", &name[..], b": Subject sequence contains no data"];
-            super::say(&text.concat());
+            crate::messages::say(&text.concat());
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
@@ -255,22 +254,13 @@ fn path(source: &Source) -> &Path {
 pub fn fasta_failure(error: &FastaError) -> CliError {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            super::say(warning.to_string().as_bytes());
+            crate::messages::say(warning.to_string().as_bytes());
         }
     }
     match error.blast_message() {
         Some(message) => CliError::query(format_args!("{message}\n({error})")),
         None => CliError::query(error),
     }
-}
-
-/// A database that cannot be used: BLAST+'s words where it has some, then file and place.
-pub fn failure(error: &DbError) -> CliError {
-    let mut message = error.report();
-    if let Some(detail) = error.detail() {
-        message.push_str(&format!("\n({detail})"));
-    }
-    CliError::new(error.exit_code(), message)
 }
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {

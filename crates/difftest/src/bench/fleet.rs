@@ -4,11 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::{Contender, Sample, hash_file, measure, median, members, pool, small_database};
-use crate::cli::Tools;
 use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fleet::{Shape, Spread};
-use crate::process::Tool;
+use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 

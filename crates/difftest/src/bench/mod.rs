@@ -19,11 +19,10 @@ use std::time::Instant;
 use wait4::Wait4;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::full::prepare_big;
-use crate::process::{Tool, exit_code, must_run};
+use crate::process::{Tool, Tools, exit_code, must_run};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::{Contender, Sample, measure, members, warm_up};
-use crate::cli::Tools;
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
-use crate::process::{Tool, must_run};
+use crate::process::{Tool, Tools, must_run};
 use crate::rng::Rng;
 use crate::workspace::Source;
 

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use super::{Contender, Sample, measure, median, members, pool, small_database};
-use crate::cli::Tools;
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
-use crate::process::Tool;
+use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cli::Tools;
 use crate::compare::describe;
 use crate::error::{Error, Result};
 use crate::fleet::{Shape, Spread};
+use crate::process::Tools;
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 

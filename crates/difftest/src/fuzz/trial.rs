@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::masks;
-use crate::cli::Tools;
 use crate::compare::{Difference, compare};
 use crate::error::{Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fleet::{CHECKPOINT, Shape, Spread};
-use crate::process::{Outcome, Tool, must_run, shell};
+use crate::process::{Outcome, Tool, Tools, must_run, shell};
 
 /// Longest time one random search may take.
 const LIMIT: Duration = Duration::from_secs(120);

@@ -16,9 +16,9 @@ use fleetblast_mpi::{Arrival, Mailbox, Message, World};
 use fleetblast_spool::Checkpoint;
 
 use crate::error::CliError;
-use crate::fleet::mpi::failure;
+use crate::fleet::together::failure;
 use crate::fleet::{checkpoint, vigil};
-use crate::program::complain;
+use crate::messages::complain;
 
 /// Reads at a time: file systems on a network want several.
 const READERS: usize = 4;

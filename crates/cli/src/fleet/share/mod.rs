@@ -19,9 +19,8 @@ use fleetblast_mpi::{Comm, MpiError, SharedBytes, SharedFill, World};
 pub use self::exchange::Setting;
 use self::exchange::{Exchange, Job, Slot};
 use super::Common;
-use super::mpi::{failure, tell_all, together};
+use super::together::{failure, tell_all, together};
 use crate::error::CliError;
-use crate::run::subjects;
 
 /// Loads the partitions that this rank's worker holds (collective among all ranks).
 ///
@@ -48,7 +47,7 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let source = FileSource::new(database.clone());
     let read = |piece: Piece, room: &mut [u8]| {
         let partition = &partitions[piece.partition.index()];
-        source.read(partition, piece.start(), room).map_err(|error| subjects::failure(&error))
+        source.read(partition, piece.start(), room).map_err(CliError::from)
     };
     Exchange::new(setting, &common.path, &routes, slots)?.run(jobs, read)?;
     let bytes = together(world, fill.finish().map_err(memory_failure))?;
@@ -72,7 +71,7 @@ fn partitions(common: &Common) -> Result<Vec<Partition>, CliError> {
     // There is one even where nothing of the database is included.
     let all = (0..common.topology.partitions).map(|id| common.job.oids(PartitionId(id)));
     let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
-    all.map_err(|error| subjects::failure(&error))
+    all.map_err(CliError::from)
 }
 
 /// Ends the job if not all hosts have the same database: what one reads would not fit on another.

@@ -1,0 +1,50 @@
+//! What processes do in step.
+
+use std::thread;
+use std::time::Duration;
+
+use fleetblast_mpi::{MpiError, World};
+
+use crate::error::{CliError, exit};
+use crate::messages::complain;
+
+/// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
+/// when one does.
+pub fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliError> {
+    let mark = match &own {
+        Ok(_) => Vec::new(),
+        Err(error) => vec![error.exit_code],
+    };
+    let marks = world.comm().gather_all(&mark).map_err(failure)?;
+    let first = marks.iter().position(|mark| !mark.is_empty());
+    match (own, first) {
+        (own, None) => own,
+        (own, Some(first)) => {
+            if let (Err(error), true) = (&own, first == world.rank()) {
+                complain(&error.message);
+            }
+            world.comm().barrier().map_err(failure)?;
+            thread::sleep(LAST_WORDS);
+            let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
+            Err(CliError::new(code, ""))
+        }
+    }
+}
+
+/// What the first rank knows; never nothing at all.
+pub fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
+    let mut bytes = known.unwrap_or_default();
+    let mut length = (bytes.len() as u64).to_ne_bytes();
+    world.comm().broadcast(0, &mut length).map_err(failure)?;
+    bytes.resize(u64::from_ne_bytes(length) as usize, 0);
+    world.comm().broadcast(0, &mut bytes).map_err(failure)?;
+    Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
+pub fn failure(error: MpiError) -> CliError {
+    CliError::new(exit::UNKNOWN, error.to_string())
+}
