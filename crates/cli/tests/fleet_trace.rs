@@ -134,7 +134,7 @@ fn a_page_has_everything_in_it() {
         "The end",
         "Tasks",
         "Output and what waited",
-        "rank 1: search block 0 partition",
+        ": search block 0 partition",
     ] {
         assert!(page.contains(part), "no '{part}'");
     }
