@@ -205,9 +205,7 @@ impl Plan {
             progress: When::from_word(&options.progress),
         })
     }
-}
 
-impl Plan {
     /// So many ranks, this one among them, run on the same cores: without a wish, each takes its share of threads.
     #[must_use]
     pub fn sharing_cores(mut self, ranks: usize) -> Self {

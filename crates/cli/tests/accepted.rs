@@ -128,6 +128,17 @@ fn accepts_what_the_oracle_accepts() {
 }
 
 #[test]
+fn ranks_on_the_same_cores_share_them_unless_told_otherwise() {
+    let fixture = Fixture::new();
+    let threads = |line: &str, ranks: usize| {
+        let (_, plan) = plan_on(&line_of(&fixture, "-db|db", line), 4, &BTreeMap::new());
+        plan.expect(line).sharing_cores(ranks).threads
+    };
+    assert_eq!([1, 2, 3, 4, 7].map(|ranks| threads("", ranks)), [4, 2, 1, 1, 1]);
+    assert_eq!([1, 2, 7].map(|ranks| threads("-num_threads|3", ranks)), [3, 3, 3]);
+}
+
+#[test]
 fn warns_of_threads_as_the_oracle_with_a_database() {
     let fixture = Fixture::new();
     compare(
