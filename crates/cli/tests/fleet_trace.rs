@@ -123,7 +123,8 @@ fn timing_tells_of_all_ranks() {
 #[test]
 fn a_page_has_everything_in_it() {
     let sandbox = Sandbox::new();
-    traced(&sandbox, &["-ranks", "2", "-partitions", "3"]);
+    // Each rank has partitions that no other has, and so a task.
+    traced(&sandbox, &["-ranks", "2", "-partitions", "3", "-replicas", "1"]);
     succeeded(&fleetblast(&sandbox, &["report", "t.json"]));
     let page = fs::read_to_string(sandbox.path("t.html")).expect("a page");
     for part in [
@@ -134,7 +135,7 @@ fn a_page_has_everything_in_it() {
         "The end",
         "Tasks",
         "Output and what waited",
-        ": search block 0 partition",
+        "rank 1: search block 0 partition",
     ] {
         assert!(page.contains(part), "no '{part}'");
     }

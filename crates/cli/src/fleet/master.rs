@@ -1,6 +1,7 @@
 //! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
 
 use std::collections::{BTreeMap, HashMap};
+use std::mem::take;
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::prelim::{Cut, HitLists, Merger};
@@ -131,7 +132,7 @@ impl<'a> MasterWorks<'a> {
                 Stage::Align { chosen, asked }
             }
             Stage::Align { chosen, asked } => {
-                let candidates = candidates(block, &asked, &chosen, answers)?;
+                let candidates = candidates(block, &asked, &chosen, &mut answers)?;
                 let hits = select(job, &state.block, &chosen, candidates);
                 let asked = ask(job, &hits, |hit| hit.oid);
                 if report::has_table(&job.report) && sorted_by_rows(job) {
@@ -142,7 +143,7 @@ impl<'a> MasterWorks<'a> {
                 }
             }
             Stage::Describe { hits, asked } => {
-                let rows = rows(block, &asked, &hits, answers)?;
+                let rows = rows(block, &asked, &hits, &mut answers)?;
                 let order = |rows: &Vec<DescriptionRow>| report::printing_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
@@ -259,13 +260,14 @@ fn matched<T, H>(
     block: BlockId,
     asked: &Asked,
     hits: &[Vec<H>],
-    mut answers: Answers,
-    items: impl Fn(Answer) -> Option<Vec<T>>,
+    answers: &mut Answers,
+    items: impl Fn(PartitionId, &mut Answer) -> Option<Vec<T>>,
 ) -> Result<Vec<Vec<T>>, CliError> {
     let mut matched: Vec<Vec<Option<T>>> =
         hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
-    for (partition, places) in asked {
-        let answer = answers.remove(partition).and_then(&items).unwrap_or_default();
+    for (&partition, places) in asked {
+        let answer = answers.get_mut(&partition).and_then(|answer| items(partition, answer));
+        let answer = answer.unwrap_or_default();
         if answer.len() != places.len() {
             return Err(confused(block));
         }
@@ -282,10 +284,10 @@ fn candidates(
     block: BlockId,
     asked: &Asked,
     chosen: &[Vec<PrelimHit>],
-    answers: Answers,
+    answers: &mut Answers,
 ) -> Result<Vec<Vec<Option<Candidate>>>, CliError> {
-    matched(block, asked, chosen, answers, |answer| match answer {
-        Answer::Aligned(candidates) => Some(candidates),
+    matched(block, asked, chosen, answers, |_, answer| match answer {
+        Answer::Aligned(candidates) => Some(take(candidates)),
         _ => None,
     })
 }
@@ -295,10 +297,10 @@ fn rows(
     block: BlockId,
     asked: &Asked,
     hits: &[Vec<SubjectHit>],
-    answers: Answers,
+    answers: &mut Answers,
 ) -> Result<Vec<Vec<DescriptionRow>>, CliError> {
-    matched(block, asked, hits, answers, |answer| match answer {
-        Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(rows),
+    matched(block, asked, hits, answers, |_, answer| match answer {
+        Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
         Answer::Aligned(_) => None,
     })
 }
@@ -308,26 +310,19 @@ fn pieces(
     block: BlockId,
     asked: &Asked,
     hits: &[Vec<SubjectHit>],
-    answers: &Answers,
+    answers: &mut Answers,
 ) -> Result<Vec<Vec<Piece>>, CliError> {
-    let mut pieces: Vec<Vec<Piece>> =
-        hits.iter().map(|hits| vec![Piece::default(); hits.len()]).collect();
-    for (&partition, places) in asked {
-        let Some(Answer::Formatted { sizes, .. }) = answers.get(&partition) else {
-            return Err(confused(block));
-        };
-        if sizes.len() != places.len() {
-            return Err(confused(block));
+    matched(block, asked, hits, answers, |partition, answer| match answer {
+        Answer::Formatted { sizes, .. } => {
+            let piece = |(number, &length)| Piece { partition, number, length };
+            Some((0..).zip(sizes.iter()).map(piece).collect())
         }
-        for (number, (&(query, at), &length)) in (0..).zip(places.iter().zip(sizes)) {
-            pieces[query][at] = Piece { partition, number, length };
-        }
-    }
-    Ok(pieces)
+        _ => None,
+    })
 }
 
 /// A formatted subject.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Piece {
     partition: PartitionId,
     /// Of its block and partition.
@@ -382,12 +377,12 @@ impl Laid {
         block: &Block,
         Printed { hits, orders, rows: known }: Printed,
         asked: &Asked,
-        answers: Answers,
+        mut answers: Answers,
     ) -> Result<Self, CliError> {
-        let pieces = pieces(id, asked, &hits, &answers)?;
+        let pieces = pieces(id, asked, &hits, &mut answers)?;
         let rows = match known {
             Some(rows) => rows,
-            None if report::has_table(&job.report) => rows(id, asked, &hits, answers)?,
+            None if report::has_table(&job.report) => rows(id, asked, &hits, &mut answers)?,
             None => vec![Vec::new(); hits.len()],
         };
         let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
@@ -426,7 +421,7 @@ impl Laid {
         if !self.piece.is_empty() {
             let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
             self.extents.push(Extent { owner: Owner::Master, piece, length });
-            self.pieces.push(std::mem::take(&mut self.piece));
+            self.pieces.push(take(&mut self.piece));
         }
     }
 }

@@ -6,6 +6,7 @@ use fleetblast_db::masks::Masks;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 
 use crate::error::{CliError, exit};
+use crate::messages::warn;
 use crate::options::number;
 use crate::plan::DatabaseMask;
 
@@ -62,9 +63,7 @@ pub fn stored(
 ) -> Result<Stored, CliError> {
     let masks = database.masks()?;
     let Some(id) = algorithm(wanted, names, &masks)? else {
-        super::warn(&format!(
-            "Subject mask not found in {names}, proceeding without subject masking."
-        ));
+        warn(&format!("Subject mask not found in {names}, proceeding without subject masking."));
         return Ok(Stored::default());
     };
     // BLAST+ opens each database by itself for what it says of it.

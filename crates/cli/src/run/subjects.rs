@@ -17,6 +17,7 @@ use fleetblast_seq::{alphabet, input};
 use super::masks::{self, SubjectMasks};
 use super::queries;
 use crate::error::{CliError, exit};
+use crate::messages::{complain, say, warn};
 use crate::plan::{Plan, Source, Subjects};
 
 /// Shortest subject that BLAST+ assumes in a database (spec 5.1).
@@ -93,7 +94,7 @@ fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
     let kind = SequenceKind::Protein;
     let user = plan.restriction.as_ref();
     let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
-    warnings.iter().for_each(|warning| super::warn(warning));
+    warnings.iter().for_each(|warning| warn(warning));
     let database = database?;
     let shortest = database
         .counted_lengths()
@@ -207,13 +208,13 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError>
     let mut subjects = Vec::new();
     while let Some(record) = reader.next_record().map_err(|error| fasta_failure(&error))? {
         for warning in &record.warnings {
-            crate::messages::say(warning.to_string().as_bytes());
+            complain(&warning.to_string());
         }
         let number = subjects.len() as u32 + 1;
         if record.residues.is_empty() {
             let name = queries::message_name(&record, "Subject", number as usize);
             let text = [b"Warning: [blastp] ", &name[..], b": Subject sequence contains no data"];
-            crate::messages::say(&text.concat());
+            say(&text.concat());
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
@@ -254,7 +255,7 @@ fn path(source: &Source) -> &Path {
 pub fn fasta_failure(error: &FastaError) -> CliError {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            crate::messages::say(warning.to_string().as_bytes());
+            complain(&warning.to_string());
         }
     }
     match error.blast_message() {
