@@ -154,7 +154,7 @@ pub enum ToWorker<P> {
     Ask {
         /// The block.
         block: BlockId,
-        /// What is wanted of each partition that was searched here.
+        /// What is wanted of each partition: it is held here, and some of the block was searched here.
         parts: Vec<(PartitionId, P)>,
     },
     /// Make (a share of) a block's output durable in the checkpoint.

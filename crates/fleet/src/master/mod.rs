@@ -31,8 +31,8 @@ struct Member {
     ready: bool,
     /// Tasks that it has.
     tasks: u32,
-    /// Rounds that it has not answered.
-    asked: u32,
+    /// The bytes of the questions that it has not answered; it answers them in this order.
+    asked: VecDeque<u64>,
     /// When it began the task that it searches.
     since: Time,
     /// Blocks that it may drop; it hears of them with its next task.
@@ -191,8 +191,7 @@ impl<P: Payload> Master<P> {
                 self.searches.remove(&block);
             }
             ToMaster::Reply { block, reply } => {
-                let state = &mut self.members[member as usize];
-                state.asked = state.asked.saturating_sub(1);
+                self.members[member as usize].asked.pop_front();
                 self.reply(block, reply);
                 self.feed(now, member, actions);
             }
@@ -227,16 +226,16 @@ impl<P: Payload> Master<P> {
         actions: &mut Actions<P>,
     ) {
         let Some(search) = self.searches.remove(&block) else { return };
-        for (member, block) in search.informed(block) {
+        for member in search.informed() {
             self.members[member as usize].forget.push(block);
         }
         let slice = |extent: Extent| {
             let holder = match extent.owner {
                 Owner::Master => Holder::Master,
                 Owner::Partition(partition) => {
-                    let searcher =
-                        search.searcher(partition).expect("pieces are of searched partitions");
-                    Holder::Worker(WorkerId(self.first + searcher), partition)
+                    let answerer =
+                        search.answerer(partition).expect("pieces are of searched partitions");
+                    Holder::Worker(WorkerId(self.first + answerer), partition)
                 }
             };
             Slice { holder, piece: extent.piece, start: 0, length: extent.length }

@@ -1,6 +1,6 @@
 //! A block while it is searched.
 
-use crate::ids::{BlockId, PartitionId};
+use crate::ids::PartitionId;
 use crate::payload::Payload;
 
 /// What is known of a task.
@@ -9,7 +9,7 @@ enum Task {
     Unassigned,
     /// Assigned to the worker with this number in the group.
     With(u32),
-    /// Searched by it.
+    /// Searched, and this worker answers for it: the one that searched it, unless another took that over.
     Searched(u32),
 }
 
@@ -92,12 +92,24 @@ impl<P: Payload> Search<P> {
         self.absorbed as usize == self.tasks.len()
     }
 
-    /// The worker that searched a partition.
-    pub fn searcher(&self, partition: PartitionId) -> Option<u32> {
+    /// The worker that answers for a partition that is searched.
+    pub fn answerer(&self, partition: PartitionId) -> Option<u32> {
         match self.tasks.get(partition.index()) {
             Some(Task::Searched(worker)) => Some(*worker),
             _ => None,
         }
+    }
+
+    /// From now on this worker, which has the queries, answers for a searched partition. Only before the first round: what
+    /// comes of that one is kept where it was made.
+    pub fn hand_over(&mut self, partition: PartitionId, worker: u32) {
+        debug_assert!(self.round == 0 && self.answerer(partition).is_some());
+        self.tasks[partition.index()] = Task::Searched(worker);
+    }
+
+    /// Rounds that have begun.
+    pub fn rounds(&self) -> u32 {
+        self.round
     }
 
     /// Begins a round with this many workers.
@@ -113,11 +125,10 @@ impl<P: Payload> Search<P> {
         (self.awaited == 0).then(|| (self.round, std::mem::take(&mut self.replies)))
     }
 
-    /// The workers that keep something for the block.
-    pub fn informed(&self, block: BlockId) -> impl Iterator<Item = (u32, BlockId)> + '_ {
-        let workers = self.informed.iter().enumerate().flat_map(|(word, &bits)| {
+    /// The workers that have the queries.
+    pub fn informed(&self) -> impl Iterator<Item = u32> + '_ {
+        self.informed.iter().enumerate().flat_map(|(word, &bits)| {
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word as u32 * 64 + bit)
-        });
-        workers.map(move |worker| (worker, block))
+        })
     }
 }

@@ -1,5 +1,6 @@
-//! Giving tasks out, and rounds with those who searched them.
+//! Giving tasks out, and rounds with those who answer for them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::ids::{BlockId, PartitionId, Time, WorkerId};
@@ -49,7 +50,7 @@ impl<P: Payload> Master<P> {
         let plenty = self.queue.unassigned() >= self.members.len() as u64;
         let short = self.task_seconds < self.config.prefetch_below.seconds();
         let room = if plenty && short { 1 + self.config.prefetch } else { 1 };
-        if !state.ready || (state.asked > 0 && !short && self.has_replicas()) {
+        if !state.ready || (!state.asked.is_empty() && !short && self.has_replicas()) {
             return;
         }
         self.hungry.remove(&(state.tasks, member));
@@ -145,16 +146,51 @@ impl<P: Payload> Master<P> {
         parts: Vec<(PartitionId, P)>,
         actions: &mut Actions<P>,
     ) {
+        self.share_out(block, &parts);
         let Some(search) = self.searches.get_mut(&block) else { return };
         let mut questions: BTreeMap<u32, Vec<(PartitionId, P)>> = BTreeMap::new();
         for (partition, part) in parts {
-            let searcher = search.searcher(partition).expect("only searched partitions are asked");
-            questions.entry(searcher).or_default().push((partition, part));
+            let answerer = search.answerer(partition).expect("only searched partitions are asked");
+            questions.entry(answerer).or_default().push((partition, part));
         }
         search.ask(questions.len() as u32);
         for (member, parts) in questions {
-            self.members[member as usize].asked += 1;
+            let bytes = parts.iter().map(|(_, part)| part.bytes()).sum();
+            self.members[member as usize].asked.push_back(bytes);
             self.tell(now, self.worker(member), ToWorker::Ask { block, parts }, actions);
+        }
+    }
+
+    /// Before the first round, where partitions are held several times: decides who answers for each. To align may take much
+    /// longer than to search, and who searched most of a block is by chance. The largest part first, each goes to the
+    /// worker that has least to answer, of those that hold the partition and have the queries.
+    fn share_out(&mut self, block: BlockId, parts: &[(PartitionId, P)]) {
+        let replicated = self.has_replicas();
+        let Some(search) = self.searches.get_mut(&block) else { return };
+        if search.rounds() > 0 || !replicated {
+            return;
+        }
+        let mut loads: BTreeMap<u32, u64> = search
+            .informed()
+            .map(|member| (member, self.members[member as usize].asked.iter().sum()))
+            .collect();
+        let mut parts: Vec<_> =
+            parts.iter().map(|(partition, part)| (part.bytes(), *partition)).collect();
+        parts.sort_unstable_by_key(|&(bytes, partition)| (Reverse(bytes), partition));
+        for (bytes, partition) in parts {
+            let searcher = search.answerer(partition);
+            let holds = |member: u32| {
+                let held = self.topology.held(WorkerId(self.first + member));
+                held.binary_search(&partition).is_ok()
+            };
+            let least = loads
+                .iter_mut()
+                .filter(|(member, _)| holds(**member))
+                .min_by_key(|(member, load)| (**load, Some(**member) != searcher));
+            if let Some((&member, load)) = least {
+                *load += bytes;
+                search.hand_over(partition, member);
+            }
         }
     }
 

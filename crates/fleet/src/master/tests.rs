@@ -24,7 +24,12 @@ fn config() -> Config {
 
 impl Bench {
     fn new(config: Config) -> Bench {
-        let shape = Shape { ranks: 2, groups: 1, replicas: 1, partitions: 2, dedicated: false };
+        Bench::with(config, 1, 2)
+    }
+
+    /// Two workers that hold so many replicas of so many partitions.
+    fn with(config: Config, replicas: u32, partitions: u32) -> Bench {
+        let shape = Shape { ranks: 2, groups: 1, replicas, partitions, dedicated: false };
         let topology = Arc::new(Topology::new(shape));
         let master = Master::new(GroupId(0), &Arc::new(config), &topology);
         let mut bench = Bench { master, now: 0, actions: Vec::new() };
@@ -58,7 +63,11 @@ impl Bench {
     }
 
     fn result(&mut self, worker: u32, block: u32) {
-        let (block, partition) = (BlockId(block), PartitionId(worker));
+        self.result_of(worker, block, worker);
+    }
+
+    fn result_of(&mut self, worker: u32, block: u32, partition: u32) {
+        let (block, partition) = (BlockId(block), PartitionId(partition));
         self.worker_says(worker, ToMaster::Result { block, partition, hits: bytes(1) });
     }
 
@@ -87,6 +96,19 @@ impl Bench {
             _ => None,
         });
         assigned.collect()
+    }
+
+    /// Has the workers asked questions of so many bytes; whom each is for, by partition.
+    fn asked(&mut self, questions: &[(u32, usize)]) -> Vec<(u32, Vec<u32>)> {
+        let part = |&(partition, length): &(u32, usize)| (PartitionId(partition), bytes(length));
+        self.done(MasterOutcome::Ask(questions.iter().map(part).collect()));
+        let asked = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(worker, ToWorker::Ask { parts, .. }), ..
+            } => Some((worker.0, parts.iter().map(|(partition, _)| partition.0).collect())),
+            _ => None,
+        });
+        asked.collect()
     }
 
     fn told_supermaster(&self) -> Vec<String> {
@@ -142,6 +164,43 @@ impl Bench {
         bench.supermaster_says(ToMaster::Bases { bases });
         bench
     }
+}
+
+#[test]
+fn who_searched_most_does_not_align_most() {
+    let mut bench = Bench::with(config(), 2, 4);
+    bench.segment(&[(0, 1)]);
+    for (worker, partition) in [(0, 0), (1, 1), (0, 2), (0, 3)] {
+        bench.result_of(worker, 0, partition);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+    }
+    let shared = bench.asked(&[(0, 50), (1, 20), (2, 40), (3, 35)]);
+    assert_eq!(shared, [(0, vec![0, 1]), (1, vec![2, 3])]);
+    let reply = || ToMaster::Reply { block: BlockId(0), reply: bytes(1) };
+    bench.worker_says(0, reply());
+    bench.worker_says(1, reply());
+    // What was aligned stays where it is.
+    assert_eq!(bench.asked(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
+    bench.worker_says(1, reply());
+    let piece = |partition| Extent {
+        owner: Owner::Partition(PartitionId(partition)),
+        piece: 0,
+        length: 10 + u64::from(partition),
+    };
+    bench.done(MasterOutcome::Layout(vec![piece(0), piece(3)]));
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 7)] });
+    assert_eq!(bench.placed_by(), [(1, vec![7])]);
+}
+
+#[test]
+fn without_replicas_who_searched_answers() {
+    let mut bench = Bench::with(config(), 1, 2);
+    bench.segment(&[(0, 1)]);
+    for worker in 0..2 {
+        bench.result(worker, 0);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+    }
+    assert_eq!(bench.asked(&[(0, 1), (1, 100)]), [(0, vec![0]), (1, vec![1])]);
 }
 
 fn layout() -> Vec<Extent> {

@@ -1,6 +1,6 @@
 //! Checks of a simulated run: every task once, every byte of output once and in its place, memory within its bound.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::ids::{BlockId, PartitionId, WorkerId};
 use crate::message::Address;
@@ -94,6 +94,10 @@ pub struct Ledger {
     bases: Vec<u64>,
     plans: HashMap<BlockId, Plan>,
     searched: HashMap<(BlockId, PartitionId), WorkerId>,
+    /// Who has a block's queries.
+    informed: HashSet<(BlockId, WorkerId)>,
+    /// Who answered, and in which round the last time.
+    answered: HashMap<(BlockId, PartitionId), (WorkerId, u32)>,
     written: Intervals,
     /// What is durable.
     pub checkpoint: Checkpoint,
@@ -123,6 +127,8 @@ impl Ledger {
             bases,
             plans: HashMap::new(),
             searched: HashMap::new(),
+            informed: HashSet::new(),
+            answered: HashMap::new(),
             written: Intervals::default(),
             checkpoint,
             held: vec![0; workers],
@@ -141,11 +147,29 @@ impl Ledger {
     /// A task was searched.
     pub fn search(&mut self, block: BlockId, partition: PartitionId, worker: WorkerId) {
         let again = self.searched.insert((block, partition), worker);
+        self.informed.insert((block, worker));
         self.check(again.is_none(), || {
             format!("block {block} × partition {partition}: searched twice")
         });
         let earlier = self.checkpoint.finished().contains_key(&block);
         self.check(!earlier, || format!("block {block}: searched though it was finished"));
+    }
+
+    /// A worker that holds the partition answered a round: it must have the queries, since it searched some of the block,
+    /// and what it made in the rounds before.
+    pub fn answer(&mut self, block: BlockId, partition: PartitionId, worker: WorkerId, round: u32) {
+        let informed = self.informed.contains(&(block, worker));
+        let before = self.answered.insert((block, partition), (worker, round));
+        let continued = match before {
+            None => round == 0,
+            Some((before, last)) => before == worker && last + 1 == round,
+        };
+        self.check(informed && continued, || {
+            format!(
+                "block {block} × partition {partition}: worker {worker} answers round {round}; it \
+                 searched some of the block: {informed}; before: {before:?}"
+            )
+        });
     }
 
     fn place(&mut self, block: BlockId, slice: &Slice, writer: WorkerId) -> Option<u64> {
@@ -166,9 +190,10 @@ impl Ledger {
             }
             Holder::Master => Owner::Master,
             Holder::Worker(worker, partition) => {
-                if self.searched.get(&(block, partition)) != Some(&worker) {
+                let answerer = self.answered.get(&(block, partition));
+                if answerer.is_none_or(|(answerer, _)| *answerer != worker) {
                     self.violations.push(format!(
-                        "worker {writer} takes worker {worker} for the searcher of block {block} × partition {partition}"
+                        "worker {writer} takes worker {worker} for that with the pieces of block {block} × partition {partition}"
                     ));
                 }
                 Owner::Partition(partition)

@@ -151,7 +151,8 @@ enum Happening {
 /// What a work changes when it is done.
 enum Effect {
     Search(BlockId, PartitionId),
-    Keep(u64),
+    /// What was answered, in which round, and the bytes kept.
+    Answer(BlockId, Vec<(PartitionId, u32)>, u64),
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
     Together(Vec<Run>, u64),

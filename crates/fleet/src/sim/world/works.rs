@@ -67,8 +67,11 @@ impl World<'_> {
         let has_hits = |&partition: &PartitionId| !workload.pieces(block, partition).is_empty();
         let partitions = (0..self.job.topology.partitions).map(PartitionId);
         let asked: Vec<_> = if round < Workload::ROUNDS {
-            let part = Parcel { bytes: 64, word: round };
-            partitions.filter(has_hits).map(|partition| (partition, part)).collect()
+            // The first question says which hits to align.
+            let bytes =
+                |partition| if round == 0 { workload.hit_bytes(block, partition) } else { 64 };
+            let part = |partition| (partition, Parcel { bytes: bytes(partition), word: round });
+            partitions.filter(has_hits).map(part).collect()
         } else {
             Vec::new()
         };
@@ -202,7 +205,9 @@ impl World<'_> {
         self.report.spooled += spilled;
         let reply = Parcel::of(16 * pieces + 16);
         let outcome = WorkerOutcome::Answered { reply, kept };
-        self.compute(worker, ticket, span + spooling, outcome, Some(Effect::Keep(kept)));
+        let answered = parts.iter().map(|&(partition, question)| (partition, question.word));
+        let effect = Effect::Answer(block, answered.collect(), kept);
+        self.compute(worker, ticket, span + spooling, outcome, Some(effect));
     }
 
     /// Bytes of own slices in memory, and elsewhere.
@@ -347,7 +352,16 @@ impl World<'_> {
         let worker = WorkerId(worker);
         match effect {
             Effect::Search(block, partition) => ledger.search(block, partition, worker),
-            Effect::Keep(bytes) => ledger.hold(worker, bytes, 0),
+            Effect::Answer(block, answered, kept) => {
+                let held = self.job.topology.held(worker);
+                for (partition, round) in answered {
+                    ledger.check(held.contains(&partition), || {
+                        format!("worker {worker} is asked for partition {partition}")
+                    });
+                    ledger.answer(block, partition, worker, round);
+                }
+                ledger.hold(worker, kept, 0);
+            }
             Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
             Effect::Write(window, stored) => {
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
