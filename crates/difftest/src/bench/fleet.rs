@@ -14,7 +14,7 @@ use crate::workspace::Source;
 /// Rounds of what is compared.
 const ROUNDS: usize = 3;
 /// Members of the database that are queries, of which the output-heavy search takes some.
-const MEMBERS: usize = 3_000;
+const MEMBERS: usize = 1_500;
 const HEAVY_QUERIES: usize = 900;
 /// Members of the database that, with all queries, a search on many ranks takes. It is to be so long that to start the
 /// processes, which takes 6 s of CPU for 64 of Open MPI's whatever they do then, is not what is measured.
@@ -70,34 +70,43 @@ impl Fleet<'_> {
             (tool.clone(), args.into_iter().map(String::from).collect())
         };
         pool::split(self.dir, "q/members.fa", 2)?;
-        let (mut threads, mut ranks, mut pool) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        let mut walls: [Vec<f64>; 5] = Default::default();
         let mut outputs = Vec::new();
-        for round in 0..ROUNDS {
-            let mut note = |walls: &mut Vec<f64>, sample: Sample| {
+        for _ in 0..ROUNDS {
+            let samples = [
+                self.sample("1 rank", self.ranks(1, 2, &args))?,
+                self.sample("2 ranks", self.ranks(2, 1, &args))?,
+                self.sample("FleetBLAST", serial(&self.tools.tested, "1"))?,
+                pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?,
+                self.sample("BLAST+", serial(&self.tools.oracle, "1"))?,
+            ];
+            for (walls, sample) in walls.iter_mut().zip(samples) {
                 walls.push(sample.wall);
                 outputs.push(sample.output);
-            };
-            note(&mut threads, self.sample("1 rank", self.ranks(1, 2, &args))?);
-            note(&mut ranks, self.sample("2 ranks", self.ranks(2, 1, &args))?);
-            note(&mut ours, self.sample("FleetBLAST", serial(&self.tools.tested, "1"))?);
-            // They take minutes.
-            if round == 0 {
-                note(&mut pool, pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?);
-                note(&mut theirs, self.sample("BLAST+", serial(&self.tools.oracle, "1"))?);
             }
         }
-        let [threads, ranks, pool, theirs, ours] = [threads, ranks, pool, theirs, ours].map(median);
-        println!("compute-bound, {ROUNDS} rounds (medians), BLAST+ in the first of them");
-        println!("  1 rank x 2 threads         {threads:>8.2} s");
-        println!("  2 ranks x 1 thread         {ranks:>8.2} s");
-        println!("  2 processes of BLAST+      {pool:>8.2} s (split queries, then cat)");
-        println!("  BLAST+, 1 thread           {theirs:>8.2} s");
-        println!("  FleetBLAST, 1 thread       {ours:>8.2} s");
-        println!("  ranks against threads      {:>8.3} (bar: 0.97)", threads / ranks);
-        let (gain, kept) = (theirs / ours, pool / ranks);
-        println!("  gain on one core           {gain:>8.2}, against the pool {kept:.2}");
-        println!("  of it kept                 {:>8.3} (bar: 0.95)\n", kept / gain);
+        let names = [
+            "1 rank x 2 threads",
+            "2 ranks x 1 thread",
+            "FleetBLAST, 1 thread",
+            "2 processes of BLAST+ (split queries, then cat)",
+            "BLAST+, 1 thread",
+        ];
+        println!("compute-bound, {ROUNDS} rounds; medians, and all");
+        for (name, walls) in names.iter().zip(&walls) {
+            println!("  {name:<48}{:>8.2} s  {}", median(walls.clone()), listed(walls, 2));
+        }
+        let [threads, ranks, ours, pool, theirs] = &walls;
+        let by_round = |ratio: &dyn Fn(usize) -> f64| (0..ROUNDS).map(ratio).collect::<Vec<f64>>();
+        let shown = |name: &str, ratios: Vec<f64>, bar: &str| {
+            println!("  {name:<48}{:>8.3}    {}{bar}", median(ratios.clone()), listed(&ratios, 3));
+        };
+        shown("ranks against threads", by_round(&|i| threads[i] / ranks[i]), " (bar: 0.97)");
+        shown("gain on one core", by_round(&|i| theirs[i] / ours[i]), "");
+        shown("gain of ranks against the pool", by_round(&|i| pool[i] / ranks[i]), "");
+        let kept = |i: usize| (pool[i] / ranks[i]) / (theirs[i] / ours[i]);
+        shown("of the gain on one core kept", by_round(&kept), " (bar: 0.95)");
+        println!();
         Ok(all_equal(&outputs))
     }
 
@@ -202,6 +211,11 @@ impl Timing {
 fn number(text: Option<&str>) -> f64 {
     let text = text.and_then(|text| text.split([',', '}']).next());
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
+}
+
+fn listed(values: &[f64], digits: usize) -> String {
+    let texts: Vec<String> = values.iter().map(|value| format!("{value:.digits$}")).collect();
+    texts.join(", ")
 }
 
 fn all_equal(outputs: &[u64]) -> bool {

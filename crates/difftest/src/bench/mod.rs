@@ -6,6 +6,7 @@
 //! wrong answer is no answer.
 
 mod fleet;
+mod growth;
 mod peers;
 mod pool;
 mod rows;
@@ -26,12 +27,15 @@ use crate::process::{Tool, Tools, exit_code, must_run};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
+/// Where [`measure`] has standard output written.
+const OUTPUT: &str = "bench.out";
+
 /// How much to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// 20 queries, until four minutes are over.
     Quick,
-    /// All kinds of searches, see [`rows`].
+    /// All kinds of searches, see [`rows`], and how the time grows, see [`growth`].
     Full,
     /// One query, five rounds.
     Single,
@@ -80,7 +84,10 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     describe_machine(&options.tools)?;
     let dir = prepare_big(workspace, source)?;
     let (rounds, budget) = match options.size {
-        Size::Full => return rows::run(&dir, source, &options.tools),
+        Size::Full => {
+            let same = rows::run(&dir, source, &options.tools)?;
+            return Ok(growth::run(&dir, source, &options.tools)? && same);
+        }
         Size::Fleet => return fleet::run(&dir, source, &options.tools),
         Size::Peers => return peers::run(&dir, source, &options.tools),
         Size::Quick | Size::Single => (5, 180.0),
@@ -175,7 +182,7 @@ fn hash_file(path: &Path) -> Result<u64> {
 /// tester itself stays small, since a child starts out with its parent's.
 fn measure(contender: &Contender, dir: &Path) -> Result<Sample> {
     let failed = |reason: String| Error::Tool { program: contender.name.to_string(), reason };
-    let out = dir.join("bench.out");
+    let out = dir.join(OUTPUT);
     let file = File::create(&out).map_err(io_error("create", &out))?;
     let mut command = contender.tool.command(&contender.args, dir);
     // BLAST+ warns in each run that -mt_mode 1 suits larger sets; failures show by exit code.

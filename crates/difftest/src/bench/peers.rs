@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use super::{Contender, Sample, measure, members, warm_up};
+use super::{Contender, OUTPUT, Sample, measure, members, warm_up};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::process::{Tool, Tools, must_run};
@@ -19,8 +19,6 @@ const SUBJECTS: &str = "500";
 const THREADS: &str = "2";
 /// Hits are counted up to these E-values.
 const LIMITS: [f64; 2] = [1e-3, 10.0];
-/// FleetBLAST may take so many times DIAMOND's `--ultra-sensitive` time, by sets of queries: must, goal.
-const BARS: [(f64, f64); 2] = [(1.0, 1.0), (3.0, 1.5)];
 /// Columns that are compared, in the words of BLAST+ and DIAMOND.
 const COLUMNS: [&str; 3] = ["qseqid", "sseqid", "evalue"];
 
@@ -38,62 +36,89 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     for directory in ["db", "peers"] {
         warm_up(&dir.join(directory))?;
     }
+    let peers = Peers { dir, tools };
     // BLAST+ would take an hour for the larger set.
-    let few = table(dir, tools, "100 queries", "q/all.fa", true, BARS[0])?;
-    let many = table(dir, tools, "2,000 queries", "q/members.fa", false, BARS[1])?;
-    Ok(few && many)
+    let few = Set { name: "100 queries", query: "q/all.fa", oracle: true, must: 1.0, goal: 1.0 };
+    let many =
+        Set { name: "2,000 queries", query: "q/members.fa", oracle: false, must: 3.0, goal: 1.5 };
+    Ok(peers.table(&few)? && peers.table(&many)?)
 }
 
-fn table(
-    dir: &Path,
-    tools: &Tools,
-    name: &str,
-    query: &str,
-    with_oracle: bool,
-    (must, goal): (f64, f64),
-) -> Result<bool> {
-    println!(
-        "\n{name}, {THREADS} threads, one round; hits found of FleetBLAST's (the same as BLAST+'s)"
-    );
-    println!("{:<34}{:>10}{:>10}{:>12}{:>12}", "", "wall s", "CPU s", "e <= 1e-3", "e <= 10");
-    let columns = ["6", COLUMNS[0], COLUMNS[1], COLUMNS[2]].join(" ");
-    let blast =
-        words(&["-query", query, "-db", "db/big", "-num_threads", THREADS, "-outfmt", &columns]);
-    let sample = |name, tool: &Tool, args: &[String]| {
-        let args = args.to_vec();
-        measure(&Contender { name, tool, args, samples: Vec::new() }, dir)
-    };
-    let ours = sample("FleetBLAST", &tools.tested, &blast)?;
-    let all = pairs(&dir.join("bench.out"))?;
-    line("FleetBLAST", &ours, &all, &all);
-    let mut same = true;
-    if with_oracle {
-        let theirs = sample("BLAST+", &tools.oracle, &blast)?;
-        line("BLAST+", &theirs, &all, &pairs(&dir.join("bench.out"))?);
-        same = theirs.output == ours.output;
+/// Queries. FleetBLAST may take so many times DIAMOND's `--ultra-sensitive` time.
+struct Set {
+    name: &'static str,
+    query: &'static str,
+    /// Whether BLAST+ is to be measured, too.
+    oracle: bool,
+    must: f64,
+    goal: f64,
+}
+
+/// Where the programs run, and those of ours and BLAST+'s.
+struct Peers<'a> {
+    dir: &'a Path,
+    tools: &'a Tools,
+}
+
+impl Peers<'_> {
+    fn table(&self, set: &Set) -> Result<bool> {
+        println!(
+            "\n{}, {THREADS} threads, one round; hits found of FleetBLAST's (the same as BLAST+'s)",
+            set.name
+        );
+        println!("{:<34}{:>10}{:>10}{:>12}{:>12}", "", "wall s", "CPU s", "e <= 1e-3", "e <= 10");
+        let ours = self.blast("FleetBLAST", &self.tools.tested, set)?;
+        let all = pairs(&self.dir.join(OUTPUT))?;
+        line("FleetBLAST", &ours, &all, &all);
+        let mut same = true;
+        if set.oracle {
+            let theirs = self.blast("BLAST+", &self.tools.oracle, set)?;
+            line("BLAST+", &theirs, &all, &pairs(&self.dir.join(OUTPUT))?);
+            same = theirs.output == ours.output;
+        }
+        self.diamond("--very-sensitive", set, &all)?;
+        let ultra = self.diamond("--ultra-sensitive", set, &all)?;
+        self.mmseqs(set, &all)?;
+        let ratio = ours.wall / ultra;
+        println!(
+            "FleetBLAST takes {ratio:.2} times as long as DIAMOND --ultra-sensitive (must: {}, goal: {}){}",
+            set.must,
+            set.goal,
+            if ratio > set.must { "  TOO SLOW" } else { "" }
+        );
+        Ok(same)
     }
-    let mut ultra = f64::NAN;
-    for mode in ["--very-sensitive", "--ultra-sensitive"] {
-        let fixed = ["blastp", "--query", query, "--db", "peers/diamond", mode, "--evalue", "10"];
-        let more =
-            ["--max-target-seqs", SUBJECTS, "--threads", THREADS, "--quiet", "--outfmt", "6"];
-        let args = words(&[&fixed[..], &more, &COLUMNS].concat());
-        let sample = sample("DIAMOND", &Tool::oracle("diamond".into()), &args)?;
-        line(&format!("DIAMOND {mode}"), &sample, &all, &pairs(&dir.join("bench.out"))?);
-        ultra = sample.wall;
+
+    fn blast(&self, name: &'static str, tool: &Tool, set: &Set) -> Result<Sample> {
+        let columns = ["6", COLUMNS[0], COLUMNS[1], COLUMNS[2]].join(" ");
+        let args = ["-query", set.query, "-db", "db/big", "-num_threads", THREADS, "-outfmt"];
+        self.sample(name, tool, &[&args[..], &[&columns]].concat())
     }
-    let fixed = ["easy-search", query, "peers/mmseqs", "peers/out", "peers/work", "-s", "7.5"];
-    let more = ["-e", "10", "--max-seqs", SUBJECTS, "--threads", THREADS, "-v", "1"];
-    let format = ["--format-output", "query,target,evalue"];
-    let args = words(&[&fixed[..], &more, &format].concat());
-    let mmseqs = sample("MMseqs2", &Tool::oracle("mmseqs".into()), &args)?;
-    line("MMseqs2 -s 7.5", &mmseqs, &all, &pairs(&dir.join("peers/out"))?);
-    let ratio = ours.wall / ultra;
-    println!(
-        "FleetBLAST takes {ratio:.2} times as long as DIAMOND --ultra-sensitive (must: {must}, goal: {goal}){}",
-        if ratio > must { "  TOO SLOW" } else { "" }
-    );
-    Ok(same)
+
+    /// Returns the seconds.
+    fn diamond(&self, mode: &str, set: &Set, all: &Pairs) -> Result<f64> {
+        let fixed = ["blastp", "--query", set.query, "--db", "peers/diamond", mode];
+        let more = ["--evalue", "10", "--max-target-seqs", SUBJECTS, "--threads", THREADS];
+        let format = ["--quiet", "--outfmt", "6"];
+        let args = [&fixed[..], &more, &format, &COLUMNS].concat();
+        let sample = self.sample("DIAMOND", &Tool::oracle("diamond".into()), &args)?;
+        line(&format!("DIAMOND {mode}"), &sample, all, &pairs(&self.dir.join(OUTPUT))?);
+        Ok(sample.wall)
+    }
+
+    fn mmseqs(&self, set: &Set, all: &Pairs) -> Result<()> {
+        let fixed = ["easy-search", set.query, "peers/mmseqs", "peers/out", "peers/work"];
+        let more = ["-s", "7.5", "-e", "10", "--max-seqs", SUBJECTS, "--threads", THREADS];
+        let format = ["-v", "1", "--format-output", "query,target,evalue"];
+        let args = [&fixed[..], &more, &format].concat();
+        let sample = self.sample("MMseqs2", &Tool::oracle("mmseqs".into()), &args)?;
+        line("MMseqs2 -s 7.5", &sample, all, &pairs(&self.dir.join("peers/out"))?);
+        Ok(())
+    }
+
+    fn sample(&self, name: &'static str, tool: &Tool, args: &[&str]) -> Result<Sample> {
+        measure(&Contender { name, tool, args: words(args), samples: Vec::new() }, self.dir)
+    }
 }
 
 fn line(name: &str, sample: &Sample, all: &Pairs, found: &Pairs) {

@@ -1,0 +1,95 @@
+//! `difftest bench --full`, at its end: whether twice as much to search takes at most twice as long.
+
+use std::path::Path;
+
+use super::{Contender, measure, median, members, small_database, write_queries};
+use crate::error::{Result, write};
+use crate::fasta::{self, Record};
+use crate::process::{Tools, must_run};
+use crate::rng::Rng;
+use crate::workspace::Source;
+
+/// Rounds of each search, in turn.
+const ROUNDS: usize = 3;
+/// Parts of the whole that are searched, ascending.
+const PARTS: [f64; 3] = [0.25, 0.5, 1.0];
+/// Members of the database that are all queries.
+const MEMBERS: usize = 2_000;
+/// How much longer than twice as long twice as much may take.
+const BAR: f64 = 1.05;
+
+/// A search: the queries, the database, and how many pairs of residues that makes.
+struct Search {
+    query: String,
+    database: String,
+    cells: f64,
+}
+
+/// Measures and prints; true if all outputs of a search were the same.
+pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
+    println!("\ngrowth, 1 thread, {ROUNDS} rounds (medians); a doubling: time / cells, bar: {BAR}");
+    let queries = measured("queries", &more_queries(dir, source)?, dir, tools)?;
+    let database = measured("database", &more_subjects(dir, source)?, dir, tools)?;
+    Ok(queries && database)
+}
+
+/// More and more members of the smaller database, against that.
+fn more_queries(dir: &Path, source: &Source) -> Result<Vec<Search>> {
+    small_database(dir, source)?;
+    let all = members(&mut Rng::new(1), source, MEMBERS);
+    let subjects = residues(&source.proteins);
+    let search = |(number, part)| {
+        let records = &all[..(MEMBERS as f64 * part) as usize];
+        let query = format!("q/growth-{number}.fa");
+        write(&dir.join(&query), fasta::to_bytes(records))?;
+        let cells = residues(records) * subjects;
+        Ok(Search { query, database: "db/small".to_owned(), cells })
+    };
+    PARTS.into_iter().enumerate().map(search).collect()
+}
+
+/// A few queries against more and more of the larger database.
+fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
+    let queries = write_queries(source, false, dir)? as f64;
+    let all = fasta::read(&dir.join("big.fa"), usize::MAX)?;
+    let search = |(number, part)| {
+        let records = &all[..(all.len() as f64 * part) as usize];
+        let (input, database) = ("growth.fa", format!("db/growth-{number}"));
+        write(&dir.join(input), fasta::to_bytes(records))?;
+        let args = ["-in", input, "-dbtype", "prot", "-out", &database].map(String::from);
+        must_run("makeblastdb", &args, dir)?;
+        let cells = queries * residues(records);
+        Ok(Search { query: "q/bench.fa".to_owned(), database, cells })
+    };
+    PARTS.into_iter().enumerate().map(search).collect()
+}
+
+fn measured(name: &'static str, searches: &[Search], dir: &Path, tools: &Tools) -> Result<bool> {
+    let mut walls = vec![Vec::new(); searches.len()];
+    let mut outputs = vec![Vec::new(); searches.len()];
+    for _ in 0..ROUNDS {
+        for (number, Search { query, database, .. }) in searches.iter().enumerate() {
+            let args = ["-query", query, "-db", database, "-outfmt", "6"].map(String::from);
+            let contender =
+                Contender { name, tool: &tools.tested, args: args.to_vec(), samples: Vec::new() };
+            let sample = measure(&contender, dir)?;
+            walls[number].push(sample.wall);
+            outputs[number].push(sample.output);
+        }
+    }
+    let walls: Vec<f64> = walls.into_iter().map(median).collect();
+    print!("{name:<12}");
+    for (search, wall) in searches.iter().zip(&walls) {
+        print!("{:>6.1}x {wall:>7.2} s", search.cells / searches[0].cells);
+    }
+    for (searches, walls) in searches.windows(2).zip(walls.windows(2)) {
+        let growth = (walls[1] / walls[0]) / (searches[1].cells / searches[0].cells);
+        print!("{growth:>8.3}{}", if growth > BAR { "  TOO MUCH" } else { "" });
+    }
+    println!();
+    Ok(outputs.iter().all(|outputs| outputs.iter().all(|output| *output == outputs[0])))
+}
+
+fn residues(records: &[Record]) -> f64 {
+    records.iter().map(|record| record.seq.len()).sum::<usize>() as f64
+}
