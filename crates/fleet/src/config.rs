@@ -94,7 +94,7 @@ impl Default for Config {
             result_memory: 256 << 20,
             waiting_limit: 4 << 30,
             prefetch: 1,
-            prefetch_below: Time(50_000_000),
+            prefetch_below: Time(300_000_000),
             look_ahead: 1.0,
             window: 64,
             segment_residues: 100_000,

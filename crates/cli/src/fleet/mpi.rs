@@ -30,6 +30,8 @@ use crate::trace::{Kind, Lane, Recorder};
 
 /// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
 const NAP: Duration = Duration::from_millis(5);
+/// Longest while messages are on their way.
+const MOVING_NAP: Duration = Duration::from_micros(500);
 /// Shortest.
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
 /// How long to wait at the end for messages to leave.
@@ -301,7 +303,7 @@ impl Transport for Mpi {
             if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
                 return Ok(Some(happening));
             }
-            nap = (2 * nap).min(NAP);
+            nap = (2 * nap).min(if self.mailbox.is_moving() { MOVING_NAP } else { NAP });
         }
     }
 }

@@ -11,10 +11,10 @@ use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
-/// Rounds of what is compared.
-const ROUNDS: usize = 3;
+/// Rounds of what is compared. Each takes minutes.
+const ROUNDS: usize = 2;
 /// Members of the database that are queries, of which the output-heavy search takes some.
-const MEMBERS: usize = 1_500;
+const MEMBERS: usize = 3_000;
 const HEAVY_QUERIES: usize = 900;
 /// Members of the database that, with all queries, a search on many ranks takes. It is to be so long that to start the
 /// processes, which takes 6 s of CPU for 64 of Open MPI's whatever they do then, is not what is measured.
@@ -73,21 +73,25 @@ impl Fleet<'_> {
         let mut walls: [Vec<f64>; 5] = Default::default();
         let mut outputs = Vec::new();
         for _ in 0..ROUNDS {
-            let samples = [
-                self.sample("1 rank", self.ranks(1, 2, &args))?,
-                self.sample("2 ranks", self.ranks(2, 1, &args))?,
-                self.sample("FleetBLAST", serial(&self.tools.tested, "1"))?,
-                pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?,
-                self.sample("BLAST+", serial(&self.tools.oracle, "1"))?,
-            ];
-            for (walls, sample) in walls.iter_mut().zip(samples) {
-                walls.push(sample.wall);
-                outputs.push(sample.output);
+            let [threads, ranks] = [(1, 2), (2, 1)].map(|(ranks, threads)| {
+                move || self.sample("ranks", self.ranks(ranks, threads, &args))
+            });
+            // Turned round the second time, since the machine may become slower or faster.
+            let ours = [threads()?, ranks()?, ranks()?, threads()?];
+            let mean = |i: usize, j: usize| (ours[i].wall + ours[j].wall) / 2.0;
+            let single = self.sample("FleetBLAST", serial(&self.tools.tested, "1"))?;
+            let pool = pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?;
+            let theirs = self.sample("BLAST+", serial(&self.tools.oracle, "1"))?;
+            let of_round = [mean(0, 3), mean(1, 2), single.wall, pool.wall, theirs.wall];
+            for (walls, wall) in walls.iter_mut().zip(of_round) {
+                walls.push(wall);
             }
+            outputs
+                .extend(ours.iter().chain([&single, &pool, &theirs]).map(|sample| sample.output));
         }
         let names = [
-            "1 rank x 2 threads",
-            "2 ranks x 1 thread",
+            "1 rank x 2 threads (twice)",
+            "2 ranks x 1 thread (twice)",
             "FleetBLAST, 1 thread",
             "2 processes of BLAST+ (split queries, then cat)",
             "BLAST+, 1 thread",

@@ -18,7 +18,7 @@ use crate::pieces::pieces;
 
 /// Longest nap while nothing is under way.
 const IDLE_NAP: Duration = Duration::from_millis(2);
-/// Longest nap while transfers are: some libraries move their bytes only when called.
+/// Longest nap while transfers are.
 const BUSY_NAP: Duration = Duration::from_micros(50);
 /// Receptions under way at a time; further messages stay with MPI.
 const RECEPTIONS: usize = 64;
@@ -76,6 +76,11 @@ impl Mailbox {
     /// Bytes of messages that have not left yet, and so still take memory here.
     pub fn outgoing_bytes(&self) -> usize {
         self.outgoing_bytes
+    }
+
+    /// Whether messages are on their way from here or to here: some libraries move their bytes only when called.
+    pub fn is_moving(&self) -> bool {
+        self.outgoing.len() + self.incoming.len() > 0
     }
 
     /// Lets transfers go on, without waiting; whether all messages have left. Those that have may not have been
@@ -164,7 +169,7 @@ impl Mailbox {
     }
 
     fn longest_nap(&self) -> Duration {
-        if self.outgoing.len() + self.incoming.len() > 0 { BUSY_NAP } else { IDLE_NAP }
+        if self.is_moving() { BUSY_NAP } else { IDLE_NAP }
     }
 
     fn failed(&self, failure: Failure) -> MpiError {
