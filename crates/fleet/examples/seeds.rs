@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use fleetblast_fleet::role::Exit;
+use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::sim::trial;
 use fleetblast_fleet::sim::world::End;
 

@@ -100,3 +100,14 @@ impl Sub for Time {
         self.since(earlier)
     }
 }
+
+/// A role, wherever it is hosted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Address {
+    /// The supermaster.
+    Supermaster,
+    /// The master of a group.
+    Master(GroupId),
+    /// A worker.
+    Worker(WorkerId),
+}

@@ -21,8 +21,8 @@
 //! 1. The supermaster reads it from the input and hands it to a group.
 //! 2. The group's master gives its tasks out; a worker gets the block's queries with its first task on it. Results are
 //!    absorbed as they come, and the rising cut goes to those who still search the block.
-//! 3. When all partitions are in, *rounds*: the master asks the workers that searched certain partitions for more
-//!    (alignments, then formatted pieces), until it can say how the block's output is laid out.
+//! 3. When all partitions are in, *rounds*: for each partition in question the master asks a worker that holds it and has
+//!    the queries for more (alignments, then formatted pieces), until it can say how the block's output is laid out.
 //! 4. With a checkpoint, the output is made durable first.
 //! 5. Its size goes to the supermaster, which answers with the offset once the sizes of all earlier blocks are known.
 //! 6. It is written there by the strategy chosen ([`config::Strategy`]).
@@ -35,6 +35,7 @@
 //! the oldest unfinished one is always under way, so this ends.
 
 pub mod config;
+pub mod end;
 mod health;
 pub mod ids;
 pub mod loading;

@@ -2,21 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::end::{Exit, Failure};
 use crate::ids::{BlockId, GroupId, PartitionId, WorkerId};
 use crate::payload::{Payload, Queries};
-use crate::role::{Exit, Failure};
 use crate::work::{Run, Slice};
-
-/// A role, wherever it is hosted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Address {
-    /// The supermaster.
-    Supermaster,
-    /// The master of a group.
-    Master(GroupId),
-    /// A worker.
-    Worker(WorkerId),
-}
 
 /// A message on its way.
 #[derive(Clone, Debug, Serialize, Deserialize)]

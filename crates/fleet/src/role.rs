@@ -1,9 +1,8 @@
 //! What a driver and a role say to each other.
 
-use serde::{Deserialize, Serialize};
-
-use crate::ids::{BlockId, Rank, Ticket, Time};
-use crate::message::{Address, Outgoing};
+use crate::end::{Exit, Failure};
+use crate::ids::{Address, BlockId, Ticket, Time};
+use crate::message::Outgoing;
 
 /// A state machine that a driver runs.
 ///
@@ -98,30 +97,4 @@ pub enum Action<P, W> {
     Fail(Failure),
     /// The role is finished; no more events are expected.
     Exit(Exit),
-}
-
-/// Why a job cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("rank {rank}: {cause}")]
-pub struct Failure {
-    /// The rank where it happened.
-    pub rank: Rank,
-    /// With which code the program is to exit.
-    pub code: u8,
-    /// What happened.
-    pub cause: String,
-}
-
-impl Failure {
-    /// Exit code when a rank is not heard of any more: no exit code of BLAST+ says that.
-    pub const SILENCE: u8 = 255;
-}
-
-/// How a job ended in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exit {
-    /// The output is whole.
-    Completed,
-    /// It was told to end early; what was finished is in the checkpoint, if there is one.
-    Drained,
 }

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{BlockId, PartitionId, WorkerId};
-use crate::message::Address;
+use crate::ids::{Address, BlockId, PartitionId, WorkerId};
 use crate::payload::{Payload, Queries};
 
 /// Which works exclude each other: a role has at most one of a lane under way.

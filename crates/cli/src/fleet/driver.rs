@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::ids::{BlockId, GroupId, Rank, Ticket, Time, WorkerId};
+use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
 use fleetblast_fleet::master::Master;
-use fleetblast_fleet::message::{Address, Outgoing, ToMaster, ToSupermaster};
-use fleetblast_fleet::role::{Action, Event, Exit, Failure, Role};
+use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster};
+use fleetblast_fleet::role::{Action, Event, Role};
 use fleetblast_fleet::sim::report::Traffic;
 use fleetblast_fleet::supermaster::Supermaster;
 use fleetblast_fleet::topology::Topology;

@@ -35,9 +35,9 @@ use std::time::Instant;
 
 use fleetblast_db::load::{self, Choice, Held, Purpose};
 use fleetblast_fleet::config::Config;
+use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Plan as Layout;
-use fleetblast_fleet::role::{Exit, Failure};
 use fleetblast_fleet::topology::{Shape, Topology};
 use fleetblast_spool::Checkpoint;
 

@@ -15,8 +15,8 @@ use std::thread;
 use std::time::Duration;
 
 use fleetblast_fleet::config::Strategy;
+use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::Rank;
-use fleetblast_fleet::role::Failure;
 use fleetblast_fleet::work::WorkerOutcome;
 use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 

@@ -5,8 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use fleetblast_fleet::ids::{BlockId, GroupId, PartitionId};
-use fleetblast_fleet::message::Address;
+use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId};
 use fleetblast_fleet::work::{Holder, Run, Slice, Window};
 
 use super::output::Stretch;

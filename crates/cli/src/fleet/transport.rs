@@ -3,8 +3,8 @@
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use fleetblast_fleet::ids::{Rank, Ticket};
-use fleetblast_fleet::message::{Address, Outgoing};
+use fleetblast_fleet::ids::{Address, Rank, Ticket};
+use fleetblast_fleet::message::Outgoing;
 use fleetblast_fleet::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use serde::{Deserialize, Serialize};
 

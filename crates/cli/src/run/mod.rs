@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
+mod fasta;
 pub(crate) mod interrupt;
 mod masks;
 pub(crate) mod output;

@@ -7,11 +7,11 @@ use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Findings, Query, QueryInput};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
-use fleetblast_seq::{id, input};
+use fleetblast_seq::input;
 use rayon::prelude::*;
 use rustix::fs::SeekFrom;
 
-use super::subjects::{fasta_failure, open_input, reader};
+use super::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source};
 use crate::terminal::Progress;
@@ -33,10 +33,6 @@ const IDENTITY: &str = "Composition-based statistics cannot be used with the IDE
 const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
 /// At most so many positions of `O` are told.
 const TOLD_POSITIONS: usize = 20;
-/// A query's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
-const LONG_NAME: usize = 35;
-/// See [`LONG_NAME`].
-const CUT_NAME: usize = 25;
 
 /// The stream of queries.
 pub struct Queries<'a> {
@@ -95,23 +91,6 @@ impl QueryRecord {
         }
         Some(text)
     }
-}
-
-/// What BLAST+ calls a sequence in messages: its identifier, or `role` and `number`, and its title.
-pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    let mut name = match id::text_choice(&record.ids) {
-        Some(id) => id.accession(),
-        None => format!("{role}_{number}").into_bytes(),
-    };
-    if !record.title.is_empty() {
-        name.push(b' ');
-        name.extend_from_slice(&record.title);
-    }
-    if name.len() > LONG_NAME {
-        name.truncate(CUT_NAME);
-        name.extend_from_slice(b".. ");
-    }
-    name
 }
 
 /// Queries that are searched together.

@@ -1,9 +1,7 @@
 //! What is searched: databases, or the sequences of a FASTA file.
 
 use std::borrow::Cow;
-use std::io::BufRead;
 use std::ops::Range;
-use std::path::Path;
 
 use fleetblast_db::memory::Record;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
@@ -11,12 +9,11 @@ use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
-use fleetblast_seq::fasta::{self, FastaError};
-use fleetblast_seq::{alphabet, input};
+use fleetblast_seq::alphabet;
 
+use super::fasta::{fasta_failure, message_name, open_input, path, reader};
 use super::masks::{self, SubjectMasks};
-use super::queries;
-use crate::error::{CliError, exit};
+use crate::error::CliError;
 use crate::messages::{complain, say, warn};
 use crate::plan::{Plan, Source, Subjects};
 
@@ -212,7 +209,7 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError>
         }
         let number = subjects.len() as u32 + 1;
         if record.residues.is_empty() {
-            let name = queries::message_name(&record, "Subject", number as usize);
+            let name = message_name(&record, "Subject", number as usize);
             let text = [b"Warning: [blastp] ", &name[..], b": Subject sequence contains no data"];
             say(&text.concat());
         }
@@ -228,40 +225,6 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError>
         return Err(CliError::engine(NO_SUBJECTS));
     }
     Ok(subjects)
-}
-
-/// Opens a file or standard input.
-pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, CliError> {
-    input::open(path(source)).map_err(|error| CliError::new(exit::INPUT, error.to_string()))
-}
-
-/// A reader of FASTA from `input`, which came from `source`.
-pub fn reader<R: BufRead>(input: R, source: &Source, parse_deflines: bool) -> fasta::Reader<R> {
-    fasta::Reader::new(
-        input,
-        path(source),
-        fasta::Options { parse_deflines, ..fasta::Options::default() },
-    )
-}
-
-fn path(source: &Source) -> &Path {
-    match source {
-        Source::Stdin => Path::new("-"),
-        Source::File(path) => path,
-    }
-}
-
-/// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line.
-pub fn fasta_failure(error: &FastaError) -> CliError {
-    if let FastaError::Invalid { warnings, .. } = error {
-        for warning in warnings {
-            complain(&warning.to_string());
-        }
-    }
-    match error.blast_message() {
-        Some(message) => CliError::query(format_args!("{message}\n({error})")),
-        None => CliError::query(error),
-    }
 }
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {

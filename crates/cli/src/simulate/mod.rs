@@ -10,8 +10,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::Time;
-use fleetblast_fleet::role::Exit;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
 use fleetblast_fleet::sim::world::{End, Faults, Job, simulate};

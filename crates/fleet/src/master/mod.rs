@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::config::{Config, Strategy};
+use crate::end::{Exit, Failure};
 use crate::health::Peers;
-use crate::ids::{BlockId, GroupId, Rank, Ticket, Time, WorkerId};
-use crate::message::{Address, Fetch, Outgoing, ToMaster, ToSupermaster, ToWorker};
+use crate::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
+use crate::message::{Fetch, Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::payload::Payload;
-use crate::role::{Action, Event, Exit, Failure, Role};
+use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{Extent, Holder, MasterOutcome, MasterWork, Owner, Run, Slice};
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::ids::{BlockId, PartitionId, WorkerId};
-use crate::message::Address;
+use crate::ids::{Address, BlockId, PartitionId, WorkerId};
 use crate::payload::Payload;
 use crate::work::{Holder, Owner, Run, Slice, Window};
 

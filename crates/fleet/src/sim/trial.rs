@@ -7,8 +7,8 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::config::{Config, Heartbeat, Schedule, Strategy};
+use crate::end::Exit;
 use crate::ids::{BlockId, Rank, Time};
-use crate::role::Exit;
 use crate::topology::{Shape, Topology};
 
 use super::ledger::Checkpoint;

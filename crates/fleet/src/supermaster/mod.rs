@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::config::{Config, Schedule};
+use crate::end::{Exit, Failure};
 use crate::health::Peers;
-use crate::ids::{BlockId, GroupId, Ticket, Time};
-use crate::message::{Address, Outgoing, ToMaster, ToSupermaster};
+use crate::ids::{Address, BlockId, GroupId, Ticket, Time};
+use crate::message::{Outgoing, ToMaster, ToSupermaster};
 use crate::payload::{Payload, Queries};
-use crate::role::{Action, Event, Exit, Failure, Role};
+use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{SupermasterOutcome, SupermasterWork};
 

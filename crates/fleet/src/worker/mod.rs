@@ -9,11 +9,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::end::Failure;
 use crate::health::Peers;
-use crate::ids::{BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
-use crate::message::{Address, Outgoing, ToMaster, ToWorker};
+use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
+use crate::message::{Outgoing, ToMaster, ToWorker};
 use crate::payload::Payload;
-use crate::role::{Action, Event, Failure, Role};
+use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{Run, WorkerOutcome, WorkerWork};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::ids::{BlockId, GroupId, WorkerId};
-use crate::message::{Address, Fetch};
+use crate::ids::{Address, BlockId, GroupId, WorkerId};
+use crate::message::Fetch;
 use crate::payload::Payload;
 use crate::work::{Holder, Run, Slice, Window};
 

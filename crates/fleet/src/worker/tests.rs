@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Heartbeat;
-use crate::role::Exit;
+use crate::end::Exit;
 use crate::topology::Shape;
 use crate::work::Holder;
 use crate::work::Slice;

@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fleetblast_fleet::end::Failure;
 use fleetblast_fleet::ids::{PartitionId, Rank, Time};
 use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
-use fleetblast_fleet::role::Failure;
 use fleetblast_mpi::{Arrival, Mailbox, Message, World};
 use fleetblast_spool::Checkpoint;
 

@@ -12,11 +12,12 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::config::Config;
-use crate::ids::{BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
+use crate::end::{Exit, Failure};
+use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
 use crate::master::Master;
-use crate::message::{Address, ToMaster, ToSupermaster, ToWorker};
+use crate::message::{ToMaster, ToSupermaster, ToWorker};
 use crate::payload::Payload;
-use crate::role::{Event, Exit, Failure};
+use crate::role::Event;
 use crate::supermaster::Supermaster;
 use crate::topology::Topology;
 use crate::work::{MasterOutcome, Run, SupermasterOutcome, Window, WorkerOutcome};

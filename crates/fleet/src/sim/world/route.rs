@@ -2,8 +2,8 @@
 
 use rand::Rng;
 
-use crate::ids::{GroupId, Ticket, Time, WorkerId};
-use crate::message::{Address, Outgoing, ToMaster, ToSupermaster, ToWorker};
+use crate::ids::{Address, GroupId, Ticket, Time, WorkerId};
+use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::role::{Action, Event, Role};
 use crate::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 

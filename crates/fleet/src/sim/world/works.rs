@@ -1,7 +1,6 @@
 //! What works take and make.
 
-use crate::ids::{BlockId, GroupId, PartitionId, Ticket, Time, WorkerId};
-use crate::message::Address;
+use crate::ids::{Address, BlockId, GroupId, PartitionId, Ticket, Time, WorkerId};
 use crate::payload::Queries;
 use crate::role::Event;
 use crate::sim::workload::{Workload, factor};
