@@ -129,6 +129,7 @@ impl Searcher {
                 &members,
                 alphabet.clone(),
                 params.word_size,
+                kernel,
             ));
         }
     }

@@ -139,16 +139,20 @@ impl Alphabet {
         scores: [[i32; SIZE]; SIZE],
         threshold: i32,
     ) -> Alphabet {
-        // No word contains the sentinel, which is a digit of the standard alphabet.
-        let usable = |&digit: &usize| radix != SIZE || digit != alphabet::SENTINEL as usize;
+        let mut alphabet = Alphabet { digits, radix, scores, ranked: Vec::new(), threshold };
         let rank = |row: &[i32; SIZE]| {
-            let mut ranked: Vec<(i32, usize)> =
-                (0..radix).filter(usable).map(|digit| (row[digit], digit)).collect();
+            let usable = (0..radix).filter(|&digit| alphabet.usable(digit));
+            let mut ranked: Vec<(i32, usize)> = usable.map(|digit| (row[digit], digit)).collect();
             ranked.sort_unstable_by_key(|&(score, digit)| (-score, digit));
             ranked
         };
-        let ranked = scores.iter().map(rank).collect();
-        Alphabet { digits, radix, scores, ranked, threshold }
+        alphabet.ranked = scores.iter().map(rank).collect();
+        alphabet
+    }
+
+    /// False for what no word contains: the sentinel, which is a digit of the standard alphabet.
+    fn usable(&self, digit: usize) -> bool {
+        self.radix != SIZE || digit != alphabet::SENTINEL as usize
     }
 
     /// Number of different digits.
@@ -162,20 +166,36 @@ impl Alphabet {
         self.digits[code as usize].map(usize::from)
     }
 
-    /// Calls `emit` with the number of each table word that matches the query word.
-    pub fn matches(&self, query: &[u8], mut emit: impl FnMut(usize)) {
-        let Some(own) = query.iter().map(|&code| self.digit(code)).collect::<Option<Vec<_>>>()
-        else {
-            return;
-        };
-        let own_score: i32 =
-            query.iter().zip(&own).map(|(&code, &d)| self.scores[code as usize][d]).sum();
-        if self.threshold == 0 || own_score < self.threshold {
-            emit(own.iter().fold(0, |word, digit| word * self.radix + digit));
+    /// What a query residue scores against a digit, within 16 bits.
+    pub fn score(&self, code: u8, digit: usize) -> i16 {
+        self.scores[code as usize][digit].clamp(NEVER, i32::from(i16::MAX)) as i16
+    }
+
+    /// What a word must score to match; 0 asks for equal words only.
+    pub fn threshold(&self) -> i32 {
+        self.threshold
+    }
+
+    /// Calls `emit` with the number of each table word that starts with the digit `first` and matches the query word.
+    pub fn matches(&self, first: usize, query: &[u8], mut emit: impl FnMut(usize)) {
+        let (mut own, mut own_first, mut own_score) = (0, None, 0);
+        for &code in query {
+            let Some(digit) = self.digit(code) else { return };
+            own = own * self.radix + digit;
+            own_first = own_first.or(Some(digit));
+            own_score += self.scores[code as usize][digit];
         }
-        if self.threshold > 0 {
-            let best = query.iter().map(|&code| self.ranked[code as usize][0].0).sum();
-            self.neighbours(query, 0, self.threshold, best, &mut emit);
+        if own_first == Some(first) && (self.threshold == 0 || own_score < self.threshold) {
+            emit(own);
+        }
+        let Some((&code, rest)) = query.split_first() else { return };
+        if self.threshold == 0 || !self.usable(first) {
+            return;
+        }
+        let needed = self.threshold - self.scores[code as usize][first];
+        let best = rest.iter().map(|&code| self.ranked[code as usize][0].0).sum();
+        if best >= needed {
+            self.neighbours(rest, first, needed, best, &mut emit);
         }
     }
 

@@ -1,0 +1,105 @@
+//! Where the words of a group of contexts match a subject.
+//!
+//! A table of all words that match costs one look for each subject word, but filling it takes seconds where many words match
+//! each of the query's (long words of the standard alphabet). So the query's rows of scores are added up for each subject word
+//! until that has taken as long as filling the table would: small databases, and small parts of a database on many ranks, never
+//! pay for a table.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::rows::Rows;
+use super::table::Table;
+use crate::kernel::Kernel;
+use crate::prelim::words::Alphabet;
+
+/// What is known of a group's words.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    pub words: Words,
+    rows: Rows,
+    kernel: Kernel,
+    table: OnceLock<Table>,
+    /// Nanoseconds that filling the table would take.
+    price: u64,
+    /// Nanoseconds spent on rows.
+    spent: AtomicU64,
+}
+
+/// The words of a group of contexts.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub alphabet: Alphabet,
+    /// Letters of a word.
+    pub size: usize,
+    /// The contexts, one after the other, with a sentinel after each.
+    pub residues: Vec<u8>,
+    /// Where words start, ascending.
+    pub starts: Vec<u32>,
+}
+
+impl Words {
+    /// The residues of the word at a position.
+    pub fn at(&self, position: u32) -> &[u8] {
+        &self.residues[position as usize..][..self.size]
+    }
+
+    /// Calls `found` with the offset and the digits of each word of a subject.
+    fn of_subject(
+        &self,
+        subject: &[u8],
+        digits: &mut Vec<u8>,
+        mut found: impl FnMut(usize, &[u8]),
+    ) {
+        digits.clear();
+        for (i, &code) in subject.iter().enumerate() {
+            let Some(digit) = self.alphabet.digit(code) else {
+                digits.clear();
+                continue;
+            };
+            digits.push(digit as u8);
+            if let Some(word) = digits.len().checked_sub(self.size) {
+                found(i + 1 - self.size, &digits[word..]);
+            }
+        }
+    }
+}
+
+impl Lookup {
+    /// Looks up by rows with the instructions of a kernel, later by a table; without a kernel by a table from the start.
+    pub fn new(words: Words, kernel: Option<Kernel>) -> Lookup {
+        let rows = Rows::new(&words);
+        let price = if kernel.is_some() { Table::price(&words) } else { 0 };
+        Lookup {
+            rows,
+            kernel: kernel.unwrap_or(Kernel::Portable),
+            table: OnceLock::new(),
+            price,
+            spent: AtomicU64::new(0),
+            words,
+        }
+    }
+
+    /// Calls `hit` with each subject offset and each position whose word matches there.
+    pub fn word_hits(&self, subject: &[u8], digits: &mut Vec<u8>, mut hit: impl FnMut(usize, u32)) {
+        if let Some(table) = self.table_for(subject) {
+            table.word_hits(&self.words, subject, hit);
+        } else {
+            self.words.of_subject(subject, digits, |offset, word| {
+                self.rows.matches(self.kernel, word, |position| hit(offset, position));
+            });
+        }
+    }
+
+    /// The table, if there is one or it is time to fill it. The thread that spends the last of the price fills it; the others go
+    /// on with rows meanwhile.
+    pub fn table_for(&self, subject: &[u8]) -> Option<&Table> {
+        if let Some(table) = self.table.get() {
+            return Some(table);
+        }
+        let cost = self.rows.cost(self.kernel, subject.len());
+        let before = self.spent.fetch_add(cost, Ordering::Relaxed);
+        let last = before <= self.price && before.saturating_add(cost) > self.price;
+        last.then(|| self.table.get_or_init(|| Table::new(&self.words)))
+    }
+}

@@ -1,0 +1,112 @@
+//! The sparse scan: where the query's words match, and a diagonal table (spec 4.1–4.3).
+//!
+//! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare (long words of the
+//! compressed alphabet).
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod lookup;
+mod rows;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use self::lookup::{Lookup, Words};
+use super::block::Part;
+use super::context::Context;
+use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
+use super::words::{self, Alphabet};
+use crate::kernel::Kernel;
+
+/// Contexts whose words are looked up together.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// The contexts, by index into the searcher's list.
+    contexts: Vec<usize>,
+    /// Where each context starts in the concatenation.
+    starts: Vec<u32>,
+    /// For each position of the concatenation the slot of its context in `contexts`.
+    slots: Vec<u32>,
+    lookup: Lookup,
+}
+
+/// Diagonal table of a thread, for any group.
+#[derive(Debug, Default)]
+pub(super) struct Diagonals {
+    table: Vec<Diagonal>,
+    /// Added to subject offsets, so that what earlier subjects left behind looks long past.
+    base: i32,
+    /// The base for the next subject.
+    next_base: i32,
+    /// The subject's digits.
+    digits: Vec<u8>,
+}
+
+impl Group {
+    /// Takes the words of the contexts `members`, to be looked up with the instructions of a kernel, or by a table only.
+    pub fn new(
+        contexts: &[Context],
+        members: &[usize],
+        alphabet: Alphabet,
+        word_size: usize,
+        kernel: Option<Kernel>,
+    ) -> Group {
+        let mut starts = Vec::new();
+        let mut slots = Vec::new();
+        let mut words =
+            Words { alphabet, size: word_size, residues: Vec::new(), starts: Vec::new() };
+        for (slot, &i) in members.iter().enumerate() {
+            let context = &contexts[i];
+            let start = slots.len();
+            starts.push(start as u32);
+            let offsets = words::word_starts(context, word_size);
+            words.starts.extend(offsets.map(|offset| (start + offset) as u32));
+            words.residues.extend_from_slice(context.residues_with_end());
+            slots.resize(start + context.len() + 1, slot as u32);
+        }
+        Group { contexts: members.to_vec(), starts, slots, lookup: Lookup::new(words, kernel) }
+    }
+
+    /// Finds the ungapped HSPs of a part of a subject; calls `found` with the context and the HSP.
+    pub fn scan(
+        &self,
+        contexts: &[Context],
+        rule: &DiagonalRule,
+        part: &Part,
+        diagonals: &mut Diagonals,
+        mut found: impl FnMut(usize, UngappedHsp),
+    ) {
+        let window = rule.window.max(1);
+        diagonals.start_subject(self.slots.len() + window as usize, part.residues.len(), window);
+        let Diagonals { table, base, digits, .. } = diagonals;
+        let mask = table.len() - 1;
+        self.lookup.word_hits(part.residues, digits, |s, position| {
+            if !part.allows(s, rule) {
+                return;
+            }
+            let slot = self.slots[position as usize] as usize;
+            let index = self.contexts[slot];
+            let q = (position - self.starts[slot]) as usize;
+            let entry = &mut table[(position as usize).wrapping_sub(s) & mask];
+            let mut state = Diagonal { last: entry.last - *base, ..*entry };
+            if let Some(hsp) = rule.hit(&mut state, &contexts[index], part, q, s) {
+                found(index, hsp);
+            }
+            *entry = Diagonal { last: state.last + *base, ..state };
+        });
+    }
+}
+
+impl Diagonals {
+    /// Makes the table large enough, and everything in it past.
+    fn start_subject(&mut self, len: usize, subject_len: usize, window: i32) {
+        let len = len.next_power_of_two();
+        self.base = self.next_base;
+        if self.table.len() != len || self.base > i32::MAX / 2 {
+            self.table.clear();
+            self.table.resize(len, Diagonal::fresh(window));
+            self.base = 0;
+        }
+        self.next_base = self.base.saturating_add(subject_len as i32).saturating_add(window);
+    }
+}

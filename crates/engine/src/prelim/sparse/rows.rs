@@ -1,0 +1,134 @@
+//! For each letter of the alphabet a row of how the query's residues score against it: added up along a subject word, the rows
+//! tell what the word scores everywhere in the query.
+
+use super::lookup::Words;
+use crate::kernel::Kernel;
+
+/// Positions that are looked at together.
+pub(super) const LANES: usize = 32;
+/// The score of no word: words have at most seven letters, of at most about 1,200 each (the compressed alphabet's tryptophan).
+const NEVER: i16 = i16::MAX;
+
+/// Rows of scores, and what a word must score at each position.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// By letter, then position; each row has room for the last word's lanes.
+    scores: Vec<i16>,
+    /// Length of a row.
+    stride: usize,
+    /// By position: the least score of a word that may match. It matches for certain if it has the threshold; below it the two
+    /// must be equal.
+    limits: Vec<i16>,
+    /// What makes a match for certain.
+    threshold: i16,
+    /// The query's digits, to see whether words are equal; of a residue without one no word has one.
+    digits: Vec<Option<u8>>,
+}
+
+impl Rows {
+    pub fn new(words: &Words) -> Rows {
+        let alphabet = &words.alphabet;
+        let len = words.residues.len();
+        let padded = len.next_multiple_of(LANES);
+        let stride = padded + words.size;
+        let mut scores = vec![i16::MIN; stride * alphabet.radix()];
+        for (digit, row) in scores.chunks_exact_mut(stride).enumerate() {
+            for (score, &code) in row.iter_mut().zip(&words.residues) {
+                *score = alphabet.score(code, digit);
+            }
+        }
+        let digits = words.residues.iter().map(|&code| alphabet.digit(code).map(|d| d as u8));
+        // Without a threshold words must be equal.
+        let threshold = match alphabet.threshold() {
+            0 => NEVER,
+            threshold => i16::try_from(threshold).unwrap_or(NEVER),
+        };
+        let mut rows = Rows {
+            scores,
+            stride,
+            limits: vec![NEVER; padded],
+            threshold,
+            digits: digits.collect(),
+        };
+        for &position in &words.starts {
+            rows.limits[position as usize] = rows.limit(position as usize, words.size);
+        }
+        rows
+    }
+
+    /// The least score of a word that may match the one at a position.
+    fn limit(&self, position: usize, size: usize) -> i16 {
+        let own: Option<Vec<u8>> = self.digits[position..position + size].iter().copied().collect();
+        own.map_or(NEVER, |own| self.score(&own, position).min(self.threshold))
+    }
+
+    /// What a word scores at a position.
+    fn score(&self, word: &[u8], position: usize) -> i16 {
+        let letters = word.iter().enumerate();
+        letters
+            .map(|(i, &digit)| self.scores[usize::from(digit) * self.stride + position + i])
+            .fold(0, i16::saturating_add)
+    }
+
+    /// Nanoseconds that a subject of so many residues takes, roughly.
+    pub fn cost(&self, kernel: Kernel, residues: usize) -> u64 {
+        let scores_per_ns = match kernel {
+            Kernel::Avx512 | Kernel::Avx2 => 45,
+            Kernel::Portable => 20,
+        };
+        let letters = self.stride - self.limits.len();
+        (residues * (self.limits.len() * letters / scores_per_ns + 1)) as u64
+    }
+
+    /// Calls `hit` with each position whose word the subject's word matches, ascending.
+    pub fn matches(&self, kernel: Kernel, word: &[u8], hit: impl FnMut(u32)) {
+        match word.len() {
+            2 => self.matches_of::<2>(kernel, word, hit),
+            3 => self.matches_of::<3>(kernel, word, hit),
+            4 => self.matches_of::<4>(kernel, word, hit),
+            5 => self.matches_of::<5>(kernel, word, hit),
+            6 => self.matches_of::<6>(kernel, word, hit),
+            _ => self.matches_of::<7>(kernel, word, hit),
+        }
+    }
+
+    /// The matches of a word of `SIZE` letters.
+    fn matches_of<const SIZE: usize>(&self, kernel: Kernel, word: &[u8], mut hit: impl FnMut(u32)) {
+        // The row of each letter, from where that letter stands in the first word.
+        let rows: [&[i16]; SIZE] = std::array::from_fn(|i| {
+            &self.scores[usize::from(word[i]) * self.stride + i..][..self.limits.len()]
+        });
+        let found = |position: usize| {
+            if self.score(word, position) >= self.threshold || self.equal(word, position) {
+                hit(position as u32);
+            }
+        };
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 | Kernel::Avx2 => super::avx2::reached(rows, &self.limits, found),
+            _ => reached(rows, &self.limits, found),
+        }
+    }
+
+    /// True if the word at a position has the same letters.
+    fn equal(&self, word: &[u8], position: usize) -> bool {
+        let own = &self.digits[position..position + word.len()];
+        word.iter().zip(own).all(|(&digit, own)| *own == Some(digit))
+    }
+}
+
+/// Calls `found` with the positions where the rows together reach the limit, ascending. All have the same length.
+fn reached<const SIZE: usize>(rows: [&[i16]; SIZE], limits: &[i16], mut found: impl FnMut(usize)) {
+    for (at, limits) in limits.chunks_exact(LANES).enumerate() {
+        let mut sums = [0i16; LANES];
+        for row in rows {
+            for (sum, score) in sums.iter_mut().zip(&row[at * LANES..][..LANES]) {
+                *sum = sum.saturating_add(*score);
+            }
+        }
+        if sums.iter().zip(limits).fold(false, |any, (sum, limit)| any | (sum >= limit)) {
+            let lanes = (0..LANES).filter(|&lane| sums[lane] >= limits[lane]);
+            lanes.for_each(|lane| found(at * LANES + lane));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The look-up table: for each word of the alphabet the positions of the query's words that it matches.
+
+use super::lookup::Words;
+
+/// One of so many different words is looked at to tell how many match.
+const SAMPLE: usize = 64;
+/// Nanoseconds for each word of the alphabet: to clear it and to add it up.
+const WORD_NS: u64 = 2;
+/// Nanoseconds for each match: it is counted and written, mostly to places that are not in the cache.
+const MATCH_NS: u64 = 40;
+
+/// Positions by word.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// For each word the end of its positions; the start is the end of the word before.
+    ends: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+/// Positions by the residues of the words there.
+fn sorted(words: &Words) -> Vec<u32> {
+    let mut starts = words.starts.clone();
+    starts.sort_unstable_by_key(|&position| (words.at(position), position));
+    starts
+}
+
+/// Runs of positions of equal words.
+fn runs<'a>(words: &'a Words, sorted: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+    sorted.chunk_by(|&a, &b| words.at(a) == words.at(b))
+}
+
+/// Calls `found` with each word of the alphabet that matches and the run that it matches. Words that start with the same letter
+/// come together, so that their part of the table stays in the cache.
+fn for_each_match(words: &Words, runs: &[&[u32]], mut found: impl FnMut(usize, &[u32])) {
+    for first in 0..words.alphabet.radix() {
+        for run in runs {
+            words.alphabet.matches(first, words.at(run[0]), |word| found(word, run));
+        }
+    }
+}
+
+impl Table {
+    /// Nanoseconds that filling it should take, by a sample of the words.
+    pub fn price(words: &Words) -> u64 {
+        let mut matches = 0;
+        let sorted = sorted(words);
+        let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
+        for_each_match(words, &sample, |_, run| matches += run.len() as u64);
+        let size = words.alphabet.radix().pow(words.size as u32) as u64;
+        size * WORD_NS + matches * SAMPLE as u64 * MATCH_NS
+    }
+
+    /// Finds all words that match.
+    pub fn new(words: &Words) -> Table {
+        let sorted = sorted(words);
+        let runs: Vec<&[u32]> = runs(words, &sorted).collect();
+        let size = words.alphabet.radix().pow(words.size as u32);
+        let mut ends = vec![0u32; size];
+        for_each_match(words, &runs, |word, run| ends[word] += run.len() as u32);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let mut positions = vec![0u32; sum as usize];
+        for_each_match(words, &runs, |word, run| {
+            for &position in run {
+                ends[word] -= 1;
+                positions[ends[word] as usize] = position;
+            }
+        });
+        // Filling moved each end down to its start: shift by one word.
+        ends.rotate_left(1);
+        ends[size - 1] = sum;
+        Table { ends, positions }
+    }
+
+    /// Calls `hit` with each subject offset and each position whose word matches there.
+    pub fn word_hits(&self, words: &Words, subject: &[u8], mut hit: impl FnMut(usize, u32)) {
+        let radix = words.alphabet.radix();
+        let top = radix.pow(words.size as u32 - 1);
+        let (mut word, mut letters) = (0usize, 0usize);
+        for (i, &code) in subject.iter().enumerate() {
+            let Some(digit) = words.alphabet.digit(code) else {
+                (word, letters) = (0, 0);
+                continue;
+            };
+            word = (word % top) * radix + digit;
+            letters += 1;
+            if letters >= words.size {
+                let start = if word == 0 { 0 } else { self.ends[word - 1] };
+                for &position in &self.positions[start as usize..self.ends[word] as usize] {
+                    hit(i + 1 - words.size, position);
+                }
+            }
+        }
+    }
+}
