@@ -53,6 +53,7 @@ impl System {
     }
 
     /// Replaces the matrix by its Cholesky factor; entries become NaN if it is not positive definite.
+    #[inline(always)]
     pub(super) fn factor(&mut self) {
         for (diagonal, across) in self.diagonal.iter_mut().zip(&mut self.across) {
             *diagonal = 1.0 / diagonal.sqrt();
@@ -89,6 +90,7 @@ impl System {
     }
 
     /// Solves the factored system for two halves of a right-hand side, in place.
+    #[inline(always)]
     pub(super) fn solve(&self, first: &mut Half, second: &mut Half) {
         for ((value, reciprocal), across) in first.iter_mut().zip(&self.diagonal).zip(&self.across)
         {

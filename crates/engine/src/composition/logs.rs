@@ -42,6 +42,7 @@ pub(super) fn ln_of_normal(x: f64) -> f64 {
 }
 
 /// Writes ln(x·factor) of each x to `out`; the three have the same length.
+#[inline(always)]
 pub(super) fn ln_of_products(x: &[f64], factor: &[f64], out: &mut [f64]) {
     let mut least = f64::INFINITY;
     for (out, (x, factor)) in out.iter_mut().zip(x.iter().zip(factor)) {

@@ -4,6 +4,8 @@
 //! so that adjusting a matrix allocates nothing. Scores come out multiplied by a scale (32), which gives
 //! alignment scores a resolution finer than one raw score unit.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod cholesky;
 mod logs;
 mod optimize;
@@ -20,6 +22,7 @@ use fleetblast_stats::matrix::{NEVER, Scores};
 use fleetblast_stats::scoring::ScoringSystem;
 
 use crate::hits::Adjustment;
+use crate::kernel::Kernel;
 use crate::params::CompositionMode;
 
 pub use self::pvalue::PairPvalues;
@@ -82,25 +85,21 @@ impl Composition {
 /// Arrays of an adjustment, used again and again.
 #[derive(Clone, Debug)]
 pub struct Workspace {
+    kernel: Kernel,
     optimizer: Optimizer,
     real: Real,
     score_probabilities: Vec<f64>,
 }
 
 impl Workspace {
-    /// Fresh arrays.
-    pub fn new() -> Self {
+    /// Fresh arrays, for computing with these instructions.
+    pub fn new(kernel: Kernel) -> Self {
         Self {
+            kernel,
             optimizer: Optimizer::new(),
             real: [[0.0; SIZE]; SIZE],
             score_probabilities: Vec::new(),
         }
-    }
-}
-
-impl Default for Workspace {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -204,7 +203,7 @@ impl Adjuster {
         let rows = query.with_pseudocounts(&self.marginals.0);
         let columns = subject.with_pseudocounts(&self.marginals.1);
         let optimizer = &mut workspace.optimizer;
-        if !optimizer.run(&self.joint, &rows, &columns) {
+        if !optimizer.run(workspace.kernel, &self.joint, &rows, &columns) {
             return false;
         }
         let (joint, logs) = (&optimizer.x, &optimizer.new_scores);

@@ -11,6 +11,7 @@ use fleetblast_stats::frequencies::{Joint, TRUE_RESIDUES};
 use super::Letters;
 use super::cholesky::{HALF, Half, System};
 use super::logs::ln_of_products;
+use crate::kernel::Kernel;
 
 /// Relative entropy of every adjusted matrix, in nats (composition_adjustment.c).
 const RELATIVE_ENTROPY: f64 = 0.44;
@@ -75,20 +76,24 @@ pub(super) struct Optimizer {
     system: System,
 }
 
+#[inline(always)]
 fn lanes(cells: &Joint) -> Lanes<'_> {
     cells.as_flattened().as_chunks().0
 }
 
+#[inline(always)]
 fn lanes_mut(cells: &mut Joint) -> &mut [[f64; LANES]] {
     cells.as_flattened_mut().as_chunks_mut().0
 }
 
 /// The sum over the lanes.
+#[inline(always)]
 fn total(sums: [f64; LANES]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// Σ a·b.
+#[inline(always)]
 fn dot(a: &Joint, b: &Joint) -> f64 {
     let mut sums = [0.0; LANES];
     for (a, b) in lanes(a).iter().zip(lanes(b)) {
@@ -100,6 +105,7 @@ fn dot(a: &Joint, b: &Joint) -> f64 {
 }
 
 /// Column sums, row sums but the first, and 0.
+#[inline(always)]
 fn sums(cells: &Joint) -> Constraints {
     let mut sums = Constraints { columns: [0.0; HALF], others: [0.0; HALF] };
     for (index, row) in cells.iter().enumerate() {
@@ -137,8 +143,24 @@ impl Optimizer {
     }
 
     /// Optimises from `start` for given sums of rows and columns (all positive). True if the optimum is found: then `x` holds
-    /// it, and `new_scores` its logarithmic ratios.
-    pub(super) fn run(&mut self, start: &Start, rows: &Letters, columns: &Letters) -> bool {
+    /// it, and `new_scores` its logarithmic ratios. Whatever the kernel, the numbers are the same to the last bit.
+    pub(super) fn run(
+        &mut self,
+        kernel: Kernel,
+        start: &Start,
+        rows: &Letters,
+        columns: &Letters,
+    ) -> bool {
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 | Kernel::Avx2 => super::avx2::run(self, start, rows, columns),
+            _ => self.iterate(start, rows, columns),
+        }
+    }
+
+    /// [`Optimizer::run`], inlined with all that it calls, so that it is compiled for the instructions of its caller.
+    #[inline(always)]
+    pub(super) fn iterate(&mut self, start: &Start, rows: &Letters, columns: &Letters) -> bool {
         self.begin(start, rows, columns);
         for iteration in 0..=ITERATIONS {
             if iteration > 0 {
@@ -160,6 +182,7 @@ impl Optimizer {
     }
 
     /// Sets up the first iterate.
+    #[inline(always)]
     fn begin(&mut self, start: &Start, rows: &Letters, columns: &Letters) {
         self.x = start.q;
         self.log_ratio = [[0.0; TRUE_RESIDUES]; TRUE_RESIDUES];
@@ -174,6 +197,7 @@ impl Optimizer {
     }
 
     /// Residuals of the constraints; those of x, the gradient of the Lagrangian, go to `step`.
+    #[inline(always)]
     fn residuals(&mut self, rows: &Letters, columns: &Letters) -> Constraints {
         let eta = self.multipliers.others[ENTROPY];
         let mut entropies = [0.0; LANES];
@@ -201,6 +225,7 @@ impl Optimizer {
     }
 
     /// Builds and factors J D⁻¹ Jᵀ, J being the derivative of the constraints.
+    #[inline(always)]
     fn factor(&mut self) {
         let curvature = (1.0 - self.multipliers.others[ENTROPY]).recip();
         let mut square = [0.0; LANES];
@@ -233,6 +258,7 @@ impl Optimizer {
     }
 
     /// Turns the residuals of x (in `step`) and of the constraints into the Newton step of x and the multipliers.
+    #[inline(always)]
     fn solve(&mut self, residuals: &mut Constraints) {
         let mut entropy = [0.0; LANES];
         let inputs =
@@ -263,6 +289,7 @@ impl Optimizer {
     }
 
     /// Goes along the step as far as x stays positive.
+    #[inline(always)]
     fn advance(&mut self, multipliers: &Constraints) {
         // The boundary lies where the largest -step/x is reached.
         let mut fastest = [STEP; LANES];
@@ -287,6 +314,7 @@ impl Optimizer {
 }
 
 /// Adds to each cell the multipliers of its column and its row.
+#[inline(always)]
 fn add_multipliers(cells: &mut Joint, multipliers: &Constraints) {
     for (index, row) in cells.iter_mut().enumerate() {
         let of_row = if index > 0 { multipliers.others[index - 1] } else { 0.0 };

@@ -31,7 +31,7 @@ use crate::query::Query;
 use self::dp::{DpScratch, GapCosts, PaddedScores, Scheme};
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
-use self::subject::Subject;
+use self::subject::{Segments, Subject};
 
 pub use self::select::{Selector, preliminary_capacity};
 
@@ -71,7 +71,7 @@ impl Method {
 }
 
 /// What the traceback of a search needs, fixed for all queries and subjects.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Traceback {
     method: Method,
     mode: CompositionMode,
@@ -88,6 +88,7 @@ pub struct Traceback {
     scale: i32,
     /// λ per scaled unit.
     lambda: f64,
+    segments: Segments,
 }
 
 /// A query as the traceback needs it.
@@ -130,7 +131,7 @@ impl Scratch {
             subject: Subject::new(),
             padded: PaddedScores::new(&matrix),
             matrix,
-            workspace: Workspace::new(),
+            workspace: Workspace::new(kernel),
             tree: ContainmentTree::new(),
         }
     }
@@ -209,6 +210,7 @@ impl Traceback {
             },
             scale,
             lambda,
+            segments: Segments::new(),
         }
     }
 

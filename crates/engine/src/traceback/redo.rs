@@ -33,7 +33,8 @@ impl Traceback {
             }
             let changed = k == 0 || near != was_near;
             if changed && maybe_biased {
-                maybe_biased = prepare(query, subject, &hit.hsps[0], near, scratch);
+                let first = (hit.oid, &hit.hsps[0]);
+                maybe_biased = self.prepare(query, subject, first, near, scratch);
             }
             if !self.is_covered(hsp, &accepted) {
                 if changed {
@@ -125,31 +126,33 @@ impl Traceback {
         &self,
         query: &TracebackQuery,
         subject: &[u8],
-        first: &PrelimHsp,
+        first: (u32, &PrelimHsp),
         scratch: &mut Scratch,
     ) {
         if self.mode == CompositionMode::Off {
             scratch.subject.load(subject);
         } else {
-            let near = self.maybe_near_identical(query, first);
-            prepare(query, subject, first, near, scratch);
+            let near = self.maybe_near_identical(query, first.1);
+            self.prepare(query, subject, first, near, scratch);
         }
     }
-}
 
-/// Loads the subject: masked, unless it is nearly identical to the query. False if it was masked and nothing was found.
-fn prepare(
-    query: &TracebackQuery,
-    subject: &[u8],
-    first: &PrelimHsp,
-    near: bool,
-    scratch: &mut Scratch,
-) -> bool {
-    if near && near::nearly_identical(&query.residues, &query.words, subject, first) {
-        scratch.subject.load(subject);
-        true
-    } else {
-        scratch.subject.load_masked(subject)
+    /// Loads the subject: masked, unless it is nearly identical to the query by its first HSP. False if it was masked and
+    /// nothing was found.
+    fn prepare(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        (oid, first): (u32, &PrelimHsp),
+        near: bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        if near && near::nearly_identical(&query.residues, &query.words, subject, first) {
+            scratch.subject.load(subject);
+            true
+        } else {
+            scratch.subject.load_masked(oid, subject, &self.segments)
+        }
     }
 }
 

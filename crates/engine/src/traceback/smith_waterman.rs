@@ -29,7 +29,7 @@ impl Traceback {
     ) -> Found {
         let mut found = Found { alignments: Vec::new(), first: None, pair_p: None };
         let Some(first) = hit.hsps.first() else { return found };
-        self.prepare_once(query, subject, first, scratch);
+        self.prepare_once(query, subject, (hit.oid, first), scratch);
         let Some(adjustment) = self.adjust(query, scratch, &mut found.pair_p) else {
             return found;
         };

@@ -1,7 +1,48 @@
 //! The subject of the moment, in both directions, with or without its low-complexity segments.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use fleetblast_seq::alphabet::{SENTINEL, X};
 use fleetblast_seq::seg::{Masker, SegParams};
+
+/// Parts of the table of segments: threads seldom want the same one at the same time.
+const SHARDS: usize = 64;
+/// Subjects in a part. When it is full, it is emptied.
+const MOST: usize = 16 * 1024;
+
+/// The low-complexity segments of a subject; `None` if there are none.
+type Found = Option<Arc<[Range<u32>]>>;
+
+/// Low-complexity segments of the subjects that were aligned: the same for all queries, and they take longer to find than many
+/// an alignment.
+#[derive(Debug)]
+pub(super) struct Segments([Mutex<HashMap<u32, Found>>; SHARDS]);
+
+impl Segments {
+    /// Nothing known.
+    pub fn new() -> Self {
+        Segments(std::array::from_fn(|_| Mutex::default()))
+    }
+
+    /// Those of a subject, which `find` finds if they are not known.
+    fn of(&self, oid: u32, find: impl FnOnce() -> Vec<Range<u32>>) -> Found {
+        let shard = &self.0[oid as usize % SHARDS];
+        let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&oid) {
+            return known.clone();
+        }
+        let found = find();
+        let found = (!found.is_empty()).then(|| Arc::from(found));
+        let mut shard = lock();
+        if shard.len() >= MOST {
+            shard.clear();
+        }
+        shard.insert(oid, found.clone());
+        found
+    }
+}
 
 /// A copy of a subject in the form in which it is aligned.
 #[derive(Debug)]
@@ -30,17 +71,16 @@ impl Subject {
         self.reverse();
     }
 
-    /// Takes over a subject with its low-complexity segments masked; true if there were any.
-    pub fn load_masked(&mut self, residues: &[u8]) -> bool {
+    /// Takes over a subject with its low-complexity segments masked; true if there were any. `known` has those of the subjects
+    /// so far.
+    pub fn load_masked(&mut self, oid: u32, residues: &[u8], known: &Segments) -> bool {
         self.load(residues);
-        let segments = self.masker.mask(residues);
-        for segment in &segments {
+        let Some(segments) = known.of(oid, || self.masker.mask(residues)) else { return false };
+        for segment in segments.iter() {
             self.forwards[segment.start as usize..segment.end as usize].fill(X);
         }
-        if !segments.is_empty() {
-            self.reverse();
-        }
-        !segments.is_empty()
+        self.reverse();
+        true
     }
 
     fn reverse(&mut self) {
