@@ -24,6 +24,7 @@ use super::transport::{Assembled, Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
 use super::{Common, Ends, publish, remove, verdict};
 use crate::error::{CliError, exit};
+use crate::messages::complain;
 use crate::plan::Plan;
 use crate::run::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
@@ -114,7 +115,7 @@ fn give_up(world: &World, whole: Option<Receiver<Whole>>, error: &CliError) -> !
     drop(whole);
     // Empty where something went wrong elsewhere, which is told there.
     if !error.message.is_empty() {
-        crate::messages::complain(&error.message);
+        complain(&error.message);
     }
     world.abort(i32::from(error.exit_code))
 }

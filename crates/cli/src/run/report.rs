@@ -12,6 +12,7 @@ use super::output::Output;
 use super::queries::{self, Block, QueryRecord};
 use super::subjects::Target;
 use crate::error::CliError;
+use crate::messages;
 use crate::plan::{Format, Plan, Report};
 use crate::terminal::Progress;
 
@@ -95,7 +96,7 @@ impl<'a> Reporter<'a> {
             progress.say(&[b"Warning: [blastp] ", &text[..]].concat());
         }
         if let Some(warning) = self.taxonomy_warning {
-            progress.say(&crate::messages::warning(warning));
+            progress.say(&messages::warning(warning));
         }
     }
 

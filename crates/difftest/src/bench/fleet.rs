@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Contender, Sample, hash_file, measure, median, members, pool, small_database};
+use super::{Sample, hash_file, measure, median, members, pool, small_database, words};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::fleet::{Shape, Spread};
@@ -32,6 +32,26 @@ struct Fleet<'a> {
     spread: Spread,
 }
 
+/// Seconds of a round of the compute-bound search.
+struct Round {
+    threads: f64,
+    ranks: f64,
+    single: f64,
+    pool: f64,
+    oracle: f64,
+}
+
+impl Round {
+    /// How much faster than BLAST+ on one core.
+    fn gain(&self) -> f64 {
+        self.oracle / self.single
+    }
+
+    fn gain_of_ranks(&self) -> f64 {
+        self.pool / self.ranks
+    }
+}
+
 /// Measures and prints the tables; true if all outputs of a kind were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     let spread = match Tool::oracle("mpirun".into()).version() {
@@ -54,64 +74,59 @@ pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
 impl Fleet<'_> {
     /// A search by so many ranks, each with so many threads.
     fn ranks(&self, ranks: u32, threads: u32, args: &[&str]) -> (Tool, Vec<String>) {
-        let args: Vec<String> = args.iter().map(|arg| arg.to_string()).collect();
-        Shape::of(ranks, threads).spread(&self.tools.tested, self.spread, &args)
+        Shape::of(ranks, threads).spread(&self.tools.tested, self.spread, &words(args))
     }
 
     fn sample(&self, name: &'static str, (tool, args): (Tool, Vec<String>)) -> Result<Sample> {
-        measure(&Contender { name, tool: &tool, args, samples: Vec::new() }, self.dir)
+        measure(name, &tool, &args, self.dir)
     }
 
     /// Searching is all there is to do: ranks against threads, and against a pool of BLAST+'s processes.
     fn compute(&self) -> Result<bool> {
-        let args = ["-query", "q/members.fa", "-db", "db/small", "-outfmt", "6"];
-        let serial = |tool: &Tool, threads: &str| {
-            let args = [&args[..], &["-num_threads", threads]].concat();
-            (tool.clone(), args.into_iter().map(String::from).collect())
-        };
         pool::split(self.dir, "q/members.fa", 2)?;
-        let mut walls: [Vec<f64>; 5] = Default::default();
-        let mut outputs = Vec::new();
+        let (mut rounds, mut outputs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            let [threads, ranks] = [(1, 2), (2, 1)].map(|(ranks, threads)| {
-                move || self.sample("ranks", self.ranks(ranks, threads, &args))
-            });
-            // Turned round the second time, since the machine may become slower or faster.
-            let ours = [threads()?, ranks()?, ranks()?, threads()?];
-            let mean = |i: usize, j: usize| (ours[i].wall + ours[j].wall) / 2.0;
-            let single = self.sample("FleetBLAST", serial(&self.tools.tested, "1"))?;
-            let pool = pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?;
-            let theirs = self.sample("BLAST+", serial(&self.tools.oracle, "1"))?;
-            let of_round = [mean(0, 3), mean(1, 2), single.wall, pool.wall, theirs.wall];
-            for (walls, wall) in walls.iter_mut().zip(of_round) {
-                walls.push(wall);
-            }
-            outputs
-                .extend(ours.iter().chain([&single, &pool, &theirs]).map(|sample| sample.output));
+            rounds.push(self.round(&mut outputs)?);
         }
-        let names = [
-            "1 rank x 2 threads (twice)",
-            "2 ranks x 1 thread (twice)",
-            "FleetBLAST, 1 thread",
-            "2 processes of BLAST+ (split queries, then cat)",
-            "BLAST+, 1 thread",
-        ];
         println!("compute-bound, {ROUNDS} rounds; medians, and all");
-        for (name, walls) in names.iter().zip(&walls) {
-            println!("  {name:<48}{:>8.2} s  {}", median(walls.clone()), listed(walls, 2));
-        }
-        let [threads, ranks, ours, pool, theirs] = &walls;
-        let by_round = |ratio: &dyn Fn(usize) -> f64| (0..ROUNDS).map(ratio).collect::<Vec<f64>>();
-        let shown = |name: &str, ratios: Vec<f64>, bar: &str| {
-            println!("  {name:<48}{:>8.3}    {}{bar}", median(ratios.clone()), listed(&ratios, 3));
+        let shown = |name: &str, value: &dyn Fn(&Round) -> f64, unit: &str| {
+            let values: Vec<f64> = rounds.iter().map(value).collect();
+            println!("  {name:<48}{:>8.3} {unit:<14}{}", median(values.clone()), listed(&values));
         };
-        shown("ranks against threads", by_round(&|i| threads[i] / ranks[i]), " (bar: 0.97)");
-        shown("gain on one core", by_round(&|i| theirs[i] / ours[i]), "");
-        shown("gain of ranks against the pool", by_round(&|i| pool[i] / ranks[i]), "");
-        let kept = |i: usize| (pool[i] / ranks[i]) / (theirs[i] / ours[i]);
-        shown("of the gain on one core kept", by_round(&kept), " (bar: 0.95)");
+        shown("1 rank x 2 threads (twice)", &|round| round.threads, "s");
+        shown("2 ranks x 1 thread (twice)", &|round| round.ranks, "s");
+        shown("FleetBLAST, 1 thread", &|round| round.single, "s");
+        shown("2 processes of BLAST+ (split queries, then cat)", &|round| round.pool, "s");
+        shown("BLAST+, 1 thread", &|round| round.oracle, "s");
+        shown("ranks against threads", &|round| round.threads / round.ranks, "(bar: 0.97)");
+        shown("gain on one core", &Round::gain, "");
+        shown("gain of ranks against the pool", &Round::gain_of_ranks, "");
+        let kept = |round: &Round| round.gain_of_ranks() / round.gain();
+        shown("of the gain on one core kept", &kept, "(bar: 0.95)");
         println!();
         Ok(all_equal(&outputs))
+    }
+
+    fn round(&self, outputs: &mut Vec<u64>) -> Result<Round> {
+        let args = ["-query", "q/members.fa", "-db", "db/small", "-outfmt", "6"];
+        let serial =
+            |tool: &Tool| (tool.clone(), words(&[&args[..], &["-num_threads", "1"]].concat()));
+        let [threads, ranks] = [(1, 2), (2, 1)].map(|(ranks, threads)| {
+            move || self.sample("ranks", self.ranks(ranks, threads, &args))
+        });
+        // Turned round the second time, since the machine may become slower or faster.
+        let ours = [threads()?, ranks()?, ranks()?, threads()?];
+        let single = self.sample("FleetBLAST", serial(&self.tools.tested))?;
+        let pool = pool::run(self.dir, &self.tools.oracle, &args[2..], 2)?;
+        let oracle = self.sample("BLAST+", serial(&self.tools.oracle))?;
+        outputs.extend(ours.iter().chain([&single, &pool, &oracle]).map(|sample| sample.output));
+        Ok(Round {
+            threads: (ours[0].wall + ours[3].wall) / 2.0,
+            ranks: (ours[1].wall + ours[2].wall) / 2.0,
+            single: single.wall,
+            pool: pool.wall,
+            oracle: oracle.wall,
+        })
     }
 
     /// Many more ranks than cores.
@@ -217,8 +232,8 @@ fn number(text: Option<&str>) -> f64 {
     text.and_then(|text| text.trim().parse().ok()).unwrap_or(f64::NAN)
 }
 
-fn listed(values: &[f64], digits: usize) -> String {
-    let texts: Vec<String> = values.iter().map(|value| format!("{value:.digits$}")).collect();
+fn listed(values: &[f64]) -> String {
+    let texts: Vec<String> = values.iter().map(|value| format!("{value:.3}")).collect();
     texts.join(", ")
 }
 

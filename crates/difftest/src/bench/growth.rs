@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{Contender, measure, median, members, small_database, write_queries};
+use super::{make_database, measure, median, members, small_database, words, write_queries};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
-use crate::process::{Tools, must_run};
+use crate::process::Tools;
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -56,8 +56,7 @@ fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
         let records = &all[..(all.len() as f64 * part) as usize];
         let (input, database) = ("growth.fa", format!("db/growth-{number}"));
         write(&dir.join(input), fasta::to_bytes(records))?;
-        let args = ["-in", input, "-dbtype", "prot", "-out", &database].map(String::from);
-        must_run("makeblastdb", &args, dir)?;
+        make_database(dir, input, &database)?;
         let cells = queries * residues(records);
         Ok(Search { query: "q/bench.fa".to_owned(), database, cells })
     };
@@ -69,10 +68,8 @@ fn measured(name: &'static str, searches: &[Search], dir: &Path, tools: &Tools) 
     let mut outputs = vec![Vec::new(); searches.len()];
     for _ in 0..ROUNDS {
         for (number, Search { query, database, .. }) in searches.iter().enumerate() {
-            let args = ["-query", query, "-db", database, "-outfmt", "6"].map(String::from);
-            let contender =
-                Contender { name, tool: &tools.tested, args: args.to_vec(), samples: Vec::new() };
-            let sample = measure(&contender, dir)?;
+            let args = words(&["-query", query, "-db", database, "-outfmt", "6"]);
+            let sample = measure(name, &tools.tested, &args, dir)?;
             walls[number].push(sample.wall);
             outputs[number].push(sample.output);
         }

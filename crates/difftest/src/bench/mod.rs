@@ -98,7 +98,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     let started = Instant::now();
     for round in 0..rounds {
         for contender in &mut contenders {
-            let sample = measure(contender, &dir)?;
+            let sample = measure(contender.name, contender.tool, &contender.args, &dir)?;
             contender.samples.push(sample);
         }
         let elapsed = started.elapsed().as_secs_f64();
@@ -118,8 +118,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
 fn contenders(tools: &Tools) -> Vec<Contender<'_>> {
     let search = |name, tool, more: &[&str]| {
         let fixed = ["-query", "q/bench.fa", "-db", "db/big", "-outfmt", "6", "-num_threads"];
-        let args = fixed.iter().chain(more).map(|s| s.to_string()).collect();
-        Contender { name, tool, args, samples: Vec::new() }
+        Contender { name, tool, args: words(&[&fixed, more].concat()), samples: Vec::new() }
     };
     vec![
         search("BLAST+, 1 thread", &tools.oracle, &["1"]),
@@ -148,8 +147,16 @@ fn write_queries(source: &Source, single: bool, dir: &Path) -> Result<usize> {
 /// Makes the database of the smaller set of proteins.
 fn small_database(dir: &Path, source: &Source) -> Result<()> {
     write(&dir.join("small.fa"), fasta::to_bytes(&source.proteins))?;
-    let args = ["-in", "small.fa", "-dbtype", "prot", "-out", "db/small"].map(String::from);
-    must_run("makeblastdb", &args, dir)
+    make_database(dir, "small.fa", "db/small")
+}
+
+fn make_database(dir: &Path, input: &str, name: &str) -> Result<()> {
+    must_run("makeblastdb", &words(&["-in", input, "-dbtype", "prot", "-out", name]), dir)
+}
+
+/// Arguments, owned.
+fn words(args: &[&str]) -> Vec<String> {
+    args.iter().map(|arg| arg.to_string()).collect()
 }
 
 /// So many random members of that database.
@@ -178,13 +185,13 @@ fn hash_file(path: &Path) -> Result<u64> {
     }
 }
 
-/// Runs a contender once. Its peak memory is the kernel's figure for this child alone; the
+/// Runs a program once. Its peak memory is the kernel's figure for this child alone; the
 /// tester itself stays small, since a child starts out with its parent's.
-fn measure(contender: &Contender, dir: &Path) -> Result<Sample> {
-    let failed = |reason: String| Error::Tool { program: contender.name.to_string(), reason };
+fn measure(name: &str, tool: &Tool, args: &[String], dir: &Path) -> Result<Sample> {
+    let failed = |reason: String| Error::Tool { program: name.to_string(), reason };
     let out = dir.join(OUTPUT);
     let file = File::create(&out).map_err(io_error("create", &out))?;
-    let mut command = contender.tool.command(&contender.args, dir);
+    let mut command = tool.command(args, dir);
     // BLAST+ warns in each run that -mt_mode 1 suits larger sets; failures show by exit code.
     command.stdin(Stdio::null()).stdout(file).stderr(Stdio::null());
     let started = Instant::now();

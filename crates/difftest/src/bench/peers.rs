@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use super::{Contender, OUTPUT, Sample, measure, members, warm_up};
+use super::{OUTPUT, Sample, measure, members, warm_up, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::process::{Tool, Tools, must_run};
@@ -117,7 +117,7 @@ impl Peers<'_> {
     }
 
     fn sample(&self, name: &'static str, tool: &Tool, args: &[&str]) -> Result<Sample> {
-        measure(&Contender { name, tool, args: words(args), samples: Vec::new() }, self.dir)
+        measure(name, tool, &words(args), self.dir)
     }
 }
 
@@ -164,10 +164,6 @@ fn accession(id: &str) -> String {
         ["sp" | "tr", accession, _] => accession.to_owned(),
         _ => id.to_owned(),
     }
-}
-
-fn words(args: &[&str]) -> Vec<String> {
-    args.iter().map(|arg| arg.to_string()).collect()
 }
 
 #[cfg(test)]

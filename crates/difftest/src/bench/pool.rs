@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::{Sample, hash_file};
+use super::{Sample, hash_file, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, exit_code};
@@ -31,8 +31,7 @@ pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Res
     let mut children = Vec::new();
     for part in 0..parts {
         let (query, out) = (part_name(part), out_name(part));
-        let args = [args, &["-query", &query, "-out", &out]].concat();
-        let args: Vec<String> = args.into_iter().map(String::from).collect();
+        let args = words(&[args, &["-query", &query, "-out", &out]].concat());
         let mut command = oracle.command(&args, dir);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         children.push(command.spawn().map_err(|error| failed(error.to_string()))?);

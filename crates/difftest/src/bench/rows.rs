@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Contender, Sample, measure, median, members, pool, small_database};
+use super::{Sample, measure, median, members, pool, small_database, words};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, Tools};
@@ -99,7 +99,7 @@ impl Row {
 
     fn args(&self, more: &[&str]) -> Vec<String> {
         let fixed = ["-query", self.query, "-db", self.database, "-outfmt", "6"];
-        [&fixed[..], self.more, more].concat().into_iter().map(String::from).collect()
+        words(&[&fixed[..], self.more, more].concat())
     }
 
     /// One round after the other, in each of them BLAST+ in all ways that may be the fastest.
@@ -111,7 +111,7 @@ impl Row {
         };
         let sample = |tool: &Tool, more: &[&str]| {
             let args = self.args(&[&["-num_threads", &threads], more].concat());
-            measure(&Contender { name: self.name, tool, args, samples: Vec::new() }, dir)
+            measure(self.name, tool, &args, dir)
         };
         // By ways of BLAST+.
         let mut theirs: Vec<Vec<Sample>> = vec![Vec::new(); 3];

@@ -204,9 +204,11 @@ impl World<'_> {
         self.report.spooled += spilled;
         let reply = Parcel::of(16 * pieces + 16);
         let outcome = WorkerOutcome::Answered { reply, kept };
-        let answered = parts.iter().map(|&(partition, question)| (partition, question.word));
-        let effect = Effect::Answer(block, answered.collect(), kept);
-        self.compute(worker, ticket, span + spooling, outcome, Some(effect));
+        let effect = self.ledger.is_some().then(|| {
+            let answered = parts.iter().map(|&(partition, question)| (partition, question.word));
+            Effect::Answer(block, answered.collect(), kept)
+        });
+        self.compute(worker, ticket, span + spooling, outcome, effect);
     }
 
     /// Bytes of own slices in memory, and elsewhere.
