@@ -30,7 +30,7 @@ pub struct PrelimHsp {
 pub struct PrelimHit {
     /// Subject, counted over the whole database.
     pub oid: u32,
-    /// Best (smallest) e-value of the HSPs.
+    /// The e-value of the subject, see [`crate::order::best_evalue`].
     pub evalue: f64,
     /// Never empty.
     pub hsps: Vec<PrelimHsp>,

@@ -12,6 +12,14 @@ use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
 /// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
 const EVALUE_FLOOR: f64 = 1e-180;
 
+/// No subject's best e-value is larger (`s_BlastGetBestEvalue`, `blast_hits.c`), so that all those above are equal.
+const EVALUE_CEILING: f64 = i32::MAX as f64;
+
+/// The e-value of a subject, from those of its HSPs: the smallest, but never above 2³¹ − 1.
+pub fn best_evalue(evalues: impl IntoIterator<Item = f64>) -> f64 {
+    evalues.into_iter().fold(EVALUE_CEILING, f64::min)
+}
+
 /// Where an HSP lies: half-open ranges of the query and of the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
@@ -96,7 +104,7 @@ pub fn order_evalue(a: f64, b: f64) -> Ordering {
 /// What ORDER-H looks at in the hits of one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitKey {
-    /// Smallest e-value of the HSPs.
+    /// The subject's e-value, see [`best_evalue`].
     pub evalue: f64,
     /// Score of the first HSP in the list.
     pub score: i32,
@@ -114,7 +122,7 @@ impl HitKey {
     /// Key of a final hit; `None` if it has no alignment.
     pub fn of_subject(hit: &SubjectHit) -> Option<HitKey> {
         let first = hit.alignments.first()?;
-        let evalue = hit.alignments.iter().map(|a| a.evalue).fold(first.evalue, f64::min);
+        let evalue = best_evalue(hit.alignments.iter().map(|a| a.evalue));
         Some(HitKey { evalue, score: first.score, oid: hit.oid })
     }
 }
@@ -206,6 +214,21 @@ mod tests {
         assert_eq!(order_h(&d, &a), Ordering::Less, "the larger OID is better");
         let e = HitKey { evalue: 1e-180, score: 99, oid: 9 };
         assert_eq!(order_h(&a, &e), Ordering::Less, "1e-180 itself is not floored");
+    }
+
+    #[test]
+    fn large_evalues_of_subjects_are_all_equal() {
+        let hit = |evalue, oid| PrelimHit {
+            oid,
+            evalue: best_evalue([9e9, evalue]),
+            hsps: vec![hsp(9, (0, 1), (0, 1))],
+        };
+        let order = |a: f64, b: f64| {
+            let [a, b] = [hit(a, 1), hit(b, 2)].map(|hit| HitKey::of_prelim(&hit).unwrap());
+            (order_h(&a, &b), order_r(&a, &b))
+        };
+        assert_eq!(order(2.1e9, 5e9), (Ordering::Less, Ordering::Less));
+        assert_eq!(order(4e9, 5e9), (Ordering::Greater, Ordering::Greater), "by OID");
     }
 
     #[test]

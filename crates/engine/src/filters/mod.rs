@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{HitKey, Hsp, order_evalue, order_h, order_s};
+use crate::order::{HitKey, Hsp, best_evalue, order_evalue, order_h, order_s};
 use crate::params::HspFilter;
 
 /// Residues by which an HSP may stick out of another and still count as inside it.
@@ -89,7 +89,7 @@ pub(crate) fn final_filter(
             for hit in &mut hits {
                 hit.alignments.sort_by(by_evalue);
             }
-            hits.sort_by(final_order_h);
+            hits.sort_by(by_first_alignment);
             culling::survivors(&final_items(&hits), 0..query_len, limit)
         }
         HspFilter::BestHit { overhang, edge } => {
@@ -147,6 +147,18 @@ pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
     }
 }
 
+/// ORDER-H, but the e-value is that of the first alignment, however large (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
+fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
+    let key = |hit: &SubjectHit| {
+        let first = hit.alignments.first()?;
+        Some(HitKey { evalue: first.evalue, score: first.score, oid: hit.oid })
+    };
+    match (key(a), key(b)) {
+        (Some(a), Some(b)) => order_h(&a, &b),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    }
+}
+
 fn by_order_h(a: &PrelimHit, b: &PrelimHit) -> Ordering {
     match (HitKey::of_prelim(a), HitKey::of_prelim(b)) {
         (Some(a), Some(b)) => order_h(&a, &b),
@@ -173,7 +185,8 @@ fn keep_prelim(hits: &[PrelimHit], survivors: &[bool]) -> Vec<PrelimHit> {
         let alive = |_: &&PrelimHsp| flags.next() == Some(&true);
         let mut hsps: Vec<PrelimHsp> = hit.hsps.iter().filter(alive).copied().collect();
         hsps.sort_by(order_s);
-        if let Some(evalue) = hsps.iter().map(|h| h.evalue).reduce(f64::min) {
+        if !hsps.is_empty() {
+            let evalue = best_evalue(hsps.iter().map(|hsp| hsp.evalue));
             kept.push(PrelimHit { oid: hit.oid, evalue, hsps });
         }
     }

@@ -128,7 +128,7 @@ fn join(mut old: PrelimHit, mut new: PrelimHit, split_at: u32) -> PrelimHit {
     }
     old.hsps.append(&mut new.hsps);
     old.hsps.sort_by(order::order_s);
-    old.evalue = old.hsps.iter().map(|h| h.evalue).fold(f64::INFINITY, f64::min);
+    old.evalue = order::best_evalue(old.hsps.iter().map(|hsp| hsp.evalue));
     old
 }
 

@@ -178,7 +178,7 @@ impl GappedStage {
         if hsps.is_empty() {
             return None;
         }
-        let evalue = hsps.iter().map(|hsp| hsp.evalue).fold(f64::INFINITY, f64::min);
+        let evalue = order::best_evalue(hsps.iter().map(|hsp| hsp.evalue));
         for hsp in hsps.iter_mut() {
             hsp.q_start += context.offset;
             hsp.q_end += context.offset;

@@ -6,7 +6,7 @@ use fleetblast_stats::unified;
 
 use super::{Candidate, Scaled, Traceback, TracebackQuery};
 use crate::hits::Alignment;
-use crate::order::{HitKey, order_s};
+use crate::order::{HitKey, best_evalue, order_s};
 use crate::params::{DatabaseTotals, Params};
 
 /// How scores become e-values.
@@ -85,8 +85,13 @@ impl Traceback {
             })
             .collect();
         scored.retain(|(_, evalue)| *evalue <= self.significance.limit);
-        let best = scored.iter().map(|(_, evalue)| *evalue).reduce(f64::min);
-        let key = best.map(|evalue| HitKey { evalue, score: scored[0].0.score, oid });
+        let evalues = scored.iter().map(|(_, evalue)| *evalue);
+        // United e-values are as large as they are (`s_AdjustEvaluesForComposition`, `blast_kappa.c`).
+        let evalue = match pair_p {
+            Some(_) => evalues.fold(f64::INFINITY, f64::min),
+            None => best_evalue(evalues),
+        };
+        let key = scored.first().map(|(first, _)| HitKey { evalue, score: first.score, oid });
         let alignments = scored.into_iter().map(|(a, evalue)| self.report(a, evalue)).collect();
         Candidate { oid, key, first_local: None, alignments }
     }
