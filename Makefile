@@ -62,10 +62,10 @@ endif
 difftest: tools
 	$(DIFFTEST) table
 
-## difftest-kernels: the quick table with lesser vector instructions than this processor has
+## difftest-kernels: the whole table with lesser vector instructions than this processor has
 difftest-kernels: tools
-	FLEETBLAST_KERNEL=avx2 $(DIFFTEST) table --quick
-	FLEETBLAST_KERNEL=portable $(DIFFTEST) table --quick
+	FLEETBLAST_KERNEL=avx2 $(DIFFTEST) table
+	FLEETBLAST_KERNEL=portable $(DIFFTEST) table
 
 ## difftest-db: databases made and read, against makeblastdb and blastdbcmd (needs the nucleotide data)
 difftest-db: tools
