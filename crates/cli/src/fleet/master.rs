@@ -346,15 +346,8 @@ fn select(
         let lengths: Vec<u32> =
             block.prepared[queries.clone()].iter().map(|q| q.residues.len() as u32).collect();
         let mut selector = Selector::new(&job.plan.params, &lengths);
-        for (query, candidates) in queries.zip(candidates.by_ref()) {
-            for (hit, candidate) in chosen[query].iter().zip(candidates) {
-                // Those that no definition line shows BLAST+ drops before it aligns them.
-                let Some(candidate) = candidate else { continue };
-                if selector.wants(hit.evalue) {
-                    selector.offer(query - first, candidate);
-                }
-            }
-        }
+        // Those that no definition line shows have none: BLAST+ drops them before it aligns them.
+        selector.replay(&chosen[queries], candidates.by_ref().take(len).collect());
         final_hits.extend(selector.finish());
         first += len;
     }

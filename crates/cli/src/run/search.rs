@@ -163,6 +163,15 @@ impl<'a> Search<'a> {
     fn trace_batch(&self, queries: &[Query], chosen: &[Vec<PrelimHit>]) -> Vec<Vec<SubjectHit>> {
         let lengths: Vec<u32> = queries.iter().map(|q| q.residues.len() as u32).collect();
         let mut selector = Selector::new(self.params, &lengths);
+        if selector.by_subject() {
+            let aligned = |(query, hits): (&Query, &Vec<PrelimHit>)| {
+                let query = self.traceback.query(query);
+                let candidates = self.scan.align(&self.traceback, &query, hits, self.kernel);
+                candidates.into_iter().map(Some).collect()
+            };
+            selector.replay(chosen, queries.iter().zip(chosen).map(aligned).collect());
+            return selector.finish();
+        }
         for (number, (query, hits)) in queries.iter().zip(chosen).enumerate() {
             let query = self.traceback.query(query);
             for wave in hits.chunks(self.wave(number, queries.len())) {

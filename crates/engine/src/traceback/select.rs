@@ -1,11 +1,11 @@
 //! Which candidates become hits, and in which order (spec 6.1, 6.9).
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::{Candidate, Method};
 use crate::filters::{by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit};
-use crate::hits::SubjectHit;
+use crate::hits::{PrelimHit, SubjectHit};
 use crate::order::{HitKey, order_r};
 use crate::params::{CompositionMode, HspFilter, Params};
 
@@ -31,12 +31,14 @@ pub fn preliminary_capacity(params: &Params) -> usize {
 
 /// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
 ///
-/// Candidates must be offered query by query, within a query in the order of [`crate::prelim::Merger::choose`], and only those that
-/// [`Selector::wants`] at that moment. They may have been computed in any order.
+/// Candidates may be computed in any order, and are then taken in BLAST+'s: [`Selector::replay`]. Unless that is
+/// [by subject](Selector::by_subject) they may also be offered one by one: query by query, within a query in the order of
+/// [`crate::prelim::Merger::choose`], and only those that [`Selector::wants`] at that moment.
 #[derive(Debug)]
 pub struct Selector {
     /// Composition adjustment or Smith–Waterman: candidates pass through result heaps.
     heaps: bool,
+    by_subject: bool,
     queries: Vec<QueryHits>,
     rules: Rules,
 }
@@ -94,8 +96,11 @@ impl Selector {
             .iter()
             .map(|&length| QueryHits { length, kept: BinaryHeap::new() })
             .collect();
+        let method = Method::of(params);
         Selector {
-            heaps: matches!(Method::of(params), Method::Redo | Method::SmithWaterman),
+            heaps: matches!(method, Method::Redo | Method::SmithWaterman),
+            by_subject: method == Method::SmithWaterman
+                && params.composition == CompositionMode::Off,
             queries,
             rules: Rules {
                 hitlist_size: params.hitlist_size,
@@ -105,6 +110,36 @@ impl Selector {
                 qcov_hsp_perc: params.qcov_hsp_perc,
                 subject_besthit: params.subject_besthit,
             },
+        }
+    }
+
+    /// True if the matches of all queries are taken by ascending OID: without composition adjustment BLAST+ does not sort them
+    /// by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
+    pub fn by_subject(&self) -> bool {
+        self.by_subject
+    }
+
+    /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in BLAST+'s order; `None` for hits
+    /// that are not aligned.
+    pub fn replay(
+        &mut self,
+        chosen: &[Vec<PrelimHit>],
+        mut candidates: Vec<Vec<Option<Candidate>>>,
+    ) {
+        let of_query = |(query, hits): (usize, &Vec<PrelimHit>)| {
+            (0..hits.len()).map(move |place| (query, place))
+        };
+        let mut order: Vec<(usize, usize)> = chosen.iter().enumerate().flat_map(of_query).collect();
+        if self.by_subject {
+            // Of a subject's matches the last query's is read first (`BlastHSPStreamRead`).
+            order.sort_by_key(|&(query, place)| (chosen[query][place].oid, Reverse(query)));
+        }
+        for (query, place) in order {
+            if let Some(candidate) = candidates[query][place].take()
+                && self.wants(chosen[query][place].evalue)
+            {
+                self.offer(query, candidate);
+            }
         }
     }
 

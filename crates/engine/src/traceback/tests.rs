@@ -139,15 +139,16 @@ fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<S
     let traceback = Traceback::new(params, &totals);
     let mut selector = Selector::new(params, &lengths);
     let mut scratch = Scratch::new(Kernel::detect());
-    for (i, hits) in searcher.merger().choose(found).iter().enumerate() {
-        let query = traceback.query(&queries[i]);
-        for hit in hits {
-            if selector.wants(hit.evalue) {
-                let subject = database.residues(hit.oid);
-                selector.offer(i, traceback.align(&query, subject, hit, &mut scratch));
-            }
-        }
-    }
+    let chosen = searcher.merger().choose(found);
+    let mut aligned = |(query, hits): (&Query, &Vec<PrelimHit>)| {
+        let query = traceback.query(query);
+        let aligned = hits
+            .iter()
+            .map(|hit| traceback.align(&query, database.residues(hit.oid), hit, &mut scratch));
+        aligned.map(Some).collect()
+    };
+    let candidates = queries.iter().zip(&chosen).map(&mut aligned).collect();
+    selector.replay(&chosen, candidates);
     selector.finish()
 }
 

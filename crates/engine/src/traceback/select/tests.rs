@@ -4,6 +4,7 @@ use crate::hits::{Adjustment, Alignment};
 fn selector(limit: usize, queries: usize) -> Selector {
     Selector {
         heaps: true,
+        by_subject: false,
         queries: (0..queries).map(|_| QueryHits { length: 100, kept: BinaryHeap::new() }).collect(),
         rules: Rules {
             hitlist_size: limit,
@@ -50,6 +51,29 @@ fn a_full_heap_drops_the_worst() {
         selector.offer(0, candidate(oid, evalue, 10, 0));
     }
     assert_eq!(oids(&selector.finish()[0]), [2, 3]);
+}
+
+#[test]
+fn by_subject_a_query_may_be_stopped_while_another_goes_on() {
+    let chosen = |oids: &[u32]| -> Vec<PrelimHit> {
+        oids.iter().map(|&oid| PrelimHit { oid, evalue: 1.0, hsps: Vec::new() }).collect()
+    };
+    let chosen = [chosen(&[9, 1]), chosen(&[9, 2])];
+    let found = |by_subject| {
+        let mut selector = Selector { by_subject, ..selector(1, 2) };
+        let of = |hits: &Vec<PrelimHit>| {
+            // The larger OID is the better match.
+            let made = |hit: &PrelimHit| {
+                Some(candidate(hit.oid, 1e-3 / f64::from(hit.oid), hit.oid as i32, 0))
+            };
+            hits.iter().map(made).collect()
+        };
+        selector.replay(&chosen, chosen.iter().map(of).collect());
+        selector.finish().iter().map(|hits| oids(hits)).collect::<Vec<_>>()
+    };
+    // Subject 9 comes last and is not wanted any more, both queries having their fill.
+    assert_eq!(found(true), [[1], [2]]);
+    assert_eq!(found(false), [[9], [9]]);
 }
 
 #[test]
