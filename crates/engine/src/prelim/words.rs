@@ -220,3 +220,42 @@ impl Alphabet {
         }
     }
 }
+
+/// The words of a group of contexts.
+#[derive(Debug)]
+pub(super) struct Words {
+    pub alphabet: Alphabet,
+    /// Letters of a word.
+    pub size: usize,
+    /// The contexts, one after the other, with a sentinel after each.
+    pub residues: Vec<u8>,
+    /// Where words start, ascending.
+    pub starts: Vec<u32>,
+}
+
+impl Words {
+    /// The residues of the word at a position.
+    pub fn at(&self, position: u32) -> &[u8] {
+        &self.residues[position as usize..][..self.size]
+    }
+
+    /// Calls `found` with the offset and the digits of each word of a subject.
+    pub fn of_subject(
+        &self,
+        subject: &[u8],
+        digits: &mut Vec<u8>,
+        mut found: impl FnMut(usize, &[u8]),
+    ) {
+        digits.clear();
+        for (i, &code) in subject.iter().enumerate() {
+            let Some(digit) = self.alphabet.digit(code) else {
+                digits.clear();
+                continue;
+            };
+            digits.push(digit as u8);
+            if let Some(word) = digits.len().checked_sub(self.size) {
+                found(i + 1 - self.size, &digits[word..]);
+            }
+        }
+    }
+}

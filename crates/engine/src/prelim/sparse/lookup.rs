@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::rows::Rows;
 use super::table::Table;
 use crate::kernel::Kernel;
-use crate::prelim::words::Alphabet;
+use crate::prelim::words::Words;
 
 /// What is known of a group's words.
 #[derive(Debug)]
 pub(super) struct Lookup {
-    pub words: Words,
+    words: Words,
     rows: Rows,
     kernel: Kernel,
     table: OnceLock<Table>,
@@ -24,45 +24,6 @@ pub(super) struct Lookup {
     price: u64,
     /// Nanoseconds spent on rows.
     spent: AtomicU64,
-}
-
-/// The words of a group of contexts.
-#[derive(Debug)]
-pub(super) struct Words {
-    pub alphabet: Alphabet,
-    /// Letters of a word.
-    pub size: usize,
-    /// The contexts, one after the other, with a sentinel after each.
-    pub residues: Vec<u8>,
-    /// Where words start, ascending.
-    pub starts: Vec<u32>,
-}
-
-impl Words {
-    /// The residues of the word at a position.
-    pub fn at(&self, position: u32) -> &[u8] {
-        &self.residues[position as usize..][..self.size]
-    }
-
-    /// Calls `found` with the offset and the digits of each word of a subject.
-    fn of_subject(
-        &self,
-        subject: &[u8],
-        digits: &mut Vec<u8>,
-        mut found: impl FnMut(usize, &[u8]),
-    ) {
-        digits.clear();
-        for (i, &code) in subject.iter().enumerate() {
-            let Some(digit) = self.alphabet.digit(code) else {
-                digits.clear();
-                continue;
-            };
-            digits.push(digit as u8);
-            if let Some(word) = digits.len().checked_sub(self.size) {
-                found(i + 1 - self.size, &digits[word..]);
-            }
-        }
-    }
 }
 
 impl Lookup {

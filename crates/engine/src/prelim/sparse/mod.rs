@@ -11,11 +11,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use self::lookup::{Lookup, Words};
+use self::lookup::Lookup;
 use super::block::Part;
 use super::context::Context;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
-use super::words::{self, Alphabet};
+use super::words::{self, Alphabet, Words};
 use crate::kernel::Kernel;
 
 /// Contexts whose words are looked up together.

@@ -1,8 +1,8 @@
 //! For each letter of the alphabet a row of how the query's residues score against it: added up along a subject word, the rows
 //! tell what the word scores everywhere in the query.
 
-use super::lookup::Words;
 use crate::kernel::Kernel;
+use crate::prelim::words::Words;
 
 /// Positions that are looked at together.
 pub(super) const LANES: usize = 32;

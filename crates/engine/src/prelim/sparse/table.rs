@@ -1,12 +1,12 @@
 //! The look-up table: for each word of the alphabet the positions of the query's words that it matches.
 
-use super::lookup::Words;
+use crate::prelim::words::Words;
 
 /// One of so many different words is looked at to tell how many match.
 const SAMPLE: usize = 64;
 /// Nanoseconds for each word of the alphabet: to clear it and to add it up.
 const WORD_NS: u64 = 2;
-/// Nanoseconds for each match: it is counted and written, mostly to places that are not in the cache.
+/// Nanoseconds for each match, which is found twice: to be counted, and to be written.
 const MATCH_NS: u64 = 40;
 
 /// Positions by word.
