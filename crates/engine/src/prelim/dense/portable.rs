@@ -20,17 +20,18 @@ pub(super) fn advance(
     while at < steps.count && !reached {
         before.copy_from_slice(after);
         let end = at + steps.look_every;
-        reached = few(&steps.of(at..end), after, &mut leaving[at..end]) >= steps.threshold;
+        reached = few(&steps.of(at..end), after, &mut leaving[at..end]);
         at = end;
     }
     Advance { steps: at, reached }
 }
 
-/// Takes a few steps; returns the best score on the way.
-fn few(steps: &Steps, scores: &mut [i8], leaving: &mut [i8]) -> i8 {
+/// Takes a few steps; true if a score was at the threshold on the way.
+fn few(steps: &Steps, scores: &mut [i8], leaving: &mut [i8]) -> bool {
     let (scores, _) = scores.as_chunks_mut::<LANES>();
     let (profile, _) = steps.profile.as_chunks::<LANES>();
-    let mut best = [i8::MIN; LANES];
+    // Comparisons, not maxima: the oldest vector instructions of x86-64 have none of signed bytes.
+    let mut reached = [0; LANES];
     for (t, &code) in steps.codes[..steps.count].iter().enumerate() {
         let row = &profile[code as usize * scores.len()..][..scores.len()];
         let last = scores[scores.len() - 1];
@@ -38,13 +39,13 @@ fn few(steps: &Steps, scores: &mut [i8], leaving: &mut [i8]) -> i8 {
         let mut moving = next_lanes(last, steps.entering[t]);
         for (cell, row) in scores.iter_mut().zip(row) {
             let score = add(moving, row);
-            for (best, &score) in best.iter_mut().zip(&score) {
-                *best = (*best).max(score);
+            for (reached, &score) in reached.iter_mut().zip(&score) {
+                *reached |= if score >= steps.threshold { -1i8 } else { 0 };
             }
             moving = std::mem::replace(cell, score);
         }
     }
-    best.into_iter().max().unwrap_or(i8::MIN)
+    reached != [0; LANES]
 }
 
 /// Each lane's byte moves to the lane before it; `entering` comes into the last.

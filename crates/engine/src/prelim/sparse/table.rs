@@ -8,6 +8,8 @@ const SAMPLE: usize = 64;
 const WORD_NS: u64 = 2;
 /// Nanoseconds for each match, which is found twice: to be counted, and to be written.
 const MATCH_NS: u64 = 40;
+/// More matches than that the table is not filled with, at any price: it would not fit, neither in memory nor in its numbers.
+const MOST_MATCHES: u64 = 1 << 31;
 
 /// Positions by word.
 #[derive(Debug)]
@@ -46,8 +48,12 @@ impl Table {
         let sorted = sorted(words);
         let sample: Vec<&[u32]> = runs(words, &sorted).step_by(SAMPLE).collect();
         for_each_match(words, &sample, |_, run| matches += run.len() as u64);
+        let matches = matches * SAMPLE as u64;
+        if matches > MOST_MATCHES {
+            return u64::MAX;
+        }
         let size = words.alphabet.radix().pow(words.size as u32) as u64;
-        size * WORD_NS + matches * SAMPLE as u64 * MATCH_NS
+        size * WORD_NS + matches * MATCH_NS
     }
 
     /// Finds all words that match.

@@ -73,3 +73,10 @@ fn a_table_is_filled_when_rows_have_cost_as_much() {
     assert!(lookup.table_for(&[]).is_some(), "and kept");
     assert_eq!(matches(&lookup, &subject), first);
 }
+
+#[test]
+fn a_table_of_too_many_matches_is_never_filled() {
+    let query = Random::new(7).protein(700);
+    let lookup = lookup("BLOSUM62", (5, 1.0), &query, Some(Kernel::Portable));
+    assert!((0..1000).all(|_| lookup.table_for(&query).is_none()));
+}
