@@ -4,47 +4,70 @@ use super::{Advance, Steps};
 
 /// Lanes per vector.
 pub(super) const LANES: usize = 16;
-/// Vectors per piece; the scores of more would not stay in the nearest cache.
-pub(super) const MAX_ELEMENTS: usize = 32;
+/// Vectors per piece: of the sixteen registers of x86-64, those that nothing else needs.
+pub(super) const MAX_ELEMENTS: usize = 11;
 
 /// See [`super::Stepper::advance`].
 pub(super) fn advance(
+    elements: usize,
     steps: &Steps,
     before: &mut [i8],
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    after.copy_from_slice(before);
+    macro_rules! pick {
+        ($($n:literal)*) => {
+            match elements {
+                $($n => run::<$n>(steps, before, after, leaving),)*
+                _ => unreachable!("a piece has 1 to {MAX_ELEMENTS} elements"),
+            }
+        };
+    }
+    pick!(1 2 3 4 5 6 7 8 9 10 11)
+}
+
+/// [`advance`] with `E` vectors of scores.
+fn run<const E: usize>(
+    steps: &Steps,
+    before: &mut [i8],
+    after: &mut [i8],
+    leaving: &mut [i8],
+) -> Advance {
+    let mut scores = [[0; LANES]; E];
+    scores.as_flattened_mut().copy_from_slice(before);
     let mut reached = false;
     let mut at = 0;
     while at < steps.count && !reached {
-        before.copy_from_slice(after);
+        before.copy_from_slice(scores.as_flattened());
         let end = at + steps.look_every;
-        reached = few(&steps.of(at..end), after, &mut leaving[at..end]);
+        reached = few(&steps.of(at..end), &mut scores, &mut leaving[at..end]);
         at = end;
     }
+    after.copy_from_slice(scores.as_flattened());
     Advance { steps: at, reached }
 }
 
 /// Takes a few steps; true if a score was at the threshold on the way.
-fn few(steps: &Steps, scores: &mut [i8], leaving: &mut [i8]) -> bool {
-    let (scores, _) = scores.as_chunks_mut::<LANES>();
+#[inline(always)]
+fn few<const E: usize>(steps: &Steps, scores: &mut [[i8; LANES]; E], leaving: &mut [i8]) -> bool {
     let (profile, _) = steps.profile.as_chunks::<LANES>();
     // Comparisons, not maxima: the oldest vector instructions of x86-64 have none of signed bytes.
+    let below = steps.threshold - 1;
     let mut reached = [0; LANES];
-    for (t, &code) in steps.codes[..steps.count].iter().enumerate() {
-        let row = &profile[code as usize * scores.len()..][..scores.len()];
-        let last = scores[scores.len() - 1];
-        leaving[t] = last[0];
-        let mut moving = next_lanes(last, steps.entering[t]);
-        for (cell, row) in scores.iter_mut().zip(row) {
+    let mut now = *scores;
+    for ((&code, &entering), leaving) in steps.codes.iter().zip(steps.entering).zip(leaving) {
+        let row: &[[i8; LANES]; E] = profile[code as usize * E..].first_chunk().expect("E vectors");
+        *leaving = now[E - 1][0];
+        let mut moving = next_lanes(now[E - 1], entering);
+        for (cell, row) in now.iter_mut().zip(row) {
             let score = add(moving, row);
             for (reached, &score) in reached.iter_mut().zip(&score) {
-                *reached |= if score >= steps.threshold { -1i8 } else { 0 };
+                *reached |= if score > below { -1i8 } else { 0 };
             }
             moving = std::mem::replace(cell, score);
         }
     }
+    *scores = now;
     reached != [0; LANES]
 }
 

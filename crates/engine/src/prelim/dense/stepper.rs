@@ -71,7 +71,7 @@ impl Stepper {
             }
             #[cfg(target_arch = "x86_64")]
             Stepper::Avx2 => avx2::advance(elements, steps, before, after, leaving),
-            Stepper::Portable => portable::advance(steps, before, after, leaving),
+            Stepper::Portable => portable::advance(elements, steps, before, after, leaving),
         }
     }
 
