@@ -3,7 +3,7 @@
 
 use super::block::Part;
 use super::context::{self, Context};
-use super::gapped::{self, Cell, Direction, Extender, GapCosts, MARGIN, Wide};
+use super::gapped::{self, Cell, Direction, Extender, GapCosts, LastRow, MARGIN, Wide};
 use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
@@ -63,6 +63,7 @@ impl SubjectBuffer {
 pub(super) struct GappedScratch {
     pub subject: SubjectBuffer,
     cells: Vec<Cell>,
+    row: LastRow,
     window: Window,
     tree: ContainmentTree,
     /// HSPs in the part at hand.
@@ -276,7 +277,7 @@ impl GappedStage {
         // Vectors go as far as the sentinels around the subject.
         let whole = left_len == s + 1 && right_len == n - 1 - s;
         let extents = match &self.extender {
-            Some(extender) if whole && !restricted => extender.extend(directions),
+            Some(extender) if whole && !restricted => extender.extend(directions, &mut scratch.row),
             _ => [None; 2],
         };
         let GappedScratch { cells, window, .. } = scratch;

@@ -80,6 +80,8 @@ pub(in crate::prelim) struct Group {
     elements: usize,
     /// Least score that makes a candidate.
     cutoff: i32,
+    /// Highest score of a pair.
+    highest: i32,
     stepper: Stepper,
 }
 
@@ -128,6 +130,8 @@ struct Steps<'a> {
     entering: &'a [i8],
     /// The byte at and above which a diagonal is a candidate.
     threshold: i8,
+    /// A diagonal that rises to the threshold is below the byte of a score of 128 after the step that takes it there.
+    rises_are_negative: bool,
 }
 
 impl<'a> Steps<'a> {
@@ -188,7 +192,7 @@ impl Group {
             .chunks(lanes * elements)
             .map(|letters| Piece::new(letters, elements, lanes, scores))
             .collect();
-        Some(Group { members: placed, pieces, elements, cutoff, stepper })
+        Some(Group { members: placed, pieces, elements, cutoff, highest, stepper })
     }
 
     /// Least score that makes a candidate.
@@ -230,6 +234,7 @@ impl Group {
             codes: line.codes(),
             entering,
             threshold: (self.cutoff - 128) as i8,
+            rises_are_negative: self.cutoff + self.highest <= 128,
         };
         let mut at = 0;
         while at < all.count {

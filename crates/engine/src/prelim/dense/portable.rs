@@ -1,6 +1,6 @@
 //! The filter in plain Rust, the twin that the vector kernels are tested against.
 
-use super::{Advance, Steps};
+use super::{Advance, CODES, Steps};
 
 /// Lanes per vector.
 pub(super) const LANES: usize = 16;
@@ -40,7 +40,12 @@ fn run<const E: usize>(
     while at < steps.count && !reached {
         before.copy_from_slice(scores.as_flattened());
         let end = at + steps.look_every;
-        reached = few(&steps.of(at..end), &mut scores, &mut leaving[at..end]);
+        let (some, leaving) = (steps.of(at..end), &mut leaving[at..end]);
+        reached = if steps.rises_are_negative {
+            few::<E, true>(&some, &mut scores, leaving)
+        } else {
+            few::<E, false>(&some, &mut scores, leaving)
+        };
         at = end;
     }
     after.copy_from_slice(scores.as_flattened());
@@ -48,27 +53,40 @@ fn run<const E: usize>(
 }
 
 /// Takes a few steps; true if a score was at the threshold on the way.
+///
+/// The oldest vector instructions of x86-64 have no maximum of signed bytes. That of unsigned ones does for scores below 128, whose
+/// bytes are negative, and higher ones are the least there: with `NEGATIVE` a rise shows before it comes to them. Otherwise comparisons
+/// have to do.
 #[inline(always)]
-fn few<const E: usize>(steps: &Steps, scores: &mut [[i8; LANES]; E], leaving: &mut [i8]) -> bool {
-    let (profile, _) = steps.profile.as_chunks::<LANES>();
-    // Comparisons, not maxima: the oldest vector instructions of x86-64 have none of signed bytes.
+fn few<const E: usize, const NEGATIVE: bool>(
+    steps: &Steps,
+    scores: &mut [[i8; LANES]; E],
+    leaving: &mut [i8],
+) -> bool {
+    let (rows, _) = steps.profile.as_chunks::<LANES>().0.as_chunks::<E>();
+    let rows: &[_; CODES] = rows.first_chunk().expect("a row for each code");
     let below = steps.threshold - 1;
-    let mut reached = [0; LANES];
+    let mut highest = [0; LANES];
     let mut now = *scores;
     for ((&code, &entering), leaving) in steps.codes.iter().zip(steps.entering).zip(leaving) {
-        let row: &[[i8; LANES]; E] = profile[code as usize * E..].first_chunk().expect("E vectors");
+        let row = &rows[code as usize % CODES];
         *leaving = now[E - 1][0];
         let mut moving = next_lanes(now[E - 1], entering);
         for (cell, row) in now.iter_mut().zip(row) {
             let score = add(moving, row);
-            for (reached, &score) in reached.iter_mut().zip(&score) {
-                *reached |= if score > below { -1i8 } else { 0 };
+            for (highest, &score) in highest.iter_mut().zip(&score) {
+                if NEGATIVE {
+                    *highest = (*highest).max(score as u8);
+                } else {
+                    *highest |= if score > below { u8::MAX } else { 0 };
+                }
             }
             moving = std::mem::replace(cell, score);
         }
     }
     *scores = now;
-    reached != [0; LANES]
+    let least = if NEGATIVE { steps.threshold as u8 } else { u8::MAX };
+    highest.iter().any(|&highest| highest >= least)
 }
 
 /// Each lane's byte moves to the lane before it; `entering` comes into the last.

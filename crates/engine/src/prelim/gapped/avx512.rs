@@ -3,17 +3,17 @@
 
 use std::arch::x86_64::*;
 
-use super::vector::{Cells, Extender, LANES, Row, run};
+use super::vector::{Cells, Frames, LANES, Row, run};
 use super::{Direction, Extent};
 
 /// [`run`] with AVX-512BW.
-pub(super) fn extend(extender: &Extender, directions: [Direction; 2]) -> [Option<Extent>; 2] {
+pub(super) fn extend(frames: &Frames, directions: [Direction; 2]) -> [Option<Extent>; 2] {
     #[target_feature(enable = "avx512bw")]
-    fn inner(extender: &Extender, directions: [Direction; 2]) -> [Option<Extent>; 2] {
-        run::<Avx512>(extender, directions)
+    fn inner(frames: &Frames, directions: [Direction; 2]) -> [Option<Extent>; 2] {
+        run::<Avx512>(frames, directions)
     }
     // SAFETY: this kernel is chosen only after the CPU feature was detected.
-    unsafe { inner(extender, directions) }
+    unsafe { inner(frames, directions) }
 }
 
 /// A row in two registers. Made and used within [`extend`] only.

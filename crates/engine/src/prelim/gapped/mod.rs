@@ -2,24 +2,27 @@
 //! `s_RestrictedGappedAlign` in `blast_gapalign.c`).
 //!
 //! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the
-//! extension, so that one function serves left and right. What is here takes any scores and costs; [`Extender`] does the
-//! same with vectors, where bytes and a narrow window suffice, and [`Wide`] where they do not.
+//! extension, so that one function serves left and right. What is here takes any scores and costs, cell by cell; [`Extender`]
+//! does the same with vectors, where small numbers and maybe a narrow window suffice, and [`Wide`] where they do not.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod plain;
+mod extender;
+mod rows;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
 mod vector;
 mod wide;
 
 use super::profile::PaddedScores;
 
+pub(super) use self::extender::Extender;
+pub(super) use self::rows::LastRow;
+pub(super) use self::wide::Wide;
 pub(super) use crate::xdrop::Extent;
-pub(super) use vector::Extender;
-pub(super) use wide::Wide;
 
 /// Stands for minus infinity; adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;

@@ -36,14 +36,17 @@ fn check(pairs: &[Pair; 2], scores: &PaddedScores, costs: GapCosts) -> usize {
         let ended = &subject[MARGIN..=subject.len() - MARGIN];
         extend(query, ended, scores, costs, &mut Vec::new())
     });
-    let mut strayed = 0;
+    let (mut strayed, mut row) = (0, LastRow::default());
     for kernel in kernels() {
         let extender = Extender::new(scores, costs, kernel).expect("it fits");
         let wide = Wide::new(scores, costs, kernel);
-        let found = extender.extend([0, 1].map(|i| {
-            let (query, subject) = &pairs[i];
-            Direction { query, subject, at: MARGIN }
-        }));
+        let found = extender.extend(
+            [0, 1].map(|i| {
+                let (query, subject) = &pairs[i];
+                Direction { query, subject, at: MARGIN }
+            }),
+            &mut row,
+        );
         for i in 0..2 {
             strayed += usize::from(found[i].is_none());
             let (query, subject) = &pairs[i];
@@ -176,21 +179,37 @@ fn sentinels_within_end_an_extension() {
 }
 
 #[test]
-fn what_bytes_cannot_hold_is_left_to_the_scalar_code() {
+fn scores_beyond_sixteen_bits_are_left_to_the_scalar_code() {
+    let (scores, costs) = scheme("BLOSUM62", 15.0);
+    let extender = Extender::new(&scores, costs, Kernel::Portable).expect("it fits");
+    for (len, fits) in [(2_600, true), (2_700, false)] {
+        let (query, subject) = padded((vec![residue(b'W'); len], vec![residue(b'W'); len]));
+        let direction = Direction { query: &query, subject: &subject, at: MARGIN };
+        let extent = Extent { score: 11 * len as i32, query: len, subject: len };
+        let found = extender.extend([direction; 2], &mut LastRow::default());
+        assert_eq!(found, [fits.then_some(extent); 2], "{len}");
+    }
+}
+
+#[test]
+fn what_small_numbers_cannot_hold_is_left_to_the_scalar_code() {
     let (scores, _) = scheme("BLOSUM62", 15.0);
     let costs = GapCosts { open_extend: 12, extend: 1, x_drop: 38 };
-    let fits =
-        |scores: &PaddedScores, costs| Extender::new(scores, costs, Kernel::detect()).is_some();
-    assert!(fits(&scores, costs));
-    assert!(fits(&scores, GapCosts { x_drop: 43, ..costs }));
-    assert!(!fits(&scores, GapCosts { x_drop: 44, ..costs }), "gaps longer than two sections");
-    assert!(!fits(&scores, GapCosts { extend: 0, ..costs }));
-    assert!(!fits(&scores, GapCosts { open_extend: 200, x_drop: 200, ..costs }));
-    assert!(
-        !fits(&scores, GapCosts { open_extend: 24, extend: 8, x_drop: 38 }),
-        "costs of a section"
-    );
     let scaled = scores.map(|row| row.map(|score| score * 16));
-    assert!(!fits(&scaled, costs));
-    assert!(!fits(&[[0; 32]; 32], costs), "sentinels that pair");
+    for kernel in kernels() {
+        let fits = |scores: &PaddedScores, costs| Extender::new(scores, costs, kernel).is_some();
+        assert!(fits(&scores, costs));
+        assert!(!fits(&[[0; 32]; 32], costs), "sentinels that pair");
+        // Bytes hold less than numbers of sixteen bits.
+        let portable = kernel == Kernel::Portable;
+        assert!(fits(&scores, GapCosts { x_drop: 43, ..costs }));
+        let with = |open_extend, extend, x_drop| GapCosts { open_extend, extend, x_drop };
+        assert_eq!(fits(&scores, with(12, 1, 44)), portable, "gaps longer than two sections");
+        assert_eq!(fits(&scores, with(12, 0, 38)), portable);
+        assert_eq!(fits(&scores, with(200, 1, 200)), portable);
+        assert_eq!(fits(&scores, with(24, 8, 38)), portable, "costs of a section");
+        assert_eq!(fits(&scaled, costs), portable);
+        assert!(!fits(&scores, with(12, 1, 5_000)));
+        assert!(!fits(&scores, with(5_000, 1, 5_000)));
+    }
 }

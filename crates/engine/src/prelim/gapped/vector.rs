@@ -16,7 +16,6 @@
 //! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last cell of the row before
 //!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
-use super::plain::Plain;
 use super::{Direction, Extent, GapCosts, MARGIN};
 use crate::kernel::Kernel;
 use crate::prelim::profile::PaddedScores;
@@ -43,7 +42,7 @@ pub(super) type Cells = [i8; LANES];
 
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
-pub(in crate::prelim) struct Extender {
+pub(in crate::prelim) struct Frames {
     kernel: Kernel,
     /// Scores per query residue code, per subject residue code.
     scores: Box<[[i8; 32]; 32]>,
@@ -62,13 +61,13 @@ pub(in crate::prelim) struct Extender {
     arriving: Cells,
 }
 
-impl Extender {
+impl Frames {
     /// Prepares extensions; `None` where bytes do not suffice for the scores and costs.
     pub(in crate::prelim) fn new(
         scores: &PaddedScores,
         costs: GapCosts,
         kernel: Kernel,
-    ) -> Option<Extender> {
+    ) -> Option<Frames> {
         let GapCosts { open_extend, extend, x_drop } = costs;
         let (never, most) = (i32::from(NEVER), scores.iter().flatten().copied().max()?.max(0));
         // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
@@ -90,7 +89,7 @@ impl Extender {
             std::array::from_fn(|lane| cost((lane % SECTION) as i32) as i8)
         };
         let [first, first_gaps] = first_row(zero, costs);
-        Some(Extender {
+        Some(Frames {
             kernel,
             scores: Box::new(scores.map(|row| row.map(clipped))),
             costs,
@@ -107,11 +106,8 @@ impl Extender {
     /// a direction goes to. `None` for a direction whose window does not fit the frame.
     pub(in crate::prelim) fn extend(&self, directions: [Direction; 2]) -> [Option<Extent>; 2] {
         match self.kernel {
-            #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => super::avx512::extend(self, directions),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => super::avx2::extend(self, directions),
-            _ => run::<Plain>(self, directions),
+            _ => super::avx2::extend(self, directions),
         }
     }
 }
@@ -163,20 +159,20 @@ pub(super) trait Row: Copy {
     fn sections_up<const BY: usize>(self) -> Self;
 }
 
-/// See [`Extender::extend`].
+/// See [`Frames::extend`].
 #[inline(always)]
-pub(super) fn run<R: Row>(extender: &Extender, directions: [Direction; 2]) -> [Option<Extent>; 2] {
-    let costs = Costs::<R>::new(extender);
-    let [mut left, mut right] = directions.map(|direction| Extension::new(extender, direction));
+pub(super) fn run<R: Row>(frames: &Frames, directions: [Direction; 2]) -> [Option<Extent>; 2] {
+    let costs = Costs::<R>::new(frames);
+    let [mut left, mut right] = directions.map(|direction| Extension::new(frames, direction));
     while left.alive && right.alive {
-        left.step(extender, &costs);
-        right.step(extender, &costs);
+        left.step(frames, &costs);
+        right.step(frames, &costs);
     }
     while left.alive {
-        left.step(extender, &costs);
+        left.step(frames, &costs);
     }
     while right.alive {
-        right.step(extender, &costs);
+        right.step(frames, &costs);
     }
     [left.result(), right.result()]
 }
@@ -185,7 +181,7 @@ pub(super) fn run<R: Row>(extender: &Extender, directions: [Direction; 2]) -> [O
 struct Costs<R> {
     open_extend: R,
     extend: R,
-    /// See [`Extender`].
+    /// See [`Frames`].
     opening: R,
     arriving: R,
     /// Of going on through a section.
@@ -194,13 +190,13 @@ struct Costs<R> {
 
 impl<R: Row> Costs<R> {
     #[inline(always)]
-    fn new(extender: &Extender) -> Self {
-        let costs = extender.costs;
+    fn new(frames: &Frames) -> Self {
+        let costs = frames.costs;
         Costs {
             open_extend: R::splat(costs.open_extend as i8),
             extend: R::splat(costs.extend as i8),
-            opening: R::load(&extender.opening),
-            arriving: R::load(&extender.arriving),
+            opening: R::load(&frames.opening),
+            arriving: R::load(&frames.arriving),
             section: R::splat((SECTION as i32 * costs.extend) as i8),
         }
     }
@@ -247,16 +243,16 @@ struct Extension<'a, R> {
 
 impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
-    fn new(extender: &Extender, direction: Direction<'a>) -> Self {
-        let zero = extender.zero;
+    fn new(frames: &Frames, direction: Direction<'a>) -> Self {
+        let zero = frames.zero;
         Extension {
             direction,
             taken: 0,
             position: direction.at - CENTRE,
-            scores: R::load(&extender.first),
-            gaps: R::load(&extender.first_gaps),
+            scores: R::load(&frames.first),
+            gaps: R::load(&frames.first_gaps),
             best: R::splat(zero),
-            floor: R::splat(zero - extender.costs.x_drop as i8),
+            floor: R::splat(zero - frames.costs.x_drop as i8),
             top: zero,
             base: -i32::from(zero),
             extent: Extent::default(),
@@ -272,7 +268,7 @@ impl<'a, R: Row> Extension<'a, R> {
 
     /// Takes a query residue, or shifts the frame, or ends.
     #[inline(always)]
-    fn step(&mut self, extender: &Extender, costs: &Costs<R>) {
+    fn step(&mut self, frames: &Frames, costs: &Costs<R>) {
         let letter = self.direction.query.get(self.taken);
         // Beyond the margin no lane meets a residue any more.
         let codes = self.direction.subject.get(self.position..);
@@ -281,7 +277,7 @@ impl<'a, R: Row> Extension<'a, R> {
             self.alive = false;
             return;
         };
-        let pairs = R::look_up(&extender.scores[(letter & 31) as usize], codes);
+        let pairs = R::look_up(&frames.scores[(letter & 31) as usize], codes);
         let gaps = self.gaps.down();
         let without = self.scores.plus(pairs).max(gaps);
         let scores = without.max(costs.across(without));
@@ -289,7 +285,7 @@ impl<'a, R: Row> Extension<'a, R> {
         let (kept, lanes) = scores.keep(self.floor);
         let records = scores.above(self.best);
         if records != 0 {
-            self.record(extender, scores, gaps, lanes, records);
+            self.record(frames, scores, gaps, lanes, records);
         } else if lanes == 0 {
             self.alive = false;
         } else if at_edge(lanes) {
@@ -305,9 +301,9 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Ends a row in which the best score rises; `lanes` are those not below the floor of the row before, `records` those above
     /// its best score.
     #[inline(always)]
-    fn record(&mut self, extender: &Extender, scores: R, gaps: R, lanes: u128, records: u128) {
+    fn record(&mut self, frames: &Frames, scores: R, gaps: R, lanes: u128, records: u128) {
         let cells = scores.store();
-        let x_drop = extender.costs.x_drop as i8;
+        let x_drop = frames.costs.x_drop as i8;
         let (mut lanes, mut records) = (lanes, records);
         let (mut top, mut lane) = (self.top, 0);
         while records != 0 {
@@ -330,9 +326,9 @@ impl<'a, R: Row> Extension<'a, R> {
             query: self.taken,
             subject: self.position + lane - self.direction.at,
         };
-        if top > extender.highest {
-            self.lower(i32::from(top) - i32::from(extender.zero));
-            top = extender.zero;
+        if top > frames.highest {
+            self.lower(i32::from(top) - i32::from(frames.zero));
+            top = frames.zero;
         }
         self.top = top;
         self.best = R::splat(top);

@@ -1,0 +1,39 @@
+//! Exact extensions in vectors of small numbers, with the instructions at hand.
+
+use super::rows::{LastRow, Rows};
+#[cfg(target_arch = "x86_64")]
+use super::vector::Frames;
+use super::{Direction, Extent, GapCosts};
+use crate::kernel::Kernel;
+use crate::prelim::profile::PaddedScores;
+
+/// What extensions with the same scores and costs have in common.
+#[derive(Clone, Debug)]
+pub(in crate::prelim) enum Extender {
+    #[cfg(target_arch = "x86_64")]
+    Frames(Frames),
+    Rows(Rows),
+}
+
+impl Extender {
+    /// Prepares extensions; `None` where small numbers do not suffice for the scores and costs.
+    pub fn new(scores: &PaddedScores, costs: GapCosts, kernel: Kernel) -> Option<Extender> {
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 | Kernel::Avx2 => {
+                Frames::new(scores, costs, kernel).map(Extender::Frames)
+            }
+            _ => Rows::new(scores, costs).map(Extender::Rows),
+        }
+    }
+
+    /// Extends in two directions, to the end of the subject, around which there are sentinels. `None` for a direction whose window
+    /// or score gets too large. `row` is scratch memory.
+    pub fn extend(&self, directions: [Direction; 2], row: &mut LastRow) -> [Option<Extent>; 2] {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Extender::Frames(frames) => frames.extend(directions),
+            Extender::Rows(rows) => directions.map(|direction| rows.extend(direction, row)),
+        }
+    }
+}
