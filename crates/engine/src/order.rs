@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
+use crate::hits::{Alignment, PrelimHit, PrelimHsp};
 
 /// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
 const EVALUE_FLOOR: f64 = 1e-180;
@@ -119,11 +119,11 @@ impl HitKey {
         Some(HitKey { evalue: hit.evalue, score: first.score, oid: hit.oid })
     }
 
-    /// Key of a final hit; `None` if it has no alignment.
-    pub fn of_subject(hit: &SubjectHit) -> Option<HitKey> {
-        let first = hit.alignments.first()?;
-        let evalue = best_evalue(hit.alignments.iter().map(|a| a.evalue));
-        Some(HitKey { evalue, score: first.score, oid: hit.oid })
+    /// Key of a subject's final alignments; `None` if it has none.
+    pub fn of_alignments(oid: u32, alignments: &[Alignment]) -> Option<HitKey> {
+        let first = alignments.first()?;
+        let evalue = best_evalue(alignments.iter().map(|a| a.evalue));
+        Some(HitKey { evalue, score: first.score, oid })
     }
 }
 

@@ -6,6 +6,7 @@ use fleetblast_stats::matrix::Scores;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
+use crate::prelim::testing::kernels;
 
 fn codes(letters: &str) -> Vec<u8> {
     letters.bytes().map(|letter| encode(letter).unwrap()).collect()
@@ -22,8 +23,7 @@ fn adjust(
     subject: &[u8],
 ) -> Option<(Adjustment, Scores)> {
     let (p, q) = (composition_of(query), composition_of(subject));
-    let kernels = ["avx512", "avx2", "portable"].into_iter().filter_map(Kernel::named);
-    let results = kernels.map(|kernel| {
+    let results = kernels().into_iter().map(|kernel| {
         let mut out = [[0; SIZE]; SIZE];
         let mut workspace = Workspace::new(kernel);
         let (m, n) = (query.len(), subject.len());

@@ -141,26 +141,24 @@ pub(crate) fn by_evalue(a: &Alignment, b: &Alignment) -> Ordering {
 
 /// ORDER-H of final hits; empty ones last.
 pub(crate) fn final_order_h(a: &SubjectHit, b: &SubjectHit) -> Ordering {
-    match (HitKey::of_subject(a), HitKey::of_subject(b)) {
-        (Some(a), Some(b)) => order_h(&a, &b),
-        (a, b) => a.is_none().cmp(&b.is_none()),
-    }
+    by_key(a, b, |hit| HitKey::of_alignments(hit.oid, &hit.alignments))
 }
 
 /// ORDER-H, but the e-value is that of the first alignment, however large (`s_BlastHSPCullingPipeRun`, `hspfilter_culling.c`).
 fn by_first_alignment(a: &SubjectHit, b: &SubjectHit) -> Ordering {
-    let key = |hit: &SubjectHit| {
+    by_key(a, b, |hit| {
         let first = hit.alignments.first()?;
         Some(HitKey { evalue: first.evalue, score: first.score, oid: hit.oid })
-    };
-    match (key(a), key(b)) {
-        (Some(a), Some(b)) => order_h(&a, &b),
-        (a, b) => a.is_none().cmp(&b.is_none()),
-    }
+    })
 }
 
 fn by_order_h(a: &PrelimHit, b: &PrelimHit) -> Ordering {
-    match (HitKey::of_prelim(a), HitKey::of_prelim(b)) {
+    by_key(a, b, HitKey::of_prelim)
+}
+
+/// ORDER-H by a key; hits without one last.
+fn by_key<T>(a: &T, b: &T, key: impl Fn(&T) -> Option<HitKey>) -> Ordering {
+    match (key(a), key(b)) {
         (Some(a), Some(b)) => order_h(&a, &b),
         (a, b) => a.is_none().cmp(&b.is_none()),
     }

@@ -239,22 +239,26 @@ impl Words {
         &self.residues[position as usize..][..self.size]
     }
 
-    /// Calls `found` with the offset and the digits of each word of a subject.
-    pub fn of_subject(
-        &self,
-        subject: &[u8],
-        digits: &mut Vec<u8>,
-        mut found: impl FnMut(usize, &[u8]),
-    ) {
-        digits.clear();
+    /// How many different words there are: their numbers, whose digits are those of their letters, the first one the highest.
+    pub fn different(&self) -> usize {
+        self.alphabet.radix().pow(self.size as u32)
+    }
+
+    /// Calls `found` with the offset and the number of each word of a subject.
+    pub fn of_subject(&self, subject: &[u8], mut found: impl FnMut(usize, usize)) {
+        let radix = self.alphabet.radix();
+        let top = radix.pow(self.size as u32 - 1);
+        let (mut word, mut letters) = (0, 0);
         for (i, &code) in subject.iter().enumerate() {
             let Some(digit) = self.alphabet.digit(code) else {
-                digits.clear();
+                letters = 0;
                 continue;
             };
-            digits.push(digit as u8);
-            if let Some(word) = digits.len().checked_sub(self.size) {
-                found(i + 1 - self.size, &digits[word..]);
+            // What is left of letters before one that no word has goes out at the top.
+            word = (word % top) * radix + digit;
+            letters += 1;
+            if letters >= self.size {
+                found(i + 1 - self.size, word);
             }
         }
     }

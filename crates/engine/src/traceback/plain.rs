@@ -3,7 +3,7 @@
 use super::dp::{Sequences, align_from};
 use super::{Candidate, Scratch, Traceback, TracebackQuery};
 use crate::hits::{Adjustment, Alignment, PrelimHit, PrelimHsp};
-use crate::order::{Bounds, HitKey, Hsp, best_evalue, common_endpoints, order_s};
+use crate::order::{Bounds, HitKey, Hsp, common_endpoints, order_s};
 
 /// Window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;
@@ -49,10 +49,7 @@ impl Traceback {
             alignment.bit_score = self.significance.bits(alignment.score);
         }
         alignments.retain(|alignment| alignment.evalue <= self.significance.limit);
-        let key = alignments.first().map(|first| {
-            let evalue = best_evalue(alignments.iter().map(|a| a.evalue));
-            HitKey { evalue, score: first.score, oid: hit.oid }
-        });
+        let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate { oid: hit.oid, key, first_local: None, alignments }
     }
 

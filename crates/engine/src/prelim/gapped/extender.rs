@@ -11,7 +11,7 @@ use crate::prelim::profile::PaddedScores;
 #[derive(Clone, Debug)]
 pub(in crate::prelim) enum Extender {
     #[cfg(target_arch = "x86_64")]
-    Frames(Frames),
+    Frames(Box<Frames>),
     Rows(Rows),
 }
 
@@ -21,7 +21,7 @@ impl Extender {
         match kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 | Kernel::Avx2 => {
-                Frames::new(scores, costs, kernel).map(Extender::Frames)
+                Frames::new(scores, costs, kernel).map(Box::new).map(Extender::Frames)
             }
             _ => Rows::new(scores, costs).map(Extender::Rows),
         }

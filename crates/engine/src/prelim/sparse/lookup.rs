@@ -42,11 +42,13 @@ impl Lookup {
     }
 
     /// Calls `hit` with each subject offset and each position whose word matches there.
-    pub fn word_hits(&self, subject: &[u8], digits: &mut Vec<u8>, mut hit: impl FnMut(usize, u32)) {
+    pub fn word_hits(&self, subject: &[u8], mut hit: impl FnMut(usize, u32)) {
         if let Some(table) = self.table_for(subject) {
-            table.word_hits(&self.words, subject, hit);
+            self.words.of_subject(subject, |offset, word| {
+                table.positions(word).iter().for_each(|&position| hit(offset, position));
+            });
         } else {
-            self.words.of_subject(subject, digits, |offset, word| {
+            self.words.of_subject(subject, |offset, word| {
                 self.rows.matches(self.kernel, word, |position| hit(offset, position));
             });
         }

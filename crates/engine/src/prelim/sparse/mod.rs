@@ -38,8 +38,6 @@ pub(super) struct Diagonals {
     base: i32,
     /// The base for the next subject.
     next_base: i32,
-    /// The subject's digits.
-    digits: Vec<u8>,
 }
 
 impl Group {
@@ -78,9 +76,9 @@ impl Group {
     ) {
         let window = rule.window.max(1);
         diagonals.start_subject(self.slots.len() + window as usize, part.residues.len(), window);
-        let Diagonals { table, base, digits, .. } = diagonals;
+        let Diagonals { table, base, .. } = diagonals;
         let mask = table.len() - 1;
-        self.lookup.word_hits(part.residues, digits, |s, position| {
+        self.lookup.word_hits(part.residues, |s, position| {
             if !part.allows(s, rule) {
                 return;
             }

@@ -16,6 +16,8 @@ pub(super) struct Rows {
     scores: Vec<i16>,
     /// Length of a row.
     stride: usize,
+    /// Letters of a word.
+    size: usize,
     /// By position: the least score of a word that may match. It matches for certain if it has the threshold; below it the two
     /// must be equal.
     limits: Vec<i16>,
@@ -46,19 +48,21 @@ impl Rows {
         let mut rows = Rows {
             scores,
             stride,
+            size: words.size,
             limits: vec![NEVER; padded],
             threshold,
             digits: digits.collect(),
         };
         for &position in &words.starts {
-            rows.limits[position as usize] = rows.limit(position as usize, words.size);
+            rows.limits[position as usize] = rows.limit(position as usize);
         }
         rows
     }
 
     /// The least score of a word that may match the one at a position.
-    fn limit(&self, position: usize, size: usize) -> i16 {
-        let own: Option<Vec<u8>> = self.digits[position..position + size].iter().copied().collect();
+    fn limit(&self, position: usize) -> i16 {
+        let own = self.digits[position..position + self.size].iter().copied();
+        let own: Option<Vec<u8>> = own.collect();
         own.map_or(NEVER, |own| self.score(&own, position).min(self.threshold))
     }
 
@@ -76,13 +80,12 @@ impl Rows {
             Kernel::Avx512 | Kernel::Avx2 => 45,
             Kernel::Portable => 20,
         };
-        let letters = self.stride - self.limits.len();
-        (residues * (self.limits.len() * letters / scores_per_ns + 1)) as u64
+        (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64
     }
 
-    /// Calls `hit` with each position whose word the subject's word matches, ascending.
-    pub fn matches(&self, kernel: Kernel, word: &[u8], hit: impl FnMut(u32)) {
-        match word.len() {
+    /// Calls `hit` with each position whose word the subject's word of this number matches, ascending.
+    pub fn matches(&self, kernel: Kernel, word: usize, hit: impl FnMut(u32)) {
+        match self.size {
             2 => self.matches_of::<2>(kernel, word, hit),
             3 => self.matches_of::<3>(kernel, word, hit),
             4 => self.matches_of::<4>(kernel, word, hit),
@@ -93,13 +96,14 @@ impl Rows {
     }
 
     /// The matches of a word of `SIZE` letters.
-    fn matches_of<const SIZE: usize>(&self, kernel: Kernel, word: &[u8], mut hit: impl FnMut(u32)) {
+    fn matches_of<const SIZE: usize>(&self, kernel: Kernel, word: usize, mut hit: impl FnMut(u32)) {
+        let word: [u8; SIZE] = self.letters(word);
         // The row of each letter, from where that letter stands in the first word.
         let rows: [&[i16]; SIZE] = std::array::from_fn(|i| {
             &self.scores[usize::from(word[i]) * self.stride + i..][..self.limits.len()]
         });
         let found = |position: usize| {
-            if self.score(word, position) >= self.threshold || self.equal(word, position) {
+            if self.score(&word, position) >= self.threshold || self.equal(&word, position) {
                 hit(position as u32);
             }
         };
@@ -108,6 +112,17 @@ impl Rows {
             Kernel::Avx512 | Kernel::Avx2 => super::avx2::reached(rows, &self.limits, found),
             _ => reached(rows, &self.limits, found),
         }
+    }
+
+    /// The digits of a word.
+    fn letters<const SIZE: usize>(&self, word: usize) -> [u8; SIZE] {
+        let radix = self.scores.len() / self.stride;
+        let (mut letters, mut rest) = ([0; SIZE], word);
+        for letter in letters.iter_mut().rev() {
+            *letter = (rest % radix) as u8;
+            rest /= radix;
+        }
+        letters
     }
 
     /// True if the word at a position has the same letters.

@@ -52,15 +52,14 @@ impl Table {
         if matches > MOST_MATCHES {
             return u64::MAX;
         }
-        let size = words.alphabet.radix().pow(words.size as u32) as u64;
-        size * WORD_NS + matches * MATCH_NS
+        words.different() as u64 * WORD_NS + matches * MATCH_NS
     }
 
     /// Finds all words that match.
     pub fn new(words: &Words) -> Table {
         let sorted = sorted(words);
         let runs: Vec<&[u32]> = runs(words, &sorted).collect();
-        let size = words.alphabet.radix().pow(words.size as u32);
+        let size = words.different();
         let mut ends = vec![0u32; size];
         for_each_match(words, &runs, |word, run| ends[word] += run.len() as u32);
         let mut sum = 0;
@@ -81,24 +80,9 @@ impl Table {
         Table { ends, positions }
     }
 
-    /// Calls `hit` with each subject offset and each position whose word matches there.
-    pub fn word_hits(&self, words: &Words, subject: &[u8], mut hit: impl FnMut(usize, u32)) {
-        let radix = words.alphabet.radix();
-        let top = radix.pow(words.size as u32 - 1);
-        let (mut word, mut letters) = (0usize, 0usize);
-        for (i, &code) in subject.iter().enumerate() {
-            let Some(digit) = words.alphabet.digit(code) else {
-                (word, letters) = (0, 0);
-                continue;
-            };
-            word = (word % top) * radix + digit;
-            letters += 1;
-            if letters >= words.size {
-                let start = if word == 0 { 0 } else { self.ends[word - 1] };
-                for &position in &self.positions[start as usize..self.ends[word] as usize] {
-                    hit(i + 1 - words.size, position);
-                }
-            }
-        }
+    /// The positions that a word matches.
+    pub fn positions(&self, word: usize) -> &[u32] {
+        let start = if word == 0 { 0 } else { self.ends[word - 1] };
+        &self.positions[start as usize..self.ends[word] as usize]
     }
 }

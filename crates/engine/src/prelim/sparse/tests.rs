@@ -8,7 +8,7 @@ use crate::prelim::testing::{Random, kernels};
 /// All matches of a subject's words, in order.
 fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
     let mut matches = Vec::new();
-    lookup.word_hits(subject, &mut Vec::new(), |offset, position| matches.push((offset, position)));
+    lookup.word_hits(subject, |offset, position| matches.push((offset, position)));
     matches.sort_unstable();
     matches
 }
