@@ -1,7 +1,7 @@
 //! What to search for: every choice of the command line that changes the result, resolved to its meaning.
 
 use fleetblast_seq::seg::SegParams;
-use fleetblast_stats::scoring::ScoringSystem;
+use fleetblast_stats::scoring::{self, ScoringSystem};
 
 /// Composition-based statistics (`-comp_based_stats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,37 @@ pub struct Params {
     pub search_space: Option<i64>,
     /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
     pub finite_size: bool,
+}
+
+impl Params {
+    /// The defaults of `blastp` with a scoring system.
+    pub fn blastp(scoring: ScoringSystem) -> Params {
+        Params {
+            word_size: 3,
+            threshold: scoring::suggested_threshold(scoring.name),
+            window: 40,
+            xdrop_ungapped_bits: 7.0,
+            xdrop_gapped_bits: 15.0,
+            xdrop_final_bits: 25.0,
+            gap_trigger_bits: 22.0,
+            evalue: 10.0,
+            composition: CompositionMode::Conditional,
+            unified_p: false,
+            ungapped: false,
+            smith_waterman: false,
+            hitlist_size: 500,
+            max_hsps: None,
+            qcov_hsp_perc: 0.0,
+            subject_besthit: false,
+            filter: HspFilter::Collect,
+            seg: None,
+            soft_masking: false,
+            lcase_masking: false,
+            search_space: None,
+            finite_size: true,
+            scoring,
+        }
+    }
 }
 
 /// Totals of the whole (filtered) database, whatever part of it is searched here.

@@ -28,31 +28,7 @@ impl Subjects for Sequences {
 }
 
 fn params(matrix: &str) -> Params {
-    Params {
-        scoring: ScoringSystem::new(matrix, None, None).unwrap(),
-        word_size: 3,
-        threshold: fleetblast_stats::scoring::suggested_threshold(matrix),
-        window: 40,
-        xdrop_ungapped_bits: 7.0,
-        xdrop_gapped_bits: 15.0,
-        xdrop_final_bits: 25.0,
-        gap_trigger_bits: 22.0,
-        evalue: 10.0,
-        composition: CompositionMode::Conditional,
-        unified_p: false,
-        ungapped: false,
-        smith_waterman: false,
-        hitlist_size: 500,
-        max_hsps: None,
-        qcov_hsp_perc: 0.0,
-        subject_besthit: false,
-        filter: HspFilter::Collect,
-        seg: None,
-        soft_masking: false,
-        lcase_masking: false,
-        search_space: None,
-        finite_size: true,
-    }
+    Params::blastp(ScoringSystem::new(matrix, None, None).unwrap())
 }
 
 /// Queries and subjects of which some are related, and statistics as of a database of `db_length` residues.

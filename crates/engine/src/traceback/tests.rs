@@ -38,31 +38,7 @@ fn encode(records: &[Record]) -> Vec<Vec<u8>> {
 }
 
 fn defaults() -> Params {
-    Params {
-        scoring: ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix"),
-        word_size: 3,
-        threshold: 11.0,
-        window: 40,
-        xdrop_ungapped_bits: 7.0,
-        xdrop_gapped_bits: 15.0,
-        xdrop_final_bits: 25.0,
-        gap_trigger_bits: 22.0,
-        evalue: 10.0,
-        composition: CompositionMode::Conditional,
-        unified_p: false,
-        ungapped: false,
-        smith_waterman: false,
-        hitlist_size: 500,
-        max_hsps: None,
-        qcov_hsp_perc: 0.0,
-        subject_besthit: false,
-        filter: HspFilter::Collect,
-        seg: None,
-        soft_masking: false,
-        lcase_masking: false,
-        search_space: None,
-        finite_size: true,
-    }
+    Params::blastp(ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix"))
 }
 
 /// The parameters of a command line that begins after `-outfmt '...'`.

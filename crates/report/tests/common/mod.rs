@@ -9,7 +9,7 @@ use std::process::Command;
 
 use fleetblast_db::Defline;
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
+use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
@@ -65,31 +65,7 @@ impl Case {
 
 /// The defaults of `blastp`.
 fn params() -> Params {
-    Params {
-        scoring: ScoringSystem::new("BLOSUM62", Some(11), Some(1)).unwrap(),
-        word_size: 3,
-        threshold: 11.0,
-        window: 40,
-        xdrop_ungapped_bits: 7.0,
-        xdrop_gapped_bits: 15.0,
-        xdrop_final_bits: 25.0,
-        gap_trigger_bits: 22.0,
-        evalue: 10.0,
-        composition: CompositionMode::Conditional,
-        unified_p: false,
-        ungapped: false,
-        smith_waterman: false,
-        hitlist_size: 500,
-        max_hsps: None,
-        qcov_hsp_perc: 0.0,
-        subject_besthit: false,
-        filter: HspFilter::Collect,
-        seg: None,
-        soft_masking: false,
-        lcase_masking: false,
-        search_space: None,
-        finite_size: true,
-    }
+    Params::blastp(ScoringSystem::new("BLOSUM62", Some(11), Some(1)).unwrap())
 }
 
 /// SEG with the parameters of `-seg yes`.
