@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
+use wait4::Wait4;
+
 use super::{Sample, hash_file, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
@@ -25,7 +27,7 @@ pub(super) fn split(dir: &Path, query: &str, parts: usize) -> Result<()> {
     Ok(())
 }
 
-/// Runs `oracle` with these arguments and each of the parts; the memory is that of none.
+/// Runs `oracle` with these arguments and each of the parts; the memory is that of the largest process.
 pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Result<Sample> {
     let started = Instant::now();
     let mut children = Vec::new();
@@ -36,11 +38,15 @@ pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Res
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         children.push(command.spawn().map_err(|error| failed(error.to_string()))?);
     }
-    for mut child in children {
-        let status = child.wait().map_err(|error| failed(error.to_string()))?;
-        if !status.success() {
-            return Err(failed(format!("exit code {}", exit_code(status))));
+    let (mut cpu, mut memory) = (0.0, 0);
+    for child in children {
+        let ended = child.wait4().map_err(|error| failed(error.to_string()))?;
+        if !ended.status.success() {
+            return Err(failed(format!("exit code {}", exit_code(ended.status))));
         }
+        let used = ended.rusage;
+        cpu += (used.utime + used.stime).as_secs_f64();
+        memory = memory.max(used.maxrss);
     }
     let mut whole = Vec::new();
     for part in 0..parts {
@@ -50,7 +56,7 @@ pub(super) fn run(dir: &Path, oracle: &Tool, args: &[&str], parts: usize) -> Res
     let path = dir.join("pool.out");
     write(&path, &whole)?;
     let wall = started.elapsed().as_secs_f64();
-    Ok(Sample { wall, cpu: 0.0, memory: 0, output: hash_file(&path)? })
+    Ok(Sample { wall, cpu, memory, output: hash_file(&path)? })
 }
 
 fn part_name(part: usize) -> String {
