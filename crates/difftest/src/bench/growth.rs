@@ -68,8 +68,8 @@ fn measured(name: &'static str, searches: &[Search], dir: &Path, tools: &Tools) 
     let mut outputs = vec![Vec::new(); searches.len()];
     for _ in 0..ROUNDS {
         for (number, Search { query, database, .. }) in searches.iter().enumerate() {
-            let fixed = ["-outfmt", "6", "-num_threads", "1"];
-            let args = words(&[&fixed[..], &["-query", query, "-db", database]].concat());
+            let args =
+                words(&["-query", query, "-db", database, "-outfmt", "6", "-num_threads", "1"]);
             let sample = measure(name, &tools.tested, &args, dir)?;
             walls[number].push(sample.wall);
             outputs[number].push(sample.output);

@@ -18,16 +18,10 @@ pub(super) fn advance(
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    macro_rules! pick {
-        ($($n:literal)*) => {
-            match elements {
-                // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::kernel::Kernel::detect`]).
-                $($n => unsafe { run::<$n>(steps, before, after, leaving) },)*
-                _ => unreachable!("a piece has 1 to {MAX_ELEMENTS} elements"),
-            }
-        };
+    // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::kernel::Kernel::detect`]).
+    unsafe {
+        with_elements!(elements, [1 2 3 4 5 6 7 8 9 10 11 12], run(steps, before, after, leaving))
     }
-    pick!(1 2 3 4 5 6 7 8 9 10 11 12)
 }
 
 /// [`advance`] with the scores in `E` registers.

@@ -15,6 +15,16 @@
 //! and 255 is not exceeded by the cut-off ([`Group::new`] refuses both). So a diagonal that stays below the group's least
 //! cut-off has no HSP; near the rises of the others the exact rules run ([`super::stretch`]).
 
+/// Calls a function that is generic over the number of vectors in a piece, for one of these numbers.
+macro_rules! with_elements {
+    ($elements:expr, [$($number:literal)*], $run:ident $arguments:tt) => {
+        match $elements {
+            $($number => $run::<$number> $arguments,)*
+            elements => unreachable!("a piece of {elements} elements"),
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]

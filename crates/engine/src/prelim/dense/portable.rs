@@ -15,15 +15,7 @@ pub(super) fn advance(
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    macro_rules! pick {
-        ($($n:literal)*) => {
-            match elements {
-                $($n => run::<$n>(steps, before, after, leaving),)*
-                _ => unreachable!("a piece has 1 to {MAX_ELEMENTS} elements"),
-            }
-        };
-    }
-    pick!(1 2 3 4 5 6 7 8 9 10 11)
+    with_elements!(elements, [1 2 3 4 5 6 7 8 9 10 11], run(steps, before, after, leaving))
 }
 
 /// [`advance`] with `E` vectors of scores.
