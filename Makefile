@@ -9,7 +9,8 @@ COUNT   ?= 200
 
 # With MPI where its compiler wrapper is found, and libclang, which reads its header. `make build MPICC=` does without.
 MPICC   ?= mpicc
-LIBCLANG = $(or $(LIBCLANG_PATH),$(wildcard /usr/lib/llvm-*/lib/libclang*.so* /usr/lib64/libclang*.so* /usr/lib/*/libclang*.so*))
+# (libclang-cpp, which other packages bring, is another library.)
+LIBCLANG = $(or $(LIBCLANG_PATH),$(wildcard $(foreach dir,/usr/lib/llvm-*/lib /usr/lib64 /usr/lib/*,$(addprefix $(dir)/,libclang.so* libclang-[0-9]*.so*))))
 ifneq ($(and $(MPICC),$(shell command -v $(MPICC)),$(LIBCLANG)),)
   MPI := --features mpi
   export MPICC

@@ -11,7 +11,9 @@ command -v blastp >/dev/null && command -v makeblastdb >/dev/null || wanted+=(nc
 command -v cc >/dev/null && command -v make >/dev/null || wanted+=(build-essential)
 if [ "${1:-}" = mpi ]; then
     command -v mpicc >/dev/null && command -v mpirun >/dev/null || wanted+=(libopenmpi-dev openmpi-bin)
-    ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || wanted+=(libclang-dev)
+    # Not libclang-cpp, which other packages bring.
+    compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null ||
+        compgen -G '/usr/lib/llvm-*/lib/libclang-[0-9]*.so*' >/dev/null || wanted+=(libclang-dev)
 fi
 if [ "${1:-}" = peers ]; then
     command -v diamond >/dev/null || wanted+=(diamond-aligner)
