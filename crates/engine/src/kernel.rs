@@ -1,39 +1,88 @@
 //! Which vector instructions are used, chosen at run time.
+//!
+//! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only detection makes one. Whatever needs
+//! them takes such a value, so that no safe code can have them run elsewhere.
+
+/// Proof of AVX-512BW: 64 bytes a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512(());
+
+/// Proof of AVX2: 32 bytes a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx2(());
+
+impl Avx512 {
+    /// The proof, if this CPU has the instructions.
+    pub fn detect() -> Option<Avx512> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512bw") {
+            return Some(Avx512(()));
+        }
+        None
+    }
+}
+
+impl Avx2 {
+    /// The proof, if this CPU has the instructions.
+    pub fn detect() -> Option<Avx2> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            return Some(Avx2(()));
+        }
+        None
+    }
+}
+
+impl From<Avx512> for Avx2 {
+    /// AVX-512 includes AVX2.
+    fn from(_: Avx512) -> Avx2 {
+        Avx2(())
+    }
+}
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// 64 lanes.
-    Avx512,
-    /// 32 lanes.
-    Avx2,
+    /// AVX-512BW.
+    Avx512(Avx512),
+    /// AVX2.
+    Avx2(Avx2),
     /// Whatever the compiler makes of plain Rust.
     Portable,
 }
 
 impl Kernel {
-    /// The kernel of this name, if this CPU has the instructions.
-    pub fn named(name: &str) -> Option<Kernel> {
-        let best = Kernel::detect();
-        match name {
-            "avx512" => (best == Kernel::Avx512).then_some(Kernel::Avx512),
-            "avx2" => (best != Kernel::Portable).then_some(Kernel::Avx2),
-            "portable" => Some(Kernel::Portable),
-            _ => None,
-        }
+    /// All that this CPU has, the best first.
+    pub fn available() -> impl Iterator<Item = Kernel> {
+        let vectors = [Avx512::detect().map(Kernel::Avx512), Avx2::detect().map(Kernel::Avx2)];
+        vectors.into_iter().flatten().chain([Kernel::Portable])
     }
 
     /// The best kernel for this CPU.
     pub fn detect() -> Kernel {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512bw") {
-                return Kernel::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") {
-                return Kernel::Avx2;
-            }
+        Kernel::available().next().unwrap_or(Kernel::Portable)
+    }
+
+    /// The kernel of this name, if this CPU has the instructions.
+    pub fn named(name: &str) -> Option<Kernel> {
+        Kernel::available().find(|kernel| kernel.name() == name)
+    }
+
+    /// Proof of AVX2, for what gains nothing from wider registers.
+    pub fn avx2(self) -> Option<Avx2> {
+        match self {
+            Kernel::Avx512(proof) => Some(proof.into()),
+            Kernel::Avx2(proof) => Some(proof),
+            Kernel::Portable => None,
         }
-        Kernel::Portable
+    }
+
+    /// What [`Kernel::named`] knows it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Avx512(_) => "avx512",
+            Kernel::Avx2(_) => "avx2",
+            Kernel::Portable => "portable",
+        }
     }
 }

@@ -110,9 +110,11 @@ pub(crate) fn extend(
 ) -> Option<Extent> {
     match kernel {
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => Some(avx512::extend(query, subject, scheme, window, record)),
+        Kernel::Avx512(proof) => {
+            Some(avx512::extend(proof, query, subject, scheme, window, record))
+        }
         #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => Some(avx2::extend(query, subject, scheme, window, record)),
+        Kernel::Avx2(proof) => Some(avx2::extend(proof, query, subject, scheme, window, record)),
         _ => None,
     }
 }

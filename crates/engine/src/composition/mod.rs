@@ -4,8 +4,6 @@
 //! so that adjusting a matrix allocates nothing. Scores come out multiplied by a scale (32), which gives
 //! alignment scores a resolution finer than one raw score unit.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod cholesky;
 mod logs;
 mod optimize;
@@ -15,6 +13,7 @@ mod scale;
 mod scores;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{CODES, FrequencyData, TRUE_RESIDUES};
@@ -203,7 +202,7 @@ impl Adjuster {
         let rows = query.with_pseudocounts(&self.marginals.0);
         let columns = subject.with_pseudocounts(&self.marginals.1);
         let optimizer = &mut workspace.optimizer;
-        if !optimizer.run(workspace.kernel, &self.joint, &rows, &columns) {
+        if !vectors::optimize(workspace.kernel, optimizer, &self.joint, &rows, &columns) {
             return false;
         }
         let (joint, logs) = (&optimizer.x, &optimizer.new_scores);

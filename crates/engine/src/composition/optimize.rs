@@ -11,7 +11,6 @@ use fleetblast_stats::frequencies::{Joint, TRUE_RESIDUES};
 use super::Letters;
 use super::cholesky::{HALF, Half, System};
 use super::logs::ln_of_products;
-use crate::kernel::Kernel;
 
 /// Relative entropy of every adjusted matrix, in nats (composition_adjustment.c).
 const RELATIVE_ENTROPY: f64 = 0.44;
@@ -143,22 +142,8 @@ impl Optimizer {
     }
 
     /// Optimises from `start` for given sums of rows and columns (all positive). True if the optimum is found: then `x` holds
-    /// it, and `new_scores` its logarithmic ratios. Whatever the kernel, the numbers are the same to the last bit.
-    pub(super) fn run(
-        &mut self,
-        kernel: Kernel,
-        start: &Start,
-        rows: &Letters,
-        columns: &Letters,
-    ) -> bool {
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 | Kernel::Avx2 => super::avx2::run(self, start, rows, columns),
-            _ => self.iterate(start, rows, columns),
-        }
-    }
-
-    /// [`Optimizer::run`], inlined with all that it calls, so that it is compiled for the instructions of its caller.
+    /// it, and `new_scores` its logarithmic ratios. Inlined with all that it calls, so that it is compiled for the instructions
+    /// of its caller, [`super::vectors`].
     #[inline(always)]
     pub(super) fn iterate(&mut self, start: &Start, rows: &Letters, columns: &Letters) -> bool {
         self.begin(start, rows, columns);

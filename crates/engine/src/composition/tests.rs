@@ -166,7 +166,7 @@ fn the_optimum_satisfies_its_constraints() {
     let (mut optimizer, mut seed, mut found) = (Optimizer::new(), 7, 0);
     for _ in 0..200 {
         let (rows, columns) = (random_letters(&mut seed), random_letters(&mut seed));
-        if !optimizer.run(Kernel::detect(), &start, &rows, &columns) {
+        if !vectors::optimize(Kernel::detect(), &mut optimizer, &start, &rows, &columns) {
             continue;
         }
         found += 1;

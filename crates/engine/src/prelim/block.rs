@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use super::ungapped::DiagonalRule;
 use crate::subjects::Masks;
 
 /// A stretch of a subject that is searched on its own: all of it, or what lies between two hard masks.
@@ -30,19 +29,18 @@ impl<'a> Part<'a> {
         Part { oid, subject_len: len, start: 0, residues, reach: len, masks }
     }
 
-    /// True if the word at `start` is looked up.
+    /// True if the word at `start` is looked up, in one-hit mode or two-hit mode.
     ///
     /// No soft mask may touch it. But where the residues before the first mask are too few for a word, BLAST+ looks up the
     /// one at the start all the same, or, in one-hit mode, none in the whole subject (`s_BlastAaWordFinder_TwoHit` and
     /// `_OneHit`, `aa_ungapped.c`).
     #[inline]
-    pub fn allows(&self, start: usize, rule: &DiagonalRule) -> bool {
+    pub fn allows(&self, start: usize, word_size: usize, one_hit: bool) -> bool {
         let Some(first) = self.masks.first() else { return true };
-        let one_hit = rule.window == 0;
-        if (first.start as usize) < rule.word_size && (start == 0 || one_hit) {
+        if (first.start as usize) < word_size && (start == 0 || one_hit) {
             return !one_hit;
         }
-        let (start, end) = (start as u32, (start + rule.word_size) as u32);
+        let (start, end) = (start as u32, (start + word_size) as u32);
         self.masks.iter().all(|mask| mask.end <= start || end <= mask.start)
     }
 }
@@ -100,31 +98,28 @@ impl<'a> Block<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::profile::PaddedScores;
     use super::*;
 
     /// The starts of the words that are looked up in 12 residues.
-    fn allowed(masks: &[Range<u32>], word_size: usize, window: i32) -> Vec<usize> {
-        let scores: PaddedScores = [[0; 32]; 32];
-        let rule = DiagonalRule { scores: &scores, word_size, window };
+    fn allowed(masks: &[Range<u32>], word_size: usize, one_hit: bool) -> Vec<usize> {
         let subject = Part::whole(0, &[0; 12], masks);
-        (0..=12 - word_size).filter(|&start| subject.allows(start, &rule)).collect()
+        (0..=12 - word_size).filter(|&start| subject.allows(start, word_size, one_hit)).collect()
     }
 
     #[test]
     fn words_do_not_touch_masks() {
-        assert_eq!(allowed(&[], 3, 40), (0..10).collect::<Vec<_>>());
-        for window in [40, 0] {
-            assert_eq!(allowed(&[4..6, 9..10], 3, window), [0, 1, 6]);
-            assert_eq!(allowed(&[5..5, 9..10], 3, window), [0, 1, 2, 5, 6]);
+        assert_eq!(allowed(&[], 3, false), (0..10).collect::<Vec<_>>());
+        for one_hit in [false, true] {
+            assert_eq!(allowed(&[4..6, 9..10], 3, one_hit), [0, 1, 6]);
+            assert_eq!(allowed(&[5..5, 9..10], 3, one_hit), [0, 1, 2, 5, 6]);
         }
     }
 
     #[test]
     fn a_mask_near_the_start_spares_the_first_word_or_hides_all() {
         for start in 0..3 {
-            assert_eq!(allowed(&[start..5, 7..9], 3, 40), [0, 9]);
-            assert!(allowed(&[start..5, 7..9], 3, 0).is_empty());
+            assert_eq!(allowed(&[start..5, 7..9], 3, false), [0, 9]);
+            assert!(allowed(&[start..5, 7..9], 3, true).is_empty());
         }
     }
 

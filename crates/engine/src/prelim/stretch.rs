@@ -202,7 +202,7 @@ impl<'a> Stretch<'a> {
         let word = at..at + self.rule.word_size;
         let equal = || self.query[word.clone()] == self.subject[word];
         if self.word_rule.matches(self.limits[at], sum, equal)
-            && self.part.allows(self.s + at, self.rule)
+            && self.part.allows(self.s + at, self.rule.word_size, self.rule.window == 0)
             && let Some(hsp) =
                 self.rule.hit(state, self.context, self.part, self.q + at, self.s + at)
         {

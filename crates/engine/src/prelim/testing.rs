@@ -61,8 +61,5 @@ pub(super) fn related(random: &mut Random, len: usize) -> (Vec<u8>, Vec<u8>) {
 
 /// The kernels that this machine can run.
 pub(crate) fn kernels() -> Vec<Kernel> {
-    match Kernel::detect() {
-        Kernel::Avx512 => vec![Kernel::Portable, Kernel::Avx2, Kernel::Avx512],
-        best => vec![Kernel::Portable, best],
-    }
+    Kernel::available().collect()
 }

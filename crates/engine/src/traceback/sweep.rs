@@ -76,10 +76,10 @@ impl Sweep {
         let row = Row { best: &mut self.best, gaps: &mut self.gaps, pairs, costs: gaps };
         match self.kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => x86::avx512(row),
+            Kernel::Avx512(proof) => x86::avx512(proof, row),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => x86::avx2(row),
-            _ => row.advance::<Plain>(),
+            Kernel::Avx2(proof) => x86::avx2(proof, row),
+            _ => row.advance(Plain),
         }
     }
 
@@ -98,17 +98,18 @@ fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &[i32; 32]) {
 }
 
 /// What differs between instruction sets; the rest the compiler turns into vector instructions.
-trait Lanes {
+trait Lanes: Copy {
     /// Each lane moves `BY` (1, 2, 4 or 8) lanes up; the last ones of `below` enter.
-    fn up<const BY: usize>(chunk: Chunk, below: Chunk) -> Chunk;
+    fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk;
 }
 
 /// Plain Rust.
+#[derive(Clone, Copy)]
 struct Plain;
 
 impl Lanes for Plain {
     #[inline(always)]
-    fn up<const BY: usize>(chunk: Chunk, below: Chunk) -> Chunk {
+    fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
         std::array::from_fn(|i| if i < BY { below[LANES + i - BY] } else { chunk[i - BY] })
     }
 }
@@ -124,7 +125,7 @@ struct Row<'a> {
 impl Row<'_> {
     /// Updates the row and returns its best score.
     #[inline(always)]
-    fn advance<L: Lanes>(self) -> i32 {
+    fn advance<L: Lanes>(self, lanes: L) -> i32 {
         let (opened, extend) = (self.costs.open + self.costs.extend, self.costs.extend);
         let decay: Chunk = std::array::from_fn(|i| i as i32 * extend);
         let mut before = [0; LANES];
@@ -133,15 +134,16 @@ impl Row<'_> {
         let mut top = [0; LANES];
         for ((best, gap), pairs) in self.best.iter_mut().zip(self.gaps).zip(self.pairs) {
             let down = zip(*best, *gap, |best, gap| (best - opened).max(gap - extend));
-            let moved = zip(L::up::<1>(*best, before), *pairs, |score, pair| (score + pair).max(0));
+            let moved =
+                zip(lanes.up::<1>(*best, before), *pairs, |score, pair| (score + pair).max(0));
             before = *best;
             let without = zip(moved, down, i32::max);
             // As opening costs no less than extending, a gap opened from a gap is never better.
-            let mut across = L::up::<1>(without.map(|score| score - opened), [NEVER; LANES]);
-            across = doubled::<L, 1>(across, extend);
-            across = doubled::<L, 2>(across, extend);
-            across = doubled::<L, 4>(across, extend);
-            across = doubled::<L, 8>(across, extend);
+            let mut across = lanes.up::<1>(without.map(|score| score - opened), [NEVER; LANES]);
+            across = doubled::<L, 1>(lanes, across, extend);
+            across = doubled::<L, 2>(lanes, across, extend);
+            across = doubled::<L, 4>(lanes, across, extend);
+            across = doubled::<L, 8>(lanes, across, extend);
             let from_left = decay.map(|cost| arriving - cost);
             let score = zip(without, zip(across, from_left, i32::max), i32::max);
             let leaving = (without[LANES - 1] - opened).max(across[LANES - 1] - extend);
@@ -161,8 +163,8 @@ fn zip(a: Chunk, b: Chunk, f: impl Fn(i32, i32) -> i32) -> Chunk {
 
 /// The best of each lane and of a gap that comes to it from `BY` lanes before.
 #[inline(always)]
-fn doubled<L: Lanes, const BY: usize>(across: Chunk, extend: i32) -> Chunk {
-    let longer = L::up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);
+fn doubled<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
+    let longer = lanes.up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);
     zip(across, longer, i32::max)
 }
 
@@ -174,35 +176,33 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::{Chunk, LANES, Lanes, Row};
+    use crate::kernel::{Avx2, Avx512};
 
     /// [`Row::advance`] with AVX-512.
-    pub(super) fn avx512(row: Row) -> i32 {
+    pub(super) fn avx512(proof: Avx512, row: Row) -> i32 {
         #[target_feature(enable = "avx512bw")]
-        fn inner(row: Row) -> i32 {
-            row.advance::<Avx512>()
+        fn inner(proof: Avx512, row: Row) -> i32 {
+            row.advance(proof)
         }
-        // SAFETY: this kernel is chosen only after the CPU feature was detected.
-        unsafe { inner(row) }
+        // SAFETY: the proof says that the CPU has the instructions.
+        unsafe { inner(proof, row) }
     }
 
     /// [`Row::advance`] with AVX2.
-    pub(super) fn avx2(row: Row) -> i32 {
+    pub(super) fn avx2(proof: Avx2, row: Row) -> i32 {
         #[target_feature(enable = "avx2")]
-        fn inner(row: Row) -> i32 {
-            row.advance::<Avx2>()
+        fn inner(proof: Avx2, row: Row) -> i32 {
+            row.advance(proof)
         }
-        // SAFETY: this kernel is chosen only after the CPU feature was detected.
-        unsafe { inner(row) }
+        // SAFETY: the proof says that the CPU has the instructions.
+        unsafe { inner(proof, row) }
     }
-
-    /// Used by [`avx512`] only.
-    struct Avx512;
 
     impl Lanes for Avx512 {
         #[inline(always)]
-        fn up<const BY: usize>(chunk: Chunk, below: Chunk) -> Chunk {
+        fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
             let mut out = [0; LANES];
-            // SAFETY: called from `avx512` only, so the CPU has the instructions; all arrays hold 64 bytes, loads and the store
+            // SAFETY: the proof says that the CPU has the instructions; all arrays hold 64 bytes, loads and the store
             // need no alignment.
             unsafe {
                 let chunk = _mm512_loadu_si512(chunk.as_ptr().cast());
@@ -220,14 +220,11 @@ mod x86 {
         }
     }
 
-    /// Used by [`avx2`] only.
-    struct Avx2;
-
     impl Lanes for Avx2 {
         #[inline(always)]
-        fn up<const BY: usize>(chunk: Chunk, below: Chunk) -> Chunk {
+        fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
             let mut out = [0; LANES];
-            // SAFETY: called from `avx2` only, so the CPU has the instructions; both halves of the arrays hold 32 bytes, loads
+            // SAFETY: the proof says that the CPU has the instructions; both halves of the arrays hold 32 bytes, loads
             // and stores need no alignment.
             unsafe {
                 let half = |chunk: &Chunk, at: usize| {

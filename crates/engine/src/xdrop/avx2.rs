@@ -5,9 +5,11 @@ use std::arch::x86_64::*;
 
 use super::window::{self, Chunk, LANES, Lanes, Window};
 use super::{Extent, Record, Scheme};
+use crate::kernel::Avx2;
 
 /// [`window::extend`] with AVX2.
 pub(super) fn extend<R: Record>(
+    proof: Avx2,
     query: &[u8],
     subject: &[u8],
     scheme: &Scheme<'_>,
@@ -16,46 +18,48 @@ pub(super) fn extend<R: Record>(
 ) -> Extent {
     #[target_feature(enable = "avx2")]
     fn inner<R: Record>(
+        proof: Avx2,
         query: &[u8],
         subject: &[u8],
         scheme: &Scheme<'_>,
         window: &mut Window,
         record: &mut R,
     ) -> Extent {
-        window::extend::<Avx2, R>(query, subject, scheme, window, record)
+        window::extend::<Halves, R>(proof, query, subject, scheme, window, record)
     }
-    // SAFETY: this kernel is chosen only after the CPU feature was detected.
-    unsafe { inner(query, subject, scheme, window, record) }
+    // SAFETY: the proof says that the CPU has the instructions.
+    unsafe { inner(proof, query, subject, scheme, window, record) }
 }
 
-/// A chunk in two registers. Made and used within [`extend`] only.
+/// A chunk in two registers. That there is one is proof of the instructions.
 #[derive(Clone, Copy)]
-struct Avx2(__m256i, __m256i);
+struct Halves(__m256i, __m256i);
 
-impl Lanes for Avx2 {
+impl Lanes for Halves {
+    type Proof = Avx2;
     /// All bits of a chosen lane.
-    type Mask = Avx2;
+    type Mask = Halves;
 
     #[inline(always)]
-    fn splat(score: i32) -> Self {
-        // SAFETY: called from `extend` only, so the CPU has the instructions.
+    fn splat(_: Avx2, score: i32) -> Self {
+        // SAFETY: the proof says that the CPU has the instructions.
         let lanes = unsafe { _mm256_set1_epi32(score) };
-        Avx2(lanes, lanes)
+        Halves(lanes, lanes)
     }
 
     #[inline(always)]
-    fn load(chunk: &Chunk) -> Self {
+    fn load(_: Avx2, chunk: &Chunk) -> Self {
         let (halves, _) = chunk.as_chunks::<8>();
-        // SAFETY: as in `splat`; the loads are of 32 bytes and need no alignment.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 32 bytes and need no alignment.
         let load = |half: &[i32; 8]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
-        Avx2(load(&halves[0]), load(&halves[1]))
+        Halves(load(&halves[0]), load(&halves[1]))
     }
 
     #[inline(always)]
     fn store(self) -> Chunk {
         let mut out = [0; LANES];
         let (halves, _) = out.as_chunks_mut::<8>();
-        // SAFETY: as in `splat`; the stores are of 32 bytes and need no alignment.
+        // SAFETY: the lanes are proof that the CPU has the instructions; the stores are of 32 bytes and need no alignment.
         unsafe {
             _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), self.0);
             _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), self.1);
@@ -64,46 +68,46 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn look_up(table: &[i32; 32], codes: &[u8; LANES]) -> Self {
+    fn look_up(_: Avx2, table: &[i32; 32], codes: &[u8; LANES]) -> Self {
         let (halves, _) = codes.as_chunks::<8>();
-        // SAFETY: as in `splat`; the loads are of 8 bytes and need no alignment, and codes of five bits are within the table.
+        // SAFETY: by the proof the CPU has the instructions; the loads are of 8 bytes and need no alignment, and codes of five bits are within the table.
         let look = |codes: &[u8; 8]| unsafe {
             let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.as_ptr().cast()));
             let codes = _mm256_and_si256(codes, _mm256_set1_epi32(31));
             _mm256_i32gather_epi32::<4>(table.as_ptr(), codes)
         };
-        Avx2(look(&halves[0]), look(&halves[1]))
+        Halves(look(&halves[0]), look(&halves[1]))
     }
 
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         zip(self, other, |a, b| unsafe { _mm256_add_epi32(a, b) })
     }
 
     #[inline(always)]
     fn minus(self, other: Self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         zip(self, other, |a, b| unsafe { _mm256_sub_epi32(a, b) })
     }
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         zip(self, other, |a, b| unsafe { _mm256_max_epi32(a, b) })
     }
 
     #[inline(always)]
     fn above(self, other: Self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         zip(self, other, |a, b| unsafe { _mm256_cmpgt_epi32(a, b) })
     }
 
     #[inline(always)]
     fn replace(self, chosen: Self, other: Self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         unsafe {
-            Avx2(
+            Halves(
                 _mm256_blendv_epi8(self.0, other.0, chosen.0),
                 _mm256_blendv_epi8(self.1, other.1, chosen.1),
             )
@@ -112,17 +116,17 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn bits(mask: Self) -> u16 {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         let bits = |half| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(half)) };
         (bits(mask.0) | bits(mask.1) << 8) as u16
     }
 
     #[inline(always)]
     fn up<const BY: usize>(self, below: Self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         unsafe {
             // Each 16 bytes take the last bytes of those before.
-            let before = Avx2(
+            let before = Halves(
                 _mm256_permute2x128_si256::<0x21>(below.1, self.0),
                 _mm256_permute2x128_si256::<0x21>(self.0, self.1),
             );
@@ -130,7 +134,7 @@ impl Lanes for Avx2 {
                 1 => zip(self, before, |a, b| _mm256_alignr_epi8::<12>(a, b)),
                 2 => zip(self, before, |a, b| _mm256_alignr_epi8::<8>(a, b)),
                 4 => before,
-                8 => Avx2(below.1, self.0),
+                8 => Halves(below.1, self.0),
                 _ => unreachable!("moves are powers of two up to 8"),
             }
         }
@@ -138,15 +142,15 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn spread_last(self) -> Self {
-        // SAFETY: as in `splat`.
+        // SAFETY: the lanes are proof that the CPU has the instructions.
         let lanes = unsafe { _mm256_permutevar8x32_epi32(self.1, _mm256_set1_epi32(7)) };
-        Avx2(lanes, lanes)
+        Halves(lanes, lanes)
     }
 
     #[inline(always)]
     fn narrow(self) -> [u8; LANES] {
         let mut out = [0; LANES];
-        // SAFETY: as in `splat`; the store is of 16 bytes and needs no alignment.
+        // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes and needs no alignment.
         unsafe {
             let pairs = _mm256_packs_epi32(self.0, self.1);
             let pairs = _mm256_permute4x64_epi64::<0b11_01_10_00>(pairs);
@@ -158,6 +162,6 @@ impl Lanes for Avx2 {
 }
 
 #[inline(always)]
-fn zip(a: Avx2, b: Avx2, f: impl Fn(__m256i, __m256i) -> __m256i) -> Avx2 {
-    Avx2(f(a.0, b.0), f(a.1, b.1))
+fn zip(a: Halves, b: Halves, f: impl Fn(__m256i, __m256i) -> __m256i) -> Halves {
+    Halves(f(a.0, b.0), f(a.1, b.1))
 }

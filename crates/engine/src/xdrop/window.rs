@@ -25,11 +25,13 @@ const DROPPED: Chunk = [NEVER; LANES];
 pub(super) trait Lanes: Copy {
     /// A choice of lanes.
     type Mask: Copy;
-    fn splat(score: i32) -> Self;
-    fn load(chunk: &Chunk) -> Self;
+    /// Proof of the instructions.
+    type Proof: Copy;
+    fn splat(proof: Self::Proof, score: i32) -> Self;
+    fn load(proof: Self::Proof, chunk: &Chunk) -> Self;
     fn store(self) -> Chunk;
     /// Scores of the codes, none of which is above 31.
-    fn look_up(table: &[i32; 32], codes: &[u8; LANES]) -> Self;
+    fn look_up(proof: Self::Proof, table: &[i32; 32], codes: &[u8; LANES]) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
@@ -48,7 +50,8 @@ pub(super) trait Lanes: Copy {
 }
 
 /// What all rows of an extension have in common.
-struct Rules<'a, L> {
+struct Rules<'a, L: Lanes> {
+    proof: L::Proof,
     /// Residues, and one that is not aligned.
     subject: &'a [u8],
     /// What of them does not fill a chunk.
@@ -66,23 +69,24 @@ struct Rules<'a, L> {
 
 impl<'a, L: Lanes> Rules<'a, L> {
     #[inline(always)]
-    fn new(subject: &'a [u8], scheme: &Scheme<'_>) -> Self {
+    fn new(proof: L::Proof, subject: &'a [u8], scheme: &Scheme<'_>) -> Self {
         let extend = scheme.gaps.extend;
         let open_extend = scheme.gaps.open + extend;
         let mut tail = [0; LANES];
         let (_, rest) = subject.as_chunks::<LANES>();
         tail[..rest.len()].copy_from_slice(rest);
         Rules {
+            proof,
             subject,
             tail,
             open_extend,
             extend,
             x_drop: scheme.x_drop.max(open_extend),
-            first_residue: L::splat(open_extend),
-            residue: L::splat(extend),
-            way: L::load(&std::array::from_fn(|lane| lane as i32 * extend)),
-            chunk: L::splat(LANES as i32 * extend),
-            opening: L::splat(scheme.gaps.open),
+            first_residue: L::splat(proof, open_extend),
+            residue: L::splat(proof, extend),
+            way: L::load(proof, &std::array::from_fn(|lane| lane as i32 * extend)),
+            chunk: L::splat(proof, LANES as i32 * extend),
+            opening: L::splat(proof, scheme.gaps.open),
         }
     }
 
@@ -98,9 +102,9 @@ impl<'a, L: Lanes> Rules<'a, L> {
         let floor = top - self.x_drop;
         let left = self.subject.len() - chunk * LANES;
         if left >= LANES {
-            return L::splat(floor);
+            return L::splat(self.proof, floor);
         }
-        L::load(&std::array::from_fn(|lane| if lane < left { floor } else { i32::MAX }))
+        L::load(self.proof, &std::array::from_fn(|lane| if lane < left { floor } else { i32::MAX }))
     }
 }
 
@@ -119,13 +123,14 @@ pub(crate) struct Window {
 /// See [`extend`](super::extend).
 #[inline(always)]
 pub(super) fn extend<L: Lanes, R: Record>(
+    proof: L::Proof,
     query: &[u8],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
     record: &mut R,
 ) -> Extent {
-    let rules = Rules::<L>::new(subject, scheme);
+    let rules = Rules::<L>::new(proof, subject, scheme);
     let mut extent = Extent::default();
     window.start(&rules, record);
     for (row, &residue) in query.iter().enumerate() {
@@ -175,7 +180,8 @@ impl Window {
         top: &mut i32,
         record: &mut impl Record,
     ) -> Option<usize> {
-        let dropped = L::splat(NEVER);
+        let proof = rules.proof;
+        let dropped = L::splat(proof, NEVER);
         let mut top_at = None;
         let (mut chunk, reach) = (self.first, self.end);
         (self.first, self.end) = (usize::MAX, 0);
@@ -188,12 +194,12 @@ impl Window {
                 self.gaps.push(DROPPED);
             }
             let (best, gaps) = (&mut self.best[chunk], &mut self.gaps[chunk]);
-            let moved = L::load(best).plus(L::look_up(scores, rules.letters(chunk)));
+            let moved = L::load(proof, best).plus(L::look_up(proof, scores, rules.letters(chunk)));
             let pair = moved.up::<1>(leaving);
             leaving = moved;
-            let down = L::load(gaps);
+            let down = L::load(proof, gaps);
             let without = pair.max(down);
-            let all = running_maximum(without.plus(way)).max(running);
+            let all = running_maximum(proof, without.plus(way)).max(running);
             let across = all.up::<1>(running).minus(way).minus(rules.opening);
             running = all.spread_last();
             way = way.plus(rules.chunk);
@@ -203,7 +209,7 @@ impl Window {
                 (down.minus(rules.residue), across.minus(rules.residue));
             *gaps = longer_down.max(opened).store();
             record.take(|| {
-                let flag = |flag: u8| L::splat(i32::from(flag));
+                let flag = |flag: u8| L::splat(proof, i32::from(flag));
                 let none = flag(0);
                 flag(SUBSTITUTION)
                     .replace(down.above(pair), flag(GAP_IN_SUBJECT))
@@ -213,10 +219,10 @@ impl Window {
                     .narrow()
             });
             let mut kept = score.replace(rules.floor(chunk, *top).above(score), dropped);
-            if L::bits(kept.above(L::splat(*top))) != 0 {
+            if L::bits(kept.above(L::splat(proof, *top))) != 0 {
                 let mut cells = kept.store();
                 top_at = Some(chunk * LANES + raise(&mut cells, top, rules.x_drop));
-                kept = L::load(&cells);
+                kept = L::load(proof, &cells);
             }
             *best = kept.store();
             let live = L::bits(kept.above(dropped));
@@ -233,8 +239,8 @@ impl Window {
 
 /// The highest of each lane and those below it.
 #[inline(always)]
-fn running_maximum<L: Lanes>(scores: L) -> L {
-    let dropped = L::splat(NEVER);
+fn running_maximum<L: Lanes>(proof: L::Proof, scores: L) -> L {
+    let dropped = L::splat(proof, NEVER);
     let two = scores.max(scores.up::<1>(dropped));
     let four = two.max(two.up::<2>(dropped));
     let eight = four.max(four.up::<4>(dropped));

@@ -4,6 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::{Advance, SLACK, Steps};
+use crate::kernel::Avx2;
 
 /// Registers of scores; the other of the sixteen hold maxima and what is on its way.
 pub(super) const MAX_ELEMENTS: usize = 12;
@@ -12,13 +13,14 @@ pub(super) const LANES: usize = 32;
 
 /// See [`super::Stepper::advance`].
 pub(super) fn advance(
+    _: Avx2,
     elements: usize,
     steps: &Steps,
     before: &mut [i8],
     after: &mut [i8],
     leaving: &mut [i8],
 ) -> Advance {
-    // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::kernel::Kernel::detect`]).
+    // SAFETY: the proof says that the CPU has the instructions.
     unsafe {
         with_elements!(elements, [1 2 3 4 5 6 7 8 9 10 11 12], run(steps, before, after, leaving))
     }

@@ -10,6 +10,7 @@ use std::arch::asm;
 use std::arch::x86_64::{__cpuid, _mm512_set1_epi8};
 
 use super::{Advance, CODES, SLACK, Steps, UNROLLED};
+use crate::kernel::Avx512;
 
 /// Registers of scores.
 pub(super) const MAX_ELEMENTS: usize = 16;
@@ -39,6 +40,7 @@ impl Watch {
 
 /// See [`super::Stepper::advance`].
 pub(super) fn advance(
+    _: Avx512,
     watch: Watch,
     elements: usize,
     steps: &Steps,
@@ -53,7 +55,7 @@ pub(super) fn advance(
     assert!(before.len() == elements * LANES && after.len() == elements * LANES);
     assert!(steps.codes.len() >= count + SLACK && steps.entering.len() >= count + SLACK);
     assert!(leaving.len() >= count + SLACK);
-    // SAFETY: the caller chose this kernel after detecting the CPU feature ([`crate::kernel::Kernel::detect`]); what the
+    // SAFETY: the proof says that the CPU has the instructions; what the
     // assembly reads and writes lies in the slices, which are as long as asserted.
     let (left, below) = unsafe {
         match watch {

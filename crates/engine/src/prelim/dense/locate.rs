@@ -58,9 +58,11 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::{Steps, next_lanes, run};
+    use crate::kernel::{Avx2, Avx512};
 
     /// [`super::portable`] with AVX-512BW.
     pub(in super::super) fn avx512(
+        _: Avx512,
         steps: &Steps,
         before: &mut [i8],
         found: impl FnMut(usize, usize),
@@ -87,12 +89,13 @@ mod x86 {
                 _mm512_mask_cmpge_epi8_mask(below, to, threshold)
             });
         }
-        // SAFETY: this kernel is chosen only after the CPU feature was detected.
+        // SAFETY: the proof says that the CPU has the instructions.
         unsafe { inner(steps, before, found) }
     }
 
     /// [`super::portable`] with AVX2.
     pub(in super::super) fn avx2(
+        _: Avx2,
         steps: &Steps,
         before: &mut [i8],
         found: impl FnMut(usize, usize),
@@ -114,7 +117,7 @@ mod x86 {
                 u64::from(_mm256_movemask_epi8(rises) as u32)
             });
         }
-        // SAFETY: this kernel is chosen only after the CPU feature was detected.
+        // SAFETY: the proof says that the CPU has the instructions.
         unsafe { inner(steps, before, found) }
     }
 }

@@ -6,14 +6,16 @@ use super::avx2;
 use super::avx512::{self, Watch};
 use super::{Advance, Steps, UNROLLED, locate, portable};
 use crate::kernel::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::{Avx2, Avx512};
 
 /// A variant of the filter; all find the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stepper {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Watch),
+    Avx512(Avx512, Watch),
     #[cfg(target_arch = "x86_64")]
-    Avx2,
+    Avx2(Avx2),
     Portable,
 }
 
@@ -22,9 +24,9 @@ impl Stepper {
     pub fn of(kernel: Kernel) -> Stepper {
         match kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => Stepper::Avx512(Watch::detect()),
+            Kernel::Avx512(proof) => Stepper::Avx512(proof, Watch::detect()),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => Stepper::Avx2,
+            Kernel::Avx2(proof) => Stepper::Avx2(proof),
             _ => Stepper::Portable,
         }
     }
@@ -33,9 +35,9 @@ impl Stepper {
     pub fn lanes(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx512(_) => avx512::LANES,
+            Stepper::Avx512(..) => avx512::LANES,
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx2 => avx2::LANES,
+            Stepper::Avx2(_) => avx2::LANES,
             Stepper::Portable => portable::LANES,
         }
     }
@@ -44,9 +46,9 @@ impl Stepper {
     pub fn most_elements(self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx512(_) => avx512::MAX_ELEMENTS,
+            Stepper::Avx512(..) => avx512::MAX_ELEMENTS,
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx2 => avx2::MAX_ELEMENTS,
+            Stepper::Avx2(_) => avx2::MAX_ELEMENTS,
             Stepper::Portable => portable::MAX_ELEMENTS,
         }
     }
@@ -66,11 +68,11 @@ impl Stepper {
         let elements = before.len() / self.lanes();
         match self {
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx512(watch) => {
-                avx512::advance(watch, elements, steps, before, after, leaving)
+            Stepper::Avx512(proof, watch) => {
+                avx512::advance(proof, watch, elements, steps, before, after, leaving)
             }
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx2 => avx2::advance(elements, steps, before, after, leaving),
+            Stepper::Avx2(proof) => avx2::advance(proof, elements, steps, before, after, leaving),
             Stepper::Portable => portable::advance(elements, steps, before, after, leaving),
         }
     }
@@ -103,9 +105,9 @@ impl Stepper {
     fn look(self, steps: &Steps, before: &mut [i8], found: impl FnMut(usize, usize)) {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx512(_) => locate::avx512(steps, before, found),
+            Stepper::Avx512(proof, _) => locate::avx512(proof, steps, before, found),
             #[cfg(target_arch = "x86_64")]
-            Stepper::Avx2 => locate::avx2(steps, before, found),
+            Stepper::Avx2(proof) => locate::avx2(proof, steps, before, found),
             Stepper::Portable => locate::portable::<{ portable::LANES }>(steps, before, found),
         }
     }

@@ -5,6 +5,8 @@ use fleetblast_stats::scoring::ScoringSystem;
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Watch;
 use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::Avx512;
 use crate::prelim::profile;
 use crate::prelim::testing::{Random, kernels};
 
@@ -40,8 +42,9 @@ fn passing(
 fn steppers() -> Vec<Stepper> {
     let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::of).collect();
     #[cfg(target_arch = "x86_64")]
-    if kernels().contains(&Kernel::Avx512) {
-        steppers.extend([Watch::Comparison, Watch::Maximum].map(Stepper::Avx512));
+    if let Some(proof) = Avx512::detect() {
+        let watches = [Watch::Comparison, Watch::Maximum];
+        steppers.extend(watches.map(|watch| Stepper::Avx512(proof, watch)));
     }
     steppers
 }

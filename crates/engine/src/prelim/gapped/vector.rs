@@ -17,7 +17,6 @@
 //!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
 use super::{Direction, Extent, GapCosts, MARGIN};
-use crate::kernel::Kernel;
 use crate::prelim::profile::PaddedScores;
 use fleetblast_seq::alphabet::SENTINEL;
 
@@ -43,7 +42,6 @@ pub(super) type Cells = [i8; LANES];
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
 pub(in crate::prelim) struct Frames {
-    kernel: Kernel,
     /// Scores per query residue code, per subject residue code.
     scores: Box<[[i8; 32]; 32]>,
     costs: GapCosts,
@@ -63,11 +61,7 @@ pub(in crate::prelim) struct Frames {
 
 impl Frames {
     /// Prepares extensions; `None` where bytes do not suffice for the scores and costs.
-    pub(in crate::prelim) fn new(
-        scores: &PaddedScores,
-        costs: GapCosts,
-        kernel: Kernel,
-    ) -> Option<Frames> {
+    pub(in crate::prelim) fn new(scores: &PaddedScores, costs: GapCosts) -> Option<Frames> {
         let GapCosts { open_extend, extend, x_drop } = costs;
         let (never, most) = (i32::from(NEVER), scores.iter().flatten().copied().max()?.max(0));
         // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
@@ -90,7 +84,6 @@ impl Frames {
         };
         let [first, first_gaps] = first_row(zero, costs);
         Some(Frames {
-            kernel,
             scores: Box::new(scores.map(|row| row.map(clipped))),
             costs,
             zero: zero as i8,
@@ -100,15 +93,6 @@ impl Frames {
             opening: by_lane(&|lane| open_extend - lane * extend),
             arriving: by_lane(&|lane| (lane - 1) * extend),
         })
-    }
-
-    /// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
-    /// a direction goes to. `None` for a direction whose window does not fit the frame.
-    pub(in crate::prelim) fn extend(&self, directions: [Direction; 2]) -> [Option<Extent>; 2] {
-        match self.kernel {
-            Kernel::Avx512 => super::avx512::extend(self, directions),
-            _ => super::avx2::extend(self, directions),
-        }
     }
 }
 
@@ -135,11 +119,13 @@ fn clipped(score: i32) -> i8 {
 
 /// The lanes of a row. Sums and differences stop at the ends of a byte's range.
 pub(super) trait Row: Copy {
-    fn splat(byte: i8) -> Self;
-    fn load(cells: &Cells) -> Self;
+    /// Proof of the instructions.
+    type Proof: Copy;
+    fn splat(proof: Self::Proof, byte: i8) -> Self;
+    fn load(proof: Self::Proof, cells: &Cells) -> Self;
     fn store(self) -> Cells;
     /// Scores of the codes by a table of 32; no code is above 31.
-    fn look_up(table: &[i8; 32], codes: &[u8; LANES]) -> Self;
+    fn look_up(proof: Self::Proof, table: &[i8; 32], codes: &[u8; LANES]) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
@@ -159,11 +145,17 @@ pub(super) trait Row: Copy {
     fn sections_up<const BY: usize>(self) -> Self;
 }
 
-/// See [`Frames::extend`].
+/// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
+/// a direction goes to. `None` for a direction whose window does not fit the frame.
 #[inline(always)]
-pub(super) fn run<R: Row>(frames: &Frames, directions: [Direction; 2]) -> [Option<Extent>; 2] {
-    let costs = Costs::<R>::new(frames);
-    let [mut left, mut right] = directions.map(|direction| Extension::new(frames, direction));
+pub(super) fn run<R: Row>(
+    proof: R::Proof,
+    frames: &Frames,
+    directions: [Direction; 2],
+) -> [Option<Extent>; 2] {
+    let costs = Costs::<R>::new(proof, frames);
+    let [mut left, mut right] =
+        directions.map(|direction| Extension::new(proof, frames, direction));
     while left.alive && right.alive {
         left.step(frames, &costs);
         right.step(frames, &costs);
@@ -190,14 +182,14 @@ struct Costs<R> {
 
 impl<R: Row> Costs<R> {
     #[inline(always)]
-    fn new(frames: &Frames) -> Self {
+    fn new(proof: R::Proof, frames: &Frames) -> Self {
         let costs = frames.costs;
         Costs {
-            open_extend: R::splat(costs.open_extend as i8),
-            extend: R::splat(costs.extend as i8),
-            opening: R::load(&frames.opening),
-            arriving: R::load(&frames.arriving),
-            section: R::splat((SECTION as i32 * costs.extend) as i8),
+            open_extend: R::splat(proof, costs.open_extend as i8),
+            extend: R::splat(proof, costs.extend as i8),
+            opening: R::load(proof, &frames.opening),
+            arriving: R::load(proof, &frames.arriving),
+            section: R::splat(proof, (SECTION as i32 * costs.extend) as i8),
         }
     }
 
@@ -219,7 +211,8 @@ impl<R: Row> Costs<R> {
 }
 
 /// An extension on its way.
-struct Extension<'a, R> {
+struct Extension<'a, R: Row> {
+    proof: R::Proof,
     direction: Direction<'a>,
     /// Query residues that were taken.
     taken: usize,
@@ -243,16 +236,17 @@ struct Extension<'a, R> {
 
 impl<'a, R: Row> Extension<'a, R> {
     #[inline(always)]
-    fn new(frames: &Frames, direction: Direction<'a>) -> Self {
+    fn new(proof: R::Proof, frames: &Frames, direction: Direction<'a>) -> Self {
         let zero = frames.zero;
         Extension {
+            proof,
             direction,
             taken: 0,
             position: direction.at - CENTRE,
-            scores: R::load(&frames.first),
-            gaps: R::load(&frames.first_gaps),
-            best: R::splat(zero),
-            floor: R::splat(zero - frames.costs.x_drop as i8),
+            scores: R::load(proof, &frames.first),
+            gaps: R::load(proof, &frames.first_gaps),
+            best: R::splat(proof, zero),
+            floor: R::splat(proof, zero - frames.costs.x_drop as i8),
             top: zero,
             base: -i32::from(zero),
             extent: Extent::default(),
@@ -277,7 +271,7 @@ impl<'a, R: Row> Extension<'a, R> {
             self.alive = false;
             return;
         };
-        let pairs = R::look_up(&frames.scores[(letter & 31) as usize], codes);
+        let pairs = R::look_up(self.proof, &frames.scores[(letter & 31) as usize], codes);
         let gaps = self.gaps.down();
         let without = self.scores.plus(pairs).max(gaps);
         let scores = without.max(costs.across(without));
@@ -310,8 +304,8 @@ impl<'a, R: Row> Extension<'a, R> {
             lane = records.trailing_zeros() as usize;
             top = cells[lane];
             let right = !1 << lane;
-            lanes &= !right | scores.keep(R::splat(top - x_drop)).1;
-            records &= scores.above(R::splat(top));
+            lanes &= !right | scores.keep(R::splat(self.proof, top - x_drop)).1;
+            records &= scores.above(R::splat(self.proof, top));
         }
         if at_edge(lanes) {
             self.shift(lanes);
@@ -331,8 +325,8 @@ impl<'a, R: Row> Extension<'a, R> {
             top = frames.zero;
         }
         self.top = top;
-        self.best = R::splat(top);
-        self.floor = R::splat(top - x_drop);
+        self.best = R::splat(self.proof, top);
+        self.floor = R::splat(self.proof, top - x_drop);
     }
 
     /// Moves the base up, and all scores down by as much.
@@ -341,8 +335,8 @@ impl<'a, R: Row> Extension<'a, R> {
         self.base += by;
         // A byte holds the halves only.
         for part in [by / 2, by - by / 2] {
-            self.scores = self.scores.minus(R::splat(part as i8));
-            self.gaps = self.gaps.minus(R::splat(part as i8));
+            self.scores = self.scores.minus(R::splat(self.proof, part as i8));
+            self.gaps = self.gaps.minus(R::splat(self.proof, part as i8));
         }
     }
 
@@ -359,8 +353,8 @@ impl<'a, R: Row> Extension<'a, R> {
         let by = below as isize - (room / 2) as isize;
         // Not beyond the margin, as a live lane stands for a column of the subject.
         self.position = self.position.wrapping_add_signed(by);
-        self.scores = R::load(&shifted(&self.scores.store(), by));
-        self.gaps = R::load(&shifted(&self.gaps.store(), by));
+        self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
+        self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
     }
 }
 

@@ -3,9 +3,8 @@
 //! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare (long words of the
 //! compressed alphabet).
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod lookup;
+mod reached;
 mod rows;
 mod table;
 #[cfg(test)]
@@ -79,7 +78,7 @@ impl Group {
         let Diagonals { table, base, .. } = diagonals;
         let mask = table.len() - 1;
         self.lookup.word_hits(part.residues, |s, position| {
-            if !part.allows(s, rule) {
+            if !part.allows(s, rule.word_size, rule.window == 0) {
                 return;
             }
             let slot = self.slots[position as usize] as usize;

@@ -1,11 +1,10 @@
 //! For each letter of the alphabet a row of how the query's residues score against it: added up along a subject word, the rows
 //! tell what the word scores everywhere in the query.
 
+use super::reached::{LANES, reached};
 use crate::kernel::Kernel;
 use crate::prelim::words::Words;
 
-/// Positions that are looked at together.
-pub(super) const LANES: usize = 32;
 /// The score of no word: words have at most seven letters, of at most about 1,200 each (the compressed alphabet's tryptophan).
 const NEVER: i16 = i16::MAX;
 
@@ -76,10 +75,7 @@ impl Rows {
 
     /// Nanoseconds that a subject of so many residues takes, roughly.
     pub fn cost(&self, kernel: Kernel, residues: usize) -> u64 {
-        let scores_per_ns = match kernel {
-            Kernel::Avx512 | Kernel::Avx2 => 45,
-            Kernel::Portable => 20,
-        };
+        let scores_per_ns = if kernel.avx2().is_some() { 45 } else { 20 };
         (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64
     }
 
@@ -107,11 +103,7 @@ impl Rows {
                 hit(position as u32);
             }
         };
-        match kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 | Kernel::Avx2 => super::avx2::reached(rows, &self.limits, found),
-            _ => reached(rows, &self.limits, found),
-        }
+        reached(kernel, rows, &self.limits, found);
     }
 
     /// The digits of a word.
@@ -129,21 +121,5 @@ impl Rows {
     fn equal(&self, word: &[u8], position: usize) -> bool {
         let own = &self.digits[position..position + word.len()];
         word.iter().zip(own).all(|(&digit, own)| *own == Some(digit))
-    }
-}
-
-/// Calls `found` with the positions where the rows together reach the limit, ascending. All have the same length.
-fn reached<const SIZE: usize>(rows: [&[i16]; SIZE], limits: &[i16], mut found: impl FnMut(usize)) {
-    for (at, limits) in limits.chunks_exact(LANES).enumerate() {
-        let mut sums = [0i16; LANES];
-        for row in rows {
-            for (sum, score) in sums.iter_mut().zip(&row[at * LANES..][..LANES]) {
-                *sum = sum.saturating_add(*score);
-            }
-        }
-        if sums.iter().zip(limits).fold(false, |any, (sum, limit)| any | (sum >= limit)) {
-            let lanes = (0..LANES).filter(|&lane| sums[lane] >= limits[lane]);
-            lanes.for_each(|lane| found(at * LANES + lane));
-        }
     }
 }

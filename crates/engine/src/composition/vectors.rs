@@ -1,0 +1,50 @@
+//! The optimisation with the instructions at hand.
+
+use super::Letters;
+use super::optimize::{Optimizer, Start};
+use crate::kernel::Kernel;
+
+/// [`Optimizer::iterate`] with the instructions of a kernel. Whatever the kernel, the numbers are the same to the last bit.
+pub(super) fn optimize(
+    kernel: Kernel,
+    optimizer: &mut Optimizer,
+    start: &Start,
+    rows: &Letters,
+    columns: &Letters,
+) -> bool {
+    match kernel.avx2() {
+        #[cfg(target_arch = "x86_64")]
+        Some(proof) => x86::avx2(proof, optimizer, start, rows, columns),
+        _ => optimizer.iterate(start, rows, columns),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    //! With instructions that not every CPU has.
+    #![allow(unsafe_code)]
+
+    use super::{Letters, Optimizer, Start};
+    use crate::kernel::Avx2;
+
+    /// With AVX2: sums have four lanes, a register of it. Without fused operations, which would round otherwise.
+    pub(super) fn avx2(
+        _: Avx2,
+        optimizer: &mut Optimizer,
+        start: &Start,
+        rows: &Letters,
+        columns: &Letters,
+    ) -> bool {
+        #[target_feature(enable = "avx2")]
+        fn inner(
+            optimizer: &mut Optimizer,
+            start: &Start,
+            rows: &Letters,
+            columns: &Letters,
+        ) -> bool {
+            optimizer.iterate(start, rows, columns)
+        }
+        // SAFETY: the proof says that the CPU has the instructions.
+        unsafe { inner(optimizer, start, rows, columns) }
+    }
+}
