@@ -1,4 +1,4 @@
-//! Which boxes are enclosed by an alignment already made: the semantics of NCBI's interval tree (spec 5.6).
+//! Which boxes are enclosed by an alignment already made: the semantics of NCBI's interval tree (rules 5.6).
 //!
 //! A member of at least the same score, whose closed box holds both corners of the box asked about, encloses it.
 //! The members are an unordered set, so any exact index gives the same answers. Up to some dozens of members are scanned; beyond,
@@ -198,7 +198,7 @@ mod tests {
         Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 }
     }
 
-    /// The rules of spec 5.6 taken literally, as the reference.
+    /// The rules of rules 5.6 taken literally, as the reference.
     #[derive(Default)]
     struct Naive(Vec<Member>);
 

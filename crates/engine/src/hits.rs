@@ -25,7 +25,7 @@ pub struct PrelimHsp {
     pub evalue: f64,
 }
 
-/// The preliminary HSPs of one query in one subject, in ORDER-S (spec 5.7).
+/// The preliminary HSPs of one query in one subject, in ORDER-S (rules 5.7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHit {
     /// Subject, counted over the whole database.

@@ -1,4 +1,4 @@
-//! The total orders on HSPs and on hits (spec 5.7, 5.8), and the rule of common end points.
+//! The total orders on HSPs and on hits (rules 5.7, 5.8), and the rule of common end points.
 //!
 //! Nothing here depends on the order of arrival: complete ties within a list keep their present order, as the merge
 //! sort behind the C library's `qsort` does.
@@ -137,7 +137,7 @@ pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
     a.evalue.total_cmp(&b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
-/// Keeps one HSP of those that share a start, then one of those that share an end (spec 5.7.1): the one of highest
+/// Keeps one HSP of those that share a start, then one of those that share an end (rules 5.7.1): the one of highest
 /// score, then the longer one. Leaves the list ordered by ends; put it in ORDER-S afterwards.
 pub fn common_endpoints<T: Hsp>(hsps: &mut Vec<T>) {
     if hsps.len() < 2 {

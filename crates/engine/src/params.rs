@@ -124,6 +124,6 @@ pub struct DatabaseTotals {
     pub space_residues: i64,
     /// Number of sequences.
     pub sequences: i64,
-    /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (spec 5.1).
+    /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (rules 5.1).
     pub min_length: i32,
 }

@@ -1,4 +1,4 @@
-//! Queries ready for a search: masked, with their statistics (spec 2).
+//! Queries ready for a search: masked, with their statistics (rules 2).
 
 use std::ops::Range;
 
@@ -80,7 +80,7 @@ fn searchable(residues: &[u8]) -> Vec<u8> {
     residues.iter().map(|&code| if code == alphabet::O { alphabet::X } else { code }).collect()
 }
 
-/// Length adjustment and effective search space of a query (spec 1.5); an unsearchable query has neither.
+/// Length adjustment and effective search space of a query (rules 1.5); an unsearchable query has neither.
 fn search_space(
     len: usize,
     karlin: Option<&KarlinBlock>,

@@ -25,7 +25,7 @@ const RANGE_RESIDUES: u64 = 256 * 1024;
 pub const RANGES_PER_THREAD: usize = 16;
 /// Ranges at most: each costs a little for every query.
 const MAX_RANGES: usize = 4096;
-/// Matches per thread that are aligned before the early stop is looked at again (spec 6.1).
+/// Matches per thread that are aligned before the early stop is looked at again (rules 6.1).
 const MATCHES_PER_THREAD: usize = 32;
 
 /// How long the phases took, wall time.

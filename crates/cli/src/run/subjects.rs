@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::messages::{complain, say, warn};
 use crate::plan::{Plan, Source, Subjects};
 
-/// Shortest subject that BLAST+ assumes in a database (spec 5.1).
+/// Shortest subject that BLAST+ assumes in a database (rules 5.1).
 const MIN_SUBJECT_LENGTH: i32 = 10;
 /// What BLAST+ says of an input without sequences.
 const NO_SUBJECTS: &str = "Empty CBlastQueryVector";

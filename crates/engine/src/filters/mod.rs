@@ -1,4 +1,4 @@
-//! Filters that may replace the plain list of best subjects: culling and best hit (spec 5.10).
+//! Filters that may replace the plain list of best subjects: culling and best hit (rules 5.10).
 //!
 //! Both look at the HSPs of one query only, both run once on preliminary and once on final HSPs, and both depend on the order in
 //! which subjects arrive: ascending OID at the preliminary stage, ORDER-H at the final one.

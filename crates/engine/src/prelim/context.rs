@@ -1,4 +1,4 @@
-//! Contexts: the queries, or the pieces of long queries, that the word finder searches (spec 2.3, 3.3, 5.1).
+//! Contexts: the queries, or the pieces of long queries, that the word finder searches (rules 2.3, 3.3, 5.1).
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// The context of a piece of one of the `queries`; `None` if it cannot be searched (spec 1.4).
+    /// The context of a piece of one of the `queries`; `None` if it cannot be searched (rules 1.4).
     pub fn new(
         queries: &[Query],
         piece: &Piece,
@@ -166,7 +166,7 @@ fn cutoff_score(
     gumbel.cutoff_score(evalue_limit(params), len as i32, totals.min_length, totals.residues)
 }
 
-/// The largest preliminary e-value that is kept (spec 5.1).
+/// The largest preliminary e-value that is kept (rules 5.1).
 pub(super) fn evalue_limit(params: &Params) -> f64 {
     let adjusted =
         matches!(params.composition, CompositionMode::Conditional | CompositionMode::Always);

@@ -1,4 +1,4 @@
-//! Lists of preliminary hits that keep the best subjects of a query (spec 5.8).
+//! Lists of preliminary hits that keep the best subjects of a query (rules 5.8).
 
 use std::cmp::Ordering;
 

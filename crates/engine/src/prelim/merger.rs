@@ -1,4 +1,4 @@
-//! Putting together the preliminary hits of ranges of OIDs (spec 5.8).
+//! Putting together the preliminary hits of ranges of OIDs (rules 5.8).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -162,7 +162,7 @@ impl Merger {
 }
 
 /// The contexts of a block. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
-/// searched in pieces as BLAST+ does (spec 2.3).
+/// searched in pieces as BLAST+ does (rules 2.3).
 pub(super) fn contexts(
     queries: &[Query],
     batches: &[usize],

@@ -1,4 +1,4 @@
-//! The preliminary search: words, ungapped and score-only gapped extensions (spec 4 and 5).
+//! The preliminary search: words, ungapped and score-only gapped extensions (rules 4 and 5).
 //!
 //! [`Searcher`] holds what is fixed for a block of queries and is shared by all threads. It searches any range of
 //! OIDs; the lists of several ranges are put together by [`Merger::absorb`], and what [`Merger::choose`] makes of those

@@ -1,4 +1,4 @@
-//! Long query batches are cut into overlapping chunks that are searched on their own (spec 2.3, 8.3; facts from
+//! Long query batches are cut into overlapping chunks that are searched on their own (rules 2.3, 8.3; facts from
 //! `split_query_aux_priv.cpp`, `split_query_cxx.cpp` and `Blast_HSPListsMerge`).
 
 use std::ops::Range;

@@ -66,7 +66,7 @@ struct Found {
 
 impl Searcher {
     /// Prepares a block of queries. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
-    /// batches are searched in pieces as BLAST+ does (spec 2.3).
+    /// batches are searched in pieces as BLAST+ does (rules 2.3).
     ///
     /// `kernel` chooses the instructions of the filters; `None` switches them off.
     pub fn new(

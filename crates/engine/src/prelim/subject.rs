@@ -1,4 +1,4 @@
-//! From the ungapped HSPs of one query in one subject to its preliminary hit (spec 5.3–5.7; facts from
+//! From the ungapped HSPs of one query in one subject to its preliminary hit (rules 5.3–5.7; facts from
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
 use super::block::Part;
@@ -123,7 +123,7 @@ impl GappedStage {
         }
     }
 
-    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its earlier parts (spec 5.3–5.7;
+    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its earlier parts (rules 5.3–5.7;
     /// `Blast_HSPListsMerge` in `blast_hits.c`, which has nothing to join where parts do not overlap). `ungapped` is in the
     /// order of [`UngappedHsp::order`] and not empty.
     pub fn extend(
@@ -341,7 +341,7 @@ fn directions<'a>(
     [left, right]
 }
 
-/// Where the gapped extension of an ungapped HSP starts: amid its best stretch (spec 5.4).
+/// Where the gapped extension of an ungapped HSP starts: amid its best stretch (rules 5.4).
 fn start_point(
     hsp: &UngappedHsp,
     context: &Context,

@@ -1,4 +1,4 @@
-//! Word hits to ungapped HSPs on one diagonal (spec 4.3, 4.4; facts from `aa_ungapped.c`).
+//! Word hits to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
 
 use super::block::Part;
 use super::context::Context;
@@ -14,7 +14,7 @@ pub(super) struct UngappedHsp {
 }
 
 impl UngappedHsp {
-    /// Sort key of spec 5.2: score descending, subject start, length descending, query start.
+    /// Sort key of rules 5.2: score descending, subject start, length descending, query start.
     pub fn order(&self) -> (i32, u32, std::cmp::Reverse<u32>, u32) {
         (-self.score, self.s_start, std::cmp::Reverse(self.len), self.q_start)
     }
@@ -201,7 +201,7 @@ impl DiagonalRule<'_> {
             self.left(context, part, q + best_start, s + best_start, score);
         let (right_score, right_len, stop) =
             self.right(context, part, q + end + 1, s + end + 1, left_score);
-        // BLAST+ measures the word from the last start it tried, not from the best one (spec 4.4).
+        // BLAST+ measures the word from the last start it tried, not from the best one (rules 4.4).
         let word_len = (end + 1).wrapping_sub(start);
         let hsp = UngappedHsp {
             score: right_score,

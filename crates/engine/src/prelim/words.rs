@@ -1,4 +1,4 @@
-//! Which words of a query are looked for, and which subject words match them (spec 4.1, 4.2).
+//! Which words of a query are looked for, and which subject words match them (rules 4.1, 4.2).
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};

@@ -1,4 +1,4 @@
-//! The gapped X-drop dynamic programming with traceback (spec 7.1).
+//! The gapped X-drop dynamic programming with traceback (rules 7.1).
 //!
 //! Rows are query residues, columns are subject residues, and a window of live columns moves along as in the score-only pass. What
 //! the alignment looks like depends on the exact growth of that window and on which of several equal predecessors wins, so both are

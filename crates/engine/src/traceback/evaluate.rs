@@ -1,4 +1,4 @@
-//! From scaled alignments to e-values and reported scores (spec 1.6, 6.5).
+//! From scaled alignments to e-values and reported scores (rules 1.6, 6.5).
 
 use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::KarlinBlock;

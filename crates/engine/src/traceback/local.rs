@@ -1,4 +1,4 @@
-//! Smith–Waterman passes without traceback (spec 6.6): the best local score and its end, and the start that belongs to it.
+//! Smith–Waterman passes without traceback (rules 6.6): the best local score and its end, and the start that belongs to it.
 //! Ties go to the first cell reached, so the order of the loops is part of the contract (`smith_waterman.c`).
 
 use std::ops::Range;

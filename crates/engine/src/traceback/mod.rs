@@ -1,4 +1,4 @@
-//! The traceback stage: from chosen preliminary hits to final alignments (spec 6, 7).
+//! The traceback stage: from chosen preliminary hits to final alignments (rules 6, 7).
 //!
 //! [`Traceback::align`] turns one preliminary hit into a [`Candidate`]; it depends on nothing but the query, the subject and
 //! the parameters, so that candidates can be made in any order, on any thread or rank. [`Selector`] then replays, in the order of
@@ -278,14 +278,14 @@ impl Traceback {
     }
 }
 
-/// Raw final gapped X-drop (spec 3.3).
+/// Raw final gapped X-drop (rules 3.3).
 fn final_x_drop(params: &Params) -> i32 {
     let lambda = params.scoring.gapped.lambda;
     let preliminary = (params.xdrop_gapped_bits * LN_2 / lambda) as i32;
     (params.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)) as i32
 }
 
-/// The hit of an ungapped search: every HSP is a single run of pairs (spec 5.9).
+/// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
 fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
     let Some(karlin) = query.karlin else {
         return Candidate { oid: hit.oid, key: None, first_local: None, alignments: Vec::new() };

@@ -1,4 +1,4 @@
-//! The test for nearly identical sequences, which decides whether a subject is masked before its composition is taken (spec 6.3).
+//! The test for nearly identical sequences, which decides whether a subject is masked before its composition is taken (rules 6.3).
 
 use crate::hits::PrelimHsp;
 

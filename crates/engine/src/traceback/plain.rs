@@ -1,4 +1,4 @@
-//! Traceback without composition adjustment (spec 6.8, `blast_traceback.c`).
+//! Traceback without composition adjustment (rules 6.8, `blast_traceback.c`).
 
 use super::dp::{Sequences, align_from};
 use super::{Candidate, Scratch, Traceback, TracebackQuery};

@@ -1,4 +1,4 @@
-//! Alignments done again with a matrix adjusted to the two compositions (spec 6.3, `redo_alignment.c`).
+//! Alignments done again with a matrix adjusted to the two compositions (rules 6.3, `redo_alignment.c`).
 
 use super::dp::{Sequences, align_from};
 use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Scratch, Traceback, TracebackQuery, near};

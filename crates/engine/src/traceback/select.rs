@@ -1,4 +1,4 @@
-//! Which candidates become hits, and in which order (spec 6.1, 6.9).
+//! Which candidates become hits, and in which order (rules 6.1, 6.9).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, spec 6.6, `redo_alignment.c`).
+//! Optimal local alignments in place of those of the X-drop heuristic (`-use_sw_tback`, rules 6.6, `redo_alignment.c`).
 
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;

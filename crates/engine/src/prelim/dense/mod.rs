@@ -8,7 +8,7 @@
 //! of a piece is kept and enters the next one. The subjects of a block stand on a line as well, with pads between them, so
 //! that the steps go on from one to the next.
 //!
-//! **Lossless.** An ungapped HSP of spec 4.4 covers a contiguous stretch of one diagonal and its score is the sum of the
+//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous stretch of one diagonal and its score is the sum of the
 //! scores there, whatever words, X-drops, windows or masks led to it: masks and words only remove HSPs. (From words of X alone one-hit
 //! extensions leave pairs out; contexts with such words are not filtered in that mode.) The diagonal's
 //! running score, floored at zero, is at least that sum when the stretch ends, as long as no profile entry is rounded down

@@ -1,4 +1,4 @@
-//! Score-only gapped extension with an X-drop (spec 5.5; facts from `Blast_SemiGappedAlign` and
+//! Score-only gapped extension with an X-drop (rules 5.5; facts from `Blast_SemiGappedAlign` and
 //! `s_RestrictedGappedAlign` in `blast_gapalign.c`).
 //!
 //! An extension runs in one direction from a start pair. The caller passes both sequences in the direction of the

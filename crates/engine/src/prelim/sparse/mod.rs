@@ -1,4 +1,4 @@
-//! The sparse scan: where the query's words match, and a diagonal table (spec 4.1–4.3).
+//! The sparse scan: where the query's words match, and a diagonal table (rules 4.1–4.3).
 //!
 //! Used where the dense filter would pass too much (small cut-offs) or where word hits are rare (long words of the
 //! compressed alphabet).

@@ -1,0 +1,19 @@
+#!/bin/bash
+# Holds that every section of docs/rules/blastp.md that a comment in the code cites ("rules 5.7") is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+there=$(grep -oE '^#{2,3} [0-9]+(\.[0-9]+)?' docs/rules/blastp.md | sed -E 's/^#+ //')
+cited=$(grep -rhoE 'rules [0-9]+(\.[0-9]+)*((, | and |–)[0-9]+(\.[0-9]+)*)*' crates --include='*.rs' |
+    grep -oE '[0-9]+(\.[0-9]+)*' | sort -uV)
+[ -n "$cited" ] || { echo "check-rules: no comment cites a rule: is the pattern still right?" >&2; exit 1; }
+missing=()
+for number in $cited; do
+    # 5.7.1 is the first point of section 5.7.
+    section=$(cut -d. -f1,2 <<<"$number")
+    grep -qxF "$section" <<<"$there" || missing+=("$number")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "check-rules: cited in the code, but not in docs/rules/blastp.md: ${missing[*]}" >&2
+    exit 1
+fi
