@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::ExitStatusExt;
 
+use fleetblast_oracle::{Oracle, identify};
 use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
@@ -31,8 +32,23 @@ pub struct Tools {
 }
 
 impl Tool {
-    /// BLAST+'s own blastp.
-    pub fn oracle(program: PathBuf) -> Self {
+    /// A program of BLAST+: of those in `PATH`, or `given`, which is checked.
+    ///
+    /// # Errors
+    /// If there is none, or the given one is another program.
+    pub fn oracle(name: &str, given: Option<&Path>) -> Result<Self> {
+        let program = match given {
+            Some(given) => {
+                identify(given).map_err(|wrong| Error::Usage(wrong.to_string()))?;
+                given.to_path_buf()
+            }
+            None => Oracle::find()?.program(name),
+        };
+        Ok(Self::plain(program))
+    }
+
+    /// A program that takes the arguments as they are.
+    pub fn plain(program: PathBuf) -> Self {
         Tool { program, prefix: Vec::new() }
     }
 
@@ -146,9 +162,10 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u
     })
 }
 
-/// Runs a helper program such as makeblastdb that must succeed.
+/// Runs a program of BLAST+, such as makeblastdb, that must succeed.
 pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
-    let outcome = Tool::oracle(program.into()).run(args, cwd, None, 20 * MINUTE)?;
+    let tool = Tool::plain(Oracle::find()?.program(program));
+    let outcome = tool.run(args, cwd, None, 20 * MINUTE)?;
     if outcome.code == 0 {
         return Ok(());
     }
@@ -175,7 +192,7 @@ mod tests {
 
     fn sh(script: &str, limit: Duration) -> Outcome {
         let args = ["-c".to_string(), script.to_string()];
-        Tool::oracle("sh".into()).run(&args, Path::new("."), None, limit).unwrap()
+        Tool::plain("sh".into()).run(&args, Path::new("."), None, limit).unwrap()
     }
 
     #[test]

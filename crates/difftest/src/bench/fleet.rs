@@ -54,7 +54,7 @@ impl Round {
 
 /// Measures and prints the tables; true if all outputs of a kind were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
-    let spread = match Tool::oracle("mpirun".into()).version() {
+    let spread = match Tool::plain("mpirun".into()).version() {
         Ok(_) => Spread::Processes,
         Err(_) => Spread::Ranks,
     };
