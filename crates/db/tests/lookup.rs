@@ -242,6 +242,7 @@ fn side_files_tell_ids_and_taxids() {
             }
             ids.entry(oid).or_default().push(words.next().unwrap());
         }
+        assert!(!ids.is_empty() && !by_taxid.is_empty(), "{name}: {expected}");
         for (oid, expected) in ids {
             let mut found: Vec<String> = lookup
                 .ids_of(oid)

@@ -268,6 +268,7 @@ impl Run {
     pub fn check(&self, options: &[&str], output: OutputOptions) {
         let expected = self.blastp(options);
         let found = self.report(output);
+        assert!(!expected.is_empty(), "BLAST+ prints nothing with {options:?}");
         if expected == found {
             return;
         }
