@@ -18,9 +18,12 @@ mod kills;
 mod load;
 mod makedb;
 mod process;
+mod resume;
 mod rng;
+mod sample;
 mod synth;
 mod table;
+mod victims;
 mod workspace;
 
 use std::env;

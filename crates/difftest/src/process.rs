@@ -13,6 +13,14 @@ use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
 
+/// What Open MPI's launcher needs to start as whatever user more ranks than there are cores; others take no notice.
+const OPEN_MPI: [(&str, &str); 4] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+];
+
 /// A program that understands blastp's options.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -73,6 +81,7 @@ impl Tool {
         command.env("NCBI_DONT_USE_LOCAL_CONFIG", "1");
         command.env("BLAST_USAGE_REPORT", "false");
         command.env("LC_ALL", "C");
+        command.envs(OPEN_MPI);
         command
     }
 

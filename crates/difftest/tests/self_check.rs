@@ -151,15 +151,69 @@ fn fleetblast_is_not_its_own_oracle() {
     assert!(said.contains("is another program: its -version says 'Package: FleetBLAST"), "{said}");
 
     let run = |path: String, without: &str| {
-        let output = stage.command(&table).env("PATH", path).env(WITHOUT, without).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+        let output =
+            stage.command(&table).env("PATH", path).env(WITHOUT, without).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
     };
     let own = stage.dir.display().to_string();
     let both = format!("{own}:{}", stage.oracle.program("").display());
     let (_, text) = run(both, "0");
-    assert!(text.contains(&format!("oracle: {} (", stage.oracle.program("blastp").display())), "{text}");
+    assert!(
+        text.contains(&format!("oracle: {} (", stage.oracle.program("blastp").display())),
+        "{text}"
+    );
     let (code, text) = run(own.clone(), "0");
     assert!(code == Some(2) && text.contains(&link), "{text}");
     let (code, text) = run(own, "1");
     assert!(code == Some(0) && text.contains("NOT TESTED: difftest table --filter"), "{text}");
+}
+
+/// Plays a search with a checkpoint: the first run keeps something and waits to be interrupted, the second reports. `first` and
+/// `last` are commands of the two runs.
+fn with_checkpoint(first: &str, last: &str) -> String {
+    format!(
+        r#"if [ "$2" = -version ]; then exec "$@"; fi
+shift
+left=$#
+while [ $left -gt 0 ]; do
+    case $1 in
+    -checkpoint) kept=$2; words=2 ;;
+    -out) out=$2; words=2 ;;
+    -resume) words=1 ;;
+    -ranks|-partitions|-output|-groups|-replicas|-schedule|-write_buffer|-result_memory|-segment_size|-num_threads) words=2 ;;
+    *) set -- "$@" "$1"; words=1 ;;
+    esac
+    shift $words
+    left=$((left - words))
+done
+if [ ! -d "$kept" ]; then
+    trap 'exit 75' USR1
+    mkdir "$kept"
+    {first}
+fi
+blastp "$@" -out "$out"
+{last}"#
+    )
+}
+
+const WAITS: &str = r#"echo some >"$kept/a.spool"; while :; do sleep 0.01; done"#;
+const CLEARS: &str = r#"rm -r "$kept""#;
+
+#[test]
+fn interrupted_searches_are_resumed_and_compared() {
+    let spoiled = format!(r#"echo more >>"$out"; {CLEARS}"#);
+    for (name, first, last, code, said) in [
+        ("resumed", WAITS, CLEARS, 0, "interrupted and resumed: 4 of 4 searches"),
+        ("spoiled", WAITS, &spoiled, 1, "stdout line"),
+        ("remains", WAITS, ":", 1, "interrupted and resumed: the checkpoint is still there"),
+        ("through", ":", CLEARS, 2, "interrupted and resumed: 0 of 4 searches"),
+    ] {
+        let Some(stage) = stage(name, &with_checkpoint(first, last)) else { return };
+        let (output, text) = stage.difftest(&["table", "--resume", "--filter", "gaps-one-given"]);
+        assert_eq!(output.status.code(), Some(code), "{name}: {text}");
+        assert!(text.contains(said), "{name}: {text}");
+    }
 }
