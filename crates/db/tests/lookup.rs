@@ -26,8 +26,7 @@ fn open(directory: &Path, name: &str) -> Database {
 
 /// Standard output and standard error.
 fn blastdbcmd(directory: &Path, arguments: &[&str]) -> (String, String) {
-    let output =
-        command("blastdbcmd").args(arguments).current_dir(directory).output().unwrap();
+    let output = command("blastdbcmd").args(arguments).current_dir(directory).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
 }

@@ -36,7 +36,10 @@ fn the_package_tells_the_oracle_from_programs_of_its_name() {
     let whole = directory("whole", &PROGRAMS, "blast 2.12.0, build Feb 17 2022 10:04:48");
     let missing = Oracle::search(&path(&[&ours, &later, &part])).unwrap_err().to_string();
     let named = ours.join("blastp").display().to_string();
-    assert!(missing.contains(&format!("{named} is another program: its -version says")), "{missing}");
+    assert!(
+        missing.contains(&format!("{named} is another program: its -version says")),
+        "{missing}"
+    );
     assert!(missing.contains("Package: blast 2.14.1,"), "{missing}");
     let found = Oracle::search(&path(&[&ours, &later, &part, &whole])).unwrap();
     assert_eq!(found.program("segmasker"), whole.join("segmasker"));
@@ -45,8 +48,11 @@ fn the_package_tells_the_oracle_from_programs_of_its_name() {
 #[test]
 fn programs_that_fail_or_cannot_start_are_not_the_oracle() {
     let broken = directory("broken", &PROGRAMS, "blast 2.12.0, build x");
-    fs::write(broken.join("makeblastdb"), "#!/bin/sh\necho x\necho ' Package: blast 2.12.0, '\nexit 1\n")
-        .unwrap();
+    fs::write(
+        broken.join("makeblastdb"),
+        "#!/bin/sh\necho x\necho ' Package: blast 2.12.0, '\nexit 1\n",
+    )
+    .unwrap();
     let missing = Oracle::search(&path(&[&broken])).unwrap_err().to_string();
     assert!(missing.contains("makeblastdb is another program"), "{missing}");
     fs::set_permissions(broken.join("blastp"), fs::Permissions::from_mode(0o644)).unwrap();

@@ -227,11 +227,9 @@ fn an_adjustment_is_reported_with_each_alignment() {
         let hits = search(&parse(options), &queries, &subjects);
         hits.iter().flatten().flat_map(|h| &h.alignments).map(|a| a.adjustment).collect()
     };
-    for (mode, expected) in [
-        ("0", Adjustment::None),
-        ("1", Adjustment::Scaled),
-        ("3", Adjustment::Matrix),
-    ] {
+    for (mode, expected) in
+        [("0", Adjustment::None), ("1", Adjustment::Scaled), ("3", Adjustment::Matrix)]
+    {
         let found = kinds(&format!("-comp_based_stats {mode}"));
         assert!(!found.is_empty(), "no alignment in mode {mode}");
         assert!(found.iter().all(|&kind| kind == expected), "mode {mode}: {found:?}");
