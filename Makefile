@@ -6,6 +6,8 @@ DIFFTEST = $(TARGET)/release/difftest
 SECONDS ?= 600
 SEED    ?= 1
 COUNT   ?= 200
+# Which cases stand for the whole table in `make test`: others with each commit.
+SAMPLE  ?= $(or $(shell git rev-list --count HEAD 2>/dev/null),1)
 
 # With MPI where its compiler wrapper is found, and libclang, which reads its header. `make build MPICC=` does without.
 MPICC   ?= mpicc
@@ -13,6 +15,8 @@ MPICC   ?= mpicc
 LIBCLANG = $(or $(LIBCLANG_PATH),$(wildcard $(foreach dir,/usr/lib/llvm-*/lib /usr/lib64 /usr/lib/*,$(addprefix $(dir)/,libclang.so* libclang-[0-9]*.so*))))
 ifneq ($(and $(MPICC),$(shell command -v $(MPICC)),$(LIBCLANG)),)
   MPI := --features mpi
+  # The same for the whole workspace, whose dependencies then keep their features, and are compiled once.
+  ALL_MPI := --features fleetblast-cli/mpi,fleetblast-mpi/mpi
   export MPICC
 endif
 
@@ -24,8 +28,9 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo test test-processes difftest difftest-db difftest-full difftest-kernels difftest-mpi test-mpi fuzzdiff kills bench bench-full bench-single bench-fleet bench-peers bench-load lint \
-        fuzz clean-difftest
+.PHONY: build tools demo lint test test-programs test-units test-table test-makedb test-mpi test-netlab test-mpich test-slurm \
+        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
+        bench bench-full bench-single bench-fleet bench-peers bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
 build:
@@ -40,24 +45,37 @@ tools: build
 demo:
 	scripts/demo.sh
 
-## test: unit and black-box tests, then the quick differential tables against BLAST+
+## test: unit and black-box tests, and a covering sample of the differential tables against BLAST+ (SAMPLE=seed)
 test:
 	scripts/setup.sh mpi
-	$(MAKE) --no-print-directory tools
-	$(CARGO) test --locked --workspace
-	$(DIFFTEST) table --quick
-	$(DIFFTEST) table --quick --ranks --filter text
-	$(DIFFTEST) makedb --quick
-	$(MAKE) --no-print-directory test-processes
+	$(MAKE) --no-print-directory test-programs
 
-# Ranks as processes, by the MPI that was found or has just been installed.
-test-processes:
-ifdef MPI
-	$(DIFFTEST) table --quick --mpi --filter text
-	$(DIFFTEST) kills --mpi --count 8
-else
-	@echo "NOT TESTED: processes; this build is without MPI"
-endif
+# Another make, which sees the MPI that has just been installed. Everything is compiled once, in one profile and with one set
+# of features; then tests that wait and tests that compute run side by side, each with its output in one piece.
+test-programs:
+	$(CARGO) test --locked --workspace $(ALL_MPI) --no-run
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-units test-table test-makedb
+	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE)"
+	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI")
+
+test-units:
+	$(CARGO) test --locked --workspace $(ALL_MPI)
+
+# One part of the sample for each way to search; all parts meet in the first.
+TESTED = $(TARGET)/debug/difftest
+TESTED_TABLE = $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
+test-table:
+	$(TESTED_TABLE)
+	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/12
+	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/12
+	$(TESTED_TABLE) --ranks --part 2/4
+	$(TESTED_TABLE) --resume --part 3/8
+	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/12)
+	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/24)
+
+test-makedb:
+	$(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick
+	$(TESTED) kills --program $(TARGET)/debug/fleetblast $(if $(MPI),--mpi) --count 8
 
 ## difftest: the whole differential table
 difftest: tools
@@ -82,10 +100,26 @@ difftest-mpi: tools
 	$(DIFFTEST) table --quick --ranks
 	$(if $(MPI),$(DIFFTEST) table --quick --mpi,@echo "NOT TESTED: processes; this build is without MPI")
 
+## difftest-resume: the quick table, each search interrupted and resumed
+difftest-resume: tools
+	$(DIFFTEST) table --quick --ranks --resume
+
 ## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together
 test-mpi:
 	crates/mpi/tests/run.sh
 	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast,@echo "NOT TESTED: broadcast; this build is without MPI")
+
+## test-netlab: five hosts in network namespaces; one that vanishes, slow links, loading together (root; setup.sh netlab)
+test-netlab: build
+	scripts/netlab/run.sh
+
+## test-mpich: the module and the program on MPICH (setup.sh mpich)
+test-mpich:
+	scripts/test-mpich.sh
+
+## test-slurm: a job that a batch system ends and starts again (root; setup.sh slurm; ten minutes)
+test-slurm: build
+	scripts/test-slurm.sh
 
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools
@@ -124,8 +158,8 @@ bench-load: tools
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(if $(MPI),$(CARGO) clippy --locked -p fleetblast-cli -p fleetblast-mpi --features mpi --all-targets -- -D warnings)
-	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
+	$(if $(MPI),$(CARGO) clippy --locked --workspace $(ALL_MPI) --all-targets -- -D warnings)
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir $(TARGET)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
 ## fuzz: every cargo-fuzz target for FUZZ_SECONDS each (needs cargo-fuzz)

@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 scripts/setup.sh
 make --no-print-directory build
 fleetblast=${CARGO_TARGET_DIR:-target}/release/fleetblast
+# BLAST+'s programs, and not FleetBLAST by their names.
+blast=$(scripts/oracle.sh)
 
 data=/usr/share/doc/mmseqs2/example-data
 work=$(mktemp -d)
@@ -17,7 +19,7 @@ gzip -dc "$data/QUERY.fasta.gz" | awk '
     /^>/ { header = $0; next }
     length($0) >= 200 && length($0) <= 400 && n < 3 { print header; print; n++ }
 ' >"$work/queries.fa"
-makeblastdb -dbtype prot -in "$work/proteins.fa" -out "$work/proteins" \
+"$blast/makeblastdb" -dbtype prot -in "$work/proteins.fa" -out "$work/proteins" \
     -title "UniProt proteins" >/dev/null
 
 echo
@@ -35,9 +37,9 @@ sed -n '/^Query= /,/^Effective/p;/^Effective/q' "$work/pairwise.txt"
 
 echo
 "$fleetblast" blastp -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 >"$work/fleet.out"
-blastp -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 >"$work/blast.out"
+"$blast/blastp" -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 >"$work/blast.out"
 if cmp "$work/fleet.out" "$work/blast.out"; then
-    echo "== all $(wc -l <"$work/blast.out") hits are the same bytes as from $(blastp -version | head -n 1)"
+    echo "== all $(wc -l <"$work/blast.out") hits are the same bytes as from $("$blast/blastp" -version | head -n 1)"
 else
     echo "== the hits differ from BLAST+'s: this is a bug, please report it" >&2
     exit 1

@@ -1,24 +1,63 @@
 #!/bin/bash
 # Installs what the tests and the demo need beside Rust: NCBI BLAST+ (the oracle, and makeblastdb),
 # real protein sequences, and a C compiler for crates that build C code; with the word `mpi`, also Open
-# MPI and libclang, which reads its header, unless some MPI is there; with `peers`, the programs that a
-# benchmark puts beside FleetBLAST. Does nothing for what is there already.
+# MPI and libclang, which reads its header, unless some MPI is there; with `mpich` or `slurm`, what
+# scripts/test-mpich.sh or scripts/test-slurm.sh need; with `netlab`, what scripts/netlab needs; with `peers`,
+# the programs that a benchmark puts beside FleetBLAST. Does nothing for what is there already. Fails where
+# BLAST+ 2.12.0 is not to be had, unless FLEETBLAST_TESTS_WITHOUT_ORACLE=1.
 set -euo pipefail
+oracle=$(dirname "$0")/oracle.sh
+without=${FLEETBLAST_TESTS_WITHOUT_ORACLE:-}
 
 wanted=()
-command -v blastp >/dev/null && command -v makeblastdb >/dev/null || wanted+=(ncbi-blast+)
+needs() {
+    local package=$1 program
+    shift
+    for program; do
+        command -v "$program" >/dev/null || { wanted+=("$package"); return; }
+    done
+}
+[ "$without" = 1 ] || "$oracle" >/dev/null 2>&1 || wanted+=(ncbi-blast+)
 [ -d /usr/share/doc/mmseqs2/example-data ] || wanted+=(mmseqs2-examples)
-command -v cc >/dev/null && command -v make >/dev/null || wanted+=(build-essential)
-if [ "${1:-}" = mpi ]; then
-    command -v mpicc >/dev/null && command -v mpirun >/dev/null || wanted+=(libopenmpi-dev openmpi-bin)
+needs build-essential cc make
+libclang() {
     # Not libclang-cpp, which other packages bring.
     compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null ||
         compgen -G '/usr/lib/llvm-*/lib/libclang-[0-9]*.so*' >/dev/null || wanted+=(libclang-dev)
-fi
-if [ "${1:-}" = peers ]; then
-    command -v diamond >/dev/null || wanted+=(diamond-aligner)
-    command -v mmseqs >/dev/null || wanted+=(mmseqs2)
-fi
+}
+openmpi() {
+    needs libopenmpi-dev mpicc
+    needs openmpi-bin mpirun
+    libclang
+}
+case ${1:-} in
+"") ;;
+mpi) openmpi ;;
+mpich)
+    needs libmpich-dev mpicc.mpich
+    needs mpich mpiexec.mpich
+    libclang
+    ;;
+slurm)
+    openmpi
+    needs slurm-wlm slurmctld slurmd srun sbatch
+    needs munge munged
+    ;;
+netlab)
+    openmpi
+    needs iproute2 ip
+    needs util-linux nsenter unshare
+    needs python3 python3
+    ;;
+peers)
+    needs diamond-aligner diamond
+    needs mmseqs2 mmseqs
+    ;;
+*)
+    echo "setup: no word '$1': mpi, mpich, slurm, netlab or peers" >&2
+    exit 2
+    ;;
+esac
 
 if [ ${#wanted[@]} -gt 0 ]; then
     if ! command -v apt-get >/dev/null; then
@@ -33,8 +72,8 @@ if [ ${#wanted[@]} -gt 0 ]; then
         apt-get install -y -qq --no-install-recommends "${wanted[@]}"
 fi
 
-version=$(blastp -version | head -n 1)
-case $version in
-*2.12.0*) ;;
-*) echo "setup: WARNING: the oracle is '$version', not 2.12.0: differences are to be expected" >&2 ;;
-esac
+if [ "$without" = 1 ]; then
+    "$oracle" >/dev/null || echo "setup: NOT TESTED: all that is compared with BLAST+, since FLEETBLAST_TESTS_WITHOUT_ORACLE=1" >&2
+else
+    "$oracle" >/dev/null || { echo "setup: tests compare with BLAST+; FLEETBLAST_TESTS_WITHOUT_ORACLE=1 does without" >&2; exit 1; }
+fi

@@ -1,16 +1,55 @@
 #!/bin/bash
 # Runs docs/fleetblast.sbatch under a Slurm of its own on this machine until the time limit nears: the search is told to
 # end, queued again, and resumed; its report must have the bytes of a search that nobody interrupted. Takes some minutes.
-# Needs root, slurm-wlm, munge and Open MPI (Debian: apt-get install --no-install-recommends slurm-wlm munge openmpi-bin),
-# and the program built with MPI: test-slurm.sh PROGRAM QUERY DB, with so much to search that two minutes do not suffice.
+# Needs root, slurm-wlm, munge and Open MPI (Debian: scripts/setup.sh slurm), no other Slurm on this machine, and the program
+# built with MPI: test-slurm.sh [PROGRAM [QUERY DB]]; else target/release/fleetblast, and the proteins of mmseqs2-examples,
+# the queries so many times that two minutes do not suffice.
 set -euo pipefail
-[ $# -eq 3 ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
-program=$(realpath "$1") query=$(realpath "$2") db=$(realpath -m "$3")
-script=$(realpath "$(dirname "$0")/../docs/fleetblast.sbatch")
+fail() {
+    echo "FAILED test-slurm: $*" >&2
+    exit 1
+}
+case $# in
+0 | 1 | 3) ;;
+*) sed -n '2,7s/^# //p' "$0" >&2; exit 2 ;;
+esac
+root=$(realpath "$(dirname "$0")/..")
+[ "$(id -u)" -eq 0 ] || fail "needs root, to start Slurm's daemons"
+for command in slurmctld slurmd sbatch srun munged mpirun; do
+    command -v "$command" >/dev/null || fail "needs $command; scripts/setup.sh slurm installs it"
+done
+pgrep -x 'slurmctld|slurmd' >/dev/null && fail "a Slurm runs on this machine"
+program=$(realpath -m "${1:-${CARGO_TARGET_DIR:-$root/target}/release/fleetblast}")
+[ -x "$program" ] || fail "no program $program; make build"
+ldd "$program" | grep -q libmpi || fail "$program is built without MPI"
+script=$root/docs/fleetblast.sbatch
 host=$(hostname)
 dir=$(mktemp -d)
 export SLURM_CONF=$dir/slurm.conf OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-
+own_munged=
+cleanup() {
+    scontrol shutdown >/dev/null 2>&1 || true
+    # They write to the directory to their end.
+    timeout 20 bash -c 'while pgrep -x "slurmctld|slurmd" >/dev/null; do sleep 0.2; done' || true
+    [ -z "$own_munged" ] || kill "$own_munged" || true
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+if [ $# -eq 3 ]; then
+    query=$(realpath "$2") db=$(realpath -m "$3")
+else
+    blast=$("$root/scripts/oracle.sh")
+    query=$dir/q.fa db=$dir/db
+    examples=/usr/share/doc/mmseqs2/example-data
+    gzip -dc "$examples/DB.fasta.gz" >"$dir/db.fa"
+    "$blast/makeblastdb" -dbtype prot -in "$dir/db.fa" -out "$db" >/dev/null
+    gzip -dc "$examples/QUERY.fasta.gz" >"$dir/once.fa"
+    # Some three minutes on all processors, by the time that the queries once take.
+    begun=$(date +%s%N)
+    "$program" blastp -query "$dir/once.fa" -db "$db" -outfmt 6 -out "$dir/once"
+    times=$((180000000000 / ($(date +%s%N) - begun) + 1))
+    for _ in $(seq $times); do cat "$dir/once.fa"; done >"$query"
+fi
 cat >"$SLURM_CONF" <<EOF
 ClusterName=test
 SlurmctldHost=$host
@@ -36,20 +75,11 @@ NodeName=$host CPUs=4 RealMemory=1000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 EOF
 
-own_munged=
-cleanup() {
-    scontrol shutdown >/dev/null 2>&1 || true
-    # They write to the directory to their end.
-    timeout 20 bash -c 'while pgrep -x "slurmctld|slurmd" >/dev/null; do sleep 0.2; done' || true
-    [ -z "$own_munged" ] || pkill -x munged || true
-    rm -rf "$dir"
-}
-trap cleanup EXIT
 mkdir -p "$dir/state" /run/munge
 chown munge: /run/munge
 if ! pgrep -x munged >/dev/null; then
     runuser -u munge -- munged
-    own_munged=yes
+    own_munged=$(pgrep -x munged)
 fi
 slurmctld
 slurmd
@@ -66,7 +96,7 @@ for _ in $(seq 120); do
 done
 cat "$dir/log"
 ended=$(grep -c "ended early, as a signal told" "$dir/log" || true)
-[ "$ended" -gt 0 ] || { echo "FAILED: the search was through before the signal; give it more to do"; exit 1; }
-cmp "$dir/expected" "$dir/report"
-[ ! -e "$dir/report.checkpoint" ] || { echo "FAILED: the checkpoint is still there"; exit 1; }
+[ "$ended" -gt 0 ] || fail "the search was through before the signal; give it more to do"
+cmp "$dir/expected" "$dir/report" || fail "other bytes than the search that nobody interrupted"
+[ ! -e "$dir/report.checkpoint" ] || fail "the checkpoint is still there"
 echo "ok: ended early $ended times, resumed to the same $(wc -c <"$dir/report") bytes"

@@ -101,20 +101,18 @@ fn line_of(fixture: &Fixture, subjects: &str, line: &str) -> Vec<OsString> {
 
 /// Compares warnings, and that both accept the line.
 fn compare(fixture: &Fixture, subjects: &str, lines: &[&str]) {
-    if !fixture.oracle {
-        return;
-    }
+    let Some(oracle) = fixture.oracle else { return };
     let cores = std::thread::available_parallelism().expect("a number of cores").get();
     let mut differences = Vec::new();
     for line in lines {
         let arguments = line_of(fixture, subjects, line);
-        let oracle = fixture.run(Path::new("blastp"), &arguments, &[]);
+        let expected = fixture.run(&oracle.program("blastp"), &arguments, &[]);
         let (warnings, plan) = plan_on(&arguments, cores, &BTreeMap::new());
         let stderr: String = warnings.iter().map(|warning| format!("{warning}\n")).collect();
         let accepted = plan.as_ref().map_or_else(|error| error.exit_code == 0, |_| true);
-        if stderr.as_bytes() != oracle.stderr || accepted != oracle.status.success() {
+        if stderr.as_bytes() != expected.stderr || accepted != expected.status.success() {
             let plan = plan.err().map(|error| error.message);
-            differences.push(format!("{line}\nours: {stderr}{plan:?}\n{}", complaint(&oracle)));
+            differences.push(format!("{line}\nours: {stderr}{plan:?}\n{}", complaint(&expected)));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));

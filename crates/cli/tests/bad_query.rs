@@ -187,9 +187,7 @@ const LIKE_THE_ORACLE: &[&str] = &[
 #[test]
 fn the_oracle_says_the_same_first() {
     let fixture = Fixture::new();
-    if !fixture.oracle {
-        return;
-    }
+    let Some(blast) = fixture.oracle else { return };
     let write = |name: &str, contents: &[u8]| {
         fs::write(fixture.path().join(name), contents).expect("a file");
     };
@@ -208,7 +206,7 @@ fn the_oracle_says_the_same_first() {
     write("nucleotides.nin", b"\0\0\0\x04\0\0\0\0");
     for line in LIKE_THE_ORACLE {
         let arguments = Fixture::words(line);
-        let oracle = fixture.run(Path::new("blastp"), &arguments, &[]);
+        let oracle = fixture.run(&blast.program("blastp"), &arguments, &[]);
         let ours = fixture.run(&fixture.ours(), &arguments, &[]);
         let said = message(&ours);
         let expected = message(&oracle);

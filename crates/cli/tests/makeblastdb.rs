@@ -13,6 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use fleetblast_oracle::Oracle;
 use tempfile::TempDir;
 
 /// The program under test, by a name under which it is `makeblastdb`.
@@ -111,17 +112,12 @@ fn fasta(random: &mut Random, letters: &str, count: usize) -> String {
 /// A directory for both programs.
 struct Bench {
     dir: TempDir,
-    oracle: bool,
+    oracle: Option<&'static Oracle>,
 }
 
 impl Bench {
     fn new() -> Self {
-        let version = Command::new("makeblastdb").arg("-version").output();
-        let oracle =
-            version.is_ok_and(|output| output.stdout.starts_with(b"makeblastdb: 2.12.0+\n"));
-        if !oracle {
-            eprintln!("SKIPPED: makeblastdb 2.12.0 is not installed, nothing was compared with it");
-        }
+        let oracle = fleetblast_oracle::oracle();
         let dir = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(dir.path().join("bin")).expect("a directory");
         let ours = dir.path().join("bin/makeblastdb");
@@ -154,7 +150,7 @@ impl Bench {
             String::from_utf8_lossy(&output.stderr).into_owned(),
         ];
         let files = if output.status.success() { files(&place) } else { BTreeMap::new() };
-        if !output.status.success() && program[0] != "makeblastdb" {
+        if !output.status.success() && program[0] == OURS {
             assert!(files_or_none(&place).is_empty(), "something is left: {arguments:?}");
         }
         (said.to_vec(), files)
@@ -163,14 +159,16 @@ impl Bench {
     /// Both programs with the same arguments.
     fn compare(&self, arguments: &[&str]) {
         let ours = [OURS];
-        if !self.oracle {
+        let Some(oracle) = self.oracle else {
             let (said, files) = self.make(&ours, arguments);
             assert!(said[0] != "Some(0)" || !files.is_empty(), "{said:?}");
             return;
-        }
+        };
+        let theirs = oracle.program("makeblastdb");
+        let theirs = [theirs.to_str().expect("a path of text")];
         let mut difference = String::new();
         for _ in 0..ATTEMPTS {
-            let (wanted_said, wanted) = self.make(&["makeblastdb"], arguments);
+            let (wanted_said, wanted) = self.make(&theirs, arguments);
             let (said, found) = self.make(&ours, arguments);
             difference = differences(&wanted, &found);
             if said != wanted_said {
@@ -328,15 +326,15 @@ fn masks() {
     bench.compare(&[&base[..], &["-mask_data", "missing"]].concat());
     bench.write("junk.txt", "no mask\n");
     bench.compare(&[&base[..], &["-mask_data", "junk.txt"]].concat());
-    if !bench.oracle {
-        return;
-    }
+    let Some(oracle) = bench.oracle else { return };
+    let segmasker = oracle.program("segmasker");
+    let segmasker = [segmasker.to_str().expect("a path of text")];
     for (format, parse) in [("bin", false), ("text", false), ("bin", true), ("text", true)] {
         let name = format!("{format}{parse}");
         let format = format!("maskinfo_asn1_{format}");
         let mut arguments = vec!["-in", "in.fa", "-outfmt", &format, "-out", &name];
         arguments.extend(parse.then_some("-parse_seqids"));
-        assert!(bench.run(&["segmasker"], &arguments).status.success());
+        assert!(bench.run(&segmasker, &arguments).status.success());
         let files = format!("{name},missing");
         for options in [&["-mask_data", &name][..], &["-mask_data", &files, "-max_file_sz", "9KB"]]
         {

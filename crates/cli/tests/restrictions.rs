@@ -98,11 +98,9 @@ fn parts_of_databases_are_searched_as_by_the_oracle() {
 #[test]
 fn the_golden_is_what_the_oracle_says() {
     let fixture = directory();
-    if !fixture.oracle {
-        return;
-    }
+    let Some(oracle) = fixture.oracle else { return };
     for (line, expected) in sections() {
-        let output = run(&fixture, Path::new("blastp"), &words(line));
+        let output = run(&fixture, &oracle.program("blastp"), &words(line));
         assert_eq!(
             undated(&String::from_utf8_lossy(&output.stdout)),
             undated(expected),
@@ -155,8 +153,8 @@ fn unusable_lists_and_masks_are_named() {
         assert_eq!(output.status.code(), Some(code), "{line}: {message}");
         assert!(message.contains(part) && !message.contains("panicked"), "{line}: {message}");
         assert!(output.stdout.is_empty(), "{line}");
-        if fixture.oracle {
-            let expected = run(&fixture, Path::new("blastp"), &arguments);
+        if let Some(oracle) = fixture.oracle {
+            let expected = run(&fixture, &oracle.program("blastp"), &arguments);
             assert_eq!(expected.status.code(), Some(code), "{line}, the oracle");
             assert!(expected.stdout.is_empty(), "{line}, the oracle");
         }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use common::{FOUR, Random, entries, write};
 use fleetblast_db::check::{Report, check};
 use fleetblast_db::load::{Method, Purpose, Wish, choose};
 use fleetblast_db::lookup::lmdb::Environment;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
+use fleetblast_oracle::{command, oracle};
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
 use tempfile::TempDir;
 
@@ -210,15 +210,6 @@ fn lengths_and_counts_must_agree() {
     checked(dir.path(), "x", SequenceKind::Protein).unwrap();
 }
 
-/// True if the oracle is installed; says loudly if not.
-fn oracle() -> bool {
-    let installed = Command::new("makeblastdb").arg("-version").output().is_ok();
-    if !installed {
-        eprintln!("**** SKIPPED: makeblastdb is not installed, its files were not checked ****");
-    }
-    installed
-}
-
 /// Synthetic sequences with identifiers of many kinds and some merged definition lines.
 fn fasta(seed: u64, count: usize, nucleotide: bool) -> String {
     let mut random = Random(seed);
@@ -255,7 +246,7 @@ fn fasta(seed: u64, count: usize, nucleotide: bool) -> String {
 fn make(dir: &TempDir, text: &str, arguments: &[&str]) {
     let input = tempfile::NamedTempFile::new().unwrap();
     fs::write(input.path(), text).unwrap();
-    let output = Command::new("makeblastdb")
+    let output = command("makeblastdb")
         .args(["-in", input.path().to_str().unwrap(), "-title", "made", "-out", "d"])
         .args(arguments)
         .current_dir(dir.path())
@@ -280,7 +271,7 @@ fn dump(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
 
 #[test]
 fn what_the_oracle_makes_is_sound() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     for (kind, nucleotide) in [(SequenceKind::Protein, false), (SequenceKind::Nucleotide, true)] {
@@ -320,7 +311,7 @@ fn what_the_oracle_makes_is_sound() {
 
 #[test]
 fn every_flip_in_files_beside_is_found_or_means_nothing() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let kinds = [SequenceKind::Protein, SequenceKind::Nucleotide];

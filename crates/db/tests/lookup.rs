@@ -5,26 +5,17 @@ mod common;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
 
 use common::Random;
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
-
-/// True if the oracle is installed; says loudly if not.
-fn oracle() -> bool {
-    let installed = Command::new("makeblastdb").arg("-version").output().is_ok();
-    if !installed {
-        eprintln!("**** SKIPPED: makeblastdb is not installed, nothing was compared ****");
-    }
-    installed
-}
+use fleetblast_oracle::{command, oracle};
 
 fn make(directory: &Path, name: &str, fasta: &str, arguments: &[&str]) {
     std::fs::write(directory.join(format!("{name}.fa")), fasta).unwrap();
     let input = format!("{name}.fa");
-    let mut command = Command::new("makeblastdb");
-    command.args(["-dbtype", "prot", "-in", &input, "-out", name, "-title", name]);
-    let output = command.args(arguments).current_dir(directory).output().unwrap();
+    let mut made = command("makeblastdb");
+    made.args(["-dbtype", "prot", "-in", &input, "-out", name, "-title", name]);
+    let output = made.args(arguments).current_dir(directory).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -35,8 +26,7 @@ fn open(directory: &Path, name: &str) -> Database {
 
 /// Standard output and standard error.
 fn blastdbcmd(directory: &Path, arguments: &[&str]) -> (String, String) {
-    let output =
-        Command::new("blastdbcmd").args(arguments).current_dir(directory).output().unwrap();
+    let output = command("blastdbcmd").args(arguments).current_dir(directory).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
 }
@@ -161,7 +151,7 @@ fn compare_ids<'a>(directory: &Path, name: &str, wanted: impl IntoIterator<Item 
 
 #[test]
 fn identifiers_are_found_as_the_oracle_finds_them() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -175,7 +165,7 @@ fn identifiers_are_found_as_the_oracle_finds_them() {
 
 #[test]
 fn identifiers_are_found_in_volumes_and_aliases() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -202,7 +192,7 @@ fn identifiers_are_found_in_volumes_and_aliases() {
 
 #[test]
 fn databases_without_identifiers_say_so() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -217,7 +207,7 @@ fn databases_without_identifiers_say_so() {
 
 #[test]
 fn side_files_tell_ids_and_taxids() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -251,6 +241,7 @@ fn side_files_tell_ids_and_taxids() {
             }
             ids.entry(oid).or_default().push(words.next().unwrap());
         }
+        assert!(!ids.is_empty() && !by_taxid.is_empty(), "{name}: {expected}");
         for (oid, expected) in ids {
             let mut found: Vec<String> = lookup
                 .ids_of(oid)

@@ -5,24 +5,15 @@ mod common;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use common::{FOUR, Label, Random, volume};
 use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_oracle::{command, oracle};
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{SeqId, text_choice};
 
-/// True if the oracle is installed; says loudly if not.
-fn oracle() -> bool {
-    let installed = Command::new("makeblastdb").arg("-version").output().is_ok();
-    if !installed {
-        eprintln!("**** SKIPPED: makeblastdb is not installed, nothing was compared ****");
-    }
-    installed
-}
-
 fn run(directory: &Path, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).current_dir(directory).output().unwrap();
+    let output = command(program).args(arguments).current_dir(directory).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -100,7 +91,7 @@ fn fasta() -> String {
 
 #[test]
 fn databases_of_makeblastdb_are_read_completely() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -129,7 +120,7 @@ fn databases_of_makeblastdb_are_read_completely() {
 
 #[test]
 fn merged_definition_lines_are_kept_apart() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -146,7 +137,7 @@ fn merged_definition_lines_are_kept_apart() {
 /// The writer of these tests must write what makeblastdb writes, or they prove nothing.
 #[test]
 fn the_hand_made_files_are_those_of_makeblastdb() {
-    if !oracle() {
+    if oracle().is_none() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -15,10 +15,13 @@ use crate::{bench, dbcmd, fuzz, kills, load, makedb, table};
 pub const USAGE: &str = "\
 difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
-  difftest table [--quick] [--filter TEXT] [--jobs N] [--ranks | --mpi]
+  difftest table [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N] [--ranks | --mpi] [--resume]
       Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
-      and, where marked, standard error. --quick leaves out the slow cases. --ranks and --mpi
-      search on ranks in one process, or on processes that mpirun starts, in many shapes.
+      and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
+      that each two of the options, queries, databases and formats that meet in a case meet in one
+      of these; --part takes every N-th, from the I-th. --ranks and --mpi search on ranks in one
+      process, or on processes that mpirun starts, in many shapes; --resume interrupts each as soon
+      as something is kept in its checkpoint, and resumes it on other ranks.
   difftest dbcmd [--filter TEXT]
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
@@ -50,11 +53,13 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
 Options of all:
   --program PATH  FleetBLAST (default: target/release/fleetblast; called as PATH blastp ...)
-  --oracle PATH   BLAST+'s blastp (default: blastp)
+  --oracle PATH   BLAST+'s blastp (default: the first in PATH; FleetBLAST under that name is passed over)
+  $MPIRUN         what starts processes (default: mpirun)
   --data DIR      directory with queries_aa.fa, proteins_small.fa.gz and proteins.fa.gz
                   (default: $FLEETBLAST_DATA, ../shared/data, Debian's mmseqs2-examples)
 
-Exit code: 0 no difference, 1 differences, 2 the test could not run.
+Exit code: 0 no difference, 1 differences, 2 the test could not run. Without BLAST+ 2.12.0 it cannot, unless
+FLEETBLAST_TESTS_WITHOUT_ORACLE=1: then it says what was not tested.
 ";
 
 /// What to do.
@@ -94,8 +99,11 @@ struct Raw {
     subcommand: Option<String>,
     quick: bool,
     size: Option<bench::Size>,
+    sample: Option<u64>,
+    part: Option<(usize, usize)>,
     filter: Option<String>,
     spread: Spread,
+    resume: bool,
     jobs: Option<usize>,
     seconds: u64,
     seed: u64,
@@ -119,24 +127,37 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let whole =
         |p: PathBuf| if p.components().count() > 1 { p.canonicalize().unwrap_or(p) } else { p };
     let program = whole(raw.program.unwrap_or_else(|| workspace.fleetblast()));
-    let oracle = |name: &str| {
-        let given = raw.oracle.clone().unwrap_or_else(|| PathBuf::from(name));
-        Tool::oracle(whole(given))
+    let given = raw.oracle.map(whole);
+    let oracle = |name: &str| Tool::oracle(name, given.as_deref());
+    let tools = || -> Result<Tools> {
+        Ok(Tools { tested: Tool::fleetblast(program.clone()), oracle: oracle("blastp")? })
     };
-    let tools = Tools { tested: Tool::fleetblast(program.clone()), oracle: oracle("blastp") };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let jobs = raw.jobs.unwrap_or(cores).max(1);
     let command = match raw.subcommand.as_deref() {
         Some("help") => Command::Help,
         Some("table") => {
-            let Tools { tested, oracle } = tools;
-            let (quick, filter, spread) = (raw.quick, raw.filter, raw.spread);
-            Command::Table(table::Options { quick, filter, jobs, spread, tested, oracle })
+            let Tools { tested, oracle } = tools()?;
+            let (quick, filter, sample, part) = (raw.quick, raw.filter, raw.sample, raw.part);
+            // Checkpoints are the ranks' own.
+            let resume = raw.resume;
+            let spread = if resume { ranks_at_least(raw.spread) } else { raw.spread };
+            Command::Table(table::Options {
+                quick,
+                sample,
+                part,
+                filter,
+                jobs,
+                spread,
+                resume,
+                tested,
+                oracle,
+            })
         }
         Some("dbcmd") => Command::Dbcmd(dbcmd::Options {
             filter: raw.filter,
-            tested: Tool::fleetblast_as(program, "blastdbcmd"),
-            oracle: oracle("blastdbcmd"),
+            tested: Tool::fleetblast_as(program.clone(), "blastdbcmd"),
+            oracle: oracle("blastdbcmd")?,
         }),
         Some("fuzz") => Command::Fuzz(fuzz::Options {
             time: Duration::from_secs(raw.seconds),
@@ -145,25 +166,24 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             effort: raw.effort,
             jobs,
             spread: raw.spread,
-            tools,
+            tools: tools()?,
         }),
         Some("kills") => {
             let (count, seed) = (raw.count, raw.seed);
-            let spread = if raw.spread == Spread::None { Spread::Ranks } else { raw.spread };
-            Command::Kills(kills::Options { count, seed, spread, tools })
+            let spread = ranks_at_least(raw.spread);
+            Command::Kills(kills::Options { count, seed, spread, tools: tools()? })
         }
-        Some("full") => Command::Full(tools),
+        Some("full") => Command::Full(tools()?),
         Some("load") => {
             let (copies, rounds) = (raw.copies.max(1), raw.rounds.max(1));
-            Command::Load(load::Options { copies, rounds, tools })
+            Command::Load(load::Options { copies, rounds, tools: tools()? })
         }
         Some("makedb") => {
-            let (quick, tested) = (raw.quick, tools.tested.program);
-            Command::Makedb(makedb::Options { quick, tested })
+            Command::Makedb(makedb::Options { quick: raw.quick, tested: program.clone() })
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);
-            Command::Bench(bench::Options { size, tools })
+            Command::Bench(bench::Options { size, tools: tools()? })
         }
         Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
         None => return Err(Error::Usage("no subcommand given".into())),
@@ -176,8 +196,11 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         subcommand: None,
         quick: false,
         size: None,
+        sample: None,
+        part: None,
         filter: None,
         spread: Spread::None,
+        resume: false,
         jobs: None,
         seconds: 60,
         seed: 1,
@@ -198,9 +221,12 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("single") => raw.size = Some(bench::Size::Single),
             Arg::Long("fleet") => raw.size = Some(bench::Size::Fleet),
             Arg::Long("peers") => raw.size = Some(bench::Size::Peers),
+            Arg::Long("sample") => raw.sample = Some(parser.value()?.parse()?),
+            Arg::Long("part") => raw.part = Some(parser.value()?.parse_with(part)?),
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),
             Arg::Long("ranks") => raw.spread = Spread::Ranks,
             Arg::Long("mpi") => raw.spread = Spread::Processes,
+            Arg::Long("resume") => raw.resume = true,
             Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
@@ -217,6 +243,17 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         }
     }
     Ok(raw)
+}
+
+/// Ranks in one process, unless processes are wanted.
+fn ranks_at_least(spread: Spread) -> Spread {
+    if spread == Spread::None { Spread::Ranks } else { spread }
+}
+
+/// `I/N`, from `1/N` to `N/N`.
+fn part(text: &str) -> std::result::Result<(usize, usize), String> {
+    let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    numbers.filter(|(i, n)| (1..=*n).contains(i)).ok_or("not I/N with I from 1 to N".to_owned())
 }
 
 /// `ITEM` or `ITEM:SEARCH`.

@@ -19,6 +19,8 @@ pub enum Difference {
         /// FleetBLAST's code.
         actual: i32,
     },
+    /// A search that was interrupted did not end or resume as it must.
+    Resume(String),
     /// The first differing line of a stream.
     Stream {
         /// `stdout` or `stderr`.
@@ -139,6 +141,7 @@ pub fn describe(difference: &Difference) -> String {
         Difference::ExitCode { expected, actual } => {
             format!("exit code: oracle {expected}, FleetBLAST {actual}")
         }
+        Difference::Resume(what) => format!("interrupted and resumed: {what}"),
         Difference::Stream { stream, at } => {
             let mut text =
                 format!("{stream} line {} ({} lines differ):\n", at.line, at.differing_lines);

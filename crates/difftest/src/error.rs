@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use fleetblast_oracle::Missing;
+
 /// A failure of the tester, its inputs or its tools.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -37,6 +39,9 @@ pub enum Error {
         /// What is wrong and what was expected.
         reason: String,
     },
+    /// There is nothing to compare with.
+    #[error("{0}")]
+    NoOracle(String),
     /// No real sequences were found anywhere.
     #[error(
         "no real protein data found (looked at {0}); set FLEETBLAST_DATA to a directory with \
@@ -47,6 +52,12 @@ pub enum Error {
 
 /// Result with the tester's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<&Missing> for Error {
+    fn from(missing: &Missing) -> Self {
+        Error::NoOracle(missing.to_string())
+    }
+}
 
 /// Adds the action and the path to an I/O error.
 pub fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {

@@ -1,6 +1,7 @@
 //! Shapes of a fleet: how many ranks, and what they do how. The report must be the same with all of them.
 
-use std::path::Path;
+use std::env;
+use std::path::PathBuf;
 
 use crate::process::{Outcome, Tool};
 use crate::rng::Rng;
@@ -147,12 +148,14 @@ impl Shape {
     }
 }
 
-/// The program started by `mpirun` on so many ranks, which may be more than there are cores.
+/// What starts processes: `$MPIRUN`, for an MPI library that is not the system's usual one, else `mpirun`.
+pub fn launcher() -> PathBuf {
+    env::var_os("MPIRUN").map_or_else(|| PathBuf::from("mpirun"), PathBuf::from)
+}
+
+/// The program started on so many ranks, which may be more than there are cores ([`Tool::command`] allows that).
 fn launched(tested: &Tool, ranks: u32) -> Tool {
-    let launcher = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"];
-    let mut prefix: Vec<String> = launcher.map(String::from).to_vec();
-    prefix.push(ranks.to_string());
-    prefix.push(tested.program.display().to_string());
+    let mut prefix = vec!["-n".to_owned(), ranks.to_string(), tested.program.display().to_string()];
     prefix.extend(tested.prefix.iter().cloned());
-    Tool { program: Path::new("mpirun").to_owned(), prefix }
+    Tool { program: launcher(), prefix }
 }

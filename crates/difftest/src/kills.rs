@@ -7,14 +7,16 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Signal, kill_process};
 
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta;
 use crate::fixtures::{Recipe, make_database};
 use crate::fleet::{CHECKPOINT, Shape, Spread};
 use crate::process::{MINUTE, Tools, exit_code, shell};
+use crate::resume::has_bytes;
 use crate::rng::Rng;
+use crate::victims::{kill_all, ranks_of};
 use crate::workspace::{self, Source, Workspace};
 
 /// Queries of the search, each with a report of some length.
@@ -130,7 +132,7 @@ impl Trial<'_> {
             }
             *(if whole { &mut all } else { &mut one }) += 1;
             // A rank may be killed when the report is complete. What has a name is; the checkpoint may be there still.
-            if self.dir.join(REPORT).exists() {
+            if has_bytes(&self.dir.join(REPORT)) {
                 return self.compare(&args).map(|()| (one, all));
             }
         }
@@ -238,61 +240,6 @@ impl Trial<'_> {
     }
 }
 
-/// Kills a run with all its ranks, as when a machine loses its power.
-fn kill_all(child: &Child, ranks: &[Pid]) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    // Whoever has just ended cannot be killed.
-    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
-    for &rank in ranks {
-        let _ = kill_process(rank, Signal::KILL);
-    }
-}
-
-/// The processes of a run that search: those of `program` below `launcher`, or that itself.
-fn ranks_of(launcher: u32, program: &Path) -> Vec<Pid> {
-    let mut below = vec![launcher];
-    let mut at = 0;
-    let all = processes();
-    while let Some(&parent) = below.get(at) {
-        below.extend(all.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-        at += 1;
-    }
-    let program = fs::canonicalize(program).ok();
-    let is_rank = |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).ok() == program;
-    let pid = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
-    below.into_iter().filter(is_rank).filter_map(pid).collect()
-}
-
-/// All processes with their parents.
-fn processes() -> Vec<(u32, u32)> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let process = |name: String| {
-        let stat = fs::read_to_string(format!("/proc/{name}/stat")).ok()?;
-        // The name of the program, in parentheses, may hold anything.
-        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
-        Some((name.parse().ok()?, parent))
-    };
-    entries.filter_map(|entry| process(entry.ok()?.file_name().into_string().ok()?)).collect()
-}
-
 fn failed(reason: &str) -> Error {
     Error::Tool { program: "kills".to_owned(), reason: reason.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_parent_of_this_process_is_known() {
-        let own = std::process::id();
-        let parent = std::os::unix::process::parent_id();
-        assert!(processes().contains(&(own, parent)));
-        let program = std::env::current_exe().expect("a program");
-        assert!(
-            ranks_of(parent, &program)
-                .iter()
-                .any(|pid| pid.as_raw_nonzero().get() == own.cast_signed())
-        );
-    }
 }

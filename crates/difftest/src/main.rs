@@ -18,15 +18,19 @@ mod kills;
 mod load;
 mod makedb;
 mod process;
+mod resume;
 mod rng;
+mod sample;
 mod synth;
 mod table;
+mod victims;
 mod workspace;
 
+use std::env;
 use std::process::ExitCode;
 
 use cli::{Command, USAGE};
-use error::Result;
+use error::{Error, Result};
 use workspace::{Workspace, load_source};
 
 fn main() -> ExitCode {
@@ -43,7 +47,14 @@ fn main() -> ExitCode {
 /// True if no difference was found.
 fn run() -> Result<bool> {
     let workspace = Workspace::find()?;
-    let parsed = cli::parse(lexopt::Parser::from_env(), &workspace)?;
+    let parsed = match cli::parse(lexopt::Parser::from_env(), &workspace) {
+        Err(Error::NoOracle(missing)) if fleetblast_oracle::may_be_missing() => {
+            let words: Vec<String> = env::args().skip(1).collect();
+            eprintln!("NOT TESTED: difftest {}: {missing}", process::shell(&words));
+            return Ok(true);
+        }
+        parsed => parsed?,
+    };
     let source = || load_source(&workspace, parsed.data.as_deref());
     match &parsed.command {
         Command::Help => {

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use fleetblast_oracle::Oracle;
+
 use crate::error::{Result, io_error, write};
 use crate::fasta;
 use crate::workspace::{self, Source, Workspace};
@@ -95,8 +97,8 @@ fn compare(dir: &Path, options: &Options, arguments: &[&str]) -> Result<Vec<Stri
                 fs::remove_dir_all(place).map_err(io_error("remove", place))?;
             }
         }
-        let wanted =
-            output(dir, Path::new("makeblastdb"), &[arguments, &["-out", "oracle/x"]].concat())?;
+        let theirs = Oracle::find()?.program("makeblastdb");
+        let wanted = output(dir, &theirs, &[arguments, &["-out", "oracle/x"]].concat())?;
         let found = output(
             dir,
             &options.tested,
@@ -152,7 +154,8 @@ fn readable(dir: &Path, arguments: &[&str]) -> Result<Vec<String>> {
     ];
     let mut differences = Vec::new();
     for (program, task) in tasks {
-        let answer = |db: &str| output(dir, Path::new(program), &[&["-db", db], task].concat());
+        let path = Oracle::find()?.program(program);
+        let answer = |db: &str| output(dir, &path, &[&["-db", db], task].concat());
         let (wanted, found) = (answer("oracle/x")?, answer("ours/x")?);
         // The name of the place is in what -info says.
         let text = |answer: &Output, place: &str| {

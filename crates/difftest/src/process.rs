@@ -8,9 +8,18 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::ExitStatusExt;
 
+use fleetblast_oracle::{Oracle, identify};
 use wait4::Wait4;
 
 use crate::error::{Error, Result, io_error};
+
+/// What Open MPI's launcher needs to start as whatever user more ranks than there are cores; others take no notice.
+const OPEN_MPI: [(&str, &str); 4] = [
+    ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+    ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+    ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+];
 
 /// A program that understands blastp's options.
 #[derive(Debug, Clone)]
@@ -31,8 +40,23 @@ pub struct Tools {
 }
 
 impl Tool {
-    /// BLAST+'s own blastp.
-    pub fn oracle(program: PathBuf) -> Self {
+    /// A program of BLAST+: of those in `PATH`, or `given`, which is checked.
+    ///
+    /// # Errors
+    /// If there is none, or the given one is another program.
+    pub fn oracle(name: &str, given: Option<&Path>) -> Result<Self> {
+        let program = match given {
+            Some(given) => {
+                identify(given).map_err(|wrong| Error::Usage(wrong.to_string()))?;
+                given.to_path_buf()
+            }
+            None => Oracle::find()?.program(name),
+        };
+        Ok(Self::plain(program))
+    }
+
+    /// A program that takes the arguments as they are.
+    pub fn plain(program: PathBuf) -> Self {
         Tool { program, prefix: Vec::new() }
     }
 
@@ -57,6 +81,7 @@ impl Tool {
         command.env("NCBI_DONT_USE_LOCAL_CONFIG", "1");
         command.env("BLAST_USAGE_REPORT", "false");
         command.env("LC_ALL", "C");
+        command.envs(OPEN_MPI);
         command
     }
 
@@ -146,9 +171,10 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u
     })
 }
 
-/// Runs a helper program such as makeblastdb that must succeed.
+/// Runs a program of BLAST+, such as makeblastdb, that must succeed.
 pub fn must_run(program: &str, args: &[String], cwd: &Path) -> Result<()> {
-    let outcome = Tool::oracle(program.into()).run(args, cwd, None, 20 * MINUTE)?;
+    let tool = Tool::plain(Oracle::find()?.program(program));
+    let outcome = tool.run(args, cwd, None, 20 * MINUTE)?;
     if outcome.code == 0 {
         return Ok(());
     }
@@ -175,7 +201,7 @@ mod tests {
 
     fn sh(script: &str, limit: Duration) -> Outcome {
         let args = ["-c".to_string(), script.to_string()];
-        Tool::oracle("sh".into()).run(&args, Path::new("."), None, limit).unwrap()
+        Tool::plain("sh".into()).run(&args, Path::new("."), None, limit).unwrap()
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Shape, Spread};
 use crate::process::{Outcome, Tool, shell};
+use crate::resume::{self, Searches};
+use crate::sample;
 use crate::workspace::{self, Source, Workspace};
 
 /// Longest time one search may take.
@@ -24,12 +26,18 @@ const LIMIT: Duration = Duration::from_secs(600);
 pub struct Options {
     /// Only the quick cases.
     pub quick: bool,
+    /// Only a covering sample, for this seed.
+    pub sample: Option<u64>,
+    /// Of `n` parts of these cases only the `i`-th, from 1: `(i, n)`.
+    pub part: Option<(usize, usize)>,
     /// Only cases whose id contains this.
     pub filter: Option<String>,
     /// Searches at a time.
     pub jobs: usize,
     /// How FleetBLAST's searches are spread.
     pub spread: Spread,
+    /// Each search is interrupted and resumed.
+    pub resume: bool,
     /// FleetBLAST.
     pub tested: Tool,
     /// BLAST+.
@@ -42,7 +50,10 @@ struct Session<'a> {
     fixtures: Fixtures,
     cache: Cache,
     failed_dir: PathBuf,
+    resume_dir: PathBuf,
     oracle_runs: AtomicUsize,
+    resumed: AtomicUsize,
+    interrupted: AtomicUsize,
 }
 
 /// Runs the cases, prints one line for each and a closing summary; true if none failed.
@@ -60,7 +71,10 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
         fixtures,
         cache: Cache::open(workspace.target.join("difftest-cache"), version)?,
         failed_dir: workspace.target.join("difftest-failed"),
+        resume_dir: workspace.target.join("difftest-resume"),
         oracle_runs: AtomicUsize::new(0),
+        resumed: AtomicUsize::new(0),
+        interrupted: AtomicUsize::new(0),
     };
     let chosen = choose(cases::all()?, options)?;
     let failed = run_all(&session, &chosen)?;
@@ -69,6 +83,9 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
         session.oracle_runs.load(Ordering::Relaxed),
         chosen.len() - session.oracle_runs.load(Ordering::Relaxed)
     );
+    if options.resume {
+        report_resumed(&session)?;
+    }
     for id in &failed {
         println!("failed: {id}");
     }
@@ -76,14 +93,40 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     Ok(failed.is_empty())
 }
 
+/// Says how many searches were interrupted.
+///
+/// # Errors
+/// If hardly any was, which would prove nothing.
+fn report_resumed(session: &Session) -> Result<()> {
+    let resumed = session.resumed.load(Ordering::Relaxed);
+    let interrupted = session.interrupted.load(Ordering::Relaxed);
+    println!(
+        "interrupted and resumed: {interrupted} of {resumed} searches, the others were through before"
+    );
+    if interrupted * 4 < resumed.max(1) {
+        return Err(Error::Usage("too few searches were interrupted to prove anything".into()));
+    }
+    Ok(())
+}
+
 fn choose(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>> {
     let wanted = |c: &Case| {
         (c.quick || !options.quick)
             && options.filter.as_ref().is_none_or(|f| c.id.contains(f.as_str()))
     };
-    let chosen: Vec<Case> = cases.into_iter().filter(wanted).collect();
+    let mut chosen: Vec<Case> = cases.into_iter().filter(wanted).collect();
+    let of = chosen.len();
+    if let Some(seed) = options.sample {
+        chosen = sample::covering(chosen, seed);
+    }
+    if let Some((part, parts)) = options.part {
+        chosen = chosen.into_iter().skip(part - 1).step_by(parts).collect();
+    }
     if chosen.is_empty() {
         return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
+    }
+    if let Some(seed) = options.sample {
+        println!("sample: {} of {of} cases, seed {seed}", chosen.len());
     }
     Ok(chosen)
 }
@@ -124,17 +167,46 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
     let expected = oracle_outcome(session, case, stdin.as_deref())?;
     let spread = session.options.spread;
+    if session.options.resume && resume::can_be(case, &expected) {
+        return run_resumed(session, case, number, &expected);
+    }
     let shape = Shape::numbered(number);
     let (tested, args) = shape.spread(&session.options.tested, spread, &case.args);
     let mut actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
     spread.excuse(&expected, &mut actual);
     let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
+    judge(session, case, &found, (&expected, &actual))
+}
+
+/// The same with a search that is interrupted and resumed.
+fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome) -> Result<bool> {
+    let searches = Searches {
+        tested: &session.options.tested,
+        spread: session.options.spread,
+        cwd: &session.fixtures.dir,
+        dir: session.resume_dir.join(number.to_string()),
+    };
+    let resumed = searches.run(case, number)?;
+    session.resumed.fetch_add(1, Ordering::Relaxed);
+    session.interrupted.fetch_add(usize::from(resumed.interrupted), Ordering::Relaxed);
+    let mut found = compare(expected, &resumed.outcome, false);
+    found.extend(resumed.wrong.map(Difference::Resume));
+    judge(session, case, &found, (expected, &resumed.outcome))
+}
+
+/// Prints the line of a case, or keeps and prints its differences; true if there are none.
+fn judge(
+    session: &Session,
+    case: &Case,
+    found: &[Difference],
+    (expected, actual): (&Outcome, &Outcome),
+) -> Result<bool> {
     if found.is_empty() {
         println!("ok      {} ({:.2} s, oracle {:.2} s)", case.id, actual.cpu, expected.cpu);
         return Ok(true);
     }
-    let kept = keep(session, case, &expected, &actual)?;
-    println!("{}", report(case, &found, &actual, &kept));
+    let kept = keep(session, case, expected, actual)?;
+    println!("{}", report(case, found, actual, &kept));
     Ok(false)
 }
 

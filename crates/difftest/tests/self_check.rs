@@ -1,7 +1,6 @@
 //! The tester tested: against itself it must find nothing, against a liar it must find the lie.
 //!
-//! FleetBLAST's part is played by a wrapper around BLAST+. Data are made up. Without BLAST+ these
-//! tests say so and check nothing.
+//! FleetBLAST's part is played by a wrapper around BLAST+. Data are made up.
 
 use std::fs;
 use std::io::Write;
@@ -10,19 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flate2::{Compression, write::GzEncoder};
+use fleetblast_oracle::{Oracle, WITHOUT, oracle};
 
 /// A scratch directory with made-up data and a wrapper script.
 struct Stage {
     dir: PathBuf,
     program: PathBuf,
+    oracle: &'static Oracle,
 }
 
-/// `None`, loudly, if BLAST+ is not installed.
+/// `wrapper` is a shell script in which `blastp` is the oracle's.
 fn stage(name: &str, wrapper: &str) -> Option<Stage> {
-    if Command::new("makeblastdb").arg("-version").output().is_err() {
-        println!("NOT TESTED: BLAST+ is not installed, so `{name}` checked nothing");
-        return None;
-    }
+    let oracle = oracle()?;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(&dir).unwrap();
@@ -32,9 +30,10 @@ fn stage(name: &str, wrapper: &str) -> Option<Stage> {
     gz.write_all(made_up(40, 1).as_bytes()).unwrap();
     gz.finish().unwrap();
     let program = dir.join("wrapper");
-    fs::write(&program, format!("#!/bin/sh\n{wrapper}\n")).unwrap();
+    let script = format!("#!/bin/sh\nPATH='{}':$PATH\n{wrapper}\n", oracle.program("").display());
+    fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    Some(Stage { dir, program })
+    Some(Stage { dir, program, oracle })
 }
 
 /// `count` sequences of 160 and more residues; the same seed begins with the same sequences.
@@ -55,17 +54,15 @@ fn made_up(count: usize, seed: u64) -> String {
 }
 
 impl Stage {
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_difftest"));
+        command.args(args).arg("--program").arg(&self.program).arg("--data").arg(&self.dir);
+        command.env("CARGO_TARGET_DIR", &self.dir).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command
+    }
+
     fn difftest(&self, args: &[&str]) -> (Output, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_difftest"))
-            .args(args)
-            .arg("--program")
-            .arg(&self.program)
-            .arg("--data")
-            .arg(&self.dir)
-            .env("CARGO_TARGET_DIR", &self.dir)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .unwrap();
+        let output = self.command(args).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         (output, text)
     }
@@ -121,7 +118,11 @@ fn fuzzing_finds_minimises_and_keeps_a_lie() {
     let kept = found.map(|e| e.path()).find(|p| p.join("run.sh").exists()).unwrap();
     let count = |name: &str| fs::read_to_string(kept.join(name)).unwrap().matches('>').count();
     assert_eq!((count("query.fa"), count("db.fa")), (1, 1), "{text}");
-    let again = Command::new("sh").arg(kept.join("run.sh")).arg("blastp").output().unwrap();
+    let again = Command::new("sh")
+        .arg(kept.join("run.sh"))
+        .arg(stage.oracle.program("blastp"))
+        .output()
+        .unwrap();
     assert_eq!(again.stdout, fs::read(kept.join("expected.out")).unwrap());
 }
 
@@ -132,4 +133,87 @@ fn a_test_of_nothing_is_an_error() {
     assert_eq!(output.status.code(), Some(2));
     let (output, _) = stage.difftest(&["tabel"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// FleetBLAST under BLAST+'s names, first in `PATH` or named, is not what the tester compares with.
+#[test]
+fn fleetblast_is_not_its_own_oracle() {
+    let ours = r#"name=${0##*/}; echo "$name: 2.12.0+"; echo ' Package: FleetBLAST, reports equal blast 2.12.0'"#;
+    let Some(stage) = stage("own", ours) else { return };
+    for name in ["blastp", "makeblastdb", "blastdbcmd"] {
+        fs::copy(&stage.program, stage.dir.join(name)).unwrap();
+    }
+    let link = stage.dir.join("blastp").display().to_string();
+    let table = ["table", "--filter", "gaps-one-given"];
+    let (output, _) = stage.difftest(&[&table[..], &["--oracle", &link]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("is another program: its -version says 'Package: FleetBLAST"), "{said}");
+
+    let run = |path: String, without: &str| {
+        let output =
+            stage.command(&table).env("PATH", path).env(WITHOUT, without).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
+    };
+    let own = stage.dir.display().to_string();
+    let both = format!("{own}:{}", stage.oracle.program("").display());
+    let (_, text) = run(both, "0");
+    assert!(
+        text.contains(&format!("oracle: {} (", stage.oracle.program("blastp").display())),
+        "{text}"
+    );
+    let (code, text) = run(own.clone(), "0");
+    assert!(code == Some(2) && text.contains(&link), "{text}");
+    let (code, text) = run(own, "1");
+    assert!(code == Some(0) && text.contains("NOT TESTED: difftest table --filter"), "{text}");
+}
+
+/// Plays a search with a checkpoint: the first run keeps something and waits to be interrupted, the second reports. `first` and
+/// `last` are commands of the two runs.
+fn with_checkpoint(first: &str, last: &str) -> String {
+    format!(
+        r#"if [ "$2" = -version ]; then exec "$@"; fi
+shift
+left=$#
+while [ $left -gt 0 ]; do
+    case $1 in
+    -checkpoint) kept=$2; words=2 ;;
+    -out) out=$2; words=2 ;;
+    -resume) words=1 ;;
+    -ranks|-partitions|-output|-groups|-replicas|-schedule|-write_buffer|-result_memory|-segment_size|-num_threads) words=2 ;;
+    *) set -- "$@" "$1"; words=1 ;;
+    esac
+    shift $words
+    left=$((left - words))
+done
+if [ ! -d "$kept" ]; then
+    trap 'exit 75' USR1
+    mkdir "$kept"
+    {first}
+fi
+blastp "$@" -out "$out"
+{last}"#
+    )
+}
+
+const WAITS: &str = r#"echo some >"$kept/a.spool"; while :; do sleep 0.01; done"#;
+const CLEARS: &str = r#"rm -r "$kept""#;
+
+#[test]
+fn interrupted_searches_are_resumed_and_compared() {
+    let spoiled = format!(r#"echo more >>"$out"; {CLEARS}"#);
+    for (name, first, last, code, said) in [
+        ("resumed", WAITS, CLEARS, 0, "interrupted and resumed: 4 of 4 searches"),
+        ("spoiled", WAITS, &spoiled, 1, "stdout line"),
+        ("remains", WAITS, ":", 1, "interrupted and resumed: the checkpoint is still there"),
+        ("through", ":", CLEARS, 2, "interrupted and resumed: 0 of 4 searches"),
+    ] {
+        let Some(stage) = stage(name, &with_checkpoint(first, last)) else { return };
+        let (output, text) = stage.difftest(&["table", "--resume", "--filter", "gaps-one-given"]);
+        assert_eq!(output.status.code(), Some(code), "{name}: {text}");
+        assert!(text.contains(said), "{name}: {text}");
+    }
 }

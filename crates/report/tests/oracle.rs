@@ -4,6 +4,7 @@ mod common;
 
 use common::synth::{self, Random};
 use common::{Case, Entry, Run, Subjects, output, seg_yes, tabular};
+use fleetblast_oracle::oracle;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::model::{Format, HitOrder, HspOrder, OutputOptions};
 
@@ -50,28 +51,28 @@ fn check_formats(run: &Run) {
 
 #[test]
 fn plain_database() {
-    if common::oracle() {
+    if oracle().is_some() {
         check_formats(&Run::new("plain", case(1, Subjects::Plain)));
     }
 }
 
 #[test]
 fn parsed_database() {
-    if common::oracle() {
+    if oracle().is_some() {
         check_formats(&Run::new("parsed", case(2, Subjects::Parsed)));
     }
 }
 
 #[test]
 fn fasta_subjects() {
-    if common::oracle() {
+    if oracle().is_some() {
         check_formats(&Run::new("fasta", case(3, Subjects::Fasta)));
     }
 }
 
 #[test]
 fn parsed_definition_lines() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     for (name, kind) in [("lines-db", Subjects::Parsed), ("lines-fasta", Subjects::Fasta)] {
@@ -87,7 +88,7 @@ fn parsed_definition_lines() {
 
 #[test]
 fn masked_queries() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     for (name, soft, lower) in [("hard", false, true), ("soft", true, false)] {
@@ -117,7 +118,7 @@ fn masked_queries() {
 
 #[test]
 fn masked_subjects() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     for (name, masking) in [("lower", true), ("lower-unmasked", false)] {
@@ -144,7 +145,7 @@ fn masked_subjects() {
 
 #[test]
 fn given_search_space() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let mut case = case(14, Subjects::Plain);
@@ -158,7 +159,7 @@ fn given_search_space() {
 
 #[test]
 fn line_lengths() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let run = Run::new("lines", case(6, Subjects::Plain));
@@ -173,7 +174,7 @@ fn line_lengths() {
 
 #[test]
 fn orders() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let run = Run::new("orders", case(7, Subjects::Parsed));
@@ -218,7 +219,7 @@ fn orders() {
 
 #[test]
 fn numbers_of_descriptions_and_alignments() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let run = Run::new("numbers", case(8, Subjects::Plain));
@@ -233,7 +234,7 @@ fn numbers_of_descriptions_and_alignments() {
 
 #[test]
 fn part_of_a_query() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     for kind in [Subjects::Plain, Subjects::Fasta] {
@@ -248,7 +249,7 @@ fn part_of_a_query() {
 
 #[test]
 fn ungapped() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let mut case = case(10, Subjects::Plain);
@@ -261,7 +262,7 @@ fn ungapped() {
 
 #[test]
 fn many_definition_lines() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let letters = Random(12).protein(80);
@@ -273,7 +274,7 @@ fn many_definition_lines() {
 
 #[test]
 fn queries_without_statistics() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     let mut case = case(11, Subjects::Plain);
@@ -285,7 +286,7 @@ fn queries_without_statistics() {
 
 #[test]
 fn many_seeds() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     for seed in 20..24 {

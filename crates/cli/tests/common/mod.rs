@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use fleetblast_oracle::Oracle;
 use tempfile::TempDir;
 
 /// Two hand-made queries of no particular protein.
@@ -17,8 +18,8 @@ const SUBJECTS: &str = ">s1\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n>s2\nGGHIWQERTYPA
 /// A directory with `q.fa`, its first query `one.fa`, `s.fa`, the database `db` (with the oracle), and the program under test as `blastp`.
 pub struct Fixture {
     dir: TempDir,
-    /// Whether BLAST+ 2.12.0 is installed.
-    pub oracle: bool,
+    /// BLAST+ 2.12.0. None only where tests may run without it.
+    pub oracle: Option<&'static Oracle>,
 }
 
 impl Fixture {
@@ -30,17 +31,15 @@ impl Fixture {
         fs::write(dir.path().join("s.fa"), SUBJECTS).expect("subjects");
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), dir.path().join("blastp"))
             .expect("a link");
-        let version = Command::new("blastp").arg("-version").output();
-        let oracle = version.is_ok_and(|output| output.stdout.starts_with(b"blastp: 2.12.0+\n"));
-        if oracle {
-            let made = Command::new("makeblastdb")
+        let oracle = fleetblast_oracle::oracle();
+        if let Some(oracle) = oracle {
+            let made = oracle
+                .command("makeblastdb")
                 .args(["-in", "s.fa", "-dbtype", "prot", "-out", "db"])
                 .current_dir(dir.path())
                 .output()
                 .expect("makeblastdb");
             assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        } else {
-            eprintln!("SKIPPED: blastp 2.12.0 is not installed, nothing was compared with it");
         }
         Self { dir, oracle }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Sample, hash_file, measure, median, members, pool, small_database, words};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
-use crate::fleet::{Shape, Spread};
+use crate::fleet::{Shape, Spread, launcher};
 use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
@@ -54,7 +54,7 @@ impl Round {
 
 /// Measures and prints the tables; true if all outputs of a kind were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
-    let spread = match Tool::oracle("mpirun".into()).version() {
+    let spread = match Tool::plain(launcher()).version() {
         Ok(_) => Spread::Processes,
         Err(_) => Spread::Ranks,
     };

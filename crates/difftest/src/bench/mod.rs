@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_taken_within_rounds() {
-        let tool = Tool::oracle("x".into());
+        let tool = Tool::plain("x".into());
         let contender = |walls: [f64; 3]| Contender {
             name: "c",
             tool: &tool,

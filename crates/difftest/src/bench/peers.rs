@@ -101,7 +101,7 @@ impl Peers<'_> {
         let more = ["--evalue", "10", "--max-target-seqs", SUBJECTS, "--threads", THREADS];
         let format = ["--quiet", "--outfmt", "6"];
         let args = [&fixed[..], &more, &format, &COLUMNS].concat();
-        let sample = self.sample("DIAMOND", &Tool::oracle("diamond".into()), &args)?;
+        let sample = self.sample("DIAMOND", &Tool::plain("diamond".into()), &args)?;
         line(&format!("DIAMOND {mode}"), &sample, all, &pairs(&self.dir.join(OUTPUT))?);
         Ok(sample.wall)
     }
@@ -111,7 +111,7 @@ impl Peers<'_> {
         let more = ["-s", "7.5", "-e", "10", "--max-seqs", SUBJECTS, "--threads", THREADS];
         let format = ["-v", "1", "--format-output", "query,target,evalue"];
         let args = [&fixed[..], &more, &format].concat();
-        let sample = self.sample("MMseqs2", &Tool::oracle("mmseqs".into()), &args)?;
+        let sample = self.sample("MMseqs2", &Tool::plain("mmseqs".into()), &args)?;
         line("MMseqs2 -s 7.5", &sample, all, &pairs(&self.dir.join("peers/out"))?);
         Ok(())
     }

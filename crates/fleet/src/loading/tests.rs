@@ -90,6 +90,7 @@ fn a_host_has_each_of_its_partitions_once() {
         let ranks: Vec<Rank> = (0..10).filter(|&r| hosts[r as usize] == host).map(Rank).collect();
         let places = Places::new(&routes, &ranks);
         let mut at = 0;
+        assert_eq!(ranks.len(), places.shares.len());
         for (rank, share) in ranks.iter().zip(&places.shares) {
             assert_eq!(share.start, at);
             for route in routes.iter().filter(|route| route.fillers.contains(rank)) {

@@ -5,7 +5,6 @@ pub mod synth;
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::process::Command;
 
 use fleetblast_db::Defline;
 use fleetblast_engine::hits::SubjectHit;
@@ -93,16 +92,6 @@ pub fn tabular(words: &str) -> Format {
     Format::Tabular(Columns::parse(words, b"\t"))
 }
 
-/// True if BLAST+ is here. If not, says so: the test then shows nothing.
-pub fn oracle() -> bool {
-    let found =
-        Command::new("blastp").arg("-version").output().is_ok_and(|run| run.status.success());
-    if !found {
-        eprintln!("\n*** blastp of BLAST+ 2.12.0 is not installed: NOTHING IS CHECKED HERE ***\n");
-    }
-    found
-}
-
 /// The subjects as the report sees them.
 pub struct Source {
     residues: Vec<Vec<u8>>,
@@ -152,7 +141,7 @@ impl Run {
         };
         std::fs::write(directory.join("q.fa"), fasta(&case.queries)).unwrap();
         std::fs::write(directory.join("s.fa"), fasta(&case.subjects)).unwrap();
-        let mut make = Command::new("makeblastdb");
+        let mut make = fleetblast_oracle::command("makeblastdb");
         make.current_dir(&directory)
             .args(["-in", "s.fa", "-dbtype", "prot", "-out", "d", "-title", "t, w"]);
         if case.kind == Subjects::Parsed {
@@ -188,7 +177,7 @@ impl Run {
 
     /// What BLAST+ prints with further options.
     pub fn blastp(&self, options: &[&str]) -> Vec<u8> {
-        let mut command = Command::new("blastp");
+        let mut command = fleetblast_oracle::command("blastp");
         command.current_dir(&self.directory).args(["-query", "q.fa", "-num_threads", "1"]);
         match self.case.kind {
             Subjects::Fasta => command.args(["-subject", "s.fa"]),
@@ -279,6 +268,7 @@ impl Run {
     pub fn check(&self, options: &[&str], output: OutputOptions) {
         let expected = self.blastp(options);
         let found = self.report(output);
+        assert!(!expected.is_empty(), "BLAST+ prints nothing with {options:?}");
         if expected == found {
             return;
         }

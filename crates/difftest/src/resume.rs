@@ -1,0 +1,190 @@
+//! Cases whose search is interrupted as soon as something is kept in its checkpoint, by turns killed and told to end, and
+//! then resumed on other ranks: the report must be that of a search that nobody interrupted.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::cases::Case;
+use crate::error::{Error, Result, io_error};
+use crate::fleet::{Shape, Spread};
+use crate::process::{MINUTE, Outcome, Tool, exit_code};
+use crate::victims::{kill_all, ranks_of};
+
+/// Longest time a run may take.
+const LIMIT: Duration = MINUTE.saturating_mul(5);
+/// The exit code of a search that was told to end.
+const DRAINED: i32 = 75;
+
+/// How a case went.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The report as standard output, and how the last run ended.
+    pub outcome: Outcome,
+    /// It was interrupted, and not through before.
+    pub interrupted: bool,
+    /// What was wrong besides.
+    pub wrong: Option<String>,
+}
+
+/// Whether a case can be interrupted: its query file can be read again, and its report goes where we say.
+pub fn can_be(case: &Case, expected: &Outcome) -> bool {
+    let says = |option: &str| case.args.iter().any(|arg| arg == option);
+    expected.code == 0 && case.stdin.is_none() && says("-query") && !says("-out") && !says("-")
+}
+
+/// How the cases are searched, and where.
+pub struct Searches<'a> {
+    /// FleetBLAST.
+    pub tested: &'a Tool,
+    /// How its searches are spread.
+    pub spread: Spread,
+    /// The directory of the fixtures.
+    pub cwd: &'a Path,
+    /// The report and the checkpoint of one search at a time.
+    pub dir: PathBuf,
+}
+
+impl Searches<'_> {
+    /// Runs a case; `number` chooses the ranks and how it is interrupted.
+    ///
+    /// # Errors
+    /// If the directory cannot be used or the program cannot be started.
+    pub fn run(&self, case: &Case, number: usize) -> Result<Resumed> {
+        self.clear()?;
+        fs::create_dir_all(&self.dir).map_err(io_error("create", &self.dir))?;
+        let resumed = self.interrupt(case, number)?;
+        self.clear()?;
+        Ok(resumed)
+    }
+
+    fn clear(&self) -> Result<()> {
+        if !self.dir.exists() {
+            return Ok(());
+        }
+        fs::remove_dir_all(&self.dir).map_err(io_error("remove", &self.dir))
+    }
+
+    fn interrupt(&self, case: &Case, number: usize) -> Result<Resumed> {
+        let mut child = self.start(case, number)?;
+        let through = self.await_kept(&mut child)?;
+        let drained = number.is_multiple_of(2);
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        match pid {
+            _ if through => {}
+            Some(pid) if drained => {
+                // Open MPI's mpirun passes this signal on to the ranks. Whoever has just ended gets none.
+                let _ = kill_process(pid, Signal::USR1);
+            }
+            _ => kill_all(&child, &ranks_of(child.id(), &self.tested.program)),
+        }
+        let first = self.ended(&mut child)?;
+        let interrupted = !through && first.code != 0;
+        let mut wrong = None;
+        if interrupted && drained && self.spread == Spread::Ranks && first.code != DRAINED {
+            wrong = Some(format!("told to end, it ended with {}, not {DRAINED}", first.code));
+        }
+        if interrupted && drained && has_bytes(&self.report()) {
+            wrong = Some("a report that is not whole has its name".to_owned());
+        }
+        let outcome = if first.code == 0 {
+            first
+        } else {
+            let mut child = self.start(case, number + 1)?;
+            self.ended(&mut child)?
+        };
+        if outcome.code == 0 && self.kept().exists() {
+            wrong = Some("the checkpoint is still there".to_owned());
+        }
+        Ok(Resumed { outcome, interrupted, wrong })
+    }
+
+    fn report(&self) -> PathBuf {
+        self.dir.join("report")
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.dir.join("kept")
+    }
+
+    fn messages(&self) -> PathBuf {
+        self.dir.join("messages")
+    }
+
+    fn start(&self, case: &Case, number: usize) -> Result<Child> {
+        let shape = Shape::numbered(number);
+        let (tool, mut args) = shape.spread(self.tested, self.spread, &case.args);
+        let paths = [("-checkpoint", self.kept()), ("-out", self.report())];
+        for (option, path) in paths {
+            args.extend([option.to_owned(), path.display().to_string()]);
+        }
+        args.push("-resume".to_owned());
+        let path = self.messages();
+        let messages = File::create(&path).map_err(io_error("create", &path))?;
+        let mut command = tool.command(&args, self.cwd);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(messages).process_group(0);
+        command.spawn().map_err(|error| failed(&error.to_string()))
+    }
+
+    /// Waits until something is kept. True if the search ended before.
+    fn await_kept(&self, child: &mut Child) -> Result<bool> {
+        let started = Instant::now();
+        while started.elapsed() < LIMIT {
+            if child.try_wait().map_err(|error| failed(&error.to_string()))?.is_some() {
+                return Ok(true);
+            }
+            if has_spool(&self.kept()) {
+                return Ok(false);
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
+        Ok(false)
+    }
+
+    /// The end of a run, with the report if there is one.
+    fn ended(&self, child: &mut Child) -> Result<Outcome> {
+        let started = Instant::now();
+        let (code, timed_out) = loop {
+            if let Some(status) = child.try_wait().map_err(|error| failed(&error.to_string()))? {
+                break (exit_code(status), false);
+            }
+            if started.elapsed() > LIMIT {
+                kill_all(child, &[]);
+                let status = child.wait().map_err(|error| failed(&error.to_string()))?;
+                break (exit_code(status), true);
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        // A search that failed has no report: the exit code shows it.
+        let stdout = fs::read(self.report()).unwrap_or_default();
+        let stderr = fs::read(self.messages()).unwrap_or_default();
+        Ok(Outcome { stdout, stderr, code, cpu: started.elapsed().as_secs_f64(), timed_out })
+    }
+}
+
+/// Whether there is such a file, and not an empty one, which a search that failed may leave.
+pub fn has_bytes(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.len() > 0)
+}
+
+/// Whether a checkpoint holds bytes of any result.
+fn has_spool(dir: &Path) -> bool {
+    // It may not be there yet, or not any more.
+    let Ok(entries) = fs::read_dir(dir) else { return false };
+    entries.flatten().any(|entry| {
+        let path = entry.path();
+        if path.is_dir() {
+            return has_spool(&path);
+        }
+        path.extension().is_some_and(|extension| extension == "spool") && has_bytes(&path)
+    })
+}
+
+fn failed(reason: &str) -> Error {
+    Error::Tool { program: "table --resume".to_owned(), reason: reason.to_owned() }
+}

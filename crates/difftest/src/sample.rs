@@ -1,0 +1,109 @@
+//! A covering sample of the cases: whichever options, queries, databases and formats meet in some case, each two of them
+//! meet in a case of the sample as well. Which cases stand for them, the seed chooses, so many seeds see them all.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::cases::Case;
+use crate::rng::Rng;
+
+/// Options whose value is a thing of its own, by its first word.
+const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
+
+/// Two things that meet; twice the same for one alone.
+type Pair = (String, String);
+
+/// The sample for `seed`, in the order of `cases`.
+pub fn covering(cases: Vec<Case>, seed: u64) -> Vec<Case> {
+    let pairs: Vec<Vec<Pair>> = cases.iter().map(pairs_of).collect();
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    let mut rng = Rng::new(seed);
+    for last in (1..order.len()).rev() {
+        order.swap(last, rng.below(last + 1));
+    }
+    let mut times: HashMap<&Pair, usize> = HashMap::new();
+    let mut chosen = BTreeSet::new();
+    for &case in &order {
+        if pairs[case].iter().any(|pair| !times.contains_key(pair)) {
+            chosen.insert(case);
+            pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() += 1);
+        }
+    }
+    // What came early may be covered by what came later.
+    for case in order {
+        if chosen.contains(&case) && pairs[case].iter().all(|pair| times[pair] > 1) {
+            chosen.remove(&case);
+            pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() -= 1);
+        }
+    }
+    let cases = cases.into_iter().enumerate();
+    cases.filter(|(number, _)| chosen.contains(number)).map(|(_, case)| case).collect()
+}
+
+fn pairs_of(case: &Case) -> Vec<Pair> {
+    let things: Vec<String> = things_of(case).into_iter().collect();
+    let with = |(at, one): (usize, &String)| {
+        things[at..].iter().map(|other| (one.clone(), other.clone())).collect::<Vec<_>>()
+    };
+    things.iter().enumerate().flat_map(with).collect()
+}
+
+fn things_of(case: &Case) -> BTreeSet<String> {
+    let mut things = BTreeSet::new();
+    things.extend(case.stdin.as_ref().map(|name| format!("-query {name}")));
+    let mut words = case.args.iter().peekable();
+    while let Some(word) = words.next() {
+        if VALUED.contains(&word.as_str())
+            && let Some(value) = words.peek()
+        {
+            let first = value.split_whitespace().next().unwrap_or_default();
+            // The wide format of most cases is one thing, format 6 with chosen columns another.
+            let wide = if **value == crate::cases::COLUMNS { " (wide)" } else { "" };
+            things.insert(format!("{word} {first}{wide}"));
+        } else if word.strip_prefix('-').is_some_and(|name| name.starts_with(char::is_alphabetic)) {
+            things.insert(word.clone());
+        }
+    }
+    // A case without any of it (no options at all) is one as well.
+    if things.is_empty() {
+        things.insert(case.id.clone());
+    }
+    things
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quick() -> Vec<Case> {
+        let cases = crate::cases::all().unwrap();
+        cases.into_iter().filter(|case| case.quick).collect()
+    }
+
+    fn covered(cases: &[Case]) -> BTreeSet<Pair> {
+        cases.iter().flat_map(pairs_of).collect()
+    }
+
+    #[test]
+    fn whatever_meets_in_the_table_meets_in_the_sample() {
+        let whole = quick();
+        let all = covered(&whole);
+        let meets = |a: &str, b: &str| all.contains(&(a.to_owned(), b.to_owned()));
+        assert!(meets("-db db/part", "-query q/few.fa") && meets("-outfmt 5", "-query q/few.fa"));
+        assert!(all.len() > 1_000, "{} pairs", all.len());
+        for seed in 1..4 {
+            let sample = covering(whole.clone(), seed);
+            assert_eq!(covered(&sample), all, "seed {seed}");
+            assert!(sample.len() < whole.len() / 2, "{} of {}", sample.len(), whole.len());
+        }
+    }
+
+    #[test]
+    fn seeds_choose_and_many_see_every_case() {
+        let whole = quick();
+        let ids = |seed| covering(whole.clone(), seed).into_iter().map(|case| case.id);
+        assert!(ids(1).eq(ids(1)));
+        assert!(!ids(1).eq(ids(2)));
+        let seen: BTreeSet<String> = (0..20).flat_map(ids).collect();
+        assert!(seen.len() * 10 > whole.len() * 9, "{} of {}", seen.len(), whole.len());
+    }
+}

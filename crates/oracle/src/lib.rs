@@ -1,0 +1,150 @@
+//! Finds the oracle of all tests: the programs of NCBI BLAST+ 2.12.0.
+//!
+//! FleetBLAST answers to the same names and prints the same first line of `-version`, so a program is known by the second
+//! line, its package. Directories of `PATH` whose programs are others are passed over. Where no oracle is, tests fail;
+//! with `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` they say what they did not test instead.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+
+/// The variable that allows tests to run without the oracle, if it is `1`.
+pub const WITHOUT: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";
+
+/// What a directory must hold to be the oracle's; BLAST+'s other programs are beside.
+const PROGRAMS: [&str; 3] = ["blastp", "makeblastdb", "blastdbcmd"];
+
+/// The version that FleetBLAST equals.
+const VERSION: &str = "2.12.0";
+
+/// The programs of BLAST+.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Oracle {
+    directory: PathBuf,
+}
+
+/// Why there is no oracle: what was found instead, and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Missing(String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Missing {}
+
+impl Oracle {
+    /// The first directory of `path`, a list like `PATH`, with the oracle's programs.
+    ///
+    /// # Errors
+    /// If there is none; names programs of the oracle's names that are others.
+    pub fn search(path: &OsStr) -> Result<Oracle, Missing> {
+        let mut others = Vec::new();
+        for directory in env::split_paths(path) {
+            let programs = PROGRAMS.map(|name| directory.join(name));
+            if !programs.iter().any(|program| program.is_file()) {
+                continue;
+            }
+            match programs.iter().find_map(|program| identify(program).err()) {
+                None => return Ok(Oracle { directory }),
+                Some(wrong) => others.push(wrong),
+            }
+        }
+        let others: String = others.iter().map(|wrong| format!("\n  {wrong}")).collect();
+        Err(Missing(format!(
+            "no directory of PATH has {} of NCBI BLAST+ {VERSION}, with which the tests compare{others}\n\
+             Install it (Debian 12: apt-get install ncbi-blast+), or set {WITHOUT}=1 to test without it what can be.",
+            PROGRAMS.join(", ")
+        )))
+    }
+
+    /// The oracle in `PATH`, looked for once.
+    ///
+    /// # Errors
+    /// As [`Oracle::search`].
+    pub fn find() -> Result<&'static Oracle, &'static Missing> {
+        static FOUND: OnceLock<Result<Oracle, Missing>> = OnceLock::new();
+        let search = || Oracle::search(&env::var_os("PATH").unwrap_or_default());
+        FOUND.get_or_init(search).as_ref()
+    }
+
+    /// A program of BLAST+.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// A command that runs a program of BLAST+.
+    pub fn command(&self, name: &str) -> Command {
+        Command::new(self.program(name))
+    }
+}
+
+/// What the oracle's program says of itself.
+///
+/// # Errors
+/// If it is not one of BLAST+ 2.12.0.
+pub fn identify(program: &Path) -> Result<String, Missing> {
+    let shown = program.display();
+    let run = Command::new(program).arg("-version").stdin(Stdio::null()).output();
+    let output = run.map_err(|error| Missing(format!("{shown} cannot be started: {error}")))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let package = said.lines().nth(1).unwrap_or_default().trim();
+    if output.status.success() && package.starts_with(&format!("Package: blast {VERSION},")) {
+        return Ok(said.trim_end().to_owned());
+    }
+    Err(Missing(format!("{shown} is another program: its -version says '{package}'")))
+}
+
+/// Whether tests may run without the oracle.
+pub fn may_be_missing() -> bool {
+    allows(env::var_os(WITHOUT))
+}
+
+fn allows(value: Option<OsString>) -> bool {
+    value.is_some_and(|value| value == "1")
+}
+
+/// The oracle, for a test. None where tests may run without it; then standard error names the test that checked nothing.
+///
+/// # Panics
+/// If it is missing otherwise: a test that compares with nothing proves nothing.
+pub fn oracle() -> Option<&'static Oracle> {
+    match Oracle::find() {
+        Ok(oracle) => Some(oracle),
+        Err(missing) if !may_be_missing() => panic!("{missing}"),
+        Err(_) => {
+            let test = thread::current().name().unwrap_or("a test").to_owned();
+            // Not by `eprintln!`, which is shown for tests that fail only.
+            let line = format!("NOT TESTED, as BLAST+ {VERSION} is missing: {test}\n");
+            let _ = io::stderr().write_all(line.as_bytes());
+            None
+        }
+    }
+}
+
+/// A command that runs a program of BLAST+, for a test that has seen that it is there.
+///
+/// # Panics
+/// If it is missing.
+pub fn command(name: &str) -> Command {
+    Oracle::find().unwrap_or_else(|missing| panic!("{missing}")).command(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_one_allows_tests_without_the_oracle() {
+        assert!(allows(Some("1".into())));
+        for value in [None, Some("".into()), Some("0".into()), Some("yes".into())] {
+            assert!(!allows(value));
+        }
+    }
+}
