@@ -223,6 +223,8 @@ impl Run {
         };
         let inputs: Vec<_> =
             case.queries.iter().map(|entry| query_input(entry, case.parse_deflines)).collect();
+        // So few queries are one batch.
+        let batch_searched = self.queries.iter().any(|query| query.karlin.is_some());
         let results: Vec<_> = inputs
             .iter()
             .enumerate()
@@ -235,7 +237,7 @@ impl Run {
                 query: &self.queries[i],
                 hits: &self.hits[i],
                 hit_count: self.hits[i].len(),
-                batch_searched: true,
+                batch_searched,
                 messages: self.messages[i].as_bytes(),
             })
             .collect();
