@@ -154,5 +154,6 @@ fn launched(tested: &Tool, ranks: u32) -> Tool {
     prefix.push(ranks.to_string());
     prefix.push(tested.program.display().to_string());
     prefix.extend(tested.prefix.iter().cloned());
-    Tool { program: Path::new("mpirun").to_owned(), prefix }
+    let environment = tested.environment.clone();
+    Tool { program: Path::new("mpirun").to_owned(), prefix, environment }
 }

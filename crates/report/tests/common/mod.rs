@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 
-use fleetblast_db::Defline;
+use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
@@ -118,6 +118,10 @@ impl SubjectSource for Source {
 
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
         Ok(self.lines[oid as usize].clone())
+    }
+
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+        Ok(None)
     }
 
     fn masks(&self, oid: u32) -> &[Range<u32>] {
