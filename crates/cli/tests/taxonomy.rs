@@ -18,8 +18,7 @@ const NAMES: [(u32, &str); 4] = [
     (9606, "Homo sapiens\thuman\tprimates\tEukaryota"),
     (32630, "synthetic construct\t\tunclassified\tunclassified"),
 ];
-const ALL: &str =
-    "sacc staxid ssciname scomname sblastname sskingdom staxids sscinames scomnames sblastnames sskingdoms";
+const ALL: &str = "sacc staxid ssciname scomname sblastname sskingdom staxids sscinames scomnames sblastnames sskingdoms";
 
 /// Index and data of a taxonomy database.
 fn taxdb() -> (Vec<u8>, Vec<u8>) {

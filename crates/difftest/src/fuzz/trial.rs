@@ -260,14 +260,15 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
     write(&path, listed(&trial.subjects))
 }
 
-/// `id taxid` for three in four of the subjects, the same for the same subject.
+/// `id taxid` for the first subject and three in four of the others. makeblastdb wants at least one.
 fn taxids(subjects: &[Record]) -> String {
-    let line = |record: &Record| {
+    let line = |(number, record): (usize, &Record)| {
         let id = record.header.split(' ').next()?;
         let mut rng = Rng::new(xxh3_64(id.as_bytes()));
-        rng.chance(0.75).then(|| format!("{id} {}\n", rng.pick(&taxdb::TAXIDS)))
+        let is_mapped = rng.chance(0.75) || number == 0;
+        is_mapped.then(|| format!("{id} {}\n", rng.pick(&taxdb::TAXIDS)))
     };
-    subjects.iter().filter_map(line).collect()
+    subjects.iter().enumerate().filter_map(line).collect()
 }
 
 /// The identifiers of every third subject, one on a line.
@@ -307,8 +308,7 @@ mod tests {
             let bench = Bench::new(dir.clone(), &tools).unwrap();
             bench.search(&trial(options)).unwrap().len()
         };
-        let threads: &[&[&str]] =
-            &[&["-num_threads", "2"], &["-mt_mode", "1"], &["-outfmt", "6"]];
+        let threads: &[&[&str]] = &[&["-num_threads", "2"], &["-mt_mode", "1"], &["-outfmt", "6"]];
         assert_eq!((found("echo one", threads), found("echo two", threads)), (0, 0));
         assert_eq!((found("echo three", threads), found("echo two", &threads[2..])), (1, 1));
         let alone = trial(threads).on_one_thread().unwrap();
