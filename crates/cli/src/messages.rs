@@ -14,6 +14,13 @@ pub(crate) fn warn(text: &str) {
     }
 }
 
+/// An error that does not end the search, as BLAST+ prints it, told once like a warning.
+pub(crate) fn blame(text: &str) {
+    if fleetblast_mpi::speaks_for_all() {
+        complain(&format!("Error: [blastp] {text}"));
+    }
+}
+
 /// The line of a warning.
 pub(crate) fn warning(text: &str) -> Vec<u8> {
     format!("Warning: [blastp] {text}").into_bytes()

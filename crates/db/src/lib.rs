@@ -50,5 +50,5 @@ pub use error::{DbError, TaxidSign};
 pub use lookup::Lookup;
 pub use partition::{Contents, LoadedPartition, Partition};
 pub use search_path::SearchPath;
-pub use taxdb::{TaxonNames, TaxonomyNames};
+pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
 pub use volume::VolumeBytes;

@@ -4,10 +4,10 @@
 //! ascending, its taxid and where its names begin in the data file. The names reach to those of the next taxon:
 //! scientific, common, BLAST name and super-kingdom, separated by tabs (`CSeqDBTaxInfo`, seqdbtax.cpp).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::bytes::Bytes;
-use crate::{SearchPath, path};
+use crate::{DbError, SearchPath, path};
 
 const MAGIC: u32 = 0x8739;
 /// Bytes before the first entry of the index.
@@ -28,77 +28,203 @@ pub struct TaxonNames {
     pub kingdom: Vec<u8>,
 }
 
-/// The taxonomy database. Without its files, or with damaged ones, no taxon has names: BLAST+ does without as well.
+/// The taxonomy database. Without its files, or with files that it is plain at once are none, no taxon has names: BLAST+ does
+/// without as well.
 #[derive(Debug, Default)]
 pub struct TaxonomyNames {
-    files: Option<(Bytes, Bytes)>,
+    /// The index, wherever it was found.
+    index: Option<PathBuf>,
+    opened: Option<Opened>,
+    fault: Option<TaxonomyFault>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    index: Bytes,
+    data: Bytes,
+}
+
+/// Why the taxonomy database that was found cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaxonomyFault {
+    /// What BLAST+ says, when it first wants a name; it has no words for most.
+    pub said: Option<String>,
+    /// File, and what is wrong with it.
+    pub reason: String,
 }
 
 impl TaxonomyNames {
     /// The taxonomy database on the search path.
     pub fn find(search: &SearchPath) -> Self {
-        let files = search.find_file(b"taxdb.bti").and_then(|index| {
-            let index = PathBuf::from(path::os(&index));
-            let data = index.with_extension("btd");
-            Some((Bytes::map(&index).ok()?, Bytes::map(&data).ok()?))
-        });
-        Self { files: files.filter(|(index, _)| is_whole(index)) }
+        let Some(index) = search.find_file(b"taxdb.bti") else { return Self::default() };
+        let index = PathBuf::from(path::os(&index));
+        let (opened, fault) = match open(&index) {
+            Ok(opened) => (Some(opened), None),
+            Err(fault) => (None, Some(fault)),
+        };
+        Self { index: Some(index), opened, fault }
+    }
+
+    /// Whether there is an index on the search path, of whatever content.
+    pub fn is_installed(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// Why it cannot be used, if it is there.
+    pub fn fault(&self) -> Option<&TaxonomyFault> {
+        self.fault.as_ref()
+    }
+
+    /// The files that names come from, if there are any: index and data.
+    pub fn files(&self) -> Option<[PathBuf; 2]> {
+        let index = self.index.as_ref().filter(|_| self.opened.is_some())?;
+        Some([index.clone(), data_of(index)])
     }
 
     /// The names of a taxon, `None` if the database does not know it.
-    pub fn of(&self, taxid: i64) -> Option<TaxonNames> {
-        let (index, data) = self.files.as_ref()?;
-        let entries = index.get(HEADER..)?.as_chunks::<ENTRY>().0;
+    ///
+    /// # Errors
+    /// Names beyond the end of the data, which is cut short or of another release than the index.
+    pub fn of(&self, taxid: i64) -> Result<Option<TaxonNames>, DbError> {
+        let Some(Opened { index, data }) = &self.opened else { return Ok(None) };
+        let entries = index.get(HEADER..).unwrap_or_default().as_chunks::<ENTRY>().0;
         let at = entries.binary_search_by_key(&taxid, |entry| word(entry, 0).cast_signed().into());
-        let at = at.ok()?;
+        let Ok(at) = at else { return Ok(None) };
         let start = word(&entries[at], 4) as usize;
         let end = entries.get(at + 1).map_or(data.len(), |next| word(next, 4) as usize);
-        let mut names = data.get(start..end)?.splitn(4, |&byte| byte == b'\t').map(<[u8]>::to_vec);
-        let mut next = || names.next();
-        let found =
-            TaxonNames { scientific: next()?, common: next()?, blast: next()?, kingdom: next()? };
-        (!found.kingdom.is_empty()).then_some(found)
+        let names = data.get(start..end).ok_or_else(|| DbError::Unsound {
+            path: self.index.clone().unwrap_or_default(),
+            place: format!(" at byte {}", HEADER + at * ENTRY),
+            problem: format!(
+                "it says that the names of taxon {taxid} are bytes {start} to {end} of taxdb.btd, which has {}",
+                data.len()
+            ),
+        })?;
+        Ok(parse(names))
     }
+}
+
+/// The four names of a taxon. Fewer, or an empty last one, are none.
+fn parse(names: &[u8]) -> Option<TaxonNames> {
+    let mut names = names.splitn(4, |&byte| byte == b'\t').map(<[u8]>::to_vec);
+    let mut next = || names.next();
+    let found =
+        TaxonNames { scientific: next()?, common: next()?, blast: next()?, kingdom: next()? };
+    (!found.kingdom.is_empty()).then_some(found)
+}
+
+fn data_of(index: &Path) -> PathBuf {
+    index.with_extension("btd")
+}
+
+/// Opens both files (`CTaxDBFileInfo`, seqdbtax.cpp).
+fn open(path: &Path) -> Result<Opened, TaxonomyFault> {
+    let silent = |error: DbError| TaxonomyFault { said: None, reason: error.to_string() };
+    let told = |said: Option<String>, problem: String| TaxonomyFault {
+        said,
+        reason: format!("{}: {problem}", path.display()),
+    };
+    let index = Bytes::map(path).map_err(silent)?;
+    let data = Bytes::map(&data_of(path)).map_err(silent)?;
+    let Some(head) = index.first_chunk::<ENTRY>().filter(|_| index.len() >= HEADER + ENTRY) else {
+        return Err(told(None, format!("{} bytes are no index of taxa", index.len())));
+    };
+    let (magic, stated) = (word(head, 0), word(head, 4).cast_signed());
+    if magic != MAGIC {
+        let said = "Error: Tax database file has wrong magic number.";
+        return Err(told(
+            Some(said.to_owned()),
+            format!("it begins with {magic:#x}, not {MAGIC:#x}"),
+        ));
+    }
+    let entries = (index.len() - HEADER) / ENTRY;
+    if i64::from(stated) != entries as i64 {
+        let said = format!(
+            "SeqDB: Taxid metadata indicates ({stated}) entries but file has room for ({entries})."
+        );
+        return Err(told(
+            Some(said),
+            "byte 4 tells another number of taxa than there is room for".to_owned(),
+        ));
+    }
+    Ok(Opened { index, data })
 }
 
 fn word(bytes: &[u8; ENTRY], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// Whether an index has the magic number and as many entries as it says.
-fn is_whole(index: &[u8]) -> bool {
-    let Some(head) = index.first_chunk::<ENTRY>() else { return false };
-    let entries = index.len().saturating_sub(HEADER) / ENTRY;
-    word(head, 0) == MAGIC && entries > 0 && word(head, 4) as usize == entries
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     fn database(entries: &[(u32, u32)], data: &[u8]) -> TaxonomyNames {
-        let directory = tempfile::tempdir().unwrap();
         let head = [MAGIC, entries.len() as u32, 0, 0, 0, 0];
         let words = head.into_iter().chain(entries.iter().flat_map(|&(id, at)| [id, at]));
-        let index: Vec<u8> = words.flat_map(u32::to_be_bytes).collect();
+        let names = of_files(words.flat_map(u32::to_be_bytes).collect(), Some(data));
+        assert_eq!(names.fault(), None);
+        names
+    }
+
+    /// An index, and data or none.
+    fn of_files(index: Vec<u8>, data: Option<&[u8]>) -> TaxonomyNames {
+        let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("taxdb.bti"), index).unwrap();
-        std::fs::write(directory.path().join("taxdb.btd"), data).unwrap();
+        if let Some(data) = data {
+            std::fs::write(directory.path().join("taxdb.btd"), data).unwrap();
+        }
         let search = SearchPath::new(Path::new("/"), directory.path().as_os_str(), None);
         TaxonomyNames::find(&search)
     }
 
     #[test]
-    fn names_are_found_and_damage_is_nothing() {
-        let data = b"Homo sapiens\thuman\tprimates\tEukaryota\nMus\tmouse\trodents";
-        let names = database(&[(9606, 0), (10090, 38)], data);
-        let human = names.of(9606).unwrap();
+    fn names_are_found_and_unknown_taxa_have_none() {
+        let data = b"Homo sapiens\thuman\tprimates\tEukaryota\nMus\tmouse\trodentsX\t\t\t";
+        let names = database(&[(9606, 0), (10090, 38), (32630, 55)], data);
+        let human = names.of(9606).unwrap().unwrap();
         assert_eq!((human.common, human.kingdom), (b"human".to_vec(), b"Eukaryota\n".to_vec()));
-        // Three names only; an unknown taxon; names outside the file; names that end before they begin.
-        assert_eq!((names.of(10090), names.of(1)), (None, None));
-        let names = database(&[(5, 30), (7, 10), (9, 999)], data);
-        assert_eq!((names.of(5), names.of(7), names.of(9)), (None, None, None));
+        // Three names only; an empty last one; unknown taxa.
+        for unknown in [10090, 32630, 1, -1, 9607] {
+            assert_eq!(names.of(unknown).unwrap(), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_not_in_the_data_are_an_error() {
+        let data = b"Homo sapiens\thuman\tprimates\tEukaryota";
+        // Names outside the file; names that end before they begin; the last ones.
+        let names = database(&[(5, 30), (7, 10), (8, 0), (9, 999)], data);
+        for (taxid, place) in [(5, 24), (8, 40), (9, 48)] {
+            let error = names.of(taxid).unwrap_err().to_string();
+            assert!(error.contains(&format!("taxdb.bti) at byte {place}:")), "{error}");
+        }
+        assert_eq!(names.of(7).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_from_what_cannot_be_used() {
         let missing = SearchPath::new(Path::new("/nosuch"), "".as_ref(), None);
-        assert_eq!(TaxonomyNames::find(&missing).of(9606), None);
+        let missing = TaxonomyNames::find(&missing);
+        assert_eq!((missing.of(9606).unwrap(), missing.is_installed()), (None, false));
+        assert_eq!((missing.fault(), missing.files()), (None, None));
+        let head = |magic: u32, count: u32| [magic, count, 0, 0, 0, 0, 9606, 0];
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let magic = "Error: Tax database file has wrong magic number.";
+        let count = "SeqDB: Taxid metadata indicates (2) entries but file has room for (1).";
+        let none: &[u32] = &[];
+        for (index, said) in [
+            (none, None),
+            (&head(MAGIC, 1)[..7], None),
+            (&head(1, 1)[..], Some(magic)),
+            (&head(MAGIC, 2)[..], Some(count)),
+        ] {
+            let names = of_files(bytes(index), Some(b"a\tb\tc\td"));
+            assert_eq!(names.fault().unwrap().said.as_deref(), said);
+            assert!(names.fault().unwrap().reason.contains("taxdb.bti"), "{:?}", names.fault());
+            assert_eq!((names.of(9606).unwrap(), names.is_installed()), (None, true));
+        }
+        let names = of_files(bytes(&head(MAGIC, 1)), None);
+        assert!(names.fault().unwrap().reason.contains("taxdb.btd"), "{:?}", names.fault());
+        assert_eq!(names.fault().unwrap().said, None);
     }
 }

@@ -83,7 +83,10 @@ fn decode(bytes: &[u8]) -> Option<Outcome> {
 
 /// Contents of the query files and build stamps of the databases that the arguments name.
 pub fn inputs_of(args: &[String], stdin: Option<&str>, dir: &Path) -> Vec<Vec<u8>> {
-    let words = args.iter().flat_map(|a| a.split(' ')).chain(stdin);
+    // Names of taxa are read where BLASTDB says.
+    let taxa = ["taxdb.bti", "taxdb.btd"].map(|file| format!("db/{file}"));
+    let taxa = taxa.iter().filter(|_| args.iter().any(|word| word == "BLASTDB=db"));
+    let words = args.iter().chain(taxa).flat_map(|a| a.split(' ')).chain(stdin);
     let files = words.filter_map(|word| {
         if word.starts_with("db/") {
             Some(dir.join(format!("{word}.stamp")))

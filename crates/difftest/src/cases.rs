@@ -6,7 +6,7 @@
 //! * database: one or more database names joined by `+`, `subject:NAME`, or `-` none.
 //! * compare: `out` (standard output and exit code) or `out+err` (standard error too, but for the
 //!   option synopsis, which names the program).
-//! * options: as typed in a shell; `{a|b|c}` makes one case per alternative (all combinations);
+//! * options: as typed in a shell, after settings of the environment (`BLASTDB=db -outfmt 6`); `{a|b|c}` makes one case per alternative (all combinations);
 //!   `%cols` stands for format 6 with every column that does not repeat another one.
 
 use crate::error::{Error, Result};
@@ -39,8 +39,17 @@ pub struct Case {
     pub stdin: Option<String>,
     /// Standard error must be equal too.
     pub stderr: bool,
+    /// What the environment has more, `NAME=value`.
+    pub environment: Vec<String>,
     /// All arguments, in order.
     pub args: Vec<String>,
+}
+
+impl Case {
+    /// Environment and arguments.
+    pub fn words(&self) -> Vec<String> {
+        self.environment.iter().chain(&self.args).cloned().collect()
+    }
 }
 
 /// All cases of all tables.
@@ -104,11 +113,19 @@ fn parse_row(line: &str) -> std::result::Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (choice, options) in alternatives(options)? {
         let id = if choice.is_empty() { id.to_string() } else { format!("{id}:{choice}") };
-        let mut args = front.clone();
-        args.extend(words(&options)?);
-        cases.push(Case { id, quick, stdin: stdin.clone(), stderr, args });
+        let mut environment = words(&options)?;
+        let settings = environment.iter().take_while(|word| is_setting(word)).count();
+        let options = environment.split_off(settings);
+        let args = [front.clone(), options].concat();
+        cases.push(Case { id, quick, stdin: stdin.clone(), stderr, environment, args });
     }
     Ok(cases)
+}
+
+/// `NAME=value`.
+fn is_setting(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
 /// False for the first word, true for the second.

@@ -157,5 +157,6 @@ pub fn launcher() -> PathBuf {
 fn launched(tested: &Tool, ranks: u32) -> Tool {
     let mut prefix = vec!["-n".to_owned(), ranks.to_string(), tested.program.display().to_string()];
     prefix.extend(tested.prefix.iter().cloned());
-    Tool { program: launcher(), prefix }
+    let environment = tested.environment.clone();
+    Tool { program: launcher(), prefix, environment }
 }

@@ -28,6 +28,8 @@ pub struct Tool {
     pub program: PathBuf,
     /// Arguments before the search's own (`blastp` for FleetBLAST).
     pub prefix: Vec<String>,
+    /// What its environment has more, `NAME=value`.
+    pub environment: Vec<String>,
 }
 
 /// The two programs.
@@ -57,7 +59,7 @@ impl Tool {
 
     /// A program that takes the arguments as they are.
     pub fn plain(program: PathBuf) -> Self {
-        Tool { program, prefix: Vec::new() }
+        Tool { program, prefix: Vec::new(), environment: Vec::new() }
     }
 
     /// FleetBLAST, whose subcommand is named like the program it stands for.
@@ -67,7 +69,12 @@ impl Tool {
 
     /// FleetBLAST as another program.
     pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
-        Tool { program, prefix: vec![command.into()] }
+        Tool { program, prefix: vec![command.into()], environment: Vec::new() }
+    }
+
+    /// The same with more in its environment.
+    pub fn within(&self, environment: &[String]) -> Self {
+        Tool { environment: environment.to_vec(), ..self.clone() }
     }
 
     /// A command with the settings both programs run under: no user configuration, no search
@@ -82,6 +89,7 @@ impl Tool {
         command.env("BLAST_USAGE_REPORT", "false");
         command.env("LC_ALL", "C");
         command.envs(OPEN_MPI);
+        command.envs(self.environment.iter().filter_map(|setting| setting.split_once('=')));
         command
     }
 
@@ -120,7 +128,7 @@ impl Tool {
                 break (child.wait4().map_err(|e| self.failure(&e.to_string()))?, true);
             }
             thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
+            pause = (pause * 2).min(Duration::from_millis(2));
         };
         let gone = |_| self.failure("a thread reading its output panicked");
         Ok(Outcome {

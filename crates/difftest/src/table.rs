@@ -171,7 +171,8 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         return run_resumed(session, case, number, &expected);
     }
     let shape = Shape::numbered(number);
-    let (tested, args) = shape.spread(&session.options.tested, spread, &case.args);
+    let tested = session.options.tested.within(&case.environment);
+    let (tested, args) = shape.spread(&tested, spread, &case.args);
     let mut actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
     spread.excuse(&expected, &mut actual);
     let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
@@ -212,13 +213,15 @@ fn judge(
 
 fn oracle_outcome(session: &Session, case: &Case, stdin: Option<&Path>) -> Result<Outcome> {
     let dir = &session.fixtures.dir;
-    let inputs = inputs_of(&case.args, case.stdin.as_deref(), dir);
-    let key = session.cache.key(&case.args, &inputs);
+    let words = case.words();
+    let inputs = inputs_of(&words, case.stdin.as_deref(), dir);
+    let key = session.cache.key(&words, &inputs);
     if let Some(outcome) = session.cache.get(&key) {
         return Ok(outcome);
     }
     session.oracle_runs.fetch_add(1, Ordering::Relaxed);
-    let outcome = session.options.oracle.run(&case.args, dir, stdin, LIMIT)?;
+    let oracle = session.options.oracle.within(&case.environment);
+    let outcome = oracle.run(&case.args, dir, stdin, LIMIT)?;
     if !outcome.timed_out {
         session.cache.put(&key, &outcome)?;
     }
@@ -247,7 +250,9 @@ fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) ->
 /// the exit code is wrong, since that names the reason.
 fn report(case: &Case, found: &[Difference], actual: &Outcome, kept: &Path) -> String {
     let stdin = case.stdin.as_ref().map(|s| format!(" < {s}")).unwrap_or_default();
-    let mut text = format!("FAILED  {}\n  blastp {}{stdin}\n", case.id, shell(&case.args));
+    let settings = case.environment.iter().map(|setting| format!("{setting} ")).collect::<String>();
+    let mut text =
+        format!("FAILED  {}\n  {settings}blastp {}{stdin}\n", case.id, shell(&case.args));
     for difference in found {
         text += &format!("  {}\n", describe(difference));
     }

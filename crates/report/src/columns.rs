@@ -1,5 +1,7 @@
 //! The columns of the tabular formats: their names, and the choice of them after `-outfmt`.
 
+use crate::taxonomy;
+
 /// A column of the tabular formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
@@ -223,14 +225,15 @@ impl Columns {
         Self { list, delimiter: delimiter.to_vec() }
     }
 
-    /// The warning BLAST+ gives, once for every query, when names are asked for and there is no
-    /// taxonomy database: text after `Warning: [blastp] `.
-    pub fn taxonomy_warning(&self) -> Option<&'static str> {
-        let named = [C::ScientificNames, C::CommonNames, C::BlastNames, C::SuperKingdoms];
-        self.list.iter().any(|column| named.contains(column)).then_some(
-            "Taxonomy name lookup from taxid requires installation of taxdb database with \
-             ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz",
-        )
+    /// Whether names of taxa are shown, which are looked up in a taxonomy database.
+    pub fn have_taxon_names(&self) -> bool {
+        self.list.iter().any(taxonomy::has_names)
+    }
+
+    /// Whether BLAST+ warns, once for every query, if there is no taxonomy database. Lists of names make it do so, single names
+    /// do not.
+    pub fn want_taxonomy(&self) -> bool {
+        self.list.iter().any(taxonomy::is_list_of_names)
     }
 }
 
@@ -255,8 +258,14 @@ mod tests {
 
     #[test]
     fn names_need_the_taxonomy() {
-        assert!(Columns::parse("sscinames", b"\t").taxonomy_warning().is_some());
-        assert_eq!(Columns::parse("ssciname staxids", b"\t").taxonomy_warning(), None);
+        for (words, shown, warned) in [
+            ("std sskingdoms", true, true),
+            ("ssciname staxids", true, false),
+            ("staxid staxids", false, false),
+        ] {
+            let columns = Columns::parse(words, b"\t");
+            assert_eq!((columns.have_taxon_names(), columns.want_taxonomy()), (shown, warned));
+        }
     }
 
     #[test]

@@ -22,6 +22,14 @@ pub enum ReportError {
         /// The sequence.
         oid: u32,
     },
+    /// The names of a taxon could not be read.
+    #[error("cannot read the names of taxon {taxid}: {cause}")]
+    Taxonomy {
+        /// The taxon.
+        taxid: i64,
+        /// What the taxonomy database said.
+        cause: Cause,
+    },
     /// An alignment reaches beyond its sequences or contradicts its own ranges.
     #[error(
         "the alignment at query {query} and subject {subject} of database sequence {oid} does not fit its sequences"

@@ -23,6 +23,7 @@ pub mod report;
 mod rows;
 pub mod table;
 mod tabular;
+mod taxonomy;
 mod text;
 mod title;
 mod xml;

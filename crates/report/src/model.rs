@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_db::Defline;
+use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::Params;
 use fleetblast_engine::query::Query;
@@ -33,6 +33,12 @@ pub trait SubjectSource {
     fn is_listed(&self) -> bool {
         false
     }
+
+    /// The names of a taxon; `None` if it has none, or there is no taxonomy database.
+    ///
+    /// # Errors
+    /// If the taxonomy database is damaged.
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause>;
 
     /// The masked stretches of the whole subject, ascending: its lower case if that counts as a mask.
     fn masks(&self, oid: u32) -> &[Range<u32>] {

@@ -284,15 +284,15 @@ pub fn query_footer(search: &Search, result: &QueryResult, out: &mut Vec<u8>) {
         parameters(&UNKNOWN, out);
     }
     out.push(b'\n');
-    if gapped && (query.karlin.is_some() || !result.batch_searched) {
+    if query.karlin.is_some() && gapped {
+        let row = &scoring.gapped;
+        let all = [row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma];
         out.extend_from_slice(b"Gapped\n");
-        if query.karlin.is_some() {
-            let row = &scoring.gapped;
-            let all = [row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma];
-            parameters(&all[..shown], out);
-        } else {
-            parameters(&UNKNOWN, out);
-        }
+        parameters(&all[..shown], out);
+    } else if !result.batch_searched {
+        // Whatever would have been searched: BLAST+ did not come so far as to know.
+        out.extend_from_slice(b"Gapped\n");
+        parameters(&UNKNOWN, out);
     }
     out.extend_from_slice(
         format!("\nEffective search space used: {}\n", query.search_space).as_bytes(),

@@ -1,7 +1,5 @@
 //! The tabular formats: 6, 7 and 10 (tabular.cpp).
 
-use std::collections::BTreeSet;
-
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_seq::id::{self, SeqId};
 
@@ -13,6 +11,7 @@ use crate::names::{self, Subject};
 use crate::number;
 use crate::order;
 use crate::pair::Pair;
+use crate::taxonomy::Taxonomy;
 
 const NOT_AVAILABLE: &[u8] = b"N/A";
 
@@ -52,14 +51,15 @@ pub fn subject_rows(
     columns: &Columns,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
+    let subject = Subject::read(search, source, hit.oid)?;
     let row = Row {
         query,
         query_ids: names::tabular_query(query),
-        subject: Subject::read(search, source, hit.oid)?,
+        taxonomy: Taxonomy::read(&subject, source, columns)?,
+        subject,
         positives: Positives::plain(&search.params.scoring.scores),
         subject_length: source.residues(hit.oid).len(),
         covered: order::covered(hit),
-        columns,
     };
     for alignment in &hit.alignments {
         let pair = Pair::new(search, query, source, hit.oid, alignment)?;
@@ -79,10 +79,10 @@ struct Row<'a> {
     query: &'a QueryResult<'a>,
     query_ids: Vec<SeqId>,
     subject: Subject,
+    taxonomy: Taxonomy,
     positives: Positives,
     subject_length: usize,
     covered: usize,
-    columns: &'a Columns,
 }
 
 impl Row<'_> {
@@ -110,21 +110,17 @@ impl Row<'_> {
             C::QuerySeq => out.extend_from_slice(&pair.query),
             C::SubjectSeq => out.extend_from_slice(&pair.subject),
             C::Btop => btop(pair, out),
-            C::TaxId | C::TaxIds => self.taxonomy(column == C::TaxIds, out),
-            C::ScientificNames | C::CommonNames => {
-                // One filler for each number, if the numbers are printed.
-                let numbers =
-                    if self.columns.list.contains(&C::TaxIds) { self.tax_ids().len() } else { 1 };
-                out.extend(vec![NOT_AVAILABLE; numbers.max(1)].join(&b';'));
-            }
-            C::ScientificName
+            C::TaxId
+            | C::ScientificName
             | C::CommonName
             | C::BlastName
             | C::SuperKingdom
+            | C::TaxIds
+            | C::ScientificNames
+            | C::CommonNames
             | C::BlastNames
-            | C::SuperKingdoms
-            | C::Strand
-            | C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
+            | C::SuperKingdoms => self.taxonomy.field(column, out),
+            C::Strand | C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
             _ => out.extend_from_slice(self.value(column, alignment, pair).as_bytes()),
         }
     }
@@ -171,27 +167,6 @@ impl Row<'_> {
         }
         let titles = self.subject.lines.iter().map(|line| &line.title[..]);
         titles.map(|title| if title.is_empty() { NOT_AVAILABLE } else { title }).collect()
-    }
-
-    fn tax_ids(&self) -> BTreeSet<i64> {
-        if self.subject.from_fasta {
-            return BTreeSet::new();
-        }
-        self.subject.lines.iter().map(|line| line.taxid).collect()
-    }
-
-    /// The first known number, or all numbers, 0 for unknown ones.
-    fn taxonomy(&self, all: bool, out: &mut Vec<u8>) {
-        let numbers: Vec<String> = if all {
-            self.tax_ids().iter().map(i64::to_string).collect()
-        } else {
-            let lines = self.subject.lines.iter().filter(|line| line.taxid != 0);
-            lines.take(1).map(|line| line.taxid.to_string()).collect()
-        };
-        if numbers.is_empty() {
-            out.extend_from_slice(NOT_AVAILABLE);
-        }
-        out.extend_from_slice(numbers.join(";").as_bytes());
     }
 }
 

@@ -285,6 +285,32 @@ fn queries_without_statistics() {
 }
 
 #[test]
+fn batches_without_statistics() {
+    if !common::oracle() {
+        return;
+    }
+    for (name, options) in
+        [("gapped", &[][..]), ("ungapped", &["-ungapped", "-comp_based_stats", "F"])]
+    {
+        // Alone, there is no query to search; beside one that can be searched, as first and as last, there is.
+        for good in [None, Some(0), Some(1)] {
+            let mut case = case(15, Subjects::Plain);
+            let searchable = case.queries.swap_remove(0);
+            case.queries = vec![("all X".into(), "X".repeat(20))];
+            if let Some(at) = good {
+                case.queries.insert(at, searchable);
+            }
+            case.options = options.to_vec();
+            case.params.ungapped = !options.is_empty();
+            let run = Run::new(&format!("batch-{name}-{good:?}"), case);
+            run.check(&["-outfmt", "0"], output(Format::Pairwise));
+            run.check(&["-outfmt", "5"], output(Format::Xml));
+            run.check(&["-outfmt", "7"], output(Format::Commented(Columns::parse("", b"\t"))));
+        }
+    }
+}
+
+#[test]
 fn many_seeds() {
     if oracle().is_none() {
         return;

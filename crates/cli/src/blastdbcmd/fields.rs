@@ -214,7 +214,7 @@ fn masks(source: &Source, oid: u32, config: &Config) -> Result<String, Stop> {
 fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
     let id = || report_choice(&line.ids);
     let name = |pick: fn(TaxonNames) -> Vec<u8>| {
-        source.names().of(line.taxid).map_or_else(|| MISSING.to_vec(), pick)
+        source.taxon(line.taxid).map_or_else(|| MISSING.to_vec(), pick)
     };
     let checked = |pick: fn(TaxonNames) -> Vec<u8>| {
         let name = name(pick);
@@ -241,7 +241,7 @@ fn of_line(field: u8, line: &Defline, source: &Source) -> Option<Vec<u8>> {
         b'L' => name(|names| names.common),
         b'B' => checked(|names| names.blast),
         b'K' => checked(|names| names.kingdom),
-        b'N' | b'C' => of_leaves(line, |taxid| match source.names().of(taxid) {
+        b'N' | b'C' => of_leaves(line, |taxid| match source.taxon(taxid) {
             None => MISSING.to_vec(),
             Some(names) if field == b'N' => names.scientific,
             Some(names) => names.common,

@@ -161,7 +161,7 @@ pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Resu
     let taxids = source.lookup.taxids()?;
     out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
     for taxid in taxids {
-        let names = source.names().of(taxid.into());
+        let names = source.taxon(taxid.into());
         out.write(&layout.line(taxid, names.as_ref()))?;
     }
     Ok(())

@@ -5,7 +5,8 @@ use std::cell::OnceCell;
 use fleetblast_db::masks::Masks;
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{
-    Database, DbError, Defline, Lookup, SearchPath, SequenceKind, TaxidSign, TaxonomyNames,
+    Database, DbError, Defline, Lookup, SearchPath, SequenceKind, TaxidSign, TaxonNames,
+    TaxonomyNames,
 };
 
 use super::options::{Options, Taxids};
@@ -89,9 +90,9 @@ impl Source {
         self.masks.get().ok_or(DbError::NotOnDisk)
     }
 
-    /// The names of taxa; without any if there is no taxonomy database.
-    pub(super) fn names(&self) -> &TaxonomyNames {
-        self.names.get_or_init(|| TaxonomyNames::find(&self.search))
+    /// The names of a taxon, if there is a taxonomy database that has some.
+    pub(super) fn taxon(&self, taxid: i64) -> Option<TaxonNames> {
+        self.names.get_or_init(|| TaxonomyNames::find(&self.search)).of(taxid).ok().flatten()
     }
 }
 

@@ -135,6 +135,10 @@ fn identity(plan: &Plan, wanted: &plan::Checkpoint, target: &Target) -> Result<I
     for (name, path) in &wanted.files {
         options.insert(name.clone(), format!("a list of {}", digest(path)?));
     }
+    for path in target.taxonomy.files().into_iter().flatten() {
+        let name = path.file_name().map(lossy).unwrap_or_default();
+        options.insert(name, format!("names of taxa, {}", digest(&path)?));
+    }
     Ok(Identity {
         program: "blastp".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -14,7 +14,7 @@ use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
 use crate::messages::warning;
 use crate::run::queries::Queries;
-use crate::run::report::taxonomy_warning;
+use crate::run::report::{NO_TAXONOMY, misses_taxonomy};
 use crate::terminal::Progress;
 use crate::threads::pool;
 
@@ -104,13 +104,13 @@ impl<'a> SupermasterWorks<'a> {
         if self.job.report.output.format == Format::Xml {
             return;
         }
-        let of_taxonomy = taxonomy_warning(&self.job.report);
+        let misses_taxonomy = misses_taxonomy(&self.job.report, self.job.target);
         for record in &block.records {
             if let Some(text) = record.warning() {
                 self.progress.say(&[b"Warning: [blastp] ", &text[..]].concat());
             }
-            if let Some(text) = of_taxonomy {
-                self.progress.say(&warning(text));
+            if misses_taxonomy {
+                self.progress.say(&warning(NO_TAXONOMY));
             }
         }
     }

@@ -19,12 +19,16 @@ use crate::terminal::Progress;
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
 
+/// What BLAST+ warns of where names of taxa are asked for and there is no taxonomy database.
+pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installation of taxdb database with \
+    ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
+
 /// Formats and writes a report.
 pub struct Reporter<'a> {
     search: model::Search<'a>,
     target: &'a Target,
-    /// Text of a warning that BLAST+ gives for every query.
-    taxonomy_warning: Option<&'static str>,
+    /// BLAST+ warns for every query that there is no taxonomy database.
+    misses_taxonomy: bool,
     /// Queries reported so far.
     queries: usize,
 }
@@ -33,8 +37,8 @@ impl<'a> Reporter<'a> {
     /// The report that the plan asks for.
     pub fn new(plan: &'a Plan, target: &'a Target) -> Reporter<'a> {
         let search = search(plan, target);
-        let taxonomy_warning = taxonomy_warning(&search);
-        Reporter { search, target, taxonomy_warning, queries: 0 }
+        let misses_taxonomy = misses_taxonomy(&search, target);
+        Reporter { search, target, misses_taxonomy, queries: 0 }
     }
 
     /// Writes what comes before all queries.
@@ -95,8 +99,8 @@ impl<'a> Reporter<'a> {
         if let Some(text) = record.warning() {
             progress.say(&[b"Warning: [blastp] ", &text[..]].concat());
         }
-        if let Some(warning) = self.taxonomy_warning {
-            progress.say(&messages::warning(warning));
+        if self.misses_taxonomy {
+            progress.say(&messages::warning(NO_TAXONOMY));
         }
     }
 
@@ -126,13 +130,23 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
     }
 }
 
-/// Text of the warning that BLAST+ gives for every query if columns need a taxonomy that is not there.
-pub fn taxonomy_warning(search: &model::Search) -> Option<&'static str> {
-    match &search.output.format {
-        model::Format::Tabular(columns) | model::Format::Commented(columns) => {
-            columns.taxonomy_warning()
-        }
-        _ => None,
+/// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
+pub fn misses_taxonomy(search: &model::Search, target: &Target) -> bool {
+    columns(&search.output.format).is_some_and(Columns::want_taxonomy)
+        && !target.taxonomy.is_installed()
+}
+
+/// Whether the report of a plan shows names of taxa.
+pub fn has_taxon_names(plan: &Plan) -> bool {
+    let output = output_options(&plan.report, plan.parse_deflines);
+    columns(&output.format).is_some_and(Columns::have_taxon_names)
+}
+
+/// The columns of a format that has some.
+fn columns(format: &model::Format) -> Option<&Columns> {
+    match format {
+        model::Format::Tabular(columns) | model::Format::Commented(columns) => Some(columns),
+        model::Format::Pairwise | model::Format::Xml => None,
     }
 }
 
@@ -163,7 +177,9 @@ pub fn xml_messages(record: &QueryRecord) -> Vec<u8> {
 /// A report that cannot be made.
 pub fn failure(error: &ReportError) -> CliError {
     match error {
-        ReportError::Deflines { .. } | ReportError::NoDefline { .. } => CliError::database(error),
+        ReportError::Deflines { .. }
+        | ReportError::NoDefline { .. }
+        | ReportError::Taxonomy { .. } => CliError::database(error),
         _ => CliError::engine(error),
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_db::memory::Record;
-use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_db::{Database, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
@@ -13,8 +13,9 @@ use fleetblast_seq::alphabet;
 
 use super::fasta::{fasta_failure, message_name, open_input, path, reader};
 use super::masks::{self, SubjectMasks};
+use super::report;
 use crate::error::CliError;
-use crate::messages::{complain, say, warn};
+use crate::messages::{blame, complain, say, warn};
 use crate::plan::{Plan, Source, Subjects};
 
 /// Shortest subject that BLAST+ assumes in a database (rules 5.1).
@@ -42,17 +43,20 @@ pub struct Target {
     pub nothing_included: bool,
     /// For reports.
     pub summary: DatabaseSummary,
+    /// The names of taxa, if reports show them.
+    pub taxonomy: TaxonomyNames,
 }
 
 impl Target {
     /// Opens what the plan names.
     pub fn open(plan: &Plan) -> Result<Target, CliError> {
-        match &plan.subjects {
-            Subjects::Database(names) => open_database(names, plan),
+        let target = match &plan.subjects {
+            Subjects::Database(names) => open_database(names, plan)?,
             Subjects::Fasta { source, name, range } => {
-                open_fasta(source, name, range.as_ref(), plan)
+                open_fasta(source, name, range.as_ref(), plan)?
             }
-        }
+        };
+        Ok(Target { taxonomy: open_taxonomy(plan)?, ..target })
     }
 
     /// What is masked of a sequence that is searched.
@@ -75,6 +79,10 @@ impl SubjectSource for Target {
         self.whole.deflines(oid).map_err(Into::into)
     }
 
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause> {
+        self.taxonomy.of(taxid).map_err(Into::into)
+    }
+
     fn is_listed(&self) -> bool {
         self.is_listed
     }
@@ -83,6 +91,22 @@ impl SubjectSource for Target {
         let shown = if self.summary.is_subject { &self.lower_case } else { &self.masks };
         shown.of(oid)
     }
+}
+
+/// Opens the taxonomy database, if the report shows names of taxa. One that cannot be used is told of, and does not keep
+/// BLAST+ from searching.
+fn open_taxonomy(plan: &Plan) -> Result<TaxonomyNames, CliError> {
+    if !report::has_taxon_names(plan) {
+        return Ok(TaxonomyNames::default());
+    }
+    let names = TaxonomyNames::find(&SearchPath::from_environment()?);
+    if let Some(fault) = names.fault() {
+        if let Some(said) = &fault.said {
+            blame(said);
+        }
+        warn(&format!("there are no names of taxa: {}", fault.reason));
+    }
+    Ok(names)
 }
 
 fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
@@ -115,6 +139,7 @@ fn open_database(names: &str, plan: &Plan) -> Result<Target, CliError> {
         lower_case: SubjectMasks::default(),
         masks: stored.masks,
         has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
+        taxonomy: TaxonomyNames::default(),
     })
 }
 
@@ -155,6 +180,7 @@ fn open_fasta(
         lower_case,
         masks,
         has_hard_masks: false,
+        taxonomy: TaxonomyNames::default(),
     })
 }
 

@@ -164,10 +164,7 @@ impl Row {
 
 /// FleetBLAST with these vector instructions.
 fn limited(tested: &Tool, kernel: &str) -> Tool {
-    let program = tested.program.display().to_string();
-    let before = vec![format!("FLEETBLAST_KERNEL={kernel}"), program];
-    let prefix = before.into_iter().chain(tested.prefix.iter().cloned()).collect();
-    Tool { program: Path::new("env").to_owned(), prefix }
+    tested.within(&[format!("FLEETBLAST_KERNEL={kernel}")])
 }
 
 /// The queries of all rows, and the smaller database.

@@ -18,7 +18,8 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
         14..=15 => Target::V4,
         _ => Target::Subject,
     };
-    Trial { queries, subjects, target, options: Vec::new(), shape: None }
+    let named = rng.chance(0.5);
+    Trial { queries, subjects, target, options: Vec::new(), named, shape: None }
 }
 
 /// A few ancestors that queries and subjects share, so that there is something to find.
@@ -44,8 +45,8 @@ fn subjects(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> 
     let count = match rng.below(100) {
         0..=24 => rng.between(1, 10),
         25..=69 => rng.between(10, 60),
-        70..=94 => rng.between(60, 200),
-        95..=98 => rng.between(300, 1_200),
+        70..=96 => rng.between(60, 200),
+        97..=98 => rng.between(300, 1_200),
         _ => rng.between(1_200, 3_000),
     };
     // Many subjects are kept short, and one family dominates: full preliminary lists.
@@ -146,7 +147,7 @@ fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
 fn queries(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<Record> {
     let count = if rng.chance(0.04) { rng.between(10, 40) } else { rng.between(1, 4) };
     let mut seqs: Vec<Vec<u8>> = (0..count).map(|_| query(rng, source, parents)).collect();
-    if rng.chance(0.05) {
+    if rng.chance(0.02) {
         for _ in 0..rng.between(1, 3) {
             seqs.push(long_query(rng, source, parents));
             for _ in 0..rng.below(3) {

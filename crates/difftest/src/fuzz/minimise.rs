@@ -172,6 +172,7 @@ mod tests {
                 vec!["-guilty".into(), "1".into()],
                 vec!["-outfmt".into(), "6".into()],
             ],
+            named: false,
             shape: None,
         };
         let has = |records: &[Record], part: &[u8]| {
@@ -195,6 +196,7 @@ mod tests {
             subjects: vec![Record::new("b", &b"KK"[..])],
             target: Target::Plain,
             options: vec![vec!["-x".into()]],
+            named: false,
             shape: None,
         };
         let small = reduce(trial, &|_| panic!("no time for this"), &|| true).unwrap();

@@ -48,7 +48,9 @@ struct Counts {
 }
 
 /// Searches that one generated database serves, each with other options.
-const SEARCHES_PER_ITEM: usize = 6;
+const SEARCHES_PER_ITEM: usize = 12;
+/// The same of one with long queries or many subjects, which take BLAST+ seconds.
+const SEARCHES_PER_HEAVY_ITEM: usize = 4;
 
 /// Runs until the time is over; true if no difference was found.
 ///
@@ -129,7 +131,8 @@ impl Session<'_> {
             return Ok(());
         }
         let only = self.options.only.and_then(|(_, search)| search);
-        for search in 0..SEARCHES_PER_ITEM {
+        let searches = if trial.is_heavy() { SEARCHES_PER_HEAVY_ITEM } else { SEARCHES_PER_ITEM };
+        for search in 0..searches {
             trial.options = options::choose(&mut rng, &trial);
             // Not from the same numbers: searches of a seed are the same on all ranks and on none.
             let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);

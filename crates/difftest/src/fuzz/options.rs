@@ -17,6 +17,20 @@ const MATRICES: &[(&str, &str)] = &[
     ("IDENTITY", "15/2"),
 ];
 
+/// Columns about taxa.
+const TAXA: [&str; 10] = [
+    "staxid",
+    "ssciname",
+    "scomname",
+    "sblastname",
+    "sskingdom",
+    "staxids",
+    "sscinames",
+    "scomnames",
+    "sblastnames",
+    "sskingdoms",
+];
+
 /// Options for a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     // Some searches combine many options, whose rules meet.
@@ -79,9 +93,10 @@ impl Choice<'_> {
     /// Task, word size and threshold, which have to agree: the compressed table with a low
     /// threshold has too many words to be quick.
     fn words(&mut self) {
-        match self.rng.below(32) {
-            0..=4 => self.add(&["-task", "blastp-fast"]),
-            5..=6 => {
+        // The large table takes BLAST+ longer than the usual search.
+        match self.rng.below(64) {
+            0..=3 => self.add(&["-task", "blastp-fast"]),
+            4..=5 => {
                 let size = *self.rng.pick(&["6", "7"]);
                 let threshold = *self.rng.pick(&["19", "20.5", "21", "25", "30", "0"]);
                 self.add(&["-word_size", size]);
@@ -89,11 +104,12 @@ impl Choice<'_> {
             }
             other => {
                 match other {
-                    7..=9 => self.add(&["-task", "blastp-short"]),
-                    10 => self.add(&["-task", "blastp"]),
+                    6..=11 => self.add(&["-task", "blastp-short"]),
+                    12 => self.add(&["-task", "blastp"]),
                     _ => {}
                 }
-                self.maybe(0.08, "-word_size", &["2", "3", "4", "5"]);
+                // Words of 5 letters take BLAST+ seconds.
+                self.maybe(0.06, "-word_size", &["2", "2", "3", "3", "3", "4", "4", "4", "5"]);
                 self.maybe(0.08, "-threshold", &["0", "9", "10", "12", "13.5", "16", "20", "30"]);
             }
         }
@@ -184,8 +200,7 @@ impl Choice<'_> {
         }
     }
 
-    /// Some of the subjects only, or not all of their residues. They have identifiers if these were parsed, and all of them
-    /// the taxid 0.
+    /// Some of the subjects only, or not all of their residues. They have identifiers and taxids if these were parsed.
     fn restriction(&mut self, trial: &Trial) {
         if trial.target == Target::Masked && self.wants(0.7) {
             let name = *self.rng.pick(&["-db_soft_mask", "-db_hard_mask", "-db_hard_mask"]);
@@ -196,9 +211,20 @@ impl Choice<'_> {
             match self.rng.below(8) {
                 0..=3 => self.add(&["-seqidlist", LISTED]),
                 4..=6 => self.add(&["-negative_seqidlist", LISTED]),
-                _ => self.add(&["-taxids", "0"]),
+                _ => {
+                    let taxids = *self.rng.pick(&["0", "9606", "562,10090", "9606,562,4932,0"]);
+                    let name = *self.rng.pick(&["-taxids", "-negative_taxids"]);
+                    self.add(&[name, taxids]);
+                }
             }
         }
+    }
+
+    /// Columns about taxa, some or all of them.
+    fn taxa(&mut self) -> String {
+        let share = *self.rng.pick(&[0.2, 0.5, 1.0]);
+        let chosen: Vec<&str> = TAXA.into_iter().filter(|_| self.rng.chance(share)).collect();
+        format!("qseqid sseqid evalue {}", chosen.join(" ")).trim_end().to_owned()
     }
 
     /// A range that all `records` have.
@@ -240,6 +266,11 @@ impl Choice<'_> {
             2 => self.add(&["-outfmt", "5"]),
             3 => self.add(&["-outfmt", "7"]),
             4 => self.add(&["-outfmt", "10"]),
+            5..=6 => {
+                let format = self.rng.pick(&["6", "7", "10"]).to_string();
+                let columns = self.taxa();
+                self.add(&["-outfmt", &format!("{format} {columns}")]);
+            }
             _ => self.add(&["-outfmt", COLUMNS]),
         }
     }
@@ -261,6 +292,7 @@ mod tests {
                 subjects: record(),
                 target,
                 options: vec![],
+                named: false,
                 shape: None,
             };
             let options = choose(&mut rng, &trial);

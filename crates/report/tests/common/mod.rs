@@ -6,7 +6,7 @@ pub mod synth;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use fleetblast_db::Defline;
+use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
@@ -107,6 +107,10 @@ impl SubjectSource for Source {
 
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
         Ok(self.lines[oid as usize].clone())
+    }
+
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+        Ok(None)
     }
 
     fn masks(&self, oid: u32) -> &[Range<u32>] {
@@ -212,6 +216,8 @@ impl Run {
         };
         let inputs: Vec<_> =
             case.queries.iter().map(|entry| query_input(entry, case.parse_deflines)).collect();
+        // So few queries are one batch.
+        let batch_searched = self.queries.iter().any(|query| query.karlin.is_some());
         let results: Vec<_> = inputs
             .iter()
             .enumerate()
@@ -224,7 +230,7 @@ impl Run {
                 query: &self.queries[i],
                 hits: &self.hits[i],
                 hit_count: self.hits[i].len(),
-                batch_searched: true,
+                batch_searched,
                 messages: self.messages[i].as_bytes(),
             })
             .collect();

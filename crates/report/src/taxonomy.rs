@@ -1,0 +1,133 @@
+//! The columns of a subject's taxa (`x_SetTaxInfo`, `x_SetTaxInfoAll`, tabular.cpp).
+
+use std::collections::BTreeSet;
+
+use fleetblast_db::TaxonNames;
+
+use crate::columns::{Column, Columns};
+use crate::error::ReportError;
+use crate::model::SubjectSource;
+use crate::names::Subject;
+
+use Column as C;
+
+const NOT_AVAILABLE: &[u8] = b"N/A";
+/// Names of groups that say nothing.
+const NO_GROUPS: [&[u8]; 2] = [b"-", b"unclassified"];
+
+/// What the taxonomy columns of a subject show.
+#[derive(Debug, Default)]
+pub struct Taxonomy {
+    /// The first taxid that is known.
+    one: Option<i64>,
+    /// Its names.
+    of_one: Option<TaxonNames>,
+    all: BTreeSet<i64>,
+    /// Names in the order of the taxids. A taxon without any has no place in the list, but if the numbers are shown, too.
+    scientific: Vec<Vec<u8>>,
+    common: Vec<Vec<u8>>,
+    /// Each once, in the order of the bytes.
+    blast: BTreeSet<Vec<u8>>,
+    kingdoms: BTreeSet<Vec<u8>>,
+}
+
+impl Taxonomy {
+    /// Looks up what `columns` show of a subject.
+    ///
+    /// # Errors
+    /// A damaged taxonomy database.
+    pub fn read(
+        subject: &Subject,
+        source: &dyn SubjectSource,
+        columns: &Columns,
+    ) -> Result<Self, ReportError> {
+        let mut taxonomy = Self::default();
+        if subject.from_fasta {
+            return Ok(taxonomy);
+        }
+        let names =
+            |taxid| source.taxon(taxid).map_err(|cause| ReportError::Taxonomy { taxid, cause });
+        taxonomy.one = subject.lines.iter().map(|line| line.taxid).find(|&taxid| taxid != 0);
+        if let Some(taxid) = taxonomy.one.filter(|_| columns.list.iter().any(is_name)) {
+            taxonomy.of_one = names(taxid)?;
+        }
+        for line in &subject.lines {
+            let mut own: BTreeSet<i64> = line.links.iter().copied().collect();
+            own.insert(line.taxid);
+            if own.len() > 1 {
+                own.remove(&0);
+            }
+            taxonomy.all.append(&mut own);
+        }
+        if columns.list.iter().any(is_list_of_names) {
+            let numbered = columns.list.contains(&C::TaxIds);
+            for taxid in taxonomy.all.clone() {
+                match names(taxid)? {
+                    Some(names) => taxonomy.add(names),
+                    None if numbered => taxonomy.skip(),
+                    None => {}
+                }
+            }
+        }
+        Ok(taxonomy)
+    }
+
+    fn add(&mut self, names: TaxonNames) {
+        let TaxonNames { scientific, common, blast, kingdom } = names;
+        self.scientific.push(scientific);
+        self.common.push(common);
+        self.blast.extend(is_group(&blast).then_some(blast));
+        self.kingdoms.extend(is_group(&kingdom).then_some(kingdom));
+    }
+
+    fn skip(&mut self) {
+        self.scientific.push(NOT_AVAILABLE.to_vec());
+        self.common.push(NOT_AVAILABLE.to_vec());
+    }
+
+    /// Appends a taxonomy column; any other shows nothing.
+    pub fn field(&self, column: Column, out: &mut Vec<u8>) {
+        let number = |taxid: &i64| taxid.to_string().into_bytes();
+        let name = |pick: fn(&TaxonNames) -> &Vec<u8>| {
+            let name = self.of_one.as_ref().map(pick);
+            name.filter(|name| !name.is_empty()).cloned().into_iter().collect::<Vec<_>>()
+        };
+        let group = |pick| name(pick).into_iter().filter(|name| is_group(name)).collect();
+        let items: Vec<Vec<u8>> = match column {
+            C::TaxId => self.one.iter().map(number).collect(),
+            C::ScientificName => name(|names| &names.scientific),
+            C::CommonName => name(|names| &names.common),
+            C::BlastName => group(|names| &names.blast),
+            C::SuperKingdom => group(|names| &names.kingdom),
+            C::TaxIds => self.all.iter().map(number).collect(),
+            C::ScientificNames => self.scientific.clone(),
+            C::CommonNames => self.common.clone(),
+            C::BlastNames => self.blast.iter().cloned().collect(),
+            C::SuperKingdoms => self.kingdoms.iter().cloned().collect(),
+            _ => return,
+        };
+        match items.is_empty() {
+            true => out.extend_from_slice(NOT_AVAILABLE),
+            false => out.extend(items.join(&b';')),
+        }
+    }
+}
+
+/// Columns with the name of one taxon.
+fn is_name(column: &Column) -> bool {
+    matches!(column, C::ScientificName | C::CommonName | C::BlastName | C::SuperKingdom)
+}
+
+/// Columns with the names of all taxa.
+pub fn is_list_of_names(column: &Column) -> bool {
+    matches!(column, C::ScientificNames | C::CommonNames | C::BlastNames | C::SuperKingdoms)
+}
+
+/// Columns with names.
+pub fn has_names(column: &Column) -> bool {
+    is_name(column) || is_list_of_names(column)
+}
+
+fn is_group(name: &[u8]) -> bool {
+    !NO_GROUPS.contains(&name)
+}
