@@ -159,7 +159,7 @@ impl Volume {
     fn check_ends(&self) -> Result<(), DbError> {
         let count = self.index.sequences;
         if count == 0 {
-            return Ok(());
+            return self.check_empty();
         }
         self.check_end(Table::Sequences, "sq", &self.residues)?;
         if let Headers::File(headers) = &self.headers {
@@ -259,6 +259,15 @@ impl Volume {
     /// The stored `BL_ORD_ID` ordinals count from 0 in each volume; `first` is added, as
     /// `CSeqDBVol::x_GetHdrAsn1` does (seqdbvol.cpp).
     pub(crate) fn deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
+        let mut lines = self.stored_deflines(i, first)?;
+        if let Some((filter, volume)) = &self.filter {
+            lines.retain(|line| filter.keeps(*volume, line));
+        }
+        Ok(lines)
+    }
+
+    /// The same, with those that may not be shown.
+    pub(crate) fn stored_deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let file = match &self.headers {
             Headers::Parsed(lines) => {
                 return Ok(lines.get(i as usize).cloned().unwrap_or_default());
@@ -281,9 +290,6 @@ impl Volume {
             {
                 *ordinal = ordinal.saturating_add(i64::from(first));
             }
-        }
-        if let Some((filter, volume)) = &self.filter {
-            lines.retain(|line| filter.keeps(*volume, line));
         }
         Ok(lines)
     }
