@@ -141,7 +141,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_the_least_number() {
-        assert_eq!([2.9, -2.9, 2_147_483_647.9, -2_147_483_648.9].map(whole), [2, -2, i32::MAX, i32::MIN]);
+        assert_eq!(
+            [2.9, -2.9, 2_147_483_647.9, -2_147_483_648.9].map(whole),
+            [2, -2, i32::MAX, i32::MIN]
+        );
         for value in [2_147_483_648.0, 1e300, -1e300, f64::INFINITY, f64::NAN] {
             assert_eq!(whole(value), i32::MIN, "{value}");
         }

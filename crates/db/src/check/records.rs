@@ -204,7 +204,9 @@ fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
                 return Some("the ordinal number of another sequence");
             }
             SeqId::Gi(gi) if *gi <= 0 => return Some("a GI that is not positive"),
-            id if !is_text(&id.fasta()) => return Some("an identifier with bytes that are no printable ASCII"),
+            id if !is_text(&id.fasta()) => {
+                return Some("an identifier with bytes that are no printable ASCII");
+            }
             _ => {}
         }
     }

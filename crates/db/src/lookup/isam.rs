@@ -234,7 +234,9 @@ impl<'a> Strings<'a> {
             Ok(Some((line_key(line), oid)))
         };
         let before = match self.data[..after].split_last() {
-            Some((_, lines)) => entry(lines.iter().rposition(|&b| is_end(b)).map_or(0, |at| at + 1))?,
+            Some((_, lines)) => {
+                entry(lines.iter().rposition(|&b| is_end(b)).map_or(0, |at| at + 1))?
+            }
             None => None,
         };
         Ok([before, if after < self.data.len() { entry(after)? } else { None }])

@@ -340,7 +340,8 @@ impl VolumeFiles {
             Some(oid) => self.confirm_gi(gi, oid).map(Some),
             None => {
                 self.gis.ascend(|| gis.check_order().map_err(damaged))?;
-                gis.neighbours(gi).try_for_each(|(gi, oid)| self.confirm_gi(gi, oid).map(|_| ()))?;
+                gis.neighbours(gi)
+                    .try_for_each(|(gi, oid)| self.confirm_gi(gi, oid).map(|_| ()))?;
                 Ok(None)
             }
         }
