@@ -18,12 +18,16 @@ fuzz_target!(|bytes: &[u8]| {
         for i in 0..numbers.len().min(100) {
             let _ = numbers.oid(numbers.get(i).0);
         }
+        let _ = numbers.check_order();
+        // Two at most, whatever the order.
+        assert!(numbers.neighbours(i64::from(kind) << 20).count() <= 2);
     }
     if let Ok(strings) = Strings::open(&index, data) {
         let keys: Vec<_> = strings.entries().map_while(Result::ok).take(100).collect();
         for (key, _) in keys {
-            let _ = strings.oids(key);
+            let _ = (strings.oids(key), strings.neighbours(key));
         }
+        let _ = (strings.check_order(), strings.neighbours(b"p12345"));
     }
     let _ = (Numeric::open(data, bytes), Strings::open(data, bytes));
 });

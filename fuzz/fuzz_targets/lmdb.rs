@@ -16,6 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
             last = entry.0.to_vec();
         }
         for key in [&b"P12345"[..], &last] {
+            // Whether the key is there or not.
+            let _ = env.neighbours(&table, key);
             if let Ok(values) = env.values(&table, key) {
                 assert!(values.map_while(Result::ok).count() < 8 * bytes.len());
             }

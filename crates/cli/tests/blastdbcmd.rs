@@ -167,10 +167,12 @@ const IDS: &[&str] = &[
     "600",
     "USRE33188_1",
     " loc1",
+    ">tr|x|y",
+    ">Sp|q_1|Z",
 ];
 
 const BATCH: &str = "loc1 3-10\n  aB_c.1   5-\t\nnosuch 1-2\n\nAAA12345 minus 2-4\nP12345 plus\n1002 77\n999\n\
-     notitle x-y\r1-2\nseqA MINUS 2-5\n600 1-3 2-4 \n555\nloc1 2-3 21";
+     notitle x-y\r1-2\n>tr|x|y\n>Sp|q_1|Z 1-2\n>abc\nseqA MINUS 2-5\n600 1-3 2-4 \n555\nloc1 2-3 21";
 
 /// Letters that look random and are the same in every run.
 struct Letters(u64);

@@ -113,6 +113,8 @@ fn fasta(random: &mut Random, letters: &str, count: usize) -> String {
 struct Bench {
     dir: TempDir,
     oracle: Option<&'static Oracle>,
+    /// Variables of the environment of both programs.
+    environment: Vec<(&'static str, &'static str)>,
 }
 
 impl Bench {
@@ -122,7 +124,7 @@ impl Bench {
         fs::create_dir(dir.path().join("bin")).expect("a directory");
         let ours = dir.path().join("bin/makeblastdb");
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), ours).expect("a link");
-        Self { dir, oracle }
+        Self { dir, oracle, environment: Vec::new() }
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
@@ -132,6 +134,7 @@ impl Bench {
     fn run(&self, program: &[&str], arguments: &[&str]) -> Output {
         let mut command = Command::new(program[0]);
         command.args(&program[1..]).args(arguments).current_dir(self.dir.path());
+        command.envs(self.environment.iter().copied());
         command.stdin(Stdio::null()).output().expect("the program runs")
     }
 
@@ -221,6 +224,7 @@ fn differences(wanted: &BTreeMap<String, Vec<u8>>, found: &BTreeMap<String, Vec<
 fn without_times(log: &[u8]) -> String {
     let log = String::from_utf8_lossy(log);
     let lines = log.lines().map(|line| match line {
+        // The index has the time, too.
         _ if line.starts_with("Building a new DB, current time: ") => "Building".to_owned(),
         _ if line.starts_with("Adding sequences") => {
             line.split(" sequences in ").next().unwrap_or_default().to_owned()
@@ -347,6 +351,80 @@ fn masks() {
     bench.compare(&[&base[..], &two, &["-mask_id", "a,b", "-mask_desc", "x:y,z"]].concat());
     bench.compare(&[&base[..], &two, &["-mask_id", "a"]].concat());
     bench.compare(&[&base[..], &two, &["-mask_id", "a,7"]].concat());
+}
+
+/// Bytes that are no printable ASCII, in the first title and in others.
+#[test]
+fn titles_of_any_bytes() {
+    let bench = Bench::new();
+    let sequence = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK\n".repeat(2);
+    let odd: [&[u8]; 8] = [
+        b"a caf\xc3\xa9",
+        b"a nul\0title",
+        b"a \xff\xfe\x80",
+        b"a \x02 \x7f \x1b[0m",
+        b"a\x01b \xa0",
+        b"\xe9t\xe9 x",
+        b"a",
+        b"a \xc3\xa9\x01c \xc3\xa9",
+    ];
+    for (n, title) in odd.into_iter().enumerate() {
+        let record = [b">", title, b"\n", sequence.as_bytes()].concat();
+        let plain = [b">plain title\n", sequence.as_bytes()].concat();
+        let name = format!("odd{n}.fa");
+        bench.write(&name, [&record[..], &plain].concat());
+        bench.compare(&["-in", &name, "-dbtype", "prot", "-title", "x"]);
+        bench.write(&name, [plain, record].concat());
+        bench.compare(&["-in", &name, "-dbtype", "prot", "-title", "x"]);
+    }
+    for (n, title) in odd.into_iter().enumerate().filter(|(n, _)| [0, 1, 6].contains(n)) {
+        let name = format!("parsed{n}.fa");
+        bench.write(&name, [b">", title, b"\n", sequence.as_bytes()].concat());
+        bench.compare(&["-in", &name, "-dbtype", "prot", "-title", "x", "-parse_seqids"]);
+    }
+}
+
+/// The index has the local time of a zone, however it is named.
+#[test]
+fn time_zones() {
+    let mut bench = Bench::new();
+    bench.write("in.fa", ">a\nMKTAYIAKQRQISFVKSHFSRQLEERLG\n");
+    let zones =
+        ["Asia/Tokyo", ":America/New_York", "EST5EDT", "JST-9", "UTC", "No/Such", "", "<+03>-3"];
+    let mut logs = Vec::new();
+    for zone in zones {
+        bench.environment = vec![("TZ", zone)];
+        bench.compare(&["-in", "in.fa", "-dbtype", "prot"]);
+        let log = bench.run(&[OURS], &["-in", "in.fa", "-dbtype", "prot", "-out", "x"]).stdout;
+        logs.push(String::from_utf8_lossy(&log).lines().nth(2).unwrap_or_default().to_owned());
+    }
+    // Nine hours are never the same time of day.
+    assert!(logs[0].contains("current time") && logs[0] != logs[4], "{logs:?}");
+}
+
+/// The size of the maps of LMDB files.
+#[test]
+fn map_sizes() {
+    let mut bench = Bench::new();
+    bench.write("in.fa", fasta(&mut Random(60), PROTEIN, 120));
+    let sizes = ["", "0", "1", "10000", "20480", "32768", "50000", "100000", "+1000000", "007"];
+    let bad = ["abc", "-1", " 5", "1e6", "0x10", "1GB", "18446744073709551616"];
+    for size in sizes.into_iter().chain(bad) {
+        bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", size)];
+        bench.compare(&["-in", "in.fa", "-dbtype", "prot"]);
+        bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-parse_seqids"]);
+    }
+    bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-blastdb_version", "4"]);
+    bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", "4096")];
+    bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-max_file_sz", "12KB", "-parse_seqids"]);
+    // A map that no address space holds.
+    bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", "18446744073709551615")];
+    let failed = bench.run(&[OURS], &["-in", "in.fa", "-dbtype", "prot", "-out", "huge/x"]);
+    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert_eq!(failed.status.code(), Some(1), "{said}");
+    let wanted = "BLAST Database creation error: mdb_env_open: Cannot allocate memory\n";
+    assert!(said.contains(wanted) && said.contains("BLASTDB_LMDB_MAP_SIZE"), "{said}");
+    assert!(files_or_none(&bench.dir.path().join("huge")).is_empty());
 }
 
 #[test]

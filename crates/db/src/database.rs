@@ -288,6 +288,14 @@ impl Database {
         }
     }
 
+    /// The same, with those that may not be shown.
+    pub(crate) fn stored_deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
+        match self.locate(oid) {
+            Some((volume, first)) => volume.stored_deflines(oid - first, first),
+            None => Err(self.no_such_oid(oid)),
+        }
+    }
+
     /// Checks that the sequences of `range` lie in order in their files, are separated by sentinels
     /// and consist of codes below 28. Reads every byte once, at memory speed.
     ///

@@ -264,7 +264,7 @@ pub enum DbError {
     /// Taxids are looked for in a version-4 database.
     #[error("Taxonomy list is not supported in v4 BLAST db")]
     TaxonomyVersion,
-    /// What only a check of the whole database notices.
+    /// A file that contradicts another one, or itself.
     #[error("file ({}){place}: {problem}; copy or make the database again", path.display())]
     Unsound {
         /// The file.
@@ -413,10 +413,7 @@ impl DbError {
     /// ends with an exception that it does not translate.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::MissingLmdb { .. }
-            | Self::MissingList { .. }
-            | Self::AliasNumber { .. }
-            | Self::Header { .. } => 255,
+            Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
             _ => 2,
         }
     }

@@ -4,9 +4,10 @@ mod check;
 mod nucleotide;
 mod piece;
 
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -52,6 +53,8 @@ pub(crate) struct Volume {
     headers: Headers,
     /// Which definition lines are shown, and the number of the volume there.
     filter: Option<(Arc<DeflineFilter>, usize)>,
+    /// It was told that a title has bytes that are not shown.
+    told: Arc<OnceLock<()>>,
 }
 
 impl Volume {
@@ -68,7 +71,8 @@ impl Volume {
         let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
         let name = PathBuf::from(path::os(base));
         let tables = std::array::from_fn(|_| index_bytes.clone());
-        let volume = Self { name, on_disk: true, index, tables, residues, headers, filter: None };
+        let (filter, told) = (None, Arc::default());
+        let volume = Self { name, on_disk: true, index, tables, residues, headers, filter, told };
         volume.check_ends()?;
         Ok(volume)
     }
@@ -85,6 +89,7 @@ impl Volume {
             residues: Bytes::held(bytes.residues),
             headers: Headers::File(Bytes::held(bytes.headers)),
             filter: None,
+            told: Arc::default(),
         };
         volume.check_ends()?;
         Ok(volume)
@@ -107,6 +112,7 @@ impl Volume {
             residues: Bytes::held(residues),
             headers: Headers::Parsed(deflines.into()),
             filter: None,
+            told: Arc::default(),
         })
     }
 
@@ -159,7 +165,7 @@ impl Volume {
     fn check_ends(&self) -> Result<(), DbError> {
         let count = self.index.sequences;
         if count == 0 {
-            return Ok(());
+            return self.check_empty();
         }
         self.check_end(Table::Sequences, "sq", &self.residues)?;
         if let Headers::File(headers) = &self.headers {
@@ -259,6 +265,15 @@ impl Volume {
     /// The stored `BL_ORD_ID` ordinals count from 0 in each volume; `first` is added, as
     /// `CSeqDBVol::x_GetHdrAsn1` does (seqdbvol.cpp).
     pub(crate) fn deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
+        let mut lines = self.stored_deflines(i, first)?;
+        if let Some((filter, volume)) = &self.filter {
+            lines.retain(|line| filter.keeps(*volume, line));
+        }
+        Ok(lines)
+    }
+
+    /// The same, with those that may not be shown.
+    pub(crate) fn stored_deflines(&self, i: u32, first: u32) -> Result<Vec<Defline>, DbError> {
         let file = match &self.headers {
             Headers::Parsed(lines) => {
                 return Ok(lines.get(i as usize).cloned().unwrap_or_default());
@@ -275,6 +290,9 @@ impl Volume {
             oid: first + i,
             problem: error.problem,
         })?;
+        for line in &mut lines {
+            self.make_printable(&mut line.title, first + i);
+        }
         for id in lines.iter_mut().flat_map(|line| &mut line.ids) {
             if let SeqId::General { db, tag: ObjectId::Number(ordinal) } = id
                 && db == ORDINAL_DB
@@ -282,10 +300,26 @@ impl Volume {
                 *ordinal = ordinal.saturating_add(i64::from(first));
             }
         }
-        if let Some((filter, volume)) = &self.filter {
-            lines.retain(|line| filter.keeps(*volume, line));
-        }
         Ok(lines)
+    }
+
+    /// Shows `#` for bytes of a title that are no printable ASCII, as BLAST+ does, and says so once.
+    fn make_printable(&self, title: &mut [u8], oid: u32) {
+        let is_odd = |byte: &u8| !(b' '..=b'~').contains(byte);
+        if !title.iter().any(is_odd) {
+            return;
+        }
+        title.iter_mut().filter(|byte| is_odd(&**byte)).for_each(|byte| *byte = b'#');
+        if self.told.set(()).is_ok() {
+            let path = self.file("hr");
+            let what = "has bytes that are no printable ASCII, shown as #";
+            let file = path.display();
+            // Nobody can be told if that fails.
+            let _ = writeln!(
+                io::stderr(),
+                "Warning: header file ({file}): the title of sequence {oid} {what}"
+            );
+        }
     }
 
     /// Checks offsets, sentinels and residue codes of the sequences in `range`.

@@ -190,6 +190,26 @@ fn the_first_fault_is_named() {
     assert_eq!((told, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
 }
 
+/// BLAST+ shows `#` for other bytes, with an error.
+#[test]
+fn titles_are_printable_ascii() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, 40));
+    let path = dir.path().join("a.phr");
+    let sound = fs::read(&path).unwrap();
+    // Behind the tag of a string and its length.
+    let title = sound.iter().position(|&tag| tag == 0x1a).unwrap() + 2;
+    assert!(sound[title].is_ascii_graphic());
+    for byte in [0x80, 0xc3, 0xff, 0x7f, 0x1f, 0] {
+        let mut bytes = sound.clone();
+        bytes[title] = byte;
+        fs::write(&path, bytes).unwrap();
+        let error = checked(dir.path(), "a", SequenceKind::Protein).unwrap_err();
+        assert!(error.to_string().contains("a.phr"), "{byte}: {error}");
+        assert_eq!(error.exit_code(), 2, "{error}");
+    }
+}
+
 #[test]
 fn lengths_and_counts_must_agree() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! Accessions of version 5: the table from accession to sequence (`.?db`) and the lists of
 //! accessions of each sequence (`.?os`).
 
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -8,15 +9,12 @@ use fleetblast_seq::id::SeqId;
 
 use crate::error::Error;
 use crate::ids;
-use crate::lmdb::Lmdb;
+use crate::lmdb::{Lmdb, PAGE_CONTENTS};
 use crate::sink::{Output, Sink};
 use crate::sort::Sorter;
 
 /// The size of the map that BLAST+ starts with.
 const MAP_SIZE: u64 = 700_000_000;
-/// Bytes of a page of LMDB, and those of them that hold entries.
-const PAGE: u64 = 4096;
-const PAGE_CONTENTS: u64 = PAGE - 16;
 /// From this length on the length of an identifier takes four bytes more.
 const LONG: usize = 255;
 
@@ -89,16 +87,20 @@ impl Accessions {
     }
 
     /// Writes the table, and the lists unless there are no accessions.
-    pub(crate) fn write(self, sink: &mut Sink, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
-        let mut lmdb = create(sink, self.key_bytes + 16 * self.entries)?;
-        lmdb.put_volumes(volumes)?;
+    pub(crate) fn write(
+        self,
+        sink: &mut Sink,
+        volumes: &[(Vec<u8>, u32)],
+        map_size: Option<NonZero<u64>>,
+    ) -> Result<(), Error> {
+        let mut lmdb = create(sink, self.key_bytes + 16 * self.entries, volumes, map_size)?;
         if self.entries > 0 {
             let mut file = sink.file(None, "os")?;
             file.put(&self.count.to_le_bytes())?;
             file.append(self.ends)?;
             file.append(self.lists)?;
             file.close()?;
-            lmdb.set_map_size(map_size(&lmdb, self.entries, self.key_bytes));
+            lmdb.need(pages(self.entries, self.key_bytes));
             let mut batches = lmdb.batches("acc2oid");
             let mut repeats = false;
             let mut last: Option<(Vec<u8>, u64)> = None;
@@ -123,24 +125,36 @@ impl Accessions {
 }
 
 /// Writes the table of volumes of a database whose identifiers are not read.
-pub(crate) fn write_volumes(sink: &mut Sink, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
-    let lmdb = create(sink, 0)?;
+pub(crate) fn write_volumes(
+    sink: &mut Sink,
+    volumes: &[(Vec<u8>, u32)],
+    map_size: Option<NonZero<u64>>,
+) -> Result<(), Error> {
+    create(sink, 0, volumes, map_size)?.close()
+}
+
+/// The file with the volumes, of which there is at least one.
+fn create(
+    sink: &mut Sink,
+    entries: u64,
+    volumes: &[(Vec<u8>, u32)],
+    map_size: Option<NonZero<u64>>,
+) -> Result<Lmdb, Error> {
+    let map_size = map_size.map_or(MAP_SIZE, NonZero::get);
+    let mut lmdb = Lmdb::create(sink.path(None, "db"), map_size, entries)?;
+    let names = volumes.first().map_or(0, |(name, _)| name.len() as u64);
+    let count = volumes.len() as u64;
+    lmdb.need(7 + (names + 24) * count / PAGE_CONTENTS + 24 * count / PAGE_CONTENTS);
     lmdb.put_volumes(volumes)?;
-    lmdb.close()
+    Ok(lmdb)
 }
 
-fn create(sink: &mut Sink, entries: u64) -> Result<Lmdb, Error> {
-    Lmdb::create(sink.path(None, "db"), MAP_SIZE, entries)
-}
-
-/// The size of the map by the time BLAST+ puts the accessions
-/// (`CWriteDB_LMDB::x_IncreaseEnvMapSize`).
-fn map_size(lmdb: &Lmdb, entries: u64, key_bytes: u64) -> u64 {
+/// The pages that BLAST+ wants for the accessions (`CWriteDB_LMDB::x_IncreaseEnvMapSize`).
+fn pages(entries: u64, key_bytes: u64) -> u64 {
     let leaves = (key_bytes + 16 * entries) / PAGE_CONTENTS + 1;
     let duplicates = if leaves > 200 { 14 } else { 7 };
     let branches = (key_bytes / entries + 16) * leaves / PAGE_CONTENTS + 1;
-    let pages = leaves + branches + duplicates + lmdb.last_page();
-    if pages > MAP_SIZE / PAGE { pages * PAGE } else { MAP_SIZE }
+    leaves + branches + duplicates
 }
 
 /// The name of a volume in the table.

@@ -228,7 +228,7 @@ impl Builder {
         }
         let volumes = self.full.len() as u32;
         let numbered = |n: u32| (volumes > 1).then_some(n);
-        let base = self.sink.base().to_path_buf();
+        let (base, map_size) = (self.sink.base().to_path_buf(), self.options.map_size);
         if volumes > 1 {
             self.write_alias(volumes)?;
         }
@@ -238,12 +238,12 @@ impl Builder {
                 .map(|(n, &count)| (accessions::volume_name(&base, numbered(n)), count))
                 .collect();
             match self.accessions.take() {
-                Some(accessions) => accessions.write(&mut self.sink, &table)?,
-                None => accessions::write_volumes(&mut self.sink, &table)?,
+                Some(accessions) => accessions.write(&mut self.sink, &table, map_size)?,
+                None => accessions::write_volumes(&mut self.sink, &table, map_size)?,
             }
         }
         if let Some(taxids) = self.taxids.take() {
-            taxids.write(&mut self.sink)?;
+            taxids.write(&mut self.sink, map_size)?;
         }
         let summary = Summary { volumes, sequences: self.count };
         let _guard = before();

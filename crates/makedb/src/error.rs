@@ -68,6 +68,20 @@ pub enum Error {
         /// The cause.
         source: heed::Error,
     },
+    /// There is no room in memory for the map of a table, which can be made smaller.
+    #[error(
+        "mdb_env_open: Cannot allocate memory\n({}: {size} bytes cannot be mapped; give BLASTDB_LMDB_MAP_SIZE a smaller number of bytes)",
+        path.display()
+    )]
+    Map {
+        /// The file.
+        path: PathBuf,
+        /// Bytes of the map.
+        size: u64,
+    },
+    /// The size of the maps is no number; in quotes, as BLAST+ shows it.
+    #[error("Cannot convert string '{0}' to Uint8")]
+    MapSize(String),
     /// A file of taxonomy ids or masks cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {

@@ -1,6 +1,7 @@
 //! LMDB files, page for page as BLAST+ writes them: the same entries in the same transactions.
 
 use std::fs::{self, File, Permissions};
+use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -17,10 +18,37 @@ use crate::lmdb_pages::restore_spare_bytes;
 const ENTRIES: usize = 40_000;
 /// Named tables in one file.
 const TABLES: u32 = 3;
-/// Bytes of a page.
+/// Bytes of a page, and those of them that hold entries.
 const PAGE: u64 = 4096;
+pub(crate) const PAGE_CONTENTS: u64 = PAGE - 16;
 /// Where the two meta pages hold the size of the map.
 const MAP_SIZE_AT: [u64; 2] = [32, PAGE + 32];
+
+/// Bytes of a map beyond what entries need.
+const ROOM: u64 = 16 << 20;
+
+/// The sizes of the map that BLAST+ states in a file.
+#[derive(Debug)]
+struct MapSize {
+    /// At present.
+    size: u64,
+    /// In the two meta pages, of which each transaction writes the other one.
+    stated: [u64; 2],
+    transactions: usize,
+}
+
+impl MapSize {
+    /// A map holds at least the meta pages.
+    fn new(size: u64) -> Self {
+        let size = size.max(2 * PAGE);
+        Self { size, stated: [size; 2], transactions: 0 }
+    }
+
+    fn commit(&mut self) {
+        self.transactions += 1;
+        self.stated[self.transactions % 2] = self.size;
+    }
+}
 
 /// A table of numbers: duplicate keys, values of one size.
 type Table<'e> = heed::Database<'e, Bytes, Bytes>;
@@ -29,7 +57,7 @@ type Table<'e> = heed::Database<'e, Bytes, Bytes>;
 pub(crate) struct Lmdb {
     env: Env<WithTls>,
     path: PathBuf,
-    map_size: u64,
+    map: MapSize,
     /// Some key has several values.
     repeats: bool,
 }
@@ -38,11 +66,12 @@ pub(crate) struct Lmdb {
 pub(crate) type Entry = (Vec<u8>, Vec<u8>);
 
 impl Lmdb {
-    /// A new file. `map_size` is what BLAST+ states in it; `entries` bounds the bytes of keys and
+    /// A new file. `map_size` is what BLAST+ begins with; `entries` bounds the bytes of keys and
     /// values that will be put, with 16 for each.
     pub(crate) fn create(path: PathBuf, map_size: u64, entries: u64) -> Result<Self, Error> {
         // Room to grow costs nothing: half-filled pages and what transactions leave free.
-        let room = (map_size + 4 * entries).next_multiple_of(PAGE);
+        let room = map_size.max(ROOM + 4 * entries);
+        let room = room.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX - (PAGE - 1));
         let mut options = EnvOpenOptions::new();
         options.map_size(room as usize).max_dbs(TABLES);
         // SAFETY: the file was just made in a directory of our own, so nobody else maps it; a
@@ -51,12 +80,17 @@ impl Lmdb {
             options.flags(EnvFlags::NO_SUB_DIR | EnvFlags::NO_LOCK | EnvFlags::NO_SYNC);
             options.open(&path)
         };
-        let env = env.map_err(|source| Error::Table { path: path.clone(), source })?;
-        Ok(Self { env, path, map_size, repeats: false })
+        let env = env.map_err(|source| match source {
+            heed::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                Error::Map { path: path.clone(), size: room }
+            }
+            source => Error::Table { path: path.clone(), source },
+        })?;
+        Ok(Self { env, path, map: MapSize::new(map_size), repeats: false })
     }
 
     fn transaction(
-        &self,
+        &mut self,
         work: impl FnOnce(&DatabaseOpener<'_, WithTls>, &mut RwTxn<'_>) -> heed::Result<()>,
     ) -> Result<(), Error> {
         let run = || {
@@ -66,11 +100,13 @@ impl Lmdb {
                 Ok::<_, heed::Error>(CommitOrAbort::<(), ()>::Commit(()))
             })
         };
-        run().map(|_| ()).map_err(|source| Error::Table { path: self.path.clone(), source })
+        run().map_err(|source| Error::Table { path: self.path.clone(), source })?;
+        self.map.commit();
+        Ok(())
     }
 
     /// The tables `volinfo` and `volname`: numbers of sequences and names of the volumes.
-    pub(crate) fn put_volumes(&self, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
+    pub(crate) fn put_volumes(&mut self, volumes: &[(Vec<u8>, u32)]) -> Result<(), Error> {
         self.transaction(|opener, transaction| {
             let mut table = |name: &str| {
                 opener
@@ -91,7 +127,7 @@ impl Lmdb {
     }
 
     /// Puts entries into a table of numbers in one transaction.
-    fn put_numbers(&self, name: &str, entries: &[Entry]) -> Result<(), Error> {
+    fn put_numbers(&mut self, name: &str, entries: &[Entry]) -> Result<(), Error> {
         self.transaction(|opener, transaction| {
             let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
             let mut options = opener.database_options().types::<Bytes, Bytes>();
@@ -104,18 +140,16 @@ impl Lmdb {
     }
 
     /// Collects entries for transactions of [`put_numbers`](Self::put_numbers).
-    pub(crate) fn batches(&self, name: &'static str) -> Batches<'_> {
+    pub(crate) fn batches(&mut self, name: &'static str) -> Batches<'_> {
         Batches { lmdb: self, name, seen: 0, entries: Vec::new() }
     }
 
-    /// Number of the last page that is used.
-    pub(crate) fn last_page(&self) -> u64 {
-        self.env.info().last_page_number as u64
-    }
-
-    /// States another size of the map in the file.
-    pub(crate) fn set_map_size(&mut self, size: u64) {
-        self.map_size = size;
+    /// Makes the map that the file states large enough for so many more pages, if it is not.
+    pub(crate) fn need(&mut self, pages: u64) {
+        let pages = pages + self.env.info().last_page_number as u64;
+        if pages > self.map.size / PAGE {
+            self.map.size = pages * PAGE;
+        }
     }
 
     /// Remembers that some key has several values.
@@ -125,14 +159,14 @@ impl Lmdb {
 
     /// Ends the file, and gives it the permissions of others.
     pub(crate) fn close(self) -> Result<(), Error> {
-        let Self { env, path, map_size, repeats } = self;
+        let Self { env, path, map, repeats } = self;
         drop(env);
         let file = File::options().read(true).write(true).open(&path).during("write", &path)?;
         if repeats {
             restore_spare_bytes(&file).during("write", &path)?;
         }
-        for at in MAP_SIZE_AT {
-            file.write_all_at(&map_size.to_le_bytes(), at).during("write", &path)?;
+        for (at, size) in MAP_SIZE_AT.into_iter().zip(map.stated) {
+            file.write_all_at(&size.to_le_bytes(), at).during("write", &path)?;
         }
         open_up(&path)
     }
@@ -149,7 +183,7 @@ fn open_up(path: &Path) -> Result<(), Error> {
 
 /// Entries on their way into a table.
 pub(crate) struct Batches<'a> {
-    lmdb: &'a Lmdb,
+    lmdb: &'a mut Lmdb,
     name: &'static str,
     /// Of the entries of the transaction to come, repeated ones included.
     seen: usize,

@@ -1,5 +1,7 @@
 //! What database is to be made.
 
+use std::num::NonZero;
+
 use fleetblast_seq::id::Molecule;
 
 use crate::masks::Masks;
@@ -71,4 +73,6 @@ pub struct Options {
     pub masks: Masks,
     /// When it is made.
     pub dates: Dates,
+    /// The size of the maps that LMDB files state, if it is not to be BLAST+'s usual one.
+    pub map_size: Option<NonZero<u64>>,
 }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::id::{ObjectId, SeqId, parse_stored};
 
 use crate::error::Error;
 use crate::ids::plain_key;
-use crate::lmdb::Lmdb;
+use crate::lmdb::{Lmdb, PAGE_CONTENTS};
 use crate::sink::{Output, Sink};
 use crate::sort::Sorter;
 
@@ -111,7 +112,11 @@ impl TaxidTables {
     }
 
     /// Writes `.?ot`, `.?to` and `.?tf`.
-    pub(crate) fn write(self, sink: &mut Sink) -> Result<(), Error> {
+    pub(crate) fn write(
+        self,
+        sink: &mut Sink,
+        map_size: Option<NonZero<u64>>,
+    ) -> Result<(), Error> {
         let mut file = sink.file(None, "ot")?;
         file.put(&self.count.to_le_bytes())?;
         file.append(self.ends)?;
@@ -133,7 +138,12 @@ impl TaxidTables {
             file.put(&(number as u32).to_le_bytes())
         })?;
         file.close()?;
-        let lmdb = Lmdb::create(sink.path(None, "tf"), MAP_SIZE, 32 * offsets.len() as u64)?;
+        let map_size = map_size.map_or(MAP_SIZE, NonZero::get);
+        let entries = 32 * offsets.len() as u64;
+        let mut lmdb = Lmdb::create(sink.path(None, "tf"), map_size, entries)?;
+        // The pages that BLAST+ wants (`CWriteDB_TaxID::x_IncreaseEnvMapSize`).
+        let leaves = entries / PAGE_CONTENTS + 1;
+        lmdb.need(leaves + 24 * leaves / PAGE_CONTENTS + 1 + 4);
         let mut batches = lmdb.batches("taxid2offset");
         for (taxid, offset) in offsets {
             let entry = (taxid.to_le_bytes().to_vec(), offset.to_le_bytes().to_vec());

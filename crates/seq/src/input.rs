@@ -1,12 +1,20 @@
 //! Opening input files: plain, gzip, bzip2 or zstd, from a path or standard input.
 //!
 //! The format is told by the first bytes, never by the name. Files of several concatenated members
-//! are read through (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member, or that
-//! has anything after its last member that is no further member, is an error.
+//! are read through (`bgzip`, `pigz`, `cat a.gz b.gz`). A file that ends inside a member is an error.
+//! What follows the last member of gzip or bzip2 and is none is passed over as by `gzip` and `bzip2`:
+//! zeros as padding (`tar`), anything else with a warning.
+
+mod members;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
+
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
+
+use self::members::{Member, Members};
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
@@ -88,8 +96,8 @@ pub fn decompress(
     let name = Origin { path: name.to_path_buf(), compression };
     Ok(match compression {
         Compression::None => name.buffered(input),
-        Compression::Gzip => name.buffered(flate2::bufread::MultiGzDecoder::new(input)),
-        Compression::Bzip2 => name.buffered(bzip2::bufread::MultiBzDecoder::new(input)),
+        Compression::Gzip => name.members::<GzDecoder<_>>(input),
+        Compression::Bzip2 => name.members::<BzDecoder<_>>(input),
         Compression::Zstd => name.buffered(zstd::stream::read::Decoder::with_buffer(input)?),
     })
 }
@@ -108,6 +116,19 @@ struct Origin {
 }
 
 impl Origin {
+    fn members<M>(self, input: M::Source) -> Box<dyn BufRead + Send>
+    where
+        M: Member<Source: BufRead + Send> + Send + 'static,
+    {
+        let (path, format) = (self.path.display().to_string(), self.compression.name());
+        let warn = move || {
+            // Nobody can be told if that fails.
+            let what = "what follows the compressed data is ignored";
+            let _ = writeln!(io::stderr(), "Warning: {path} ({format}): {what}");
+        };
+        self.buffered(Members::<M, _>::new(input, warn))
+    }
+
     fn buffered(self, inner: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
         Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
     }

@@ -7,7 +7,7 @@ use fleetblast_db::check::{self, Report};
 use fleetblast_db::load::{self, Purpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 
-use crate::error::{CliError, output_error};
+use crate::error::{CliError, exit, output_error};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
@@ -47,7 +47,12 @@ pub(crate) fn open(names: &str, kind: &str) -> Result<Database, CliError> {
             opened => opened,
         },
     };
-    opened.map_err(CliError::from)
+    opened.map_err(fault)
+}
+
+/// A fault, whatever BLAST+ would end with when it meets it.
+fn fault(error: DbError) -> CliError {
+    CliError { exit_code: exit::DATABASE, ..CliError::from(error) }
 }
 
 fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Report, CliError> {
@@ -60,7 +65,7 @@ fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Repo
             rayon::broadcast(|_| work());
         })
     };
-    pool(threads)?.install(check).map_err(CliError::from)
+    pool(threads)?.install(check).map_err(fault)
 }
 
 fn describe(name: &str, report: &Report, seconds: f64) -> String {

@@ -60,6 +60,13 @@ mod tests {
     }
 
     #[test]
+    fn zones_have_names() {
+        let tokyo = TimeZone::get("Asia/Tokyo").expect("the zones that tzdata installs");
+        let noon = date(2026, 3, 5).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
+        assert_eq!(at(&noon.with_time_zone(tokyo)).files.index, "Mar 5, 2026  9:00 PM");
+    }
+
+    #[test]
     fn dates_are_written_as_blast_does() {
         let written = |hour, minute| {
             let time = date(2026, 3, 5).at(hour, minute, 9, 0).to_zoned(TimeZone::UTC).unwrap();

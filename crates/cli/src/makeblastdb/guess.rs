@@ -13,8 +13,7 @@ const PROTEIN: &[u8] = b"ACDEFGHIKLMNPQRSTVWYBZX-*";
 
 /// Tells from the first bytes of a file.
 pub(super) fn is_fasta(sample: &[u8]) -> bool {
-    let printable = |c: &u8| c.is_ascii_graphic() || is_space(*c) || *c == 1;
-    starts_with_record(sample) && sample.iter().all(printable) && has_residues(sample)
+    starts_with_record(sample) && has_residues(sample)
 }
 
 fn is_space(c: u8) -> bool {
@@ -55,7 +54,8 @@ fn has_residues(sample: &[u8]) -> bool {
     }
     let part = |of: usize, all: usize| of as f64 / all as f64;
     if data == 0 {
-        let bar = sample.iter().position(|&c| c == b'|');
+        // Looked for in a C string.
+        let bar = sample.iter().take_while(|&&c| c != 0).position(|&c| c == b'|');
         return part(text, sample.len()) >= 0.75 && bar.is_some_and(|at| at <= 10);
     }
     part(text, sample.len()) >= TEXT
@@ -74,7 +74,11 @@ mod tests {
         assert!(is_fasta(&[&b"; comment\n\n>a\n"[..], &b"ACGT\n".repeat(20)].concat()));
         assert!(!is_fasta(b"MKTAYIAKQR\n"));
         assert!(!is_fasta(b">a\nMKT%%%%%%%\n"));
-        assert!(!is_fasta(b">a \xc3\xa9\nMKTAYIAKQR\n"));
+        assert!(is_fasta(b">a \xc3\xa9\nMKTAYIAKQR\n"));
+        assert!(is_fasta(b">a nul\0\x02\nMKTAYIAKQR\n"));
+        assert!(!is_fasta(b"\0>a\nMKTAYIAKQR\n"));
+        assert!(!is_fasta(b">a \xff\xff\xff\xff\xff\xff\xff\nMKTAYIAKQR\n"));
+        assert!(is_fasta(b">aaaa|bcdef\n") && !is_fasta(b">aaaa\0|bcdef\n"));
         assert!(!is_fasta(b""));
         assert!(!is_fasta(b"#"));
     }

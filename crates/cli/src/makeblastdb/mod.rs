@@ -12,13 +12,16 @@ mod masks;
 mod options;
 mod size;
 
+use std::env;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
 use fleetblast_makedb::masks::Masks;
-use fleetblast_makedb::{Builder, Error, Event, RecordProblem, Sink, Taxids, Unmatched, add_fasta};
+use fleetblast_makedb::{
+    Builder, Error, Event, RecordProblem, Sink, Taxids, Unmatched, Version, add_fasta,
+};
 
 use self::dates::now;
 use self::input::{Input, Inputs};
@@ -53,6 +56,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     let unmatched =
         Unmatched { masks: !masks.is_empty(), taxids: matches!(taxids, Taxids::Map(_)) };
     let inputs = opened.map_err(|error| with_unmatched(error, unmatched))?;
+    let map_size = size::of_maps(env::var_os(size::MAP_SIZE).as_deref());
     let settings = fleetblast_makedb::Options {
         kind: options.kind,
         version: options.version,
@@ -63,21 +67,28 @@ pub fn run(given: &Given) -> Result<(), CliError> {
         taxids,
         masks,
         dates: now.files,
+        map_size: *map_size.as_ref().unwrap_or(&None),
     };
     let mut builder = Builder::new(settings, sink).map_err(|error| refused(&error))?;
     log.hold(options.parse_ids);
     let result = add(&mut builder, inputs, &options, &mut log);
     let result = result.and_then(|()| builder.check_duplicates());
     let (stored, unmatched) = (builder.sequences(), builder.unmatched());
-    let finished = match result {
+    // BLAST+ looks at the size when it makes the tables, which version 4 has not.
+    let sized = match options.version {
+        Version::Four => Ok(()),
+        Version::Five => map_size.map(|_| ()),
+    };
+    let finished = match result.and(sized) {
         Ok(()) => builder.finish(|| watch.unfinished()),
         Err(error) => Err(error),
     };
+    let has_volumes = !matches!(finished, Err(Error::Map { .. } | Error::MapSize(_)));
     match &finished {
         Err(Error::Duplicate { number, .. }) => log.release(number + 1),
         _ => log.release(u64::MAX),
     }
-    log.end(stored > 0);
+    log.end(stored > 0 && has_volumes);
     finished.map_err(|error| with_unmatched(refused(&error), unmatched))?;
     *watch.unfinished() = None;
     unmatched_texts(unmatched).for_each(warn);

@@ -1,10 +1,14 @@
-//! Sizes with units, as `-max_file_sz` takes them (`NStr::StringToUInt8_DataSize`).
+//! Sizes: with units, as `-max_file_sz` takes them (`NStr::StringToUInt8_DataSize`), and of the maps of LMDB files.
 
 use std::ffi::OsStr;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
+
+use fleetblast_makedb::Error;
 
 use super::options_error;
 use crate::error::{CliError, exit};
+use crate::options::number::printable;
 
 /// The size that BLAST+ does not allow any more.
 const TOO_LARGE: u64 = 1 << 32;
@@ -91,9 +95,42 @@ fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
     }
 }
 
+/// The variable that holds the size of the maps of LMDB files, for file systems and machines with little room for them.
+pub(super) const MAP_SIZE: &str = "BLASTDB_LMDB_MAP_SIZE";
+
+/// The size of the maps: bytes, in decimal digits. None, and 0, leave it to the program.
+pub(super) fn of_maps(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, Error> {
+    let Some(text) = text.map(OsStr::as_bytes) else { return Ok(None) };
+    let digits = text.strip_prefix(b"+").unwrap_or(text);
+    let is_number = digits.iter().all(u8::is_ascii_digit);
+    let size = std::str::from_utf8(digits).ok().filter(|_| is_number);
+    match size.and_then(|digits| digits.parse().ok()) {
+        Some(size) => Ok(NonZero::new(size)),
+        None => Err(Error::MapSize(printable(text))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_maps_are_digits() {
+        let size = |text: &str| of_maps(Some(OsStr::new(text))).map_err(|error| error.to_string());
+        assert_eq!(of_maps(None).unwrap(), None);
+        assert_eq!((size("0"), size("+50000")), (Ok(None), Ok(NonZero::new(50_000))));
+        assert_eq!(
+            (size("007"), size("18446744073709551615")),
+            (Ok(NonZero::new(7)), Ok(NonZero::new(u64::MAX)))
+        );
+        for text in
+            ["", "abc", "-1", " 5", "5 ", "1e6", "0x10", "1GB", "++1", "18446744073709551616"]
+        {
+            let said = format!("Cannot convert string '{text}' to Uint8");
+            assert_eq!(size(text), Err(said), "{text}");
+        }
+        assert!(size("5\n").unwrap_err().contains("'5\\n'"));
+    }
 
     #[test]
     fn sizes_have_decimal_and_binary_units() {

@@ -37,7 +37,7 @@ impl Sum {
 
 /// Calls `key` with every key of `acc2oid` for an identifier, and whether the `.?os` file lists the identifier by it
 /// (`CWriteDB_LMDB::x_InsertEntry`, writedb_lmdb.cpp).
-pub(super) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
+pub(crate) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
     let mut and_upper = |text: Vec<u8>, listed: bool| {
         let upper = text.to_ascii_uppercase();
         let differs = upper != text;
@@ -66,7 +66,7 @@ pub(super) fn accession_keys(id: &SeqId, mut key: impl FnMut(Vec<u8>, bool)) {
 
 /// Keys of an identifier in the string index of version 4 (`CWriteDB_IsamIndex::x_AddStringIds`, writedb_isam.cpp), in
 /// lower case.
-pub(super) fn index_keys(id: &SeqId) -> Vec<Vec<u8>> {
+pub(crate) fn index_keys(id: &SeqId) -> Vec<Vec<u8>> {
     let mut keys = match id {
         SeqId::Gi(_) => Vec::new(),
         SeqId::Local(tag) | SeqId::General { tag, .. } => {

@@ -12,7 +12,7 @@
 //! older of its two first pages.
 
 mod isam;
-mod keys;
+pub(crate) mod keys;
 mod records;
 mod side;
 

@@ -188,7 +188,7 @@ fn taxids_of(line: &Defline) -> impl Iterator<Item = i64> {
 
 fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
     if !is_text(&line.title) {
-        return Some("a title with control characters");
+        return Some("a title with bytes that are no printable ASCII");
     }
     if !(0..=i64::from(i32::MAX)).contains(&line.taxid) {
         return Some("a taxid out of range");
@@ -204,16 +204,18 @@ fn fault_in_line(line: &Defline, i: u32) -> Option<&'static str> {
                 return Some("the ordinal number of another sequence");
             }
             SeqId::Gi(gi) if *gi <= 0 => return Some("a GI that is not positive"),
-            id if !is_text(&id.fasta()) => return Some("an identifier with control characters"),
+            id if !is_text(&id.fasta()) => {
+                return Some("an identifier with bytes that are no printable ASCII");
+            }
             _ => {}
         }
     }
     None
 }
 
-/// No control characters. (Titles may well have others than ASCII.)
+/// Printable ASCII, as ASN.1 wants it: BLAST+ shows `#` for any other byte, with an error.
 fn is_text(text: &[u8]) -> bool {
-    text.iter().all(|&byte| byte >= b' ' && byte != 0x7f)
+    text.iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
 /// Title and taxid of a header as makeblastdb writes it without `-parse_seqids` for sequence `i` of a volume; `None` for

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::confirm::{self, disagreement};
 use super::lmdb::{Environment, Table};
+use super::taxids::TaxidLists;
 use super::{Damage, SideFile, oids};
 use crate::{Database, DbError};
 
@@ -11,7 +13,6 @@ use crate::{Database, DbError};
 const ACCESSIONS: &str = "acc2oid";
 const VOLUME_NAMES: &str = "volname";
 const VOLUME_SIZES: &str = "volinfo";
-const TAXIDS: &str = "taxid2offset";
 
 /// The sequences of one volume in the LMDB file.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,11 +26,12 @@ struct Span {
 /// An LMDB file that belongs to one or more volumes in a row.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// Its headers tell whether the files are right.
+    database: Database,
     lmdb: SideFile,
     ids: SideFile,
     taxids: SideFile,
-    taxid_offsets: SideFile,
-    taxid_lists: SideFile,
+    taxid_lists: TaxidLists,
     spans: Vec<Span>,
 }
 
@@ -45,16 +47,16 @@ impl Entry {
                 _ => groups.push((path, vec![member])),
             }
         }
-        groups.into_iter().map(|(path, members)| Self::open(path, &members)).collect()
+        groups.into_iter().map(|(path, members)| Self::open(database, path, &members)).collect()
     }
 
-    fn open(path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
+    fn open(database: &Database, path: PathBuf, members: &[Member]) -> Result<Self, DbError> {
         let beside = |letter| SideFile::new(beside(&path, letter));
         let mut entry = Self {
+            database: database.clone(),
             ids: beside("os"),
             taxids: beside("ot"),
-            taxid_offsets: beside("tf"),
-            taxid_lists: beside("to"),
+            taxid_lists: TaxidLists::new(beside("tf"), beside("to")),
             lmdb: SideFile::new(path.clone()),
             spans: Vec::new(),
         };
@@ -97,10 +99,39 @@ impl Entry {
         })
     }
 
-    /// The OID of a number here, `None` if its volume is not part of the database.
-    fn global(&self, local: u32) -> Option<u32> {
-        let span = self.spans.iter().find(|span| span.local.contains(&local))?;
-        Some(span.first? + (local - span.local.start))
+    /// The OID of a number here, as `file` gives it, `None` if its volume is not part of the database.
+    fn global(&self, file: &SideFile, local: u32) -> Result<Option<u32>, DbError> {
+        let Some(span) = self.spans.iter().find(|span| span.local.contains(&local)) else {
+            let problem = "an OID that no volume has";
+            return Err(file.damaged(Damage { at: 0, problem }));
+        };
+        Ok(span.first.map(|first| first + (local - span.local.start)))
+    }
+
+    /// The OID for a value of a key of accessions, whose header must have the key.
+    fn confirmed(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>, DbError> {
+        let damage = Damage { at: 0, problem: "an OID of other than four bytes" };
+        let local = word(value).ok_or_else(|| self.lmdb.damaged(damage))?;
+        let Some(oid) = self.global(&self.lmdb, local)? else { return Ok(None) };
+        if confirm::has_accession(&self.database.stored_deflines(oid)?, key) {
+            return Ok(Some(oid));
+        }
+        Err(disagreement(&self.lmdb, &String::from_utf8_lossy(key), oid))
+    }
+
+    /// Makes sure that a key is not in the table of accessions, rather than damaged.
+    fn confirm_missing(
+        &self,
+        env: &Environment<'_>,
+        table: &Table,
+        key: &[u8],
+    ) -> Result<(), DbError> {
+        let damaged = |damage| self.lmdb.damaged(damage);
+        for neighbour in env.neighbours(table, key).map_err(damaged)?.into_iter().flatten() {
+            let first = env.values(table, neighbour).map_err(damaged)?.next().transpose();
+            self.confirmed(neighbour, first.map_err(damaged)?.unwrap_or_default())?;
+        }
+        Ok(())
     }
 
     /// Adds the OIDs of a key.
@@ -111,12 +142,12 @@ impl Entry {
         if key.is_empty() {
             return Err(DbError::EmptyKey { path: self.lmdb.path.clone() });
         }
+        let mut found = false;
         for value in env.values(&table, key).map_err(damaged)? {
-            let damage = Damage { at: 0, problem: "an OID of other than four bytes" };
-            let oid = word(value.map_err(damaged)?).ok_or_else(|| damaged(damage))?;
-            oids.extend(self.global(oid));
+            oids.extend(self.confirmed(key, value.map_err(damaged)?)?);
+            found = true;
         }
-        Ok(())
+        if found { Ok(()) } else { self.confirm_missing(&env, &table, key) }
     }
 
     /// The OID of the first value of a key, `None` also if its volume is not part of the database.
@@ -124,52 +155,61 @@ impl Entry {
         let damaged = |damage| self.lmdb.damaged(damage);
         let (env, table) = Self::table(&self.lmdb, ACCESSIONS)?;
         let Some(table) = table else { return Err(DbError::NoAccessions) };
-        let first = env.values(&table, key).map_err(damaged)?.next().transpose();
-        Ok(first.map_err(damaged)?.and_then(word).and_then(|oid| self.global(oid)))
+        match env.values(&table, key).map_err(damaged)?.next() {
+            Some(value) => self.confirmed(key, value.map_err(damaged)?),
+            None => self.confirm_missing(&env, &table, key).map(|()| None),
+        }
     }
 
-    /// The identifiers of sequence `local`.
-    pub(super) fn ids_of(&self, local: u32) -> Result<Vec<Vec<u8>>, DbError> {
+    /// The identifiers of a sequence, which is number `local` here.
+    pub(super) fn ids_of(&self, oid: u32, local: u32) -> Result<Vec<Vec<u8>>, DbError> {
         let found = oids::ids(self.ids.get()?, local).map_err(|d| self.ids.damaged(d))?;
-        found.ok_or_else(|| self.ids.damaged(TOO_FEW))
+        let ids = found.ok_or_else(|| self.ids.damaged(TOO_FEW))?;
+        match confirm::are_identifiers(&self.database.stored_deflines(oid)?, &ids) {
+            true => Ok(ids),
+            false => Err(disagreement(&self.ids, "the identifiers listed for it", oid)),
+        }
     }
 
-    /// The taxids of sequence `local`.
-    pub(super) fn taxids_of(&self, local: u32) -> Result<Vec<i32>, DbError> {
+    /// The taxids of a sequence, which is number `local` here.
+    pub(super) fn taxids_of(&self, oid: u32, local: u32) -> Result<Vec<i32>, DbError> {
         let found = oids::taxids(self.taxids.get()?, local).map_err(|d| self.taxids.damaged(d))?;
-        found.ok_or_else(|| self.taxids.damaged(TOO_FEW))
+        let taxids = found.ok_or_else(|| self.taxids.damaged(TOO_FEW))?;
+        match confirm::are_taxids(&self.database.stored_deflines(oid)?, &taxids) {
+            true => Ok(taxids),
+            false => Err(disagreement(&self.taxids, "the taxids listed for it", oid)),
+        }
     }
 
     /// Adds the OIDs of a taxid; false if there is no such taxid here.
     pub(super) fn oids_of_taxid(&self, taxid: i32, oids: &mut Vec<u32>) -> Result<bool, DbError> {
-        let (env, table) = Self::table(&self.taxid_offsets, TAXIDS)?;
-        let Some(table) = table else { return Err(DbError::NoTaxids) };
-        let damaged = |damage| self.taxid_offsets.damaged(damage);
-        let mut known = false;
-        for value in env.values(&table, &taxid.to_le_bytes()).map_err(damaged)? {
-            let value = value.map_err(damaged)?;
-            let Ok(offset) = <[u8; 8]>::try_from(value) else {
-                let problem = "an offset of other than eight bytes";
-                return Err(damaged(Damage { at: 0, problem }));
-            };
-            let list = oids::oids_at(self.taxid_lists.get()?, u64::from_le_bytes(offset));
-            let list = list.map_err(|damage| self.taxid_lists.damaged(damage))?;
-            oids.extend(list.filter_map(|oid| self.global(oid)));
-            known = true;
+        let lists = &self.taxid_lists;
+        let Some(list) = lists.of(taxid)? else {
+            // One that damage has changed is beside the place of what it was.
+            for (other, mut list) in lists.neighbours(taxid)? {
+                list.next().map_or(Ok(None), |local| self.with_taxid(other, local))?;
+            }
+            return Ok(false);
+        };
+        for local in list {
+            oids.extend(self.with_taxid(taxid, local)?);
         }
-        Ok(known)
+        Ok(true)
+    }
+
+    /// The OID of a number in the list of a taxid, whose header must have the taxid.
+    fn with_taxid(&self, taxid: i32, local: u32) -> Result<Option<u32>, DbError> {
+        let file = self.taxid_lists.file();
+        let Some(oid) = self.global(file, local)? else { return Ok(None) };
+        if confirm::has_taxid(&self.database.stored_deflines(oid)?, taxid) {
+            return Ok(Some(oid));
+        }
+        Err(disagreement(file, &format!("taxid {taxid}"), oid))
     }
 
     /// Adds all taxids.
     pub(super) fn taxids(&self, taxids: &mut Vec<i32>) -> Result<(), DbError> {
-        let (env, table) = Self::table(&self.taxid_offsets, TAXIDS)?;
-        let Some(table) = table else { return Err(DbError::NoTaxids) };
-        let damaged = |damage| self.taxid_offsets.damaged(damage);
-        for entry in env.entries(&table).map_err(damaged)? {
-            let (key, _) = entry.map_err(damaged)?;
-            let damage = Damage { at: 0, problem: "a taxid of other than four bytes" };
-            taxids.push(word(key).ok_or_else(|| damaged(damage))?.cast_signed());
-        }
+        taxids.extend(self.taxid_lists.taxids()?);
         Ok(())
     }
 

@@ -16,6 +16,11 @@ const LONG_NUMBERS: u32 = 5;
 /// What separates key and OID.
 const SEPARATOR: u8 = 2;
 
+/// A key that is not where it should be.
+const UNSORTED: &str = "keys out of order";
+/// A line that is cut off.
+const NO_OID: &str = "a key without an OID";
+
 /// What the header of an index says.
 struct Header {
     kind: u32,
@@ -92,6 +97,37 @@ impl<'a> Numeric<'a> {
         (key.cast_signed(), u32::from_be_bytes(std::array::from_fn(|i| oid[i])))
     }
 
+    /// Checks that the keys ascend.
+    ///
+    /// # Errors
+    /// [`Damage`] where they do not.
+    pub fn check_order(&self) -> Result<(), Damage> {
+        match (1..self.len()).find(|&i| self.get(i - 1).0 > self.get(i).0) {
+            Some(i) => Err(Damage { at: i * (self.key + 4), problem: UNSORTED }),
+            None => Ok(()),
+        }
+    }
+
+    /// The keys before and after a key that is not there, with their OIDs; the keys ascend.
+    pub fn neighbours(&self, key: i64) -> impl Iterator<Item = (i64, u32)> {
+        let after = self.after(key);
+        (after.saturating_sub(1)..self.len().min(after + 1)).map(|i| self.get(i))
+    }
+
+    /// The number of the first key that is greater.
+    fn after(&self, key: i64) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(middle).0 <= key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     /// The OID of a key.
     pub fn oid(&self, key: i64) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
@@ -113,6 +149,7 @@ impl<'a> Numeric<'a> {
 pub struct Strings<'a> {
     data: &'a [u8],
     page: usize,
+    terms: u32,
 }
 
 impl<'a> Strings<'a> {
@@ -123,7 +160,7 @@ impl<'a> Strings<'a> {
     pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
         let header = Header::read(index, data)?;
         match header.kind {
-            TEXTS => Ok(Self { data, page: header.page.max(1) as usize }),
+            TEXTS => Ok(Self { data, page: header.page.max(1) as usize, terms: header.terms }),
             _ => Err(Damage { at: 4, problem: "not a string ISAM index" }),
         }
     }
@@ -134,30 +171,75 @@ impl<'a> Strings<'a> {
     /// [`Damage`] in the data.
     pub fn oids(&self, key: &[u8]) -> Result<Vec<u32>, Damage> {
         let key = key.to_ascii_lowercase();
-        // The first line that is not less.
+        let mut oids = Vec::new();
+        let mut at = self.position(&key);
+        while at < self.data.len() {
+            let line = self.line(at);
+            if line_key(line) != key {
+                break;
+            }
+            oids.push(oid(line).ok_or(Damage { at, problem: NO_OID })?);
+            at += line.len() + 1;
+        }
+        Ok(oids)
+    }
+
+    /// Where the first line begins whose key is not less than one in lower case.
+    fn position(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.data.len());
         while low < high {
             let middle = low + (high - low) / 2;
             let start = self.data[low..middle].iter().rposition(|&b| is_end(b));
             let start = start.map_or(low, |end| low + end + 1);
             let line = self.line(start);
-            if line_key(line) < &key[..] {
+            if line_key(line) < key {
                 low = (start + line.len() + 1).min(high);
             } else {
                 high = start;
             }
         }
-        let mut oids = Vec::new();
-        let mut at = low;
+        low
+    }
+
+    /// Checks that there are as many keys as the index states, and that they ascend.
+    ///
+    /// # Errors
+    /// [`Damage`] where they do not.
+    pub fn check_order(&self) -> Result<(), Damage> {
+        let (mut count, mut at, mut last) = (0u32, 0, &b""[..]);
         while at < self.data.len() {
             let line = self.line(at);
-            if line_key(line) != key {
-                break;
+            let key = line_key(line);
+            if key < last {
+                return Err(Damage { at, problem: UNSORTED });
             }
-            oids.push(oid(line).ok_or(Damage { at, problem: "a key without an OID" })?);
+            (count, last) = (count + u32::from(!line.is_empty()), key);
             at += line.len() + 1;
         }
-        Ok(oids)
+        match count == self.terms {
+            true => Ok(()),
+            false => Err(Damage { at: 0, problem: "another number of keys than the index states" }),
+        }
+    }
+
+    /// The keys before and after a key that is not there, with their OIDs; the keys ascend.
+    ///
+    /// # Errors
+    /// [`Damage`] in these.
+    pub fn neighbours(&self, key: &[u8]) -> Result<[Option<(&'a [u8], u32)>; 2], Damage> {
+        let after = self.position(&key.to_ascii_lowercase());
+        let entry = |at: usize| {
+            let line = self.line(at);
+            let oid = oid(line).ok_or(Damage { at, problem: NO_OID })?;
+            Ok(Some((line_key(line), oid)))
+        };
+        let before = match self.data[..after].split_last() {
+            Some((_, lines)) => {
+                entry(lines.iter().rposition(|&b| is_end(b)).map_or(0, |at| at + 1))?
+            }
+            None => None,
+        };
+        Ok([before, if after < self.data.len() { entry(after)? } else { None }])
     }
 
     /// Keys for each sample in the index, at least 1.
@@ -174,10 +256,9 @@ impl<'a> Strings<'a> {
             if line.is_empty() {
                 return None;
             }
-            let problem = "a key without an OID";
             Some(match oid(line) {
                 Some(oid) => Ok((line_key(line), oid)),
-                None => Err(Damage { at: start, problem }),
+                None => Err(Damage { at: start, problem: NO_OID }),
             })
         })
     }

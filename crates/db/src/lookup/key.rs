@@ -23,7 +23,7 @@ pub(super) fn typed(id: &[u8]) -> Vec<u8> {
     if !id.iter().any(|b| b"|_".contains(b)) {
         return id.to_ascii_uppercase();
     }
-    parse(id).map_or_else(|| id.to_ascii_uppercase(), |id| listed(&id))
+    parse(id).map_or_else(|| id.to_vec(), |id| listed(&id))
 }
 
 /// The version-5 key of an identifier.

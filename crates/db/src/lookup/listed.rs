@@ -14,8 +14,8 @@ impl Lookup {
             return Ok(self.first_oids(key)?.last().copied());
         }
         for volume in self.by_size() {
-            let strings = volume.required_strings()?;
-            let oids = strings.oids(key).map_err(|d| volume.strings.data.damaged(d))?;
+            volume.required_strings()?;
+            let oids = volume.oids_of_text(key)?;
             if let Some(oid) = oids.last() {
                 return Ok(Some(volume.first.saturating_add(*oid)));
             }
@@ -49,9 +49,8 @@ impl Lookup {
         gis: impl IntoIterator<Item = i64>,
     ) -> Result<Vec<u32>, DbError> {
         let Some(volume) = self.volumes.get(volume) else { return Ok(Vec::new()) };
-        let index = volume.required_gis()?;
-        let found = gis.into_iter().filter_map(|gi| index.oid(gi));
-        Ok(found.map(|oid| volume.first.saturating_add(oid)).collect())
+        volume.required_gis()?;
+        gis.into_iter().filter_map(|gi| volume.oid_of_gi(gi).transpose()).collect()
     }
 
     /// The OIDs of keys in one volume of version 4, at most one for each key.
@@ -61,10 +60,10 @@ impl Lookup {
         keys: impl IntoIterator<Item = &'k Vec<u8>>,
     ) -> Result<Vec<u32>, DbError> {
         let Some(volume) = self.volumes.get(volume) else { return Ok(Vec::new()) };
-        let strings = volume.required_strings()?;
+        volume.required_strings()?;
         let mut found = Vec::new();
         for key in keys {
-            let oids = strings.oids(key).map_err(|d| volume.strings.data.damaged(d))?;
+            let oids = volume.oids_of_text(key)?;
             found.extend(oids.last().map(|&oid| volume.first.saturating_add(oid)));
         }
         Ok(found)
@@ -85,12 +84,12 @@ impl Lookup {
 
     /// The GIs of each volume and the volume's first OID.
     pub(crate) fn all_gis(&self) -> Result<Vec<(u32, Numeric<'_>)>, DbError> {
-        self.volumes.iter().map(|volume| Ok((volume.first, volume.required_gis()?))).collect()
+        self.volumes.iter().map(|volume| Ok((volume.first, volume.checked_gis()?))).collect()
     }
 
     /// The identifiers of each version-4 volume and the volume's first OID.
     pub(crate) fn all_strings(&self) -> Result<Vec<(u32, Strings<'_>)>, DbError> {
-        self.volumes.iter().map(|volume| Ok((volume.first, volume.required_strings()?))).collect()
+        self.volumes.iter().map(|volume| Ok((volume.first, volume.checked_strings()?))).collect()
     }
 
     /// A damaged index of identifiers.
@@ -122,6 +121,29 @@ impl VolumeFiles {
             true => self.strings(),
             false => Err(DbError::NoIndex { what: "SI", path: self.base() }),
         }
+    }
+
+    /// The GIs, each of which the headers have.
+    fn checked_gis(&self) -> Result<Numeric<'_>, DbError> {
+        let gis = self.required_gis()?;
+        gis.check_order().map_err(|damage| self.gis.data.damaged(damage))?;
+        (0..gis.len()).try_for_each(|i| {
+            let (gi, oid) = gis.get(i);
+            self.confirm_gi(gi, oid).map(|_| ())
+        })?;
+        Ok(gis)
+    }
+
+    /// The identifiers, each of which the headers have.
+    fn checked_strings(&self) -> Result<Strings<'_>, DbError> {
+        let strings = self.required_strings()?;
+        let damaged = |damage| self.strings.data.damaged(damage);
+        strings.check_order().map_err(damaged)?;
+        strings.entries().try_for_each(|entry| {
+            let (key, oid) = entry.map_err(damaged)?;
+            self.confirm_text(key, oid)
+        })?;
+        Ok(strings)
     }
 
     /// Path of the volume.

@@ -11,18 +11,21 @@
 //!
 //! All of them are read in place and nothing in them is trusted: a damaged file ends in a [`DbError::LookupFile`].
 
+mod confirm;
 mod entry;
 pub mod isam;
 pub(crate) mod key;
 mod listed;
 pub mod lmdb;
 pub mod oids;
+mod taxids;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::bytes::Bytes;
-use crate::{Database, DbError, range};
+use crate::{Database, DbError, Defline, range};
 
 use self::entry::Entry;
 use self::isam::{Numeric, Strings};
@@ -75,9 +78,21 @@ impl SideFile {
 struct IsamFiles {
     index: SideFile,
     data: SideFile,
+    /// The keys are known to ascend.
+    ascending: OnceLock<()>,
 }
 
 impl IsamFiles {
+    /// Makes sure once that the keys ascend.
+    fn ascend(&self, check: impl FnOnce() -> Result<(), DbError>) -> Result<(), DbError> {
+        if self.ascending.get().is_none() {
+            check()?;
+            // Whoever comes second only checks in vain.
+            let _ = self.ascending.set(());
+        }
+        Ok(())
+    }
+
     /// True if both files are there; otherwise BLAST+ takes the database for one without them.
     fn exist(&self) -> bool {
         self.index.exists() && self.data.exists()
@@ -87,6 +102,8 @@ impl IsamFiles {
 /// The look-up files of one volume.
 #[derive(Debug)]
 struct VolumeFiles {
+    /// Its headers tell whether the files are right.
+    database: Database,
     first: u32,
     sequences: u32,
     strings: IsamFiles,
@@ -112,8 +129,10 @@ impl Database {
             let isam = |index: &str, data: &str| IsamFiles {
                 index: SideFile::new(volume.side_file(index)),
                 data: SideFile::new(volume.side_file(data)),
+                ascending: OnceLock::new(),
             };
             VolumeFiles {
+                database: self.clone(),
                 first: oids.start,
                 sequences: oids.end - oids.start,
                 strings: isam("si", "sd"),
@@ -208,7 +227,7 @@ impl Lookup {
     /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
     pub fn ids_of(&self, oid: u32) -> Result<Vec<Vec<u8>>, DbError> {
         let (entry, local) = self.entry_of(oid)?;
-        entry.ids_of(local)
+        entry.ids_of(oid, local)
     }
 
     /// The taxids of a sequence in the `.?ot` file, 0 where unknown.
@@ -217,7 +236,7 @@ impl Lookup {
     /// [`DbError::NoSuchOid`]; those of a missing or damaged file.
     pub fn taxids_of(&self, oid: u32) -> Result<Vec<i32>, DbError> {
         let (entry, local) = self.entry_of(oid)?;
-        entry.taxids_of(local)
+        entry.taxids_of(oid, local)
     }
 
     /// Adds the OIDs of a taxid, whether included or not, to `oids`, and tells whether the database knows the taxid.
@@ -284,15 +303,13 @@ impl Lookup {
         if !volume.strings.exist() {
             return Ok(Vec::new());
         }
-        let strings = volume.strings()?;
-        let damaged = |damage| volume.strings.data.damaged(damage);
-        let oids = strings.oids(&wanted).map_err(damaged)?;
+        let oids = volume.oids_of_text(&wanted)?;
         if !oids.is_empty() {
             return Ok(oids);
         }
         if let Some((accession, version)) = key::without_version(&wanted) {
             // Only the sequences that bear this version in their definition lines.
-            let mut oids = strings.oids(accession).map_err(damaged)?;
+            let mut oids = volume.oids_of_text(accession)?;
             let mut kept = Vec::new();
             for oid in oids.drain(..) {
                 let lines = self.database.deflines(volume.first.saturating_add(oid))?;
@@ -306,7 +323,7 @@ impl Lookup {
             }
         }
         match key::fasta(&wanted) {
-            Some(fasta) => strings.oids(&fasta).map_err(damaged),
+            Some(fasta) => volume.oids_of_text(&fasta),
             None => Ok(Vec::new()),
         }
     }
@@ -317,8 +334,62 @@ impl VolumeFiles {
         if !self.gis.exist() {
             return Ok(None);
         }
-        let oid = self.gis()?.oid(gi);
-        Ok(oid.map(|oid| self.first.saturating_add(oid)))
+        let gis = self.gis()?;
+        let damaged = |damage| self.gis.data.damaged(damage);
+        match gis.oid(gi) {
+            Some(oid) => self.confirm_gi(gi, oid).map(Some),
+            None => {
+                self.gis.ascend(|| gis.check_order().map_err(damaged))?;
+                gis.neighbours(gi)
+                    .try_for_each(|(gi, oid)| self.confirm_gi(gi, oid).map(|_| ()))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The OIDs, within the volume, of a text in version 4.
+    fn oids_of_text(&self, text: &[u8]) -> Result<Vec<u32>, DbError> {
+        let strings = self.strings()?;
+        let damaged = |damage| self.strings.data.damaged(damage);
+        let oids = strings.oids(text).map_err(damaged)?;
+        let key = text.to_ascii_lowercase();
+        oids.iter().try_for_each(|&oid| self.confirm_text(&key, oid))?;
+        if oids.is_empty() {
+            self.strings.ascend(|| strings.check_order().map_err(damaged))?;
+            let neighbours = strings.neighbours(text).map_err(damaged)?.into_iter().flatten();
+            neighbours.into_iter().try_for_each(|(key, oid)| self.confirm_text(key, oid))?;
+        }
+        Ok(oids)
+    }
+
+    /// The OID in the whole database of one that the index has for a GI.
+    fn confirm_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
+        self.confirmed(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
+    }
+
+    fn confirm_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
+        let shown = String::from_utf8_lossy(key);
+        let has = |lines: &[Defline]| confirm::has_name(lines, key);
+        self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
+    }
+
+    /// The OID in the whole database of one that an index has for a key, which the header must have as well.
+    fn confirmed(
+        &self,
+        files: &IsamFiles,
+        key: &dyn Display,
+        oid: u32,
+        has: impl FnOnce(&[Defline]) -> bool,
+    ) -> Result<u32, DbError> {
+        if oid >= self.sequences {
+            let problem = "an OID that the volume does not have";
+            return Err(files.data.damaged(Damage { at: 0, problem }));
+        }
+        let oid = self.first + oid;
+        match has(&self.database.stored_deflines(oid)?) {
+            true => Ok(oid),
+            false => Err(confirm::disagreement(&files.data, &key.to_string(), oid)),
+        }
     }
 
     /// The GIs of the volume.

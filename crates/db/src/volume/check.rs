@@ -14,11 +14,7 @@ impl Volume {
         let bytes = &self.tables[Table::Headers as usize];
         self.check_texts(bytes)?;
         let count = self.index.sequences;
-        let last = match self.index.kind {
-            SequenceKind::Protein => Table::Sequences,
-            SequenceKind::Nucleotide => Table::Ambiguities,
-        };
-        let end = self.index.position(last, count) + 4;
+        let end = self.tables_end();
         if bytes.end() != end {
             return Err(self.unsound(VolumeFile::Index, end, "bytes after the last offset"));
         }
@@ -52,6 +48,25 @@ impl Volume {
             }
         }
         Ok(())
+    }
+
+    /// Where the offsets end in the index.
+    fn tables_end(&self) -> usize {
+        let last = match self.index.kind {
+            SequenceKind::Protein => Table::Sequences,
+            SequenceKind::Nucleotide => Table::Ambiguities,
+        };
+        self.index.position(last, self.index.sequences) + 4
+    }
+
+    /// Checks that an index without sequences is meant so: one whose fields were erased has more than that to say.
+    pub(super) fn check_empty(&self) -> Result<(), DbError> {
+        let end = self.tables_end();
+        if self.index.residues == 0 && self.tables[Table::Headers as usize].end() == end {
+            return Ok(());
+        }
+        let problem = "an index that states no sequences, but residues or bytes after its offsets";
+        Err(self.unsound(VolumeFile::Index, end, problem))
     }
 
     /// Checks title, name of the LMDB file and date: text, padded with NUL bytes.

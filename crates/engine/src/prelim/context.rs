@@ -7,7 +7,7 @@ use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::{self, KarlinBlock};
 
 use super::pieces::Piece;
-use crate::params::{CompositionMode, DatabaseTotals, Params};
+use crate::params::{CompositionMode, DatabaseTotals, Params, whole};
 use crate::query::{self, Query};
 
 const LN_2: f64 = std::f64::consts::LN_2;
@@ -63,7 +63,8 @@ impl Context {
         let x_drop = if params.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
-            (params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil() as i32
+            // None below 0 is more than the drop before a walk has begun.
+            whole((params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
         };
         let mut buffer = Vec::with_capacity(residues.len() + 2);
         buffer.push(alphabet::SENTINEL);

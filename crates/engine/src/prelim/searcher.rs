@@ -14,7 +14,7 @@ use super::subject::{GappedScratch, GappedStage};
 use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
 use crate::kernel::Kernel;
-use crate::params::{DatabaseTotals, Params};
+use crate::params::{DatabaseTotals, Params, whole};
 use crate::query::Query;
 use crate::subjects::Subjects;
 
@@ -79,7 +79,7 @@ impl Searcher {
         let gumbel = Gumbel::new(&params.scoring);
         let contexts = merger::contexts(queries, batches, params, totals, &gumbel);
         let scores = profile::pad(&params.scoring.scores);
-        let word = WordRule { size: params.word_size, threshold: params.threshold as i32 };
+        let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
         let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
         let mut searcher = Searcher {
             merger: Merger::of(&contexts, queries.len(), params),

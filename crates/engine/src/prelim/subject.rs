@@ -11,7 +11,7 @@ use crate::filters;
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
-use crate::params::{DatabaseTotals, Params};
+use crate::params::{DatabaseTotals, Params, whole};
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
 use fleetblast_stats::gumbel::Gumbel;
@@ -104,7 +104,7 @@ impl GappedStage {
         let scoring = &params.scoring;
         let open_extend = scoring.gap_open + scoring.gap_extend;
         let x_drop =
-            (params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
+            whole(params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda);
         let costs =
             GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
         GappedStage {

@@ -6,6 +6,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use super::context::Context;
 use super::profile::PaddedScores;
+use crate::params::whole;
 
 /// Longest word of the standard look-up table; longer words use a compressed alphabet.
 pub(super) const MAX_STANDARD_WORD: usize = 5;
@@ -30,7 +31,9 @@ impl WordRule {
     /// The words of a context, one entry for each offset.
     pub fn limits(&self, context: &Context, scores: &PaddedScores) -> Vec<Limit> {
         let mut limits = vec![NEVER_MATCHES; context.len()];
-        let threshold = Limit::try_from(self.threshold).unwrap_or(NEVER_MATCHES);
+        // Any word scores more than the least limit.
+        let range = (i32::from(OR_EQUAL) + 1, i32::from(NEVER_MATCHES));
+        let threshold = self.threshold.clamp(range.0, range.1) as Limit;
         for start in word_starts(context, self.size) {
             let letters = &context.residues()[start..start + self.size];
             let own: i32 =
@@ -38,7 +41,7 @@ impl WordRule {
             let equal = self.threshold == 0 || own < self.threshold;
             let usable = !letters.contains(&alphabet::SENTINEL);
             // Without a threshold only equal words match.
-            let scored = if self.threshold > 0 { threshold } else { NEVER_MATCHES };
+            let scored = if self.threshold != 0 { threshold } else { NEVER_MATCHES };
             limits[start] = if equal && usable { OR_EQUAL } else { scored };
         }
         limits
@@ -47,7 +50,7 @@ impl WordRule {
     /// True if a subject word that scores `sum`, and at least `limit`, matches; `equal` tells whether both words are equal.
     #[inline]
     pub fn matches(&self, limit: Limit, sum: i32, equal: impl FnOnce() -> bool) -> bool {
-        limit > OR_EQUAL || self.threshold > 0 && sum >= self.threshold || equal()
+        limit > OR_EQUAL || self.threshold != 0 && sum >= self.threshold || equal()
     }
 }
 
@@ -103,7 +106,7 @@ impl Alphabet {
         for (code, digit) in digits.iter_mut().enumerate().skip(1) {
             *digit = Some(code as u8);
         }
-        Alphabet::ranked(digits, SIZE, scoring.scores, threshold as i32)
+        Alphabet::ranked(digits, SIZE, scoring.scores, whole(threshold))
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
@@ -129,7 +132,7 @@ impl Alphabet {
             }
             radix = digit + 1;
         }
-        let threshold = (COMPRESSED_SCALE * threshold) as i32;
+        let threshold = whole(COMPRESSED_SCALE * threshold);
         Some(Alphabet::ranked(digits, radix, scores, threshold))
     }
 
@@ -192,7 +195,7 @@ impl Alphabet {
         if self.threshold == 0 || !self.usable(first) {
             return;
         }
-        let needed = self.threshold - self.scores[code as usize][first];
+        let needed = self.threshold.saturating_sub(self.scores[code as usize][first]);
         let best = rest.iter().map(|&code| self.ranked[code as usize][0].0).sum();
         if best >= needed {
             self.neighbours(rest, first, needed, best, &mut emit);
@@ -216,7 +219,8 @@ impl Alphabet {
         let ranked = &self.ranked[code as usize];
         let best_rest = best - ranked[0].0;
         for &(score, digit) in ranked.iter().take_while(|(score, _)| score + best_rest >= needed) {
-            self.neighbours(rest, prefix * self.radix + digit, needed - score, best_rest, emit);
+            let needed = needed.saturating_sub(score);
+            self.neighbours(rest, prefix * self.radix + digit, needed, best_rest, emit);
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHit};
 use crate::kernel::Kernel;
 use crate::order::{HitKey, Hsp, order_s};
-use crate::params::{CompositionMode, DatabaseTotals, Params};
+use crate::params::{CompositionMode, DatabaseTotals, Params, whole};
 use crate::query::Query;
 
 use self::dp::{DpScratch, GapCosts, PaddedScores, Scheme};
@@ -204,7 +204,7 @@ impl Traceback {
             plain: PaddedScores::new(&scoring.scores),
             gaps: GapCosts { open: scoring.gap_open * scale, extend: scoring.gap_extend * scale },
             x_drop: if matches!(method, Method::Redo | Method::SmithWaterman) {
-                (params.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)) as i32
+                whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)))
             } else {
                 x_drop
             },
@@ -281,8 +281,8 @@ impl Traceback {
 /// Raw final gapped X-drop (rules 3.3).
 fn final_x_drop(params: &Params) -> i32 {
     let lambda = params.scoring.gapped.lambda;
-    let preliminary = (params.xdrop_gapped_bits * LN_2 / lambda) as i32;
-    (params.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)) as i32
+    let preliminary = whole(params.xdrop_gapped_bits * LN_2 / lambda);
+    whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
 }
 
 /// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).

@@ -62,10 +62,64 @@ fn a_cut_member_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn text_after_the_last_member_is_an_error() {
+fn what_is_no_member_after_the_last_is_ignored_as_by_gzip_and_bzip2() {
+    let text = b">c\nMKTAYIAKQRQISFVK\n";
+    let zeros = [0; 5000];
+    let padded = [&zeros[..10], &text[..]].concat();
+    for pack in [gzip as Pack, bzip2] {
+        for rest in [&text[..], b"no", &zeros, &zeros[..1], &padded] {
+            let bytes = [pack(TEXT), rest.to_vec()].concat();
+            assert_eq!(read(bytes).unwrap(), TEXT, "{rest:?}");
+        }
+        // A member after zeros is none, either.
+        let bytes = [pack(TEXT), zeros.to_vec(), pack(TEXT)].concat();
+        assert_eq!(read(bytes).unwrap(), TEXT);
+    }
+    let bytes = [zstd(TEXT), text.to_vec()].concat();
+    assert!(read(bytes).is_err());
+}
+
+#[test]
+fn what_begins_like_a_member_must_be_one() {
+    let rests: [(Pack, &[&[u8]]); 2] = [
+        (
+            gzip,
+            &[
+                b"\x1f",
+                b"\x1f\x8b",
+                b"\x1f\x8b\x08",
+                b"\x1f\x8b\x07abcdefghij",
+                b"\x1f\x9d\x90abc",
+                b"j",
+            ],
+        ),
+        (bzip2, &[b"B", b"BZ", b"BZh", b"BZh9", b"BZh9abcdefghij"]),
+    ];
+    for (pack, rests) in rests {
+        for rest in rests {
+            let error = read([pack(TEXT), rest.to_vec()].concat());
+            let error = error.expect_err(&format!("{rest:?} is no member"));
+            assert!(error.to_string().starts_with("in.fa ("), "{error}");
+        }
+    }
+}
+
+/// Whatever the sizes in which the bytes come.
+#[test]
+fn members_come_byte_by_byte() {
+    struct Slow(Cursor<Vec<u8>>);
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = buffer.len().min(1);
+            self.0.read(&mut buffer[..count])
+        }
+    }
     for pack in PACKERS {
-        let bytes = [pack(TEXT), b">c\nMKTAYIAKQRQISFVK\n".to_vec()].concat();
-        assert!(read(bytes).is_err());
+        let bytes = [pack(&TEXT[..7]), pack(&TEXT[7..])].concat();
+        let mut text = Vec::new();
+        let mut reader = decompress(Slow(Cursor::new(bytes)), Path::new("in.fa")).unwrap();
+        reader.read_to_end(&mut text).unwrap();
+        assert_eq!(text, TEXT);
     }
 }
 

@@ -100,6 +100,41 @@ impl<'a> Environment<'a> {
         Entries::new(*self, table)
     }
 
+    /// The keys before and after a key that is not in a table, those of the same leaf page. Where damage has changed the key,
+    /// what it was changed to is one of them, or an error.
+    ///
+    /// # Errors
+    /// [`Damage`], also of what [`values`](Self::values) does not look at: the order of all keys of the pages on the way, and
+    /// that they belong there.
+    pub fn neighbours(&self, table: &Table, key: &[u8]) -> Result<[Option<&'a [u8]>; 2], Damage> {
+        if table.root == NO_PAGE {
+            return Ok([None, None]);
+        }
+        let mut page = self.page(table.root)?;
+        let mut bounds = [None, None];
+        for level in 1..=table.depth {
+            let at_leaves = level == table.depth;
+            page.check_keys(table, at_leaves, bounds)?;
+            let mut after = 0;
+            // The first key of a branch page stands for anything smaller.
+            for i in usize::from(!at_leaves)..page.count() {
+                if table.compare(page.key(i)?, key) != Ordering::Greater {
+                    after = i + 1;
+                }
+            }
+            let key_at = |i: usize| if i < page.count() { page.key(i).map(Some) } else { Ok(None) };
+            if at_leaves {
+                let before = after.checked_sub(1).map_or(Ok(None), key_at)?;
+                return Ok([before, key_at(after)?]);
+            }
+            let slot = after.max(1) - 1;
+            let lower = if slot > 0 { key_at(slot)? } else { bounds[0] };
+            bounds = [lower, key_at(slot + 1)?.or(bounds[1])];
+            page = self.page(page.child(slot)?)?;
+        }
+        Ok([None, None])
+    }
+
     /// The leaf page and the node of a key.
     fn find(&self, table: &Table, key: &[u8]) -> Result<Option<(Page<'a>, usize)>, Damage> {
         if table.root == NO_PAGE {

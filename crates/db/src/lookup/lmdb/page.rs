@@ -1,5 +1,7 @@
 //! One page of a tree, or the page of values within a node.
 
+use std::cmp::Ordering;
+
 use super::{RECORD, Table};
 use crate::lookup::Damage;
 
@@ -119,6 +121,51 @@ impl<'a> Page<'a> {
         let length = usize::from(u16::from_le_bytes(fixed(self.bytes, node + 6)));
         let key = self.bytes.get(node + NODE..node + NODE + length);
         key.ok_or_else(|| self.damage("a key beyond its page"))
+    }
+
+    /// Checks that the keys of a page of a tree ascend within these bounds, from the first up to before the second, and that its
+    /// nodes fill it.
+    pub(super) fn check_keys(
+        &self,
+        table: &Table,
+        is_leaf: bool,
+        [lower, upper]: [Option<&[u8]>; 2],
+    ) -> Result<(), Damage> {
+        if self.is_leaf() != is_leaf || self.is_branch() == is_leaf || self.count == 0 {
+            return Err(self.damage("a page of another kind was expected"));
+        }
+        let mut last = lower;
+        for i in usize::from(!is_leaf)..self.count {
+            let key = self.key(i)?;
+            let least = if i == 0 { Ordering::Less } else { Ordering::Equal };
+            if last.is_some_and(|last| table.compare(key, last) <= least) {
+                return Err(self.damage("keys out of order"));
+            }
+            last = Some(key);
+        }
+        if let (Some(last), Some(upper)) = (last, upper)
+            && table.compare(last, upper) != Ordering::Less
+        {
+            return Err(self.damage("keys of another page"));
+        }
+        let used = (0..self.count).map(|i| self.node_length(i)).sum::<Result<usize, Damage>>()?;
+        let upper = usize::from(u16::from_le_bytes(fixed(self.bytes, 14)));
+        if upper.checked_add(used) != Some(self.bytes.len()) {
+            return Err(self.damage("nodes that do not fill their page"));
+        }
+        Ok(())
+    }
+
+    /// Bytes of node `i`, an even number.
+    fn node_length(&self, i: usize) -> Result<usize, Damage> {
+        let node = self.node(i)?;
+        let half = |at| u16::from_le_bytes(fixed(self.bytes, node + at));
+        let value = match self.is_leaf() {
+            true if half(4) & BIG != 0 => 8,
+            true => usize::from(half(0)) | usize::from(half(2)) << 16,
+            false => 0,
+        };
+        Ok((NODE + usize::from(half(6)) + value).next_multiple_of(2))
     }
 
     /// The page that node `i` of a branch page leads to.

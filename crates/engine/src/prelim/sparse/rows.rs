@@ -42,7 +42,7 @@ impl Rows {
         // Without a threshold words must be equal.
         let threshold = match alphabet.threshold() {
             0 => NEVER,
-            threshold => i16::try_from(threshold).unwrap_or(NEVER),
+            threshold => threshold.clamp(i16::MIN.into(), NEVER.into()) as i16,
         };
         let mut rows = Rows {
             scores,

@@ -1,0 +1,107 @@
+//! The sequences of each taxid: the table of taxids (`.?tf`) and the lists that it leads to (`.?to`).
+//!
+//! The lists stand one after the other in the order of their taxids, so each must end where the next begins.
+
+use std::sync::OnceLock;
+
+use super::lmdb::Environment;
+use super::{Damage, SideFile, oids};
+use crate::DbError;
+
+/// Name of the table.
+const TABLE: &str = "taxid2offset";
+
+/// Both files.
+#[derive(Debug)]
+pub(super) struct TaxidLists {
+    offsets: SideFile,
+    lists: SideFile,
+    /// The table: taxids, ascending, and where their lists begin.
+    starts: OnceLock<Vec<(i32, u64)>>,
+}
+
+impl TaxidLists {
+    pub(super) fn new(offsets: SideFile, lists: SideFile) -> Self {
+        Self { offsets, lists, starts: OnceLock::new() }
+    }
+
+    /// The file of the lists, for messages.
+    pub(super) fn file(&self) -> &SideFile {
+        &self.lists
+    }
+
+    /// All taxids, ascending.
+    pub(super) fn taxids(&self) -> Result<impl Iterator<Item = i32>, DbError> {
+        Ok(self.starts()?.iter().map(|&(taxid, _)| taxid))
+    }
+
+    /// The numbers of the sequences of a taxid, `None` if it has none.
+    pub(super) fn of(&self, taxid: i32) -> Result<Option<impl Iterator<Item = u32>>, DbError> {
+        let at = self.starts()?.binary_search_by_key(&taxid, |&(taxid, _)| taxid);
+        at.ok().map(|at| self.list(at)).transpose()
+    }
+
+    /// The taxids before and after one that has no sequences, with their lists.
+    pub(super) fn neighbours(
+        &self,
+        taxid: i32,
+    ) -> Result<Vec<(i32, impl Iterator<Item = u32>)>, DbError> {
+        let starts = self.starts()?;
+        let after = starts.partition_point(|&(one, _)| one < taxid);
+        let places = after.saturating_sub(1)..starts.len().min(after + 1);
+        places.map(|at| Ok((starts[at].0, self.list(at)?))).collect()
+    }
+
+    /// The list at a place of the table.
+    fn list(&self, at: usize) -> Result<impl Iterator<Item = u32>, DbError> {
+        let file = self.lists.get()?;
+        let starts = self.starts()?;
+        let start = starts[at].1;
+        let end = starts.get(at + 1).map_or(file.len() as u64, |&(_, start)| start);
+        let damaged = |problem| self.lists.damaged(Damage { at: start as usize, problem });
+        let list = oids::oids_at(file, start).map_err(|damage| self.lists.damaged(damage))?;
+        let list: Vec<u32> = list.collect();
+        if start + 4 * (list.len() as u64 + 1) != end {
+            return Err(damaged("a list that does not end where the next begins"));
+        }
+        if list.is_empty() || !list.is_sorted_by(|one, next| one < next) {
+            return Err(damaged("a list of OIDs out of order"));
+        }
+        Ok(list.into_iter())
+    }
+
+    /// The table, read when it is first needed.
+    fn starts(&self) -> Result<&[(i32, u64)], DbError> {
+        if self.starts.get().is_none() {
+            // Whoever comes second only reads in vain.
+            let _ = self.starts.set(self.read()?);
+        }
+        Ok(self.starts.get().map_or(&[], |starts| starts))
+    }
+
+    fn read(&self) -> Result<Vec<(i32, u64)>, DbError> {
+        let damaged = |damage| self.offsets.damaged(damage);
+        let wrong = |problem| damaged(Damage { at: 0, problem });
+        let env = Environment::open(self.offsets.get()?).map_err(damaged)?;
+        let table = env.table(TABLE).map_err(damaged)?.ok_or(DbError::NoTaxids)?;
+        let mut starts = Vec::new();
+        for entry in env.entries(&table).map_err(damaged)? {
+            let (key, value) = entry.map_err(damaged)?;
+            let taxid = <[u8; 4]>::try_from(key).map(i32::from_le_bytes);
+            let start = <[u8; 8]>::try_from(value).map(u64::from_le_bytes);
+            let (Ok(taxid), Ok(start)) = (taxid, start) else {
+                return Err(wrong("an entry of other than a taxid and an offset"));
+            };
+            starts.push((taxid, start));
+        }
+        if starts.len() as u64 != table.stated_entries() {
+            return Err(wrong("another number of taxids than stated"));
+        }
+        starts.sort_unstable();
+        let ascend = |one: &(i32, u64), next: &(i32, u64)| one.0 < next.0 && one.1 < next.1;
+        if !starts.is_sorted_by(ascend) || starts.first().is_some_and(|first| first.1 != 0) {
+            return Err(wrong("offsets that are not in the order of the taxids"));
+        }
+        Ok(starts)
+    }
+}
