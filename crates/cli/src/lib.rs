@@ -10,6 +10,7 @@ pub mod dbcheck;
 pub mod doctor;
 pub mod error;
 pub mod fleet;
+pub mod generate;
 pub mod makeblastdb;
 mod messages;
 pub mod options;

@@ -14,6 +14,8 @@ use super::spec::{Constraint, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const BLASTP: Program = Program {
     name: "blastp",
+    blast: true,
+    about: "Protein-Protein BLAST",
     description: &["Protein-Protein BLAST 2.12.0+"],
     groups: &[
         QUERY,
