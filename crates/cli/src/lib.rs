@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod error;
 pub mod fleet;
 pub mod generate;
+mod hint;
 pub mod makeblastdb;
 mod messages;
 pub mod options;

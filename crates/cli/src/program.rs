@@ -15,6 +15,7 @@ use crate::dbcheck;
 use crate::doctor;
 use crate::error::{CliError, exit, output_error};
 use crate::generate;
+use crate::hint;
 use crate::makeblastdb;
 use crate::messages::complain;
 use crate::options::blastdbcmd::BLASTDBCMD;
@@ -192,11 +193,15 @@ fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliE
 
 fn blastp(given: &Given) -> Result<(), CliError> {
     let mut warnings = Vec::new();
-    let plan = Plan::new(&BlastpOptions::new(given), &Host::current(), &mut warnings);
+    let options = BlastpOptions::new(given);
+    let plan = Plan::new(&options, &Host::current(), &mut warnings);
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
-    blastp::run(told_once(plan)?)
+    let plan = told_once(plan)?;
+    hint::before_search(&plan.query);
+    let db = options.db.unwrap_or_default();
+    blastp::run(plan).map_err(|error| hint::after_error(&db.to_string_lossy(), error))
 }
 
 /// What is wrong with options all ranks find alike; only the first tells.

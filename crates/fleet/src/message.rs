@@ -23,6 +23,11 @@ pub enum Outgoing<P> {
 pub enum ToSupermaster {
     /// The group wants more blocks.
     WantSegment,
+    /// By the driver of a master's rank, now and then: tasks that were searched since it told last. For who watches.
+    Searched {
+        /// Blocks and numbers of tasks.
+        blocks: Vec<(BlockId, u32)>,
+    },
     /// The output of a block is laid out, and durable if there is a checkpoint.
     Finished {
         /// The block.
@@ -214,6 +219,9 @@ impl<P: Payload> Outgoing<P> {
     pub fn bytes(&self) -> u64 {
         ENVELOPE
             + match self {
+                Outgoing::Supermaster(ToSupermaster::Searched { blocks }) => {
+                    std::mem::size_of_val(&blocks[..]) as u64
+                }
                 Outgoing::Supermaster(_) => 0,
                 Outgoing::Master(_, message) => message.content_bytes(),
                 Outgoing::Worker(_, message) => message.content_bytes(),

@@ -1,7 +1,7 @@
 //! What the measurements mean for a search.
 
 use super::measure::Findings;
-use super::text::{percent, rate, size};
+use super::text::{percent, rate, size, time};
 
 /// Residues of a database that one core searches in a second with one query of ordinary length (about 350 residues):
 /// what was measured, see the record of performance. Good for an order of magnitude only.
@@ -45,7 +45,8 @@ fn sentences(found: &Findings) -> Vec<String> {
 /// What takes the time of a search with one query.
 fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64>) -> String {
     let searching = format!(
-        "one query of ordinary length takes about {search:.1} s of searching on {} threads",
+        "one query of ordinary length takes {} of searching on {} threads, very roughly",
+        time(search),
         found.threads
     );
     match (warm, fits, load) {
@@ -54,8 +55,9 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
              programs, make it faster; a faster disk does not."
         ),
         (false, true, Some(load)) if load > search => format!(
-            "The database fits in memory, but is not there: the next search waits for the disk, {load:.1} s to load \
-             it ({searching}, meanwhile). Later searches find it in memory and are bound by the processors."
+            "The database fits in memory, but is not there: the next search waits for the disk, {} to load \
+             it ({searching}, meanwhile). Later searches find it in memory and are bound by the processors.",
+            time(load)
         ),
         (false, true, _) => format!(
             "The database fits in memory, but is not there yet: it is loaded while the next search runs, which is bound \
@@ -66,7 +68,7 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
              {searching}. Search many queries in one run, use a machine with more memory, or share the database out.",
             size(found.bytes),
             found.memory.available_bytes.map_or("unknown".to_owned(), size),
-            load.map_or(String::new(), |load| format!(", {load:.1} s each time")),
+            load.map_or(String::new(), |load| format!(", {} each time", time(load))),
         ),
     }
 }
@@ -172,6 +174,17 @@ mod tests {
         );
         let large = advice(|f| f.memory.available_bytes = Some(1_000_000_000));
         assert!(large.contains("does not fit in the memory available (1.0 GB)"), "{large}");
+    }
+
+    #[test]
+    fn a_small_database_takes_no_time_of_zero() {
+        let small = |f: &mut Findings| (f.residues, f.bytes) = (20_000, 30_000);
+        for text in [advice(small), advice(|f| (small(f), f.cached_bytes = Some(f.bytes)).1)] {
+            assert!(text.contains("takes less than 0.1 s of searching"), "{text}");
+            assert!(!text.contains("0.0 s"), "{text}");
+        }
+        let waiting = advice(|f| (f.residues, f.bytes, f.threads) = (1_000, 40_000_000, 1));
+        assert!(waiting.contains("waits for the disk, less than 0.1 s to load"), "{waiting}");
     }
 
     #[test]
