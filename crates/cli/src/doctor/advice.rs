@@ -10,6 +10,8 @@ const SEARCH_RATE: f64 = 100e6;
 const WARM_PERCENT: f64 = 98.0;
 /// A mapping that gets less than this share of what reads get is bound by its read-ahead.
 const MAPPED_SHARE: f64 = 0.6;
+/// What was read of fewer bytes than this tells nothing of the disk.
+const ENOUGH: u64 = 1_000_000;
 /// A disk slower than this is worth a word, bytes a second.
 const SLOW_DISK: f64 = 150e6;
 
@@ -24,7 +26,8 @@ pub fn advise(found: &Findings) -> String {
 
 fn sentences(found: &Findings) -> Vec<String> {
     let search = found.residues as f64 / SEARCH_RATE / found.threads as f64;
-    let best = [found.cold.read, found.cold.direct].into_iter().flatten().reduce(f64::max);
+    let measured = [found.cold.read, found.cold.direct].into_iter().flatten();
+    let best = measured.reduce(f64::max).filter(|_| found.sample_bytes >= ENOUGH);
     let load = best.map(|rate| found.bytes as f64 / rate);
     let warm = found.cached_bytes.is_some_and(|c| percent(c, found.bytes) >= WARM_PERCENT);
     let fits = found
@@ -197,6 +200,8 @@ mod tests {
             f.storage = "network";
         });
         assert!(slow.contains("The storage is slow (50 MB/s). A copy"), "{slow}");
+        let few = advice(|f| (f.cold.read, f.sample_bytes) = (Some(50e3), 40));
+        assert!(!few.contains("The storage is slow"), "{few}");
         assert!(advice(|f| f.memory.huge_pages_tried = "4 kB pages").contains("no huge pages"));
     }
 }
