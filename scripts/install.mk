@@ -4,7 +4,9 @@
 PREFIX ?= /usr/local
 # Names of BLAST+ by which the program can be called, too; by default all that are there. `LINKS=` makes none.
 LINKS  ?= all
-export PREFIX DESTDIR LINKS
+install uninstall test-install: export PREFIX := $(PREFIX)
+install uninstall test-install: export DESTDIR := $(DESTDIR)
+install uninstall test-install: export LINKS := $(LINKS)
 
 .PHONY: install uninstall test-install
 

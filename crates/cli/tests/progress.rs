@@ -36,7 +36,7 @@ static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
     dir
 });
 /// Enough for some seconds.
-const SUBJECTS: usize = if cfg!(debug_assertions) { 600 } else { 8_000 };
+const SUBJECTS: usize = if cfg!(debug_assertions) { 2_500 } else { 25_000 };
 
 /// A shell with the program in its path.
 fn shell(program: &str, arguments: &[&str]) -> Command {
