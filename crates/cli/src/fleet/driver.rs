@@ -226,7 +226,7 @@ impl<T: Transport> Driver<'_, T> {
         let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.due()) else {
             return Ok(());
         };
-        let message = Outgoing::Supermaster(ToSupermaster::Searched { blocks });
+        let message = Outgoing::Supermaster(ToSupermaster::Advanced { blocks });
         let envelope = Envelope { from: Address::Master(*group), message };
         self.transport.send(self.topology.supermaster, envelope)
     }
@@ -302,7 +302,7 @@ impl<T: Transport> Driver<'_, T> {
             Outgoing::Supermaster(message) => {
                 match (&message, &mut self.watch) {
                     (ToSupermaster::Finished { block, .. }, Some(watch)) => watch.finished(*block),
-                    (ToSupermaster::Searched { blocks }, Some(watch)) => watch.searched(blocks),
+                    (ToSupermaster::Advanced { blocks }, Some(watch)) => watch.advanced(blocks),
                     _ => {}
                 }
                 self.supermaster(Event::Message { from, message })
@@ -316,10 +316,10 @@ impl<T: Transport> Driver<'_, T> {
                         let _ = slot.works.send(MasterTask::Open(*block, queries.payload.clone()));
                     }
                 }
-                if let ToMaster::Result { block, .. } = &message {
+                if let ToMaster::Result { block, .. } | ToMaster::Reply { block, .. } = &message {
                     match &mut self.watch {
-                        Some(watch) => watch.searched(&[(*block, 1)]),
-                        None => self.tally.searched(*block),
+                        Some(watch) => watch.advanced(&[(*block, 1)]),
+                        None => self.tally.advanced(*block),
                     }
                 }
                 self.master(Event::Message { from, message })

@@ -24,6 +24,8 @@ pub struct Watch {
     several: bool,
     /// Tasks of a block.
     tasks: u64,
+    /// What a group's workers answer about a block, at least if all have hits: alignments and pieces of the report.
+    answers: u64,
     /// Blocks under way.
     open: BTreeMap<BlockId, Open>,
     /// The same in the order in which they were handed out, with those that were finished since.
@@ -32,8 +34,8 @@ pub struct Watch {
 
 struct Open {
     group: GroupId,
-    /// Tasks that are searched.
-    searched: u64,
+    /// Tasks that are searched, and then answers.
+    done: u64,
 }
 
 impl Watch {
@@ -43,6 +45,12 @@ impl Watch {
             progress,
             several: topology.groups.len() > 1,
             tasks: u64::from(topology.partitions),
+            answers: 2 * topology
+                .groups
+                .iter()
+                .map(|group| group.workers.len() as u64)
+                .max()
+                .unwrap_or(1),
             open: BTreeMap::new(),
             order: VecDeque::new(),
         }
@@ -53,17 +61,21 @@ impl Watch {
         let now = Instant::now();
         for (block, queries) in blocks {
             self.progress.open(block.0, queries.weight.sequences);
-            self.open.insert(*block, Open { group, searched: 0 });
+            self.open.insert(*block, Open { group, done: 0 });
             self.order.push_back((*block, now));
         }
     }
 
-    /// So many more tasks of blocks are searched.
-    pub fn searched(&mut self, blocks: &[(BlockId, u32)]) {
-        for &(block, tasks) in blocks {
+    /// So many more tasks of blocks are searched or, when all are, questions answered.
+    pub fn advanced(&mut self, blocks: &[(BlockId, u32)]) {
+        for &(block, more) in blocks {
             if let Some(open) = self.open.get_mut(&block) {
-                open.searched += u64::from(tasks);
-                self.progress.reach(block.0, Stage::Search.share(open.searched, self.tasks));
+                open.done += u64::from(more);
+                let share = match open.done.checked_sub(self.tasks) {
+                    Some(answered) => Stage::Align.share(answered, self.answers),
+                    None => Stage::Search.share(open.done, self.tasks),
+                };
+                self.progress.reach(block.0, share);
             }
         }
     }
@@ -99,7 +111,7 @@ impl Watch {
     }
 }
 
-/// What a group has searched since its master's rank told the supermaster's.
+/// What a group has done since its master's rank told the supermaster's.
 pub struct Tally {
     blocks: BTreeMap<BlockId, u32>,
     told: Instant,
@@ -113,8 +125,8 @@ impl Tally {
         Tally { blocks: BTreeMap::new(), told: Instant::now(), every }
     }
 
-    /// A task of a block is searched.
-    pub fn searched(&mut self, block: BlockId) {
+    /// A task of a block is searched, or a question answered.
+    pub fn advanced(&mut self, block: BlockId) {
         *self.blocks.entry(block).or_default() += 1;
     }
 

@@ -109,8 +109,8 @@ const FLEETBLAST: &[OptionSpec] = &[
         Group::FLEETBLAST,
         &[
             "Show on standard error how far the search is:",
-            "    auto: if that is a terminal, and standard output is no pipe, such as to a",
-            "    pager, which draws on the same terminal",
+            "    auto: if that is a terminal, and standard output is no pipe, such as to",
+            "    a pager, which draws on the same terminal",
             "    no: never",
             "    yes: always; where there is no terminal, a line now and then",
         ],

@@ -17,7 +17,7 @@ use super::subjects::Target;
 use crate::terminal::Progress;
 
 /// Subjects that a thread searches before it tells so.
-const TOLD_SUBJECTS: u64 = 1024;
+const TOLD_SUBJECTS: u64 = 128;
 
 /// A part of the target, and how it comes into memory.
 pub struct Scan<'a> {

@@ -19,8 +19,8 @@ impl Stage {
     /// The part of the block's time that is over before and after it, about.
     fn span(self) -> (f64, f64) {
         match self {
-            Stage::Search => (0.0, 0.8),
-            Stage::Align => (0.8, 0.95),
+            Stage::Search => (0.0, 0.75),
+            Stage::Align => (0.75, 0.95),
             Stage::Report => (0.95, 1.0),
         }
     }
@@ -174,7 +174,7 @@ mod tests {
         }
         assert_eq!(shares.len(), 14);
         assert!(shares.is_sorted(), "{shares:?}");
-        assert!((shares[1] - 4.0).abs() < 1e-9 && (shares[13] - 10.0).abs() < 1e-9, "{shares:?}");
+        assert!((shares[1] - 3.75).abs() < 1e-9 && (shares[13] - 10.0).abs() < 1e-9, "{shares:?}");
         meter.close(0);
         let seen = meter.look();
         assert_eq!((seen.finished, seen.under_way, seen.done), (10, 0, 10.0));

@@ -90,6 +90,7 @@ impl Screen {
             let (queries, took) = (HumanCount(meter.look().finished), clock(start.elapsed()));
             bar.set_message(format!("100 %  {queries} queries, {took}"));
             bar.finish();
+            let _ = io::stderr().write_all(b"\n");
         }
         free
     }
