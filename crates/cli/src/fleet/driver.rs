@@ -167,10 +167,10 @@ impl<T: Transport> Driver<'_, T> {
         loop {
             self.settle()?;
             self.count();
-            self.show()?;
             if let Some(end) = self.end.take() {
                 return Ok(end);
             }
+            self.show()?;
             let rest = interval.saturating_sub(ticked.elapsed());
             match self.transport.next(rest)? {
                 Some(happening) => self.happen(happening)?,
@@ -408,6 +408,9 @@ impl<T: Transport> Driver<'_, T> {
                     (&message, &mut self.watch)
                 {
                     watch.given(*group, blocks);
+                }
+                if let Outgoing::Supermaster(message) = &message {
+                    self.tally.told(message);
                 }
                 let to = self.rank_of(&message);
                 let envelope = Envelope { from, message };

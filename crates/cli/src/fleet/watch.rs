@@ -5,6 +5,7 @@ use std::mem::take;
 use std::time::{Duration, Instant};
 
 use fleetblast_fleet::ids::{BlockId, GroupId};
+use fleetblast_fleet::message::ToSupermaster;
 use fleetblast_fleet::payload::Queries;
 use fleetblast_fleet::topology::Topology;
 
@@ -130,6 +131,18 @@ impl Tally {
         *self.blocks.entry(block).or_default() += 1;
     }
 
+    /// The supermaster is sent this by the master. What it knows then is not told any more: its rank may be gone after the
+    /// last of these messages.
+    pub fn told(&mut self, message: &ToSupermaster) {
+        match message {
+            ToSupermaster::Finished { block, .. } => {
+                self.blocks.remove(block);
+            }
+            ToSupermaster::Drained | ToSupermaster::Failed(_) => self.blocks.clear(),
+            _ => {}
+        }
+    }
+
     /// What is to be told, if it is time and there is something.
     pub fn due(&mut self) -> Option<Vec<(BlockId, u32)>> {
         if self.blocks.is_empty() || self.told.elapsed() < self.every {
@@ -137,5 +150,33 @@ impl Tally {
         }
         self.told = Instant::now();
         Some(take(&mut self.blocks).into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_told_of_a_block_after_its_end() {
+        let mut tally = Tally::new(1);
+        tally.every = Duration::ZERO;
+        for block in [3, 4, 3] {
+            tally.advanced(BlockId(block));
+        }
+        assert_eq!(tally.due(), Some(vec![(BlockId(3), 2), (BlockId(4), 1)]));
+        assert_eq!(tally.due(), None);
+        tally.advanced(BlockId(3));
+        tally.told(&ToSupermaster::Finished { block: BlockId(3), size: 1 });
+        assert_eq!(tally.due(), None);
+        tally.advanced(BlockId(4));
+        tally.told(&ToSupermaster::Drained);
+        assert_eq!(tally.due(), None);
+    }
+
+    #[test]
+    fn many_masters_tell_less_often() {
+        assert_eq!(Tally::new(8).every, TOLD_EVERY);
+        assert_eq!(Tally::new(10_000).every, Duration::from_secs(10));
     }
 }
