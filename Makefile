@@ -37,6 +37,8 @@ build:
 	$(CARGO) build --release --locked -p fleetblast-cli $(MPI)
 	@echo "built $(if $(MPI),with MPI ($(MPICC)),without MPI: no $(or $(MPICC),mpicc) or no libclang)"
 
+include scripts/install.mk
+
 # The differential tester beside the release program.
 tools: build
 	$(CARGO) build --release --locked -p fleetblast-difftest

@@ -44,3 +44,17 @@ else
     echo "== the hits differ from BLAST+'s: this is a bug, please report it" >&2
     exit 1
 fi
+
+echo
+if "$fleetblast" --version | grep -qx " Built with MPI"; then
+    # Open MPI refuses root, and more ranks than cores, unless told otherwise.
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    mpirun -n 2 "$fleetblast" blastp -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 \
+        -num_threads 1 -out "$work/ranks.out"
+    cmp "$work/ranks.out" "$work/blast.out"
+    echo "== and from two processes: mpirun -n 2 fleetblast blastp ... (docs/cluster.md)"
+else
+    echo "== this build is without MPI: scripts/setup.sh mpi installs what that needs, and 'make build' then"
+    echo "   builds with it, for: mpirun -n 2 fleetblast blastp ... (docs/cluster.md)"
+fi
+echo "== the program is $fleetblast; 'make install' puts it into your path"

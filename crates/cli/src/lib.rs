@@ -10,6 +10,8 @@ pub mod dbcheck;
 pub mod doctor;
 pub mod error;
 pub mod fleet;
+pub mod generate;
+mod hint;
 pub mod makeblastdb;
 mod messages;
 pub mod options;

@@ -14,19 +14,23 @@ use crate::blastp;
 use crate::dbcheck;
 use crate::doctor;
 use crate::error::{CliError, exit, output_error};
+use crate::generate;
+use crate::hint;
 use crate::makeblastdb;
 use crate::messages::complain;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastp::BLASTP;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
+use crate::options::generate::GENERATE;
 use crate::options::makeblastdb::MAKEBLASTDB;
+use crate::options::nearest::nearest;
 use crate::options::parse::{self, Given, Request};
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::typed::BlastpOptions;
-use crate::options::usage::Name;
+use crate::options::usage::{self, Name};
 use crate::plan::{Host, Plan};
 use crate::report;
 use crate::simulate;
@@ -36,9 +40,33 @@ FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
 
 USAGE
   fleetblast COMMAND OPTIONS...
-
-COMMANDS, with the options of BLAST+ ('fleetblast blastp -help' prints them)
+  fleetblast help COMMAND
+  fleetblast --version
 ";
+
+const EXAMPLE: &str = "
+EXAMPLE
+  fleetblast makeblastdb -in proteins.fa -dbtype prot -out proteins
+  fleetblast blastp -query queries.fa -db proteins -outfmt 6 -out hits.txt
+
+'fleetblast help blastp' tells the options of blastp. Run through a link named
+like a command, the program is that command.
+";
+
+/// Programs of BLAST+ that are not there yet.
+const NOT_YET: [&str; 11] = [
+    "blast_formatter",
+    "blastdb_aliastool",
+    "blastdbcheck",
+    "blastn",
+    "blastx",
+    "deltablast",
+    "psiblast",
+    "rpsblast",
+    "rpstblastn",
+    "tblastn",
+    "tblastx",
+];
 
 /// How long others wait for the first rank to tell what is wrong.
 const TIME_TO_TELL: Duration = Duration::from_millis(500);
@@ -46,43 +74,18 @@ const TIME_TO_TELL: Duration = Duration::from_millis(500);
 /// One command.
 struct Command {
     program: Program,
-    /// What it does, in a few words.
-    about: &'static str,
     run: fn(&Given) -> Result<(), CliError>,
 }
 
-const COMMANDS: [Command; 7] = [
-    Command { program: BLASTP, about: "Protein-Protein BLAST", run: blastp },
-    Command {
-        program: BLASTDBCMD,
-        about: "Looks into databases: sequences, what databases there are",
-        run: blastdbcmd::run,
-    },
-    Command {
-        program: MAKEBLASTDB,
-        about: "Makes databases of FASTA files",
-        run: makeblastdb::run,
-    },
-    Command {
-        program: DBCHECK,
-        about: "Checks whether a database is sound (FleetBLAST's own)",
-        run: dbcheck::run,
-    },
-    Command {
-        program: DOCTOR,
-        about: "Tells what bounds a search of a database here (FleetBLAST's own)",
-        run: doctor::run,
-    },
-    Command {
-        program: REPORT,
-        about: "Draws what the ranks of a search did (FleetBLAST's own)",
-        run: report::run,
-    },
-    Command {
-        program: SIMULATE,
-        about: "Tells how a search would scale (FleetBLAST's own)",
-        run: simulate::run,
-    },
+const COMMANDS: [Command; 8] = [
+    Command { program: BLASTP, run: blastp },
+    Command { program: BLASTDBCMD, run: blastdbcmd::run },
+    Command { program: MAKEBLASTDB, run: makeblastdb::run },
+    Command { program: DBCHECK, run: dbcheck::run },
+    Command { program: DOCTOR, run: doctor::run },
+    Command { program: REPORT, run: report::run },
+    Command { program: SIMULATE, run: simulate::run },
+    Command { program: GENERATE, run: generate },
 ];
 
 /// Runs the program. The first argument is the name it was called by.
@@ -102,35 +105,82 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), CliError> {
-    let named = |name: &OsStr| COMMANDS.iter().find(|command| name == command.program.name);
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if let Some(command) = called.and_then(named) {
         return run(command, Name::Blast, &arguments[1..]);
     }
-    let Some(word) = arguments.get(1) else { return print(&about()) };
+    if let Some(name) = called.and_then(OsStr::to_str).filter(|name| NOT_YET.contains(name)) {
+        return Err(no_command(name));
+    }
+    let Some(word) = arguments.get(1) else {
+        return Err(CliError::new(exit::INPUT, about().trim_end()));
+    };
     if let Some(command) = named(word) {
         return run(command, Name::FleetBlast, &arguments[2..]);
     }
     match word.to_string_lossy().as_ref() {
-        "-h" | "-help" => print(&about()),
-        "-version" => print(&format!(
-            "fleetblast: {}\n Package: FleetBLAST, reports equal blast 2.12.0\n",
-            env!("CARGO_PKG_VERSION")
-        )),
-        other => Err(CliError::new(
-            exit::INPUT,
-            format!("fleetblast: there is no command '{other}'; 'fleetblast -help' lists them"),
-        )),
+        "-h" | "-help" | "--help" => print(&about()),
+        "help" => help(&arguments[2..]),
+        "-version" | "--version" => print(&parse::own_version("fleetblast")),
+        other => Err(no_command(other)),
     }
 }
 
-/// The text of `fleetblast -help`.
+fn named(name: &OsStr) -> Option<&'static Command> {
+    const { &COMMANDS }.iter().find(|command| name == command.program.name)
+}
+
+/// `fleetblast help`, of one command or of all.
+fn help(arguments: &[OsString]) -> Result<(), CliError> {
+    match arguments {
+        [] => print(&about()),
+        [name] => match named(name) {
+            Some(command) => print(&usage::full(&command.program, Name::FleetBlast)),
+            None => Err(no_command(&name.to_string_lossy())),
+        },
+        [_, second, ..] => {
+            let second = second.to_string_lossy();
+            let message = format!("fleetblast: 'help' takes one command; '{second}' is too much");
+            Err(CliError::new(exit::INPUT, message))
+        }
+    }
+}
+
+/// What was typed is no command.
+fn no_command(word: &str) -> CliError {
+    if NOT_YET.contains(&word) {
+        let version = env!("CARGO_PKG_VERSION");
+        let message =
+            format!("FleetBLAST {version} does not have {word} yet; run NCBI {word} instead");
+        return CliError::new(exit::INPUT, message);
+    }
+    let names = COMMANDS.iter().map(|command| command.program.name).chain(["help"]);
+    let message = match nearest(word, names) {
+        // An option comes after its command.
+        _ if word.starts_with('-') => {
+            format!("fleetblast: name a command before '{word}', such as 'fleetblast blastp'")
+        }
+        Some(name) => format!("fleetblast: there is no command '{word}'; did you mean '{name}'?"),
+        None => format!("fleetblast: there is no command '{word}'"),
+    };
+    CliError::new(exit::INPUT, message + "\n'fleetblast help' lists the commands")
+}
+
+/// The text of `fleetblast help`.
 fn about() -> String {
     let mut text = ABOUT.to_owned();
-    for Command { program, about, .. } in &COMMANDS {
-        text.push_str(&format!("  {:<18}{about}\n", program.name));
+    for (title, blast) in [("COMMANDS of BLAST+", true), ("COMMANDS of FleetBLAST", false)] {
+        text.push_str(&format!("\n{title}\n"));
+        let programs = COMMANDS.iter().map(|command| &command.program);
+        for program in programs.filter(|program| program.blast == blast) {
+            text.push_str(&format!("  {:<13}{}\n", program.name, program.about));
+        }
     }
-    text + "\nRun through a link named like one of them, the program is that command.\n"
+    text + EXAMPLE
+}
+
+fn generate(given: &Given) -> Result<(), CliError> {
+    generate::run(given, &COMMANDS.map(|command| command.program))
 }
 
 fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliError> {
@@ -143,11 +193,15 @@ fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliE
 
 fn blastp(given: &Given) -> Result<(), CliError> {
     let mut warnings = Vec::new();
-    let plan = Plan::new(&BlastpOptions::new(given), &Host::current(), &mut warnings);
+    let options = BlastpOptions::new(given);
+    let plan = Plan::new(&options, &Host::current(), &mut warnings);
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
-    blastp::run(told_once(plan)?)
+    let plan = told_once(plan)?;
+    hint::before_search(&plan.query);
+    let db = options.db.unwrap_or_default();
+    blastp::run(plan).map_err(|error| hint::after_error(&db.to_string_lossy(), error))
 }
 
 /// What is wrong with options all ranks find alike; only the first tells.

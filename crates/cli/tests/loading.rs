@@ -205,4 +205,15 @@ fn the_doctor_measures_and_speaks() {
     let json = fs::read_to_string(dir.path().join("d.json")).expect("the findings");
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert!(json["warm"]["read"].as_f64().is_some_and(|rate| rate > 0.0), "{json}");
+    // A small database takes no time to speak of, which is no time of zero, and tells nothing of the disk.
+    for never in ["about 0.0 s", "0.0 s", "storage is slow"] {
+        assert!(!report.contains(never), "'{never}' in {report}");
+    }
+    // By the name that the option has for searches.
+    let loaded = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
+        .args(["doctor", "-db", "one two", "-loader", "read"])
+        .current_dir(dir.path())
+        .output()
+        .expect("the program runs");
+    assert!(loaded.status.success() && loaded.stdout.starts_with(b"read: "), "{loaded:?}");
 }

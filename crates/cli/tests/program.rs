@@ -14,16 +14,91 @@ fn text(bytes: &[u8]) -> &str {
 
 #[test]
 fn top_level_says_what_it_is() {
-    for arguments in [&[][..], &["-h"], &["-help"]] {
-        let output = run(arguments);
-        assert!(output.status.success());
-        assert!(text(&output.stdout).contains("the bytes of NCBI BLAST+ 2.12.0"));
+    let all = run(&["help"]);
+    assert!(text(&all.stdout).contains("the bytes of NCBI BLAST+ 2.12.0"));
+    for command in ["blastp", "makeblastdb", "blastdbcmd", "doctor", "generate"] {
+        assert!(text(&all.stdout).contains(&format!("\n  {command} ")), "{command}");
     }
-    let output = run(&["-version"]);
-    assert!(text(&output.stdout).starts_with("fleetblast: "));
-    let output = run(&["blastq"]);
+    for asked in ["-h", "-help", "--help"] {
+        let output = run(&[asked]);
+        assert!(output.status.success() && output.stderr.is_empty(), "{asked}");
+        assert_eq!(text(&output.stdout), text(&all.stdout));
+    }
+    // Nothing was asked for: the same, but it is an error.
+    let nothing = run(&[]);
+    assert_eq!((nothing.status.code(), text(&nothing.stdout)), (Some(1), ""));
+    assert_eq!(text(&nothing.stderr), text(&all.stdout));
+    for asked in ["-version", "--version"] {
+        let output = run(&[asked]);
+        let expected = concat!("fleetblast: ", env!("CARGO_PKG_VERSION"), "\n Package: FleetBLAST");
+        assert!(output.status.success() && text(&output.stdout).starts_with(expected), "{asked}");
+    }
+}
+
+#[test]
+fn help_on_a_command_has_its_options() {
+    for (command, option) in [("blastp", "\n -evalue <Real>"), ("doctor", "\n -sample <String>")] {
+        let output = run(&["help", command]);
+        assert!(output.status.success() && output.stderr.is_empty());
+        assert!(text(&output.stdout).contains(option), "{command}");
+        for asked in ["-help", "--help"] {
+            assert_eq!(text(&run(&[command, asked]).stdout), text(&output.stdout), "{asked}");
+        }
+        let version = run(&[command, "--version"]);
+        assert!(text(&version.stdout).contains(" Package: FleetBLAST"), "{command}");
+    }
+    let output = run(&["help", "blastq"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    assert!(text(&output.stderr).contains("'blastq'; did you mean 'blastp'?"));
+    assert_eq!(run(&["help", "blastp", "doctor"]).status.code(), Some(1));
+    // What BLAST+ does not have has no version of BLAST+.
+    assert!(text(&run(&["doctor", "-version"]).stdout).starts_with("fleetblast doctor: 0."));
+}
+
+#[test]
+fn what_is_no_command_is_told_with_what_was_meant() {
+    let cases = [
+        ("blastq", "there is no command 'blastq'; did you mean 'blastp'?\n"),
+        ("zzz", "there is no command 'zzz'\n"),
+        ("blastn", "does not have blastn yet; run NCBI blastn instead\n"),
+        ("-query", "name a command before '-query', such as 'fleetblast blastp'\n"),
+    ];
+    for (word, expected) in cases {
+        let output = run(&[word]);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""), "{word}");
+        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn links_are_known_by_their_names() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let called = |name: &str, arguments: &[&str]| {
+        let link = directory.path().join(name);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), &link).expect("a link");
+        Command::new(&link).args(arguments).output().expect("the program runs")
+    };
+    let output = called("makeblastdb", &["-version"]);
+    assert!(text(&output.stdout).starts_with("makeblastdb: 2.12.0+\n"));
+    // As BLAST+ has it: two dashes are no way to ask for help.
+    let output = called("blastp", &["--help"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    let output = called("blastx", &["-query", "q.fa"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("'blastq'"));
+    assert!(text(&output.stderr).contains("does not have blastx yet"));
+    // Any other name is the program's own.
+    assert!(called("fb", &["--version"]).status.success());
+}
+
+#[test]
+fn an_option_that_is_a_typing_error_is_guessed_after_blasts_message() {
+    let output = run(&["blastp", "-evalu", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let expected =
+        "(CArgException::eInvalidArg) Unknown argument: \"evalu\"\nDid you mean -evalue?\n";
+    assert!(text(&output.stderr).ends_with(expected), "{}", text(&output.stderr));
+    let output = run(&["blastp", "-zzz", "1"]);
+    assert!(text(&output.stderr).ends_with("Unknown argument: \"zzz\"\n"));
 }
 
 #[test]

@@ -237,7 +237,7 @@ impl Bench<'_> {
     fn load(&self, method: &str) -> Result<f64> {
         let mut command = Command::new(&self.tools.tested.program);
         let db = format!("db/{}", self.name);
-        command.args(["doctor", "-db", &db, "-load", method]).current_dir(&self.dir);
+        command.args(["doctor", "-db", &db, "-loader", method]).current_dir(&self.dir);
         timed(command)
     }
 }

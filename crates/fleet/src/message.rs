@@ -23,6 +23,12 @@ pub enum Outgoing<P> {
 pub enum ToSupermaster {
     /// The group wants more blocks.
     WantSegment,
+    /// By the driver of a master's rank, now and then: tasks that were searched, and questions answered, since it told last. For who
+    /// watches.
+    Advanced {
+        /// Blocks and numbers of these.
+        blocks: Vec<(BlockId, u32)>,
+    },
     /// The output of a block is laid out, and durable if there is a checkpoint.
     Finished {
         /// The block.
@@ -214,6 +220,9 @@ impl<P: Payload> Outgoing<P> {
     pub fn bytes(&self) -> u64 {
         ENVELOPE
             + match self {
+                Outgoing::Supermaster(ToSupermaster::Advanced { blocks }) => {
+                    std::mem::size_of_val(&blocks[..]) as u64
+                }
                 Outgoing::Supermaster(_) => 0,
                 Outgoing::Master(_, message) => message.content_bytes(),
                 Outgoing::Worker(_, message) => message.content_bytes(),

@@ -1,7 +1,7 @@
 //! What the measurements mean for a search.
 
 use super::measure::Findings;
-use super::text::{percent, rate, size};
+use super::text::{percent, rate, size, time};
 
 /// Residues of a database that one core searches in a second with one query of ordinary length (about 350 residues):
 /// what was measured, see the record of performance. Good for an order of magnitude only.
@@ -10,6 +10,8 @@ const SEARCH_RATE: f64 = 100e6;
 const WARM_PERCENT: f64 = 98.0;
 /// A mapping that gets less than this share of what reads get is bound by its read-ahead.
 const MAPPED_SHARE: f64 = 0.6;
+/// What was read of fewer bytes than this tells nothing of the disk.
+const ENOUGH: u64 = 1_000_000;
 /// A disk slower than this is worth a word, bytes a second.
 const SLOW_DISK: f64 = 150e6;
 
@@ -24,7 +26,8 @@ pub fn advise(found: &Findings) -> String {
 
 fn sentences(found: &Findings) -> Vec<String> {
     let search = found.residues as f64 / SEARCH_RATE / found.threads as f64;
-    let best = [found.cold.read, found.cold.direct].into_iter().flatten().reduce(f64::max);
+    let measured = [found.cold.read, found.cold.direct].into_iter().flatten();
+    let best = measured.reduce(f64::max).filter(|_| found.sample_bytes >= ENOUGH);
     let load = best.map(|rate| found.bytes as f64 / rate);
     let warm = found.cached_bytes.is_some_and(|c| percent(c, found.bytes) >= WARM_PERCENT);
     let fits = found
@@ -45,7 +48,8 @@ fn sentences(found: &Findings) -> Vec<String> {
 /// What takes the time of a search with one query.
 fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64>) -> String {
     let searching = format!(
-        "one query of ordinary length takes about {search:.1} s of searching on {} threads",
+        "one query of ordinary length takes {} of searching on {} threads, very roughly",
+        time(search),
         found.threads
     );
     match (warm, fits, load) {
@@ -54,8 +58,9 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
              programs, make it faster; a faster disk does not."
         ),
         (false, true, Some(load)) if load > search => format!(
-            "The database fits in memory, but is not there: the next search waits for the disk, {load:.1} s to load \
-             it ({searching}, meanwhile). Later searches find it in memory and are bound by the processors."
+            "The database fits in memory, but is not there: the next search waits for the disk, {} to load \
+             it ({searching}, meanwhile). Later searches find it in memory and are bound by the processors.",
+            time(load)
         ),
         (false, true, _) => format!(
             "The database fits in memory, but is not there yet: it is loaded while the next search runs, which is bound \
@@ -66,7 +71,7 @@ fn bound(found: &Findings, warm: bool, fits: bool, search: f64, load: Option<f64
              {searching}. Search many queries in one run, use a machine with more memory, or share the database out.",
             size(found.bytes),
             found.memory.available_bytes.map_or("unknown".to_owned(), size),
-            load.map_or(String::new(), |load| format!(", {load:.1} s each time")),
+            load.map_or(String::new(), |load| format!(", {} each time", time(load))),
         ),
     }
 }
@@ -175,6 +180,17 @@ mod tests {
     }
 
     #[test]
+    fn a_small_database_takes_no_time_of_zero() {
+        let small = |f: &mut Findings| (f.residues, f.bytes) = (20_000, 30_000);
+        for text in [advice(small), advice(|f| (small(f), f.cached_bytes = Some(f.bytes)).1)] {
+            assert!(text.contains("takes less than 0.1 s of searching"), "{text}");
+            assert!(!text.contains("0.0 s"), "{text}");
+        }
+        let waiting = advice(|f| (f.residues, f.bytes, f.threads) = (1_000, 40_000_000, 1));
+        assert!(waiting.contains("waits for the disk, less than 0.1 s to load"), "{waiting}");
+    }
+
+    #[test]
     fn what_is_slow_is_named() {
         let mapped = advice(|f| f.cold.mapped = Some(0.2e9));
         assert!(mapped.contains("gets 200 MB/s of the 1000 MB/s that reads get"), "{mapped}");
@@ -184,6 +200,8 @@ mod tests {
             f.storage = "network";
         });
         assert!(slow.contains("The storage is slow (50 MB/s). A copy"), "{slow}");
+        let few = advice(|f| (f.cold.read, f.sample_bytes) = (Some(50e3), 40));
+        assert!(!few.contains("The storage is slow"), "{few}");
         assert!(advice(|f| f.memory.huge_pages_tried = "4 kB pages").contains("no huge pages"));
     }
 }

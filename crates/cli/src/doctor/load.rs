@@ -5,6 +5,8 @@ use std::time::Instant;
 use fleetblast_db::load::{self, HugePages, Purpose, Wish};
 use fleetblast_db::{Database, DbError};
 
+use super::text::rate;
+
 /// Ranges, as many as a search of a large database makes at most.
 const RANGES: usize = 4096;
 
@@ -22,9 +24,9 @@ pub fn whole(database: &Database, wish: Wish) -> Result<String, DbError> {
     let read = supply.loader().statistics();
     let pages = supply.loader().pages().map_or("the page cache", HugePages::name);
     Ok(format!(
-        "{}: {loaded} bytes in {seconds:.3} s ({:.0} MB/s); {} bytes read; on {pages}\n",
+        "{}: {loaded} bytes in {seconds:.3} s ({}); {} bytes read; on {pages}\n",
         choice.method.name(),
-        loaded as f64 / seconds / 1e6,
+        rate(Some(loaded as f64 / seconds)),
         read.bytes,
     ))
 }

@@ -31,7 +31,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     })?;
     let limit = Duration::from_secs(options.integer("seconds").unwrap_or(3));
     let database = dbcheck::open(&text("db"), &text("dbtype"))?;
-    if let Some(method) = options.text("load") {
+    if let Some(method) = options.text("loader") {
         let wish = plan::wish(&method, None)?;
         let text = load::whole(&database, wish)?;
         return io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error));

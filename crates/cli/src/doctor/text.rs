@@ -8,13 +8,25 @@ pub fn size(bytes: u64) -> String {
     match bytes {
         1e9.. => format!("{:.1} GB", bytes / 1e9),
         1e6.. => format!("{:.0} MB", bytes / 1e6),
-        _ => format!("{:.0} kB", bytes / 1e3),
+        1e3.. => format!("{:.0} kB", bytes / 1e3),
+        _ => format!("{bytes} bytes"),
     }
 }
 
 /// `1,234 MB/s`; a dash for what could not be measured.
 pub fn rate(rate: Option<f64>) -> String {
-    rate.map_or("-".to_owned(), |rate| format!("{:.0} MB/s", rate / 1e6))
+    rate.map_or("-".to_owned(), |rate| match rate {
+        1e6.. => format!("{:.0} MB/s", rate / 1e6),
+        _ => format!("{:.0} kB/s", rate / 1e3),
+    })
+}
+
+/// `1.5 s`; a time that would be rounded to nothing is told as what it is below.
+pub fn time(seconds: f64) -> String {
+    match seconds {
+        0.1.. => format!("{seconds:.1} s"),
+        _ => "less than 0.1 s".to_owned(),
+    }
 }
 
 fn count(reads: Option<f64>) -> String {
@@ -75,4 +87,19 @@ fn table(cold: &Rates, warm: &Rates) -> String {
 /// What share of `all` a part is.
 pub fn percent(part: u64, all: u64) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_rounded_to_nothing() {
+        assert_eq!((time(0.0), time(0.0999)), ("less than 0.1 s".into(), "less than 0.1 s".into()));
+        assert_eq!((time(0.1), time(12.34)), ("0.1 s".into(), "12.3 s".into()));
+        assert_eq!((size(0), size(999)), ("0 bytes".into(), "999 bytes".into()));
+        assert_eq!((size(1_000), size(2_500_000)), ("1 kB".into(), "2 MB".into()));
+        assert_eq!((rate(Some(2e5)), rate(Some(1.5e9))), ("200 kB/s".into(), "1500 MB/s".into()));
+        assert_eq!(rate(None), "-");
+    }
 }

@@ -25,7 +25,7 @@ use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
 use super::transport::{Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
-use super::watch::Watch;
+use super::watch::{Tally, Watch};
 use super::wire::Bytes;
 use super::worker::{Shared, WorkerWorks};
 use crate::error::CliError;
@@ -86,6 +86,8 @@ struct Driver<'a, T> {
     traffic: Traffic,
     /// With the supermaster, for who watches.
     watch: Option<Watch>,
+    /// Of a master elsewhere, for the same.
+    tally: Tally,
     end: Option<End>,
 }
 
@@ -129,7 +131,8 @@ pub fn run<T: Transport>(
             worker: None,
             recorder,
             traffic: Traffic::default(),
-            watch: watch.map(|progress| Watch::new(progress, topology.groups.len())),
+            watch: watch.map(|progress| Watch::new(progress, topology)),
+            tally: Tally::new(topology.groups.len()),
             end: None,
         };
         if let Some((id, works, shared, pool)) = worker {
@@ -164,10 +167,10 @@ impl<T: Transport> Driver<'_, T> {
         loop {
             self.settle()?;
             self.count();
-            self.watch.iter().for_each(Watch::show);
             if let Some(end) = self.end.take() {
                 return Ok(end);
             }
+            self.show()?;
             let rest = interval.saturating_sub(ticked.elapsed());
             match self.transport.next(rest)? {
                 Some(happening) => self.happen(happening)?,
@@ -212,6 +215,20 @@ impl<T: Transport> Driver<'_, T> {
         }
         self.recorder.count(MESSAGES, self.traffic.messages);
         self.recorder.count(MESSAGE_BYTES, self.traffic.bytes);
+    }
+
+    /// Tells who watches, here or at the supermaster's, how far the groups are.
+    fn show(&mut self) -> Result<(), CliError> {
+        if let Some(watch) = &self.watch {
+            watch.show();
+            return Ok(());
+        }
+        let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.due()) else {
+            return Ok(());
+        };
+        let message = Outgoing::Supermaster(ToSupermaster::Advanced { blocks });
+        let envelope = Envelope { from: Address::Master(*group), message };
+        self.transport.send(self.topology.supermaster, envelope)
     }
 
     fn now(&self) -> Time {
@@ -283,10 +300,10 @@ impl<T: Transport> Driver<'_, T> {
         let Envelope { from, message } = envelope;
         match message {
             Outgoing::Supermaster(message) => {
-                if let (ToSupermaster::Finished { block, .. }, Some(watch)) =
-                    (&message, &mut self.watch)
-                {
-                    watch.finished(*block);
+                match (&message, &mut self.watch) {
+                    (ToSupermaster::Finished { block, .. }, Some(watch)) => watch.finished(*block),
+                    (ToSupermaster::Advanced { blocks }, Some(watch)) => watch.advanced(blocks),
+                    _ => {}
                 }
                 self.supermaster(Event::Message { from, message })
             }
@@ -297,6 +314,12 @@ impl<T: Transport> Driver<'_, T> {
                     for (block, queries) in blocks {
                         // The thread ends with the driver only.
                         let _ = slot.works.send(MasterTask::Open(*block, queries.payload.clone()));
+                    }
+                }
+                if let ToMaster::Result { block, .. } | ToMaster::Reply { block, .. } = &message {
+                    match &mut self.watch {
+                        Some(watch) => watch.advanced(&[(*block, 1)]),
+                        None => self.tally.advanced(*block),
                     }
                 }
                 self.master(Event::Message { from, message })
@@ -385,6 +408,9 @@ impl<T: Transport> Driver<'_, T> {
                     (&message, &mut self.watch)
                 {
                     watch.given(*group, blocks);
+                }
+                if let Outgoing::Supermaster(message) = &message {
+                    self.tally.told(message);
                 }
                 let to = self.rank_of(&message);
                 let envelope = Envelope { from, message };

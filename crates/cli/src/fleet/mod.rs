@@ -210,7 +210,7 @@ impl<'a> Ends<'a> {
         plan: &'a Plan,
         target: &Target,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, CliError> {
-        let mut progress = Progress::new(plan.progress, plan.out == Out::Stdout);
+        let progress = Progress::new(plan.progress, plan.out == Out::Stdout);
         let Some(queries) = Queries::open(plan, target.nothing_included)? else {
             warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;

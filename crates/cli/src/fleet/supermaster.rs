@@ -88,7 +88,7 @@ impl<'a> SupermasterWorks<'a> {
         let residues = block.prepared.iter().map(|query| query.residues.len() as u64).sum();
         let weight = Weight { sequences: block.records.len() as u64, residues };
         if skip {
-            self.progress.advance(weight.sequences);
+            self.progress.skip(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let parcel = Parcel {

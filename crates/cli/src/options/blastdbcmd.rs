@@ -8,6 +8,8 @@ use super::spec::{Group, Program};
 /// The program.
 pub const BLASTDBCMD: Program = Program {
     name: "blastdbcmd",
+    blast: true,
+    about: "Looks into databases: sequences, what databases there are",
     description: &["BLAST database client, version 2.12.0+"],
     groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],

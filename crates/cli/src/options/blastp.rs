@@ -14,6 +14,8 @@ use super::spec::{Constraint, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const BLASTP: Program = Program {
     name: "blastp",
+    blast: true,
+    about: "Protein-Protein BLAST",
     description: &["Protein-Protein BLAST 2.12.0+"],
     groups: &[
         QUERY,
@@ -106,8 +108,11 @@ const FLEETBLAST: &[OptionSpec] = &[
         Kind::Text,
         Group::FLEETBLAST,
         &[
-            "Show on standard error how far the search is: auto (if standard error is",
-            "a terminal), yes, or no",
+            "Show on standard error how far the search is:",
+            "    auto: if that is a terminal, and standard output is no pipe, such as to",
+            "    a pager, which draws on the same terminal",
+            "    no: never",
+            "    yes: always; where there is no terminal, a line now and then",
         ],
     )
     .label("when")

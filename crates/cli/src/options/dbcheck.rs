@@ -5,6 +5,8 @@ use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const DBCHECK: Program = Program {
     name: "dbcheck",
+    blast: false,
+    about: "Checks whether a database is sound",
     description: &[
         "Checks every record of a BLAST database, and the files beside it;",
         "the exit code is 0 only if all is sound",

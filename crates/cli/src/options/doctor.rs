@@ -6,6 +6,8 @@ use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const DOCTOR: Program = Program {
     name: "doctor",
+    blast: false,
+    about: "Tells what bounds a search of a database here",
     description: &[
         "Measures how fast a BLAST database comes into memory here, and tells",
         "what bounds a search of it",
@@ -30,7 +32,7 @@ const OPTIONS: &[OptionSpec] = &[
     .label("size")
     .default("256M"),
     OptionSpec::new(
-        "load",
+        "loader",
         Kind::Text,
         Group::TOP,
         &["Only load the whole database this way, and tell how fast that was"],

@@ -5,6 +5,8 @@ use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const MAKEBLASTDB: Program = Program {
     name: "makeblastdb",
+    blast: true,
+    about: "Makes databases of FASTA files",
     description: &["Application to create BLAST databases, version 2.12.0+"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
+use super::nearest::nearest;
 use super::number::{self, ConvertError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
@@ -52,21 +53,25 @@ struct Failure {
     code: &'static str,
     message: String,
     cause: Option<ConvertError>,
+    /// The option that was probably meant.
+    meant: Option<&'static str>,
 }
 
 impl Failure {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), cause: None }
+        Self { code, message: message.into(), cause: None, meant: None }
     }
 
-    /// With the usage text before it, as BLAST+ prints it.
+    /// With the usage text before it, as BLAST+ prints it, and what may have been meant after it.
     fn report(self, program: &Program, name: Name) -> CliError {
-        let Failure { code, message, cause } = self;
+        let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
         let rule = "=".repeat(72);
         let usage = usage::brief(program, name);
+        let meant = meant.filter(|_| name == Name::FleetBlast);
+        let meant = meant.map_or(String::new(), |meant| format!("\nDid you mean -{meant}?"));
         let message = format!(
-            "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}"
+            "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}"
         );
         CliError::new(exit::INPUT, message)
     }
@@ -79,10 +84,24 @@ fn about(name: &str, what: &str, value: &OsStr) -> String {
     format!("Argument \"{name}\". {what}{value}")
 }
 
-/// The text of `-version`. Its first line is that of BLAST+, for programs that look at it.
+/// The text of `-version`. For a program of BLAST+, its first line is that of BLAST+, for programs that look at it.
 pub fn version_text(program: &Program) -> String {
     let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
-    format!("{name}: 2.12.0+\n Package: FleetBLAST {version}, reports equal blast 2.12.0\n")
+    match program.blast {
+        true => {
+            format!("{name}: 2.12.0+\n Package: FleetBLAST {version}, reports equal blast 2.12.0\n")
+        }
+        false => own_version(&format!("fleetblast {name}")),
+    }
+}
+
+/// The version of what BLAST+ does not have.
+pub fn own_version(name: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let mpi = if cfg!(feature = "mpi") { "with" } else { "without" };
+    format!(
+        "{name}: {version}\n Package: FleetBLAST, reports equal blast 2.12.0\n Built {mpi} MPI\n"
+    )
 }
 
 /// Reads the arguments that follow the name of the program.
@@ -92,8 +111,8 @@ pub fn version_text(program: &Program) -> String {
 /// a refusal by name for options that BLAST+ hides from its help.
 pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
     let report = |failure: Failure| failure.report(program, name);
-    if arguments.iter().any(|argument| argument == "-version") {
-        return Ok(Request::Print(version_text(program)));
+    if let Some(text) = asked_first(program, name, arguments) {
+        return Ok(Request::Print(text));
     }
     let mut given = Given::new();
     let mut positional = false;
@@ -105,8 +124,9 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
             continue;
         }
         if positional || text.len() < 2 || text[0] != b'-' {
-            if let Some(lone) = program.lone.filter(|lone| !given.contains_key(lone)) {
-                given.insert(lone, Value::Text(argument.clone()));
+            let lone = program.lone.filter(|lone| !given.contains_key(lone));
+            if let Some(option) = lone.and_then(|lone| program.find(lone)) {
+                given.insert(option.name, convert(option, Some(argument)).map_err(report)?);
                 continue;
             }
             let message = format!(
@@ -146,6 +166,17 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
     Ok(Request::Run(given))
 }
 
+/// What is printed whatever else is typed: BLAST+ looks for `-version` only; two dashes are for those who do not know
+/// its ways yet.
+fn asked_first(program: &Program, name: Name, arguments: &[OsString]) -> Option<String> {
+    let typed = |word: &str| arguments.iter().any(|argument| argument == word);
+    if typed("-version") || name == Name::FleetBlast && typed("--version") {
+        return Some(version_text(program));
+    }
+    let first = arguments.first().is_some_and(|argument| argument == "--help");
+    (name == Name::FleetBlast && first).then(|| usage::full(program, name))
+}
+
 /// `NAME=VALUE` into its parts.
 fn split(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|&byte| byte == b'=') {
@@ -176,7 +207,11 @@ fn option_named(program: &Program, key: &[u8]) -> Result<&'static OptionSpec, Un
     }
     match HIDDEN.iter().find(|hidden| hidden.as_bytes() == key) {
         Some(hidden) => Err(Unknown::Hidden(hidden)),
-        None => Err(fail(format!("Unknown argument: \"{key_text}\""))),
+        None => {
+            let message = format!("Unknown argument: \"{key_text}\"");
+            let meant = nearest(&key_text, program.all().map(|option| option.name));
+            Err(Unknown::Failure(Failure { meant, ..Failure::new("eInvalidArg", message) }))
+        }
     }
 }
 
@@ -188,6 +223,7 @@ fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> 
         code: "eConvert",
         message: about(option.name, "Argument cannot be converted", text),
         cause: Some(cause),
+        meant: None,
     };
     let value = match option.kind {
         Kind::Flag => Value::Flag,

@@ -5,6 +5,8 @@ use super::spec::{self, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const REPORT: Program = Program {
     name: "report",
+    blast: false,
+    about: "Draws what the ranks of a search did",
     description: &[
         "Draws what the ranks of a search did, and where their time went, as a page",
         "for the browser: fleetblast report TRACE.json",

@@ -6,6 +6,8 @@ use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
 /// The program.
 pub const SIMULATE: Program = Program {
     name: "simulate",
+    blast: false,
+    about: "Tells how a search would scale",
     description: &[
         "Tells how long a search on many ranks would take, with the real scheduler on",
         "a model of a machine; task times are those of a trace, or drawn at random",

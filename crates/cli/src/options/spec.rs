@@ -91,7 +91,7 @@ impl Group {
     pub const FLEETBLAST: Group = Group("FleetBLAST options");
 }
 
-/// A program of BLAST+: the single source for the parser, `-h` and `-help`.
+/// A program: the single source for the parser, `-h` and `-help`, the manual and the completions of shells.
 ///
 /// Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0; what BLAST+ does not know
 /// comes last, in [`Group::FLEETBLAST`].
@@ -99,6 +99,10 @@ impl Group {
 pub struct Program {
     /// What is typed to run it.
     pub name: &'static str,
+    /// Whether BLAST+ has a program of this name.
+    pub blast: bool,
+    /// What it does, in a few words.
+    pub about: &'static str,
     /// Lines of its description.
     pub description: &'static [&'static str],
     /// Sections in the order of the help text, [`Group::TOP`] left out.
@@ -239,6 +243,14 @@ impl OptionSpec {
     pub const fn mandatory(mut self) -> Self {
         self.mandatory = true;
         self
+    }
+
+    /// The words that a value must be one of; none if it is free.
+    pub const fn words(&self) -> &'static [&'static str] {
+        match self.constraint {
+            Constraint::OneOf(words) | Constraint::Word(words) => words,
+            _ => &[],
+        }
     }
 
     /// Known from BLAST+, but refused.

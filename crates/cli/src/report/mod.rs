@@ -35,5 +35,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
         return io::stdout().write_all(page.as_bytes()).map_err(|error| output_error(&error));
     }
     fs::write(&out, page)
-        .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))
+        .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))?;
+    let told = format!("{}: open it in a browser\n", out.display());
+    io::stdout().write_all(told.as_bytes()).map_err(|error| output_error(&error))
 }

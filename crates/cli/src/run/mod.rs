@@ -42,7 +42,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let start = Instant::now();
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
     let target = Target::open(plan)?;
-    let mut progress = Progress::new(plan.progress, plan.out == plan::Target::Stdout);
+    let progress = Progress::new(plan.progress, plan.out == plan::Target::Stdout);
     let Some(mut queries) = Queries::open(plan, target.nothing_included)? else {
         warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
@@ -51,7 +51,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         progress.start(queries.count());
     }
     let mut output = Output::open(&plan.out)?;
-    let mut search = Search::new(&target, plan)?;
+    let mut search = Search::new(&target, plan, &progress)?;
     let mut reporter = Reporter::new(plan, &target);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
@@ -93,13 +93,14 @@ fn run_block(
     timing: &mut Timing,
     progress: &Progress,
 ) -> Result<(), CliError> {
+    progress.open(0, block.prepared.len() as u64);
     let hits = search.run(&block.prepared, &block.batches)?;
     let writing = Instant::now();
     reporter.block(block, &hits, output, progress)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
     timing.queries += block.prepared.len() as u64;
     timing.query_residues += block.prepared.iter().map(|q| q.residues.len() as u64).sum::<u64>();
-    progress.tick(timing.queries);
+    progress.close(0);
     match &block.failure {
         Some(error) => Err(error.clone()),
         None => Ok(()),

@@ -137,7 +137,9 @@ impl<'a> Queries<'a> {
 
     /// Number of queries, if it can be counted beforehand.
     pub fn count(&self) -> Option<u64> {
+        // What is read from a pipe is not there any more for the search.
         let Source::File(path) = &self.plan.query else { return None };
+        let path = path.is_file().then_some(path)?;
         count_deflines(input::open(path).ok()?)
     }
 

@@ -14,7 +14,7 @@ use super::subjects::Target;
 use crate::error::CliError;
 use crate::messages;
 use crate::plan::{Format, Plan, Report};
-use crate::terminal::Progress;
+use crate::terminal::{Progress, Stage};
 
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
@@ -79,6 +79,7 @@ impl<'a> Reporter<'a> {
             report::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
             output.write(&bytes)?;
         }
+        progress.stage(Stage::Report, results.len() as u64);
         let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
         for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
@@ -86,6 +87,7 @@ impl<'a> Reporter<'a> {
                 self.warn(record, progress);
                 output.write(&report.map_err(|error| failure(&error))?)?;
             }
+            progress.step(part.len() as u64);
         }
         self.queries += results.len();
         Ok(())

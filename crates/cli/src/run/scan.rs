@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use fleetblast_db::load::{Loader, Supply, Work};
+use fleetblast_db::load::{Loader, Supply, Unit, Work};
 use fleetblast_db::{DbError, LoadedPartition};
 use fleetblast_engine::hits::PrelimHit;
 use fleetblast_engine::kernel::Kernel;
@@ -14,6 +14,10 @@ use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
 use rayon::prelude::*;
 
 use super::subjects::Target;
+use crate::terminal::Progress;
+
+/// Subjects that a thread searches before it tells so.
+const TOLD_SUBJECTS: u64 = 128;
 
 /// A part of the target, and how it comes into memory.
 pub struct Scan<'a> {
@@ -23,6 +27,8 @@ pub struct Scan<'a> {
     stays: bool,
     /// The bytes were checked, and will be the same when they are searched again.
     validated: bool,
+    /// Where it is told what is done, if somebody wants to know.
+    progress: Option<Progress>,
     /// Waiting of the searching threads for what was not loaded yet, in sum.
     pub waiting: Duration,
 }
@@ -46,7 +52,23 @@ impl Subjects for Searched<'_> {
 impl<'a> Scan<'a> {
     /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
     pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
-        Scan { target, supply, stays, validated: false, waiting: Duration::ZERO }
+        let (progress, waiting) = (None, Duration::ZERO);
+        Scan { target, supply, stays, validated: false, progress, waiting }
+    }
+
+    /// The same, with each subject searched and each hit aligned a step of `progress`.
+    pub fn watched(self, progress: &Progress) -> Self {
+        Scan { progress: Some(progress.clone()), ..self }
+    }
+
+    /// Subjects that a search looks at, with those that a restriction leaves out.
+    pub fn subjects(&self) -> u64 {
+        let oids = |unit: &Unit| u64::from(unit.partition.oids.end - unit.partition.oids.start);
+        self.supply.units().iter().map(oids).sum()
+    }
+
+    fn step(&self, more: u64) {
+        self.progress.iter().for_each(|progress| progress.step(more));
     }
 
     /// What loads the database.
@@ -93,7 +115,17 @@ impl<'a> Scan<'a> {
         }
         let subjects = Searched { target: self.target, partition: &work.partition };
         let included = self.target.searched.oids_in(work.range.clone());
-        Ok(searcher.search(&subjects, included.into_iter().flatten(), scratch))
+        let (mut told, mut seen) = (0, 0);
+        let wanted = included.into_iter().flatten().inspect(|_| {
+            seen += 1;
+            if seen - told == TOLD_SUBJECTS {
+                self.step(TOLD_SUBJECTS);
+                told = seen;
+            }
+        });
+        let lists = searcher.search(&subjects, wanted, scratch);
+        self.step(work.range.len() as u64 - told);
+        Ok(lists)
     }
 
     /// The alignments of hits of one query, on all threads of the current pool.
@@ -109,7 +141,9 @@ impl<'a> Scan<'a> {
                 || traceback::Scratch::new(kernel),
                 |scratch, hit| {
                     let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
-                    traceback.align(query, &subject, hit, scratch)
+                    let candidate = traceback.align(query, &subject, hit, scratch);
+                    self.step(1);
+                    candidate
                 },
             )
             .collect()

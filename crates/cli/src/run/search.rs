@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use super::scan::Scan;
 use super::subjects::Target;
 use crate::plan::Plan;
+use crate::terminal::{Progress, Stage};
 
 /// Residues in a range of OIDs that a thread takes at a time, at least.
 const RANGE_RESIDUES: u64 = 256 * 1024;
@@ -46,6 +47,8 @@ pub struct Search<'a> {
     /// How the database comes into memory.
     pub choice: Choice,
     scan: Scan<'a>,
+    /// Where it tells how far it is.
+    progress: Progress,
     /// Time spent so far.
     pub phases: Phases,
 }
@@ -55,7 +58,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// A database whose index is out of order, or that cannot be loaded as wished.
-    pub fn new(target: &'a Target, plan: &'a Plan) -> Result<Self, DbError> {
+    pub fn new(target: &'a Target, plan: &'a Plan, progress: &Progress) -> Result<Self, DbError> {
         let (database, params) = (&target.searched, &plan.params);
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
         let least = plan.threads * RANGES_PER_THREAD;
@@ -67,7 +70,9 @@ impl<'a> Search<'a> {
             params,
             traceback: Traceback::new(params, &target.totals),
             kernel: plan.kernel,
-            scan: Scan::new(target, choice.supply(database, ranges)?, choice.streamed.is_none()),
+            scan: Scan::new(target, choice.supply(database, ranges)?, choice.streamed.is_none())
+                .watched(progress),
+            progress: progress.clone(),
             choice,
             phases: Phases::default(),
         })
@@ -97,6 +102,7 @@ impl<'a> Search<'a> {
         let chosen = self.preliminary(queries, batches)?;
         self.phases.search += start.elapsed();
         let start = Instant::now();
+        self.progress.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
         let hits = self.trace_block(queries, batches, &chosen);
         self.phases.traceback += start.elapsed();
         Ok(hits)
@@ -111,6 +117,7 @@ impl<'a> Search<'a> {
         let searcher =
             Searcher::new(queries, batches, self.params, &self.target.totals, Some(self.kernel));
         let before = self.loader().statistics().bytes;
+        self.progress.stage(Stage::Search, self.scan.subjects());
         let lists = self.scan.search(&searcher)?;
         let mut chosen = searcher.merger().choose(lists);
         self.drop_hidden(&mut chosen)?;

@@ -131,7 +131,7 @@ impl<P: Payload> Supermaster<P> {
             }
             ToSupermaster::Failed(failure) => actions.push(Action::Fail(failure)),
             ToSupermaster::Drain => self.drain(now, actions),
-            ToSupermaster::Ping => {}
+            ToSupermaster::Advanced { .. } | ToSupermaster::Ping => {}
         }
     }
 

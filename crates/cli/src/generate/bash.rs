@@ -1,0 +1,87 @@
+//! Completions for bash.
+
+use super::{Offer, WITHOUT_COMMAND, offered};
+use crate::options::spec::{OptionSpec, Program};
+
+const HEAD: &str = r#"# Completions of fleetblast for bash, made by 'fleetblast generate bash'.
+
+_fleetblast() {
+    local word=$2 before=$3 program=${COMP_WORDS[0]##*/} IFS=$' \t\n'
+    COMPREPLY=()
+    if [ "$program" = fleetblast ]; then
+        program=${COMP_WORDS[1]}
+        if ((COMP_CWORD == 1)); then
+            program=fleetblast
+        fi
+    fi
+    case $program:$before in
+"#;
+
+const TAIL: &str = r#"    esac
+}
+
+_fleetblast_files() {
+    local IFS=$'\n'
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$1"))
+}
+
+"#;
+
+/// The script.
+pub fn completions(programs: &[Program]) -> String {
+    let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
+    let mut script = HEAD.to_owned();
+    script += &case("fleetblast:*", &words(names.iter().chain(&WITHOUT_COMMAND)));
+    script += &case("help:*", &words(&names));
+    for program in programs {
+        script += &program_cases(program);
+    }
+    script += TAIL;
+    let links = programs.iter().filter(|program| program.blast).map(|program| program.name);
+    let called: Vec<&str> = ["fleetblast"].into_iter().chain(links).collect();
+    script + &format!("complete -F _fleetblast {}\n", called.join(" "))
+}
+
+/// What comes after an option that takes a value, and everywhere else.
+fn program_cases(program: &Program) -> String {
+    const FILES: &str = r#"_fleetblast_files "$word""#;
+    let mut cases = String::new();
+    let after = |option: &OptionSpec| format!("{}:-{}", program.name, option.name);
+    let all = |wanted: fn(Offer) -> bool| {
+        let chosen = offered(program).filter(move |option| wanted(Offer::of(option)));
+        chosen.map(after).collect::<Vec<_>>().join(" | ")
+    };
+    for option in offered(program) {
+        if let Offer::Words(offered) = Offer::of(option) {
+            cases += &case(&after(option), &words(offered));
+        }
+    }
+    let files = all(|offer| matches!(offer, Offer::Files));
+    if !files.is_empty() {
+        cases += &case(&files, FILES);
+    }
+    let nothing = all(|offer| matches!(offer, Offer::Nothing));
+    if !nothing.is_empty() {
+        cases += &case(&nothing, ":");
+    }
+    let options: Vec<String> = offered(program).map(|option| format!("-{}", option.name)).collect();
+    let lone = program.lone.and_then(|name| program.find(name)).map(Offer::of);
+    let rest = match lone {
+        Some(Offer::Words(offered)) => {
+            words(offered.iter().copied().chain(options.iter().map(String::as_str)))
+        }
+        Some(_) => format!("{}\n        [ \"$COMPREPLY\" ] || {FILES}", words(&options)),
+        None => words(&options),
+    };
+    cases + &case(&format!("{}:*", program.name), &rest)
+}
+
+fn case(pattern: &str, action: &str) -> String {
+    format!("    {pattern})\n        {action}\n        ;;\n")
+}
+
+fn words(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| word.as_ref().to_owned()).collect();
+    format!(r#"COMPREPLY=($(compgen -W "{}" -- "$word"))"#, words.join(" "))
+}

@@ -1,0 +1,57 @@
+//! Completions for fish.
+
+use super::{Offer, WITHOUT_COMMAND, offered, quoted, summary};
+use crate::options::spec::Program;
+
+/// The script.
+pub fn completions(programs: &[Program]) -> String {
+    let mut script = String::from(
+        "# Completions of fleetblast for fish, made by 'fleetblast generate fish'.\n\n",
+    );
+    let names: Vec<&str> = programs.iter().map(|program| program.name).collect();
+    let names = names.join(" ");
+    script += &format!("set -l commands {names}\n");
+    let first = quoted(&format!("not __fish_seen_subcommand_from {names} help"));
+    script += "complete -c fleetblast -f\n";
+    for program in programs {
+        let (name, about) = (program.name, quoted(program.about));
+        script += &format!("complete -c fleetblast -n {first} -a {name} -d {about}\n");
+    }
+    for word in WITHOUT_COMMAND {
+        script += &format!("complete -c fleetblast -n {first} -a {}\n", quoted(word));
+    }
+    script += "complete -c fleetblast -n '__fish_seen_subcommand_from help' -a \"$commands\"\n";
+    for program in programs {
+        // The second word, not any: 'generate' takes names of commands as values.
+        let chosen = format!("contains -- {} (commandline -opc)[2]", program.name);
+        script += &options(&format!("fleetblast -n {}", quoted(&chosen)), program);
+        if program.blast {
+            script += &format!("\ncomplete -c {} -f\n", program.name);
+            script += &options(program.name, program);
+        }
+    }
+    script
+}
+
+/// A line for each option of a program that is called in this way.
+fn options(called: &str, program: &Program) -> String {
+    let mut lines = String::from("\n");
+    for option in offered(program) {
+        let value = match Offer::of(option) {
+            Offer::Flag => String::new(),
+            Offer::Files => " -r -F".to_owned(),
+            Offer::Words(words) => format!(" -x -a {}", quoted(&words.join(" "))),
+            Offer::Nothing => " -x".to_owned(),
+        };
+        let (name, about) = (option.name, quoted(summary(option)));
+        lines += &format!("complete -c {called} -o {name}{value} -d {about}\n");
+    }
+    match program.lone.and_then(|name| program.find(name)).map(Offer::of) {
+        Some(Offer::Words(words)) => {
+            lines += &format!("complete -c {called} -a {}\n", quoted(&words.join(" ")));
+        }
+        Some(Offer::Files) => lines += &format!("complete -c {called} -F\n"),
+        _ => {}
+    }
+    lines
+}

@@ -1,0 +1,181 @@
+//! Pages of the manual, in the language of `man` (see man(7)).
+
+use crate::options::spec::{Group, OptionSpec, Program};
+
+/// The end of the page on the whole program.
+const REST: &str = r#".SH EXIT STATUS
+Those of BLAST+:
+.TP
+.B 0
+The report is complete.
+.TP
+.B 1
+A query, or an option.
+.TP
+.B 2
+The database.
+.TP
+.B 3
+The search itself.
+.TP
+.B 4
+Memory.
+.TP
+.B 6
+The report cannot be written.
+.TP
+.B 75
+Not of BLAST+: a search with \fB\-checkpoint\fR was told to end; run it again with \fB\-resume\fR.
+.TP
+.B 255
+Anything else.
+.SH ENVIRONMENT
+.TP
+.B BLASTDB
+Directories in which databases are looked for, parted by colons, after the current one.
+.SH EXAMPLES
+.nf
+fleetblast makeblastdb \-in proteins.fa \-dbtype prot \-out proteins
+fleetblast blastp \-query queries.fa \-db proteins \-outfmt 6 \-out hits.txt
+mpirun \-n 64 fleetblast blastp \-query queries.fa \-db proteins \-out hits.txt
+.fi
+"#;
+
+/// The page on the whole program.
+pub fn overview(programs: &[Program]) -> String {
+    let mut page = head("fleetblast", "a drop-in parallel BLAST");
+    page += ".SH SYNOPSIS\n.B fleetblast\n\\fIcommand\\fR \\fIoptions\\fR ...\n.br\n";
+    page += ".B fleetblast help\n[\\fIcommand\\fR]\n.br\n.B fleetblast \\-\\-version\n";
+    page += ".SH DESCRIPTION\nThe commands, databases and bytes of output of NCBI BLAST+ 2.12.0, faster, on all cores, \
+             and on many processes over MPI. Run through a link named like a command, the program is that command.\n";
+    for (title, blast) in [("COMMANDS OF BLAST+", true), ("FURTHER COMMANDS", false)] {
+        page += &format!(".SH {title}\n");
+        for program in programs.iter().filter(|program| program.blast == blast) {
+            let (name, about) = (escaped(program.name), escaped(program.about));
+            page += &format!(".TP\n\\fB{name}\\fR\n{about}: see fleetblast\\-{name}(1).\n");
+        }
+    }
+    page + REST
+}
+
+/// The page on a command.
+pub fn page(program: &Program) -> String {
+    let name = program.name;
+    let mut page = head(&format!("fleetblast-{name}"), program.about);
+    page += &format!(".SH SYNOPSIS\n.B fleetblast {}\n", escaped(name));
+    for option in program.all().filter(|option| option.mandatory) {
+        let optional_name = program.lone == Some(option.name);
+        let typed = typed(option);
+        page += &if optional_name { value(option) + "\n" } else { typed + "\n" };
+    }
+    page += "[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
+    for line in program.description {
+        page += &text(line);
+    }
+    page += ".SH OPTIONS\n";
+    for &group in [Group::TOP].iter().chain(program.groups) {
+        if group != Group::TOP {
+            page += &format!(".SS \"{}\"\n", escaped(group.0));
+        }
+        program.all().filter(|o| o.group == group).for_each(|o| page += &described(o));
+    }
+    page + ".SH SEE ALSO\nfleetblast(1)\n"
+}
+
+fn head(name: &str, about: &str) -> String {
+    let (title, version) = (escaped(&name.to_uppercase()), env!("CARGO_PKG_VERSION"));
+    let (name, about) = (escaped(name), escaped(about));
+    format!(".TH {title} 1 \"\" \"FleetBLAST {version}\"\n.SH NAME\n{name} \\- {about}\n")
+}
+
+/// The option and its value, as they are typed.
+fn typed(option: &OptionSpec) -> String {
+    let name = format!("\\fB\\-{}\\fR", escaped(option.name));
+    if option.label.is_empty() { name } else { format!("{name} {}", value(option)) }
+}
+
+fn value(option: &OptionSpec) -> String {
+    format!("\\fI{}\\fR", escaped(option.label))
+}
+
+fn described(option: &OptionSpec) -> String {
+    let mut out = format!(".TP\n{}\n", typed(option));
+    // Lines that are set in are laid out by hand.
+    let by_hand = option.help.iter().any(|line| line.starts_with(char::is_whitespace));
+    if by_hand {
+        out += ".nf\n";
+    }
+    for line in option.help {
+        if line.starts_with("Default = ") && !by_hand {
+            out += ".br\n";
+        }
+        out += &text(line);
+    }
+    if by_hand {
+        out += ".fi\n";
+    }
+    let mut more = |line: String| out += &format!(".br\n{}", text(&line));
+    if let Some(usage) = option.constraint.usage() {
+        more(format!("Values: {}", usage.trim_start_matches("Permissible values: ").trim_end()));
+    }
+    if let Some(default) = option.default {
+        more(format!("Default = `{default}'"));
+    }
+    if !option.requires.is_empty() {
+        more(format!("Requires: {}", option.requires.join(", ")));
+    }
+    if !option.excludes.is_empty() {
+        more(format!("Incompatible with: {}", option.excludes.join(", ")));
+    }
+    if !option.supported {
+        more("Not supported yet: refused.".to_owned());
+    }
+    out
+}
+
+/// A line of text. Dots and quotes at its start would be commands.
+fn text(line: &str) -> String {
+    let line = line.trim_end().replace('\t', "    ");
+    format!("\\&{}\n", escaped(&line))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\e").replace('-', "\\-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::blastp::BLASTP;
+    use crate::options::report::REPORT;
+
+    #[test]
+    fn a_page_has_every_option() {
+        let page = page(&BLASTP);
+        let lines: Vec<&str> = page.lines().collect();
+        let mut options = 0;
+        for option in BLASTP.all() {
+            let typed = typed(&option.clone());
+            assert_eq!(lines.iter().filter(|line| **line == typed).count(), 1, "{typed}");
+            options += 1;
+        }
+        assert_eq!(lines.iter().filter(|line| **line == ".TP").count(), options);
+        assert!(page.contains("\\fB\\-remote\\fR\n"));
+        assert!(page.contains(".SS \"FleetBLAST options\"\n"));
+    }
+
+    #[test]
+    fn no_text_is_a_command() {
+        let commands = [".TH", ".SH", ".SS", ".TP", ".B", ".br", ".nf", ".fi"];
+        let page = page(&BLASTP) + &overview(&[BLASTP, REPORT]);
+        for line in page.lines().filter(|line| line.starts_with(['.', '\''])) {
+            let command = line.split(' ').next().unwrap_or_default();
+            assert!(commands.contains(&command), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_needs_no_name_is_shown_without() {
+        assert!(page(&REPORT).contains(".B fleetblast report\n\\fIinput_file\\fR\n[\\fIoptions"));
+    }
+}

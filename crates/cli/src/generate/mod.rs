@@ -1,0 +1,133 @@
+//! `fleetblast generate`: the manual and the completions of shells, from the tables of options.
+
+mod bash;
+mod fish;
+mod man;
+mod zsh;
+
+use std::io::{self, Write};
+
+use crate::error::{CliError, exit, output_error};
+use crate::options::generate::GENERATE;
+use crate::options::parse::Given;
+use crate::options::spec::{Kind, OptionSpec, Program};
+use crate::options::values::Values;
+
+/// Words that, typed as the first argument, need no command.
+const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
+
+/// Runs the program, which knows all `programs`.
+///
+/// # Errors
+/// A command that is not there; output that cannot be written.
+pub fn run(given: &Given, programs: &[Program]) -> Result<(), CliError> {
+    let options = Values::new(&GENERATE, given);
+    let text = |name| options.text(name).map(|text| text.to_string_lossy().into_owned());
+    let command = text("command");
+    let what = text("what").unwrap_or_default();
+    if command.is_some() && what != "man" {
+        let message = format!("Error: -command goes with 'man' only, not with '{what}'");
+        return Err(CliError::new(exit::INPUT, message));
+    }
+    let made = match what.as_str() {
+        "bash" => bash::completions(programs),
+        "fish" => fish::completions(programs),
+        "zsh" => zsh::completions(programs),
+        "links" => lines(programs.iter().filter(|program| program.blast)),
+        "pages" => lines(programs.iter()),
+        _ => match command {
+            None => man::overview(programs),
+            Some(name) => man::page(find(programs, &name)?),
+        },
+    };
+    io::stdout().write_all(made.as_bytes()).map_err(|error| output_error(&error))
+}
+
+fn lines<'a>(programs: impl Iterator<Item = &'a Program>) -> String {
+    programs.map(|program| format!("{}\n", program.name)).collect()
+}
+
+fn find<'a>(programs: &'a [Program], name: &str) -> Result<&'a Program, CliError> {
+    programs.iter().find(|program| program.name == name).ok_or_else(|| {
+        let message =
+            format!("Error: there is no command '{name}' (-command); 'fleetblast help' lists them");
+        CliError::new(exit::INPUT, message)
+    })
+}
+
+/// What a shell offers as the value of an option.
+enum Offer {
+    /// There is no value.
+    Flag,
+    /// Names of files.
+    Files,
+    /// These words.
+    Words(&'static [&'static str]),
+    /// Nothing: numbers and the like.
+    Nothing,
+}
+
+impl Offer {
+    fn of(option: &OptionSpec) -> Self {
+        // A file may be behind a text, too: a list of identifiers, a database.
+        let named = |part: &str| option.label.contains(part);
+        let file = ["file", "database", "dbname", "directory"].into_iter().any(named);
+        match (option.kind, option.words()) {
+            (Kind::Flag, _) => Offer::Flag,
+            (_, words) if !words.is_empty() => Offer::Words(words),
+            (Kind::Boolean, _) => Offer::Words(&["false", "true"]),
+            (Kind::InputFile | Kind::OutputFile, _) => Offer::Files,
+            (Kind::Text, _) if file => Offer::Files,
+            _ => Offer::Nothing,
+        }
+    }
+}
+
+/// The options that a shell offers: what would be refused is left out.
+fn offered(program: &Program) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+    program.all().filter(|option| option.supported)
+}
+
+/// One line on an option: the first of its help, without what points to the next ones.
+fn summary(option: &OptionSpec) -> &'static str {
+    let line = option.help.first().copied().unwrap_or_default();
+    line.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ':' | ','))
+}
+
+/// A word of a shell script, in single quotes.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::blastp::BLASTP;
+    use crate::options::doctor::DOCTOR;
+
+    #[test]
+    fn what_is_offered_follows_the_table() {
+        let offer = |name| Offer::of(BLASTP.find(name).expect("an option"));
+        assert!(matches!(offer("html"), Offer::Flag));
+        assert!(matches!(offer("query"), Offer::Files));
+        assert!(matches!(offer("db"), Offer::Files));
+        assert!(matches!(offer("gilist"), Offer::Files));
+        assert!(matches!(offer("checkpoint"), Offer::Files));
+        assert!(matches!(offer("soft_masking"), Offer::Words(["false", "true"])));
+        assert!(matches!(offer("evalue"), Offer::Nothing));
+        assert!(matches!(offer("outfmt"), Offer::Nothing));
+        assert!(matches!(offer("task"), Offer::Words(["blastp", "blastp-fast", "blastp-short"])));
+        assert!(offered(&BLASTP).all(|option| option.name != "remote"));
+        assert!(offered(&BLASTP).any(|option| option.name == "ranks"));
+    }
+
+    #[test]
+    fn no_text_ends_a_string_of_the_script() {
+        assert_eq!(quoted("a 'b' c"), r"'a '\''b'\'' c'");
+        let programs = [BLASTP, DOCTOR];
+        for script in [fish::completions(&programs), zsh::completions(&programs)] {
+            let quotes = script.replace(r"'\''", "").matches('\'').count();
+            assert!(quotes > 100 && quotes.is_multiple_of(2), "{quotes} quotes");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Completions for zsh.
+
+use super::{Offer, WITHOUT_COMMAND, offered, quoted, summary};
+use crate::options::spec::{OptionSpec, Program};
+
+const DISPATCH: &str = r#"
+  local program=${words[1]:t}
+  if [[ $program == fleetblast ]]; then
+    if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
+      _describe command commands
+      return
+    fi
+    shift words
+    (( CURRENT-- ))
+    program=$words[1]
+  fi
+  case $program in
+"#;
+
+/// The script.
+pub fn completions(programs: &[Program]) -> String {
+    let links = programs.iter().filter(|program| program.blast).map(|program| program.name);
+    let called: Vec<&str> = ["fleetblast"].into_iter().chain(links).collect();
+    let mut script = format!("#compdef {}\n", called.join(" "));
+    script += "# Completions of fleetblast for zsh, made by 'fleetblast generate zsh'.\n\n";
+    script += "_fleetblast() {\n  local -a commands=(\n";
+    for program in programs {
+        script += &format!("    {}\n", quoted(&format!("{}:{}", program.name, program.about)));
+    }
+    for word in WITHOUT_COMMAND {
+        script += &format!("    {}\n", quoted(word));
+    }
+    script += "  )";
+    script += DISPATCH;
+    for program in programs {
+        script += &format!("    {})\n      _arguments", program.name);
+        for option in offered(program) {
+            script += &format!(" \\\n        {}", quoted(&specification(option)));
+        }
+        if let Some(option) = program.lone.and_then(|name| program.find(name)) {
+            script += &format!(" \\\n        {}", quoted(&format!("1{}", value(option))));
+        }
+        script += "\n      ;;\n";
+    }
+    script + "  esac\n}\n\n_fleetblast \"$@\"\n"
+}
+
+/// An option as `_arguments` takes it.
+fn specification(option: &OptionSpec) -> String {
+    let about = summary(option).replace('[', r"\[").replace(']', r"\]");
+    format!("-{}[{about}]{}", option.name, value(option))
+}
+
+/// The value of an option likewise.
+fn value(option: &OptionSpec) -> String {
+    let label = option.label.replace(':', r"\:");
+    match Offer::of(option) {
+        Offer::Flag => String::new(),
+        Offer::Files => format!(":{label}:_files"),
+        Offer::Words(words) => format!(":{label}:({})", words.join(" ")),
+        Offer::Nothing => format!(":{label}: "),
+    }
+}

@@ -1,0 +1,36 @@
+//! What somebody may have meant who typed a name that does not exist.
+
+/// Names less like what was typed than this are no guess worth telling.
+const LIKE: f64 = 0.8;
+
+/// The name that is most like a word, if one is like it at all; the first of equals.
+pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+    let mut best = None;
+    let mut likest = LIKE;
+    for name in names {
+        let like = strsim::jaro(word, name);
+        if like > likest {
+            (best, likest) = (Some(name), like);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::blastp::BLASTP;
+
+    #[test]
+    fn typing_errors_are_guessed_and_nothing_else() {
+        let guess = |word| nearest(word, BLASTP.all().map(|option| option.name));
+        assert_eq!(guess("evalu"), Some("evalue"));
+        assert_eq!(guess("eval"), Some("evalue"));
+        assert_eq!(guess("num-threads"), Some("num_threads"));
+        assert_eq!(guess("threads"), Some("num_threads"));
+        assert_eq!(guess("max_targets"), Some("max_target_seqs"));
+        assert_eq!(guess("qurey"), Some("query"));
+        assert_eq!(guess("outfm"), Some("outfmt"));
+        assert_eq!((guess("i"), guess("zzz"), guess("")), (None, None, None));
+    }
+}

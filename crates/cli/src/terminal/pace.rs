@@ -1,0 +1,111 @@
+//! How long a search still takes.
+
+use std::time::Duration;
+
+/// Nothing is told of the time left before.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// The rate at which a search gets on: a mean over all of it in which a moment counts in proportion to its time from
+/// the begin. So it becomes steadier as the search goes on, and forgets how it began.
+#[derive(Debug, Default)]
+pub struct Pace {
+    /// When it was looked at last, from the begin, and what was done then.
+    last: (Duration, f64),
+    /// What is done in a second.
+    rate: f64,
+}
+
+impl Pace {
+    /// So much is done after so long.
+    pub fn note(&mut self, at: Duration, done: f64) {
+        let (before, was) = self.last;
+        let passed = at.saturating_sub(before).as_secs_f64();
+        if passed > 0.0 {
+            let weight = (2.0 * passed / at.as_secs_f64()).min(1.0);
+            self.rate += weight * ((done - was).max(0.0) / passed - self.rate);
+            self.last = (at, done);
+        }
+    }
+
+    /// The time that `rest` takes; nothing as long as that cannot be told.
+    pub fn left(&self, rest: f64) -> Option<Duration> {
+        let seconds = rest.max(0.0) / self.rate;
+        let told = self.last.0 >= SETTLED && self.rate > 0.0;
+        told.then(|| Duration::try_from_secs_f64(seconds).ok()).flatten()
+    }
+}
+
+/// `1:02:03`, or `2:03` below an hour.
+pub fn clock(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        hours => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told of the time left, five times a second, if `done` tells what is done when.
+    fn told(until: f64, total: f64, done: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        let mut pace = Pace::default();
+        let mut told = Vec::new();
+        for tick in 1..(until * 5.0) as u32 {
+            let at = f64::from(tick) / 5.0;
+            pace.note(Duration::from_secs_f64(at), done(at));
+            if let Some(left) = pace.left(total - done(at)) {
+                told.push((at, left.as_secs_f64()));
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn an_even_search_is_told_exactly() {
+        let told = told(100.0, 50.0, |at| at / 2.0);
+        assert!(told.len() > 490, "{}", told.len());
+        for (at, left) in told {
+            assert!((at + left - 100.0).abs() < 1e-6, "{left} s left at {at}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_uneven_stages_do_not_shake_it() {
+        // Blocks of 5 s: 80 % of each in the first 3 s, the rest in 2 s.
+        let done = |at: f64| {
+            let (block, within) = ((at / 5.0).floor(), at % 5.0);
+            block + if within < 3.0 { 0.8 * within / 3.0 } else { 0.8 + 0.1 * (within - 3.0) }
+        };
+        let told = told(100.0, 20.0, done);
+        let late: Vec<_> = told.iter().filter(|(at, _)| *at > 10.0).collect();
+        assert!(late.len() > 400);
+        for &(at, left) in late {
+            assert!((at + left - 100.0).abs() < 10.0, "{left} s left at {at}");
+        }
+    }
+
+    #[test]
+    fn a_slow_begin_is_forgotten() {
+        // Nothing for 10 s, while the database is read; then one a second until 110 s.
+        let told = told(110.0, 100.0, |at| (at - 10.0).max(0.0));
+        let (at, left) = *told.iter().find(|(at, _)| *at >= 60.0).expect("told");
+        assert!((at + left - 110.0).abs() < 3.0, "{left} s left at {at}");
+    }
+
+    #[test]
+    fn nothing_is_told_of_nothing() {
+        assert_eq!(told(0.9, 1.0, |at| at), []);
+        assert_eq!(told(30.0, 1.0, |_| 0.0), []);
+    }
+
+    #[test]
+    fn a_clock_has_hours_if_needed() {
+        let text = |seconds| clock(Duration::from_secs(seconds));
+        assert_eq!((text(0), text(61)), ("0:00".into(), "1:01".into()));
+        assert_eq!(text(3_723), "1:02:03");
+        assert_eq!(clock(Duration::from_millis(59_600)), "1:00");
+    }
+}
