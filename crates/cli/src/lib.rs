@@ -18,6 +18,7 @@ pub mod program;
 pub mod report;
 pub mod run;
 pub mod simulate;
+mod standard;
 pub mod terminal;
 mod threads;
 pub mod timing;

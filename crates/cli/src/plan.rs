@@ -31,6 +31,7 @@ pub use self::threads::Split;
 use crate::error::CliError;
 use crate::options::number;
 use crate::options::typed::BlastpOptions;
+use crate::run::output;
 use crate::terminal::When;
 
 /// Variables that change what BLAST+ reports and that FleetBLAST does not know.
@@ -143,6 +144,27 @@ impl Host<'static> {
     }
 }
 
+/// What the options name, and the format that BLAST+ looks at before.
+struct Named {
+    choice: format::Choice,
+    subjects: Subjects,
+    restriction: Option<Restriction>,
+    query: Source,
+    out: Target,
+}
+
+impl Named {
+    fn new(options: &BlastpOptions) -> Result<Self, CliError> {
+        Ok(Named {
+            choice: format::Choice::parse(&options.outfmt)?,
+            subjects: input::subjects(options)?,
+            restriction: restrict::restriction(options)?,
+            query: input::source("query", &options.query)?,
+            out: input::target("out", &options.out)?,
+        })
+    }
+}
+
 impl Plan {
     /// Makes a plan. Warnings, complete lines for standard error, are added even if there is no plan in the end.
     ///
@@ -156,11 +178,19 @@ impl Plan {
         warnings: &mut Vec<String>,
     ) -> Result<Self, CliError> {
         refuse_unsupported(options, host)?;
-        let choice = format::Choice::parse(&options.outfmt)?;
-        let subjects = input::subjects(options)?;
-        let restriction = restrict::restriction(options)?;
-        let query = input::source("query", &options.query)?;
-        let out = input::target("out", &options.out)?;
+        let named = Named::new(options)?;
+        let out = named.out.clone();
+        let plan = Self::with_files(named, options, host, warnings);
+        // From here on BLAST+ has the report open.
+        plan.inspect_err(|_| output::leave_empty(&out))
+    }
+
+    fn with_files(
+        Named { choice, subjects, restriction, query, out }: Named,
+        options: &BlastpOptions,
+        host: &Host<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, CliError> {
         // Better now than after the search.
         for (name, file) in [("timing", &options.timing), ("trace", &options.fleet.trace)] {
             if let Some(file) = file {

@@ -1,7 +1,6 @@
 //! From the arguments of the process to its exit code.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
@@ -13,7 +12,7 @@ use crate::blastdbcmd;
 use crate::blastp;
 use crate::dbcheck;
 use crate::doctor;
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::makeblastdb;
 use crate::messages::complain;
 use crate::options::blastdbcmd::BLASTDBCMD;
@@ -30,6 +29,7 @@ use crate::options::usage::Name;
 use crate::plan::{Host, Plan};
 use crate::report;
 use crate::simulate;
+use crate::standard::print;
 
 const ABOUT: &str = "\
 FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
@@ -88,9 +88,7 @@ const COMMANDS: [Command; 7] = [
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let result = dispatch(&arguments);
-    let flushed = io::stdout().flush().map_err(|error| output_error(&error));
-    match result.and(flushed) {
+    match dispatch(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {
@@ -160,8 +158,4 @@ fn told_once<T>(result: Result<T, CliError>) -> Result<T, CliError> {
             CliError::new(error.exit_code, "")
         }),
     }
-}
-
-fn print(text: &str) -> Result<(), CliError> {
-    io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
 }

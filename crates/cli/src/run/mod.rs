@@ -7,6 +7,7 @@ mod fasta;
 pub(crate) mod interrupt;
 mod masks;
 pub(crate) mod output;
+pub(crate) mod part;
 pub(crate) mod queries;
 pub(crate) mod report;
 pub(crate) mod scan;
