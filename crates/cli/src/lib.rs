@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod error;
 pub mod fleet;
 pub mod makeblastdb;
+pub mod memory;
 mod messages;
 pub mod options;
 pub mod plan;

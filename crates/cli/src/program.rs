@@ -1,9 +1,10 @@
 //! From the arguments of the process to its exit code.
 
 use std::ffi::{OsStr, OsString};
+use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use fleetblast_mpi::speaks_for_all;
@@ -14,6 +15,7 @@ use crate::dbcheck;
 use crate::doctor;
 use crate::error::{CliError, exit};
 use crate::makeblastdb;
+use crate::memory;
 use crate::messages::complain;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastp::BLASTP;
@@ -87,8 +89,22 @@ const COMMANDS: [Command; 7] = [
 
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    memory::prepare();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    match dispatch(&arguments) {
+    // The stack of the first thread grows as it is used: where memory is limited that may fail at any place, by a signal.
+    let thread = thread::Builder::new().name("main".to_owned());
+    match thread.spawn(move || ended(&arguments)).map(JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(panic)) => panic::resume_unwind(panic),
+        Err(error) => {
+            complain(&memory::message(format_args!("a thread cannot be started: {error}")));
+            ExitCode::from(exit::MEMORY)
+        }
+    }
+}
+
+fn ended(arguments: &[OsString]) -> ExitCode {
+    match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {

@@ -417,6 +417,8 @@ impl DbError {
             | Self::MissingList { .. }
             | Self::AliasNumber { .. }
             | Self::Header { .. } => 255,
+            Self::Memory { .. } => 4,
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => 4,
             _ => 2,
         }
     }

@@ -35,7 +35,7 @@ use crate::run::interrupt::Watch;
 pub fn run(given: &Given) -> Result<(), CliError> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
-    let watch = Watch::start().map_err(|error| CliError::output(&error))?;
+    let watch = Watch::start()?;
     let sink = Sink::create(Path::new(&options.out), options.kind).map_err(|e| refused(&e))?;
     *watch.unfinished() = Some(sink.directory().to_path_buf());
     let now = now();

@@ -60,8 +60,8 @@ impl Output {
             Target::Stdout => Path::new("standard output"),
             Target::File(path) => path,
         };
+        let watch = Watch::start()?;
         let open = || {
-            let watch = Watch::start()?;
             let (file, wanted) = match target {
                 Target::Stdout => (standard::output()?, None),
                 Target::File(path) => open_file(path, &watch)?,
