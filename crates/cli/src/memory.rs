@@ -72,7 +72,8 @@ fn told(memory: *mut u8, size: usize) -> *mut u8 {
 
 /// Prepares for the end: sets something aside, and has panics for want of a thread end the process in order.
 pub fn prepare() {
-    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a new mapping at an address of the system's choice changes no other memory.
     let reserve = unsafe { libc::mmap(ptr::null_mut(), RESERVE, access, kind, -1, 0) };
     if reserve != libc::MAP_FAILED {
@@ -94,7 +95,9 @@ pub(crate) fn before_the_end(work: impl Fn() + Send + 'static) {
 
 /// Ends the process if a panic is for want of a thread.
 fn hook(info: &PanicHookInfo) {
-    if let Some(what) = text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want))) {
+    if let Some(what) =
+        text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
+    {
         end(format_args!("{what}"));
     }
 }

@@ -9,6 +9,9 @@ use crate::memory;
 /// A system that does not start them.
 pub(crate) fn pool(count: usize) -> Result<rayon::ThreadPool, CliError> {
     rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| {
-        CliError::new(exit::MEMORY, memory::message(format_args!("cannot start {count} threads: {error}")))
+        CliError::new(
+            exit::MEMORY,
+            memory::message(format_args!("cannot start {count} threads: {error}")),
+        )
     })
 }

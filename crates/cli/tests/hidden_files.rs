@@ -149,7 +149,8 @@ fn an_interrupted_run_removes_its_detour() {
 fn a_report_with_several_names_keeps_them() {
     let sandbox = Sandbox::new();
     let expected = sandbox.run(&[]).stdout;
-    for (number, more) in [&[][..], &["-ranks", "2"], &["-checkpoint", "kept"]].iter().enumerate() {
+    let places = [&[][..], &["-ranks", "2"], &["-checkpoint", "kept"]];
+    for (number, more) in places.into_iter().enumerate() {
         let (one, other) = (format!("one{number}"), format!("other{number}"));
         sandbox.write(&one, "an older report that is longer than the new one\n".repeat(100));
         fs::hard_link(sandbox.path(&one), sandbox.path(&other)).expect("a link");
@@ -202,7 +203,10 @@ fn a_run_that_was_taken_for_dead_does_not_publish_when_it_wakes_up() {
     let output = first.end();
     let said = message(&output);
     assert!(matches!(output.status.code(), Some(1 | 6)), "{said}");
-    assert!(!sandbox.path("report").exists() || fs::read(sandbox.path("report")).expect("a file").is_empty());
+    assert!(
+        !sandbox.path("report").exists()
+            || fs::read(sandbox.path("report")).expect("a file").is_empty()
+    );
     second.signal("CONT");
     succeeded(&second.end());
     assert_eq!(fs::read(sandbox.path("report")).expect("a report"), expected);

@@ -51,11 +51,7 @@ pub(crate) fn owner_in(directory: &Path) -> Result<u32, Error> {
 }
 
 /// Opens a file that has to be one of `owner`'s, and no link to one: what others put there is not the job's.
-pub(crate) fn open_own(
-    options: &mut OpenOptions,
-    path: &Path,
-    owner: u32,
-) -> Result<File, Error> {
+pub(crate) fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
     let file = match options.custom_flags(flags.bits() as i32).open(path) {

@@ -10,8 +10,8 @@ use crate::error::CliError;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
-use crate::standard::print;
 use crate::plan;
+use crate::standard::print;
 use crate::threads::pool;
 
 /// Bytes that a thread checks at a time.

@@ -15,8 +15,8 @@ use crate::error::{CliError, exit};
 use crate::options::doctor::DOCTOR;
 use crate::options::parse::Given;
 use crate::options::values::Values;
-use crate::standard::print;
 use crate::plan;
+use crate::standard::print;
 
 /// Runs the program.
 ///

@@ -25,6 +25,7 @@ use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
 use crate::error::{CliError, exit};
+use crate::memory;
 use crate::options::parse::Given;
 use crate::run::interrupt::Watch;
 
@@ -163,6 +164,7 @@ fn refused(error: &Error) -> CliError {
         Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
             creation(&problem.to_string())
         }
+        _ if error.is_for_memory() => CliError::new(exit::MEMORY, memory::message(error)),
         Error::Write { .. } | Error::Table { .. } => CliError::output(error),
         _ => creation(&error.to_string()),
     }

@@ -30,8 +30,8 @@ use crate::messages::warn;
 use crate::plan::{self, Plan, Split};
 use crate::terminal::Progress;
 use crate::threads::pool;
-use crate::trace::{Kind, Lane};
 use crate::timing::{Loading, Timing, Usage};
+use crate::trace::{Kind, Lane};
 
 /// Runs a protein search in this process.
 ///

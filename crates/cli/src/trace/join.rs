@@ -33,7 +33,8 @@ pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
 
 /// Opens a part: a file of this owner, and no link.
 fn open_part(path: &Path, owner: u32) -> io::Result<File> {
-    let file = File::options().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path)?;
+    let file =
+        File::options().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path)?;
     match file.metadata()?.uid() == owner {
         true => Ok(file),
         false => {
