@@ -15,9 +15,7 @@ use crate::run::output::leave_empty;
 /// Whatever ends the run early. Where no file was, an empty one is left then, unless a signal ended it.
 pub fn run(plan: Plan) -> Result<(), CliError> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
-    if let Some(out) = out.clone() {
-        memory::before_the_end(move || leave_empty(&out));
-    }
+    let _last = out.clone().map(|out| memory::before_the_end(move || leave_empty(&out)));
     search(plan).inspect_err(|error| {
         if let Some(out) = out.filter(|_| error.exit_code != exit::DRAINED) {
             leave_empty(&out);

@@ -10,8 +10,8 @@ use std::any::Any;
 use std::fmt::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::ptr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::exit;
 
@@ -36,8 +36,21 @@ pub struct Telling;
 static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
 /// The thread that ends the process.
 static ENDING: AtomicI32 = AtomicI32::new(0);
-/// What is done before the end, the last first.
-static LAST_WORKS: Mutex<Vec<Box<dyn Fn() + Send>>> = Mutex::new(Vec::new());
+/// What is done before the end, by number, the last first.
+static LAST_WORKS: Mutex<Vec<(u64, Work)>> = Mutex::new(Vec::new());
+
+type Work = Box<dyn Fn() + Send>;
+
+/// Something that is done before the end, as long as this is kept.
+pub(crate) struct LastWork(u64);
+
+impl Drop for LastWork {
+    fn drop(&mut self) {
+        if let Ok(mut works) = LAST_WORKS.lock() {
+            works.retain(|(number, _)| *number != self.0);
+        }
+    }
+}
 
 // SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is null.
 unsafe impl GlobalAlloc for Telling {
@@ -87,10 +100,11 @@ pub fn prepare() {
 }
 
 /// Has something done before the process ends for want of memory. It must not wait for a lock.
-pub(crate) fn before_the_end(work: impl Fn() + Send + 'static) {
-    if let Ok(mut works) = LAST_WORKS.lock() {
-        works.push(Box::new(work));
-    }
+pub(crate) fn before_the_end(work: impl Fn() + Send + 'static) -> LastWork {
+    let mut works = LAST_WORKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = works.last().map_or(0, |(number, _)| number + 1);
+    works.push((number, Box::new(work)));
+    LastWork(number)
 }
 
 /// Ends the process if a panic is for want of a thread.
@@ -122,7 +136,7 @@ fn end(what: fmt::Arguments) -> ! {
             say(what);
             give_back();
             if let Ok(works) = LAST_WORKS.try_lock() {
-                works.iter().rev().for_each(|work| work());
+                works.iter().rev().for_each(|(_, work)| work());
             }
         }
         // Even the reserve did not suffice.

@@ -18,7 +18,7 @@ use sandbox::{Sandbox, message, query};
 /// More than enough on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Queries of a job that can be stopped while it is under way.
-const MANY: usize = 4_000;
+const MANY: usize = 1_500;
 
 fn parts(sandbox: &Sandbox) -> Vec<String> {
     sandbox.names().into_iter().filter(|name| name.ends_with(".part")).collect()
@@ -170,7 +170,11 @@ fn a_report_with_several_names_keeps_them() {
 fn stopped(sandbox: &Sandbox) -> Run {
     let before = parts(sandbox);
     let mut run = Run::start(sandbox, &JOB);
-    until("a hidden report", || parts(sandbox).len() > before.len());
+    // Its own, after it has removed that of an earlier run.
+    until("a hidden report", || {
+        let now = parts(sandbox);
+        !now.is_empty() && now.iter().all(|name| !before.contains(name))
+    });
     run.signal("STOP");
     run
 }
@@ -198,7 +202,6 @@ fn a_run_that_was_taken_for_dead_does_not_publish_when_it_wakes_up() {
     take_over(&sandbox);
     // Another one is under way when it wakes up ...
     let mut second = stopped(&sandbox);
-    assert_eq!(parts(&sandbox).len(), 1, "the file of the first is removed");
     first.signal("CONT");
     let output = first.end();
     let said = message(&output);

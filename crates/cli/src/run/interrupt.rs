@@ -11,7 +11,7 @@ use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::error::{CliError, exit};
-use crate::memory;
+use crate::memory::{self, LastWork};
 
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
@@ -27,6 +27,8 @@ pub struct Watch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
     signals: Handle,
     thread: Option<JoinHandle<()>>,
+    /// The same if there is no more memory.
+    _last: LastWork,
 }
 
 impl Watch {
@@ -46,7 +48,7 @@ impl Watch {
         let mut signals = Signals::new(ending().chain([SIGXFSZ]))?;
         let unfinished = Arc::new(Mutex::new(None));
         let shared = unfinished.clone();
-        remove_before_the_end(&unfinished);
+        let last = remove_before_the_end(&unfinished);
         let handle = signals.handle();
         let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
@@ -58,7 +60,7 @@ impl Watch {
                 let _ = emulate_default_handler(signal);
             }
         })?;
-        Ok(Watch { unfinished, signals: handle, thread: Some(thread) })
+        Ok(Watch { unfinished, signals: handle, thread: Some(thread), _last: last })
     }
 
     /// The file or directory to remove. As long as the lock is held, no signal ends the process.
@@ -79,7 +81,7 @@ impl Drop for Watch {
 }
 
 /// Has the file removed if the process ends for want of memory.
-fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) {
+fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
     let unfinished = Arc::downgrade(unfinished);
     memory::before_the_end(move || {
         let Some(unfinished) = unfinished.upgrade() else { return };
@@ -89,7 +91,7 @@ fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) {
         {
             remove(path);
         }
-    });
+    })
 }
 
 fn remove(path: &Path) {
