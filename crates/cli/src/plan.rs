@@ -155,13 +155,22 @@ struct Named {
 
 impl Named {
     fn new(options: &BlastpOptions) -> Result<Self, CliError> {
-        Ok(Named {
-            choice: format::Choice::parse(&options.outfmt)?,
-            subjects: input::subjects(options)?,
-            restriction: restrict::restriction(options)?,
-            query: input::source("query", &options.query)?,
-            out: input::target("out", &options.out)?,
-        })
+        let choice = format::Choice::parse(&options.outfmt)?;
+        let subjects = input::subjects(options)?;
+        let restriction = restrict::restriction(options)?;
+        let query = input::source("query", &options.query)?;
+        let out = input::target("out", &options.out)?;
+        // Better now than after the search.
+        for (name, file) in [("timing", &options.timing), ("trace", &options.fleet.trace)] {
+            if let Some(file) = file {
+                let file = input::target(name, file)?;
+                input::refuse_same_file(&out, name, &file)?;
+            }
+        }
+        if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
+            return Err(CliError::query_options("-trace needs a file, not standard output"));
+        }
+        Ok(Named { choice, subjects, restriction, query, out })
     }
 }
 
@@ -191,16 +200,6 @@ impl Plan {
         host: &Host<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, CliError> {
-        // Better now than after the search.
-        for (name, file) in [("timing", &options.timing), ("trace", &options.fleet.trace)] {
-            if let Some(file) = file {
-                let file = input::target(name, file)?;
-                input::refuse_same_file(&out, name, &file)?;
-            }
-        }
-        if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
-            return Err(CliError::query_options("-trace needs a file, not standard output"));
-        }
         let seg = search::seg(&options.seg)?;
         let query_range = input::range(options.query_loc.as_deref(), "query")?;
         let (report, hitlist_size) = format::report(choice, options, warnings)?;
