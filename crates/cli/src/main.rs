@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+use fleetblast_cli::memory::Telling;
+use fleetblast_cli::program;
+
+#[global_allocator]
+static ALLOCATOR: Telling = Telling;
+
 fn main() -> ExitCode {
-    fleetblast_cli::program::main(std::env::args_os())
+    program::main(std::env::args_os())
 }

@@ -31,6 +31,7 @@ pub use self::threads::Split;
 use crate::error::CliError;
 use crate::options::number;
 use crate::options::typed::BlastpOptions;
+use crate::run::output;
 use crate::terminal::When;
 
 /// Variables that change what BLAST+ reports and that FleetBLAST does not know.
@@ -143,19 +144,17 @@ impl Host<'static> {
     }
 }
 
-impl Plan {
-    /// Makes a plan. Warnings, complete lines for standard error, are added even if there is no plan in the end.
-    ///
-    /// # Errors
-    /// The first thing wrong, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`, blast_args.cpp): output
-    /// format, subjects, query and output files, filter, ranges, use of the format, composition, and then the values
-    /// that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
-    pub fn new(
-        options: &BlastpOptions,
-        host: &Host<'_>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Self, CliError> {
-        refuse_unsupported(options, host)?;
+/// What the options name, and the format that BLAST+ looks at before.
+struct Named {
+    choice: format::Choice,
+    subjects: Subjects,
+    restriction: Option<Restriction>,
+    query: Source,
+    out: Target,
+}
+
+impl Named {
+    fn new(options: &BlastpOptions) -> Result<Self, CliError> {
         let choice = format::Choice::parse(&options.outfmt)?;
         let subjects = input::subjects(options)?;
         let restriction = restrict::restriction(options)?;
@@ -171,6 +170,36 @@ impl Plan {
         if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
             return Err(CliError::query_options("-trace needs a file, not standard output"));
         }
+        Ok(Named { choice, subjects, restriction, query, out })
+    }
+}
+
+impl Plan {
+    /// Makes a plan. Warnings, complete lines for standard error, are added even if there is no plan in the end.
+    ///
+    /// # Errors
+    /// The first thing wrong, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`, blast_args.cpp): output
+    /// format, subjects, query and output files, filter, ranges, use of the format, composition, and then the values
+    /// that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
+    pub fn new(
+        options: &BlastpOptions,
+        host: &Host<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, CliError> {
+        refuse_unsupported(options, host)?;
+        let named = Named::new(options)?;
+        let out = named.out.clone();
+        let plan = Self::with_files(named, options, host, warnings);
+        // From here on BLAST+ has the report open.
+        plan.inspect_err(|_| output::leave_empty(&out))
+    }
+
+    fn with_files(
+        Named { choice, subjects, restriction, query, out }: Named,
+        options: &BlastpOptions,
+        host: &Host<'_>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, CliError> {
         let seg = search::seg(&options.seg)?;
         let query_range = input::range(options.query_loc.as_deref(), "query")?;
         let (report, hitlist_size) = format::report(choice, options, warnings)?;

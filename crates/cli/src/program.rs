@@ -1,10 +1,10 @@
 //! From the arguments of the process to its exit code.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use fleetblast_mpi::speaks_for_all;
@@ -13,10 +13,11 @@ use crate::blastdbcmd;
 use crate::blastp;
 use crate::dbcheck;
 use crate::doctor;
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::generate;
 use crate::hint;
 use crate::makeblastdb;
+use crate::memory;
 use crate::messages::complain;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastp::BLASTP;
@@ -34,6 +35,7 @@ use crate::options::usage::{self, Name};
 use crate::plan::{Host, Plan};
 use crate::report;
 use crate::simulate;
+use crate::standard::print;
 
 const ABOUT: &str = "\
 FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
@@ -90,10 +92,22 @@ const COMMANDS: [Command; 8] = [
 
 /// Runs the program. The first argument is the name it was called by.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    memory::prepare();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let result = dispatch(&arguments);
-    let flushed = io::stdout().flush().map_err(|error| output_error(&error));
-    match result.and(flushed) {
+    // The stack of the first thread grows as it is used: where memory is limited that may fail at any place, by a signal.
+    let thread = thread::Builder::new().name("main".to_owned());
+    match thread.spawn(move || ended(&arguments)).map(JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(panic)) => panic::resume_unwind(panic),
+        Err(error) => {
+            complain(&memory::message(format_args!("a thread cannot be started: {error}")));
+            ExitCode::from(exit::MEMORY)
+        }
+    }
+}
+
+fn ended(arguments: &[OsString]) -> ExitCode {
+    match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {
@@ -214,8 +228,4 @@ fn told_once<T>(result: Result<T, CliError>) -> Result<T, CliError> {
             CliError::new(error.exit_code, "")
         }),
     }
-}
-
-fn print(text: &str) -> Result<(), CliError> {
-    io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
 }

@@ -1,6 +1,7 @@
 //! Threads that search.
 
 use crate::error::{CliError, exit};
+use crate::memory;
 
 /// A pool of so many threads.
 ///
@@ -8,6 +9,9 @@ use crate::error::{CliError, exit};
 /// A system that does not start them.
 pub(crate) fn pool(count: usize) -> Result<rayon::ThreadPool, CliError> {
     rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| {
-        CliError::new(exit::UNKNOWN, format!("Cannot start {count} threads: {error}"))
+        CliError::new(
+            exit::MEMORY,
+            memory::message(format_args!("cannot start {count} threads: {error}")),
+        )
     })
 }

@@ -1,14 +1,14 @@
 //! Where the time went: measured per phase, written as JSON for `-timing`.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::error::{CliError, output_error};
+use crate::error::CliError;
+use crate::standard::print;
 
 /// What this process used so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -168,7 +168,7 @@ impl Timing {
         };
         let text = serde_json::to_string_pretty(self).map_err(|error| failed(&error))? + "\n";
         if path == Path::new("-") {
-            return io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error));
+            return print(&text);
         }
         fs::write(path, text).map_err(|error| failed(&error))
     }

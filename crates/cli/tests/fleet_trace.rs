@@ -90,6 +90,27 @@ fn a_trace_of_one_rank_is_as_it_was() {
 }
 
 #[test]
+fn a_search_without_ranks_has_a_trace_that_can_be_drawn_and_simulated() {
+    let sandbox = Sandbox::new();
+    let plain = succeeded(&sandbox.run(&["-query", "q.fa"]));
+    let events = traced(&sandbox, &[]);
+    assert_eq!(fs::read_to_string(sandbox.path("traced")).expect("a report"), plain);
+    let of = |kind: &str| events.iter().filter(|event| event["cat"] == kind).count();
+    assert_eq!((of("search"), of("align"), of("format"), of("write")), (1, 1, 1, 1));
+    let search = events.iter().find(|event| event["cat"] == "search").expect("a search");
+    assert_eq!((&search["args"]["block"], &search["args"]["partition"]), (&0.into(), &0.into()));
+    assert!(search["args"]["residues"].as_u64() > Some(0) && search["dur"].as_u64() > Some(0));
+    let written = events.iter().find(|event| event["cat"] == "write").expect("a write");
+    assert_eq!(written["args"]["bytes"], plain.len());
+    assert!(!sandbox.names().iter().any(|name| name.ends_with(".part")), "{:?}", sandbox.names());
+    succeeded(&fleetblast(&sandbox, &["report", "t.json"]));
+    let page = fs::read_to_string(sandbox.path("t.html")).expect("a page");
+    assert!(page.contains("1 rank searched 1 query") && !page.contains("NaN"), "{page}");
+    let simulated = succeeded(&fleetblast(&sandbox, &["simulate", "-trace", "t.json"]));
+    assert!(simulated.contains("1 partition, 1 block"), "{simulated}");
+}
+
+#[test]
 fn every_task_is_in_the_trace_once_and_the_report_is_the_same() {
     let sandbox = Sandbox::new();
     let plain = succeeded(&sandbox.run(&[]));

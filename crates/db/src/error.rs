@@ -414,6 +414,8 @@ impl DbError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
+            Self::Memory { .. } => 4,
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => 4,
             _ => 2,
         }
     }

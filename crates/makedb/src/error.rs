@@ -108,6 +108,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether memory is what was missing.
+    pub fn is_for_memory(&self) -> bool {
+        match self {
+            Self::Write { source, .. } | Self::Table { source: heed::Error::Io(source), .. } => {
+                source.kind() == io::ErrorKind::OutOfMemory
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Why a record cannot be stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordProblem {

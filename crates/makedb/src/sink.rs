@@ -1,5 +1,7 @@
 //! Where a database comes to be: in a directory of its own beside its place, until it is whole.
 
+mod private;
+
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -7,15 +9,12 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use self::private::Private;
 use crate::error::{Context, Error};
 use crate::options::Kind;
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 1 << 18;
-/// Bytes of a database's name that the temporary name repeats: file systems allow 255 in all.
-const NAME_KEPT: usize = 200;
-/// Temporary names tried, should runs that were killed have left directories.
-const NAMES_TRIED: u32 = 100;
 
 /// Last two letters of the files of a volume, the index first: without it there is no volume.
 const VOLUME_FILES: [&str; 19] = [
@@ -30,7 +29,7 @@ const SHARED_FILES: [&str; 5] = ["db", "os", "ot", "tf", "to"];
 pub struct Sink {
     /// Path of the database without extension.
     base: PathBuf,
-    directory: PathBuf,
+    directory: Private,
     kind: Kind,
     /// Volume, if it belongs to one, and last two letters of each file.
     files: Vec<(Option<u32>, &'static str)>,
@@ -46,32 +45,15 @@ impl Sink {
         let base = std::path::absolute(base).during("find", base)?;
         let parent = base.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).during("make the directory", parent)?;
-        let name = base.file_name().unwrap_or_default().as_bytes();
-        let kept = &name[..name.len().min(NAME_KEPT)];
-        let mut tried = 0;
-        loop {
-            let mut name = OsString::from(".");
-            name.push(OsStr::from_bytes(kept));
-            name.push(format!(".{}-{tried}.part", std::process::id()));
-            let directory = parent.join(name);
-            match fs::create_dir(&directory) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && tried < NAMES_TRIED =>
-                {
-                    tried += 1;
-                }
-                result => {
-                    result.during("make the directory", &directory)?;
-                    return Ok(Self { base, directory, kind, files: Vec::new(), done: false });
-                }
-            }
-        }
+        let name = base.file_name().unwrap_or_default();
+        let directory = Private::create(parent, name).during("make a directory in", parent)?;
+        Ok(Self { base, directory, kind, files: Vec::new(), done: false })
     }
 
     /// The directory that holds everything until [`commit`](Self::commit): what to remove, should
     /// the process be ended.
     pub fn directory(&self) -> &Path {
-        &self.directory
+        self.directory.path()
     }
 
     /// Path of the database without extension.
@@ -92,7 +74,7 @@ impl Sink {
     /// The path, for the time being, of a new file of the database.
     pub(crate) fn path(&mut self, volume: Option<u32>, letters: &'static str) -> PathBuf {
         self.files.push((volume, letters));
-        self.directory.join(file_name(OsStr::new("db"), volume, self.kind, letters))
+        self.directory.path().join(file_name(OsStr::new("db"), volume, self.kind, letters))
     }
 
     /// A new file of the database.
@@ -106,7 +88,7 @@ impl Sink {
 
     /// A file that is gone when it is closed.
     pub(crate) fn spool(&self) -> Result<File, Error> {
-        spool(&self.directory)
+        spool(self.directory.path())
     }
 
     /// Puts the files in their places, and removes those of an older database. Indices and the
@@ -126,7 +108,7 @@ impl Sink {
             let paths = files.into_iter().map(|(volume, letters)| {
                 let from = file_name(OsStr::new("db"), volume, self.kind, letters);
                 let volume = volume.filter(|_| !single);
-                (self.directory.join(from), self.place(volume, letters))
+                (self.directory.path().join(from), self.place(volume, letters))
             });
             paths.collect()
         };
@@ -145,7 +127,7 @@ impl Sink {
         }
         self.done = true;
         // Nothing is left in it; a file system that keeps it does no harm.
-        let _ = fs::remove_dir(&self.directory);
+        let _ = fs::remove_dir(self.directory.path());
         if let Some(parent) = self.base.parent() {
             // Not every file system can do that with directories.
             let _ = File::open(parent).and_then(|directory| directory.sync_all());
@@ -177,7 +159,7 @@ impl Drop for Sink {
     fn drop(&mut self) {
         if !self.done {
             // Best effort: the error that led here is what the user is told.
-            let _ = fs::remove_dir_all(&self.directory);
+            let _ = fs::remove_dir_all(self.directory.path());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::durable::{make_directory, parent, remove_file, sync_directory};
+use crate::durable::{make_directory, owner_in, parent, remove_file, sync_directory};
 use crate::error::{Context, Error};
 use crate::identity::Identity;
 use crate::job::{self, Job};
@@ -39,16 +39,18 @@ impl Checkpoint {
     /// * [`Error::Occupied`], [`Error::NoJob`], [`Error::NotEmpty`]: the directory is not as expected.
     /// * [`Error::Differs`]: its job is another one.
     /// * [`Error::Locked`]: another process uses it.
+    /// * [`Error::Foreign`]: somebody else has put something there.
     /// * [`Error::JobFile`], [`Error::Io`].
     pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
-        if start != Start::Resume {
+        if start != Start::Resume && !root.is_dir() {
             make_directory(root)?;
             sync_directory(parent(root))?;
         }
         // Before anything is written to a directory that may be somebody else's.
         check_entries(root, start)?;
-        let lock = Lock::take(root)?;
-        let mut job = match Job::read(root)? {
+        let owner = owner_in(root)?;
+        let lock = Lock::take(root, owner)?;
+        let mut job = match Job::read(root, owner)? {
             Some(_) if start == Start::New => return Err(Error::Occupied(root.to_path_buf())),
             None if start == Start::Resume => return Err(Error::NoJob(root.to_path_buf())),
             Some(job) => job,

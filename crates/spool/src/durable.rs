@@ -1,8 +1,12 @@
-//! Directory entries and small files that survive the end of the machine.
+//! Directory entries and small files that survive the end of the machine, in directories where others may write, too.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::error::{Context, Error};
 
@@ -18,12 +22,17 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes a directory, if it is not there, in one that is there. Its entry is not durable yet.
+/// Makes a directory, if it is not there, in one that is there; a link to one is none. Its entry is not durable yet.
 pub(crate) fn make_directory(path: &Path) -> Result<(), Error> {
     match fs::create_dir(path) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && is_directory(path) => Ok(()),
         result => result.during("make the directory", path),
     }
+}
+
+/// Whether there is a directory, and not just a link to one.
+pub(crate) fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
 }
 
 /// The directory in which `path` is an entry.
@@ -34,10 +43,36 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
+/// To whom files belong that this process makes in a directory: not always to its user, where a file system translates
+/// them.
+pub(crate) fn owner_in(directory: &Path) -> Result<u32, Error> {
+    let file = tempfile::tempfile_in(directory).and_then(|file| file.metadata());
+    file.map(|meta| meta.uid()).during("make a file in", directory)
+}
+
+/// Opens a file that has to be one of `owner`'s, and no link to one: what others put there is not the job's.
+pub(crate) fn open_own(options: &mut OpenOptions, path: &Path, owner: u32) -> Result<File, Error> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let foreign = |what: String| Error::Foreign { path: path.to_path_buf(), what };
+    let file = match options.custom_flags(flags.bits() as i32).open(path) {
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err(foreign("a link".to_owned()));
+        }
+        result => result.during("open", path)?,
+    };
+    let meta = file.metadata().during("read", path)?;
+    match (meta.is_file(), meta.uid()) {
+        (true, uid) if uid == owner => Ok(file),
+        (true, uid) => Err(foreign(format!("a file of another user (number {uid})"))),
+        (false, _) => Err(foreign("no regular file".to_owned())),
+    }
+}
+
 /// Replaces a file by one of the given contents, such that after any end of the machine it is there either as before or
-/// whole. It is first written to `aside`, in the same directory.
+/// whole. It is first written to `aside`, in the same directory, which is made anew: whatever has that name is removed.
 pub(crate) fn replace(path: &Path, aside: &Path, contents: &[u8]) -> Result<(), Error> {
-    let written: io::Result<()> = File::create(aside).and_then(|mut file| {
+    remove_file(aside)?;
+    let written: io::Result<()> = File::create_new(aside).and_then(|mut file| {
         file.write_all(contents)?;
         file.sync_all()
     });

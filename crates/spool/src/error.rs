@@ -107,6 +107,14 @@ pub enum Error {
         /// One of its entries.
         entry: String,
     },
+    /// A file that somebody else put in the place of one of the job's.
+    #[error("{} is {what}, which nothing is taken from; remove it, or name another directory", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: String,
+    },
     /// A job file that cannot be understood.
     #[error("{} does not describe a job: {what}; start the job as a new one in another directory", path.display())]
     JobFile {

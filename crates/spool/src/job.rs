@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::durable::replace;
+use crate::durable::{open_own, replace};
 use crate::error::{Context, Error};
 use crate::identity::Identity;
 
@@ -46,12 +46,14 @@ impl Job {
         Ok(Self { format: FORMAT, mark: xxh3_64(&text), runs: 0, identity: identity.clone() })
     }
 
-    /// The job of a directory, if it has one.
-    pub(crate) fn read(root: &Path) -> Result<Option<Self>, Error> {
+    /// The job of a directory, if it has one: a file of `owner`'s.
+    pub(crate) fn read(root: &Path, owner: u32) -> Result<Option<Self>, Error> {
         let path = root.join(NAME);
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            result => result.during("open", &path)?,
+        let file = match open_own(File::options().read(true), &path, owner) {
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            result => result?,
         };
         let mut text = Vec::new();
         file.take(MAX_BYTES).read_to_end(&mut text).during("read", &path)?;

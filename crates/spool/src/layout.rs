@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::durable::is_directory;
 use crate::error::{Context, Error};
 
 /// Writers that a run can have: 256 directories of 256 directories of 16 writers.
@@ -105,7 +106,7 @@ fn is_branch(name: &str) -> bool {
 /// The directories in `directory` whose names are those of branches.
 fn branches(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let names = entries(directory)?.into_iter().filter(|name| is_branch(name));
-    Ok(names.map(|name| directory.join(name)).filter(|path| path.is_dir()).collect())
+    Ok(names.map(|name| directory.join(name)).filter(|path| is_directory(path)).collect())
 }
 
 /// Removes a directory, unless something is in it.

@@ -20,6 +20,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{Timespec, Timestamps, UTIME_NOW, futimens};
 use serde::{Deserialize, Serialize};
 
+use crate::durable::open_own;
 use crate::error::{Context, Error};
 
 /// Name of the lock file.
@@ -73,17 +74,13 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes a directory into use.
-    pub(crate) fn take(root: &Path) -> Result<Self, Error> {
+    /// Takes a directory into use, in which this process's files belong to `owner`.
+    pub(crate) fn take(root: &Path, owner: u32) -> Result<Self, Error> {
         let path = root.join(NAME);
         for _ in 0..ATTEMPTS {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)
-                .during("open", &path)?;
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false);
+            let file = open_own(&mut options, &path, owner)?;
             let exclusive = try_lock(&file).during("lock", &path)?;
             // Its last holder may have removed it between the two.
             if !is_at(&file, &path) {

@@ -1,14 +1,17 @@
 //! Finding the records of a file, of which any part may be missing or damaged.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::durable::{open_own, owner_in};
 use crate::error::{Context, Error};
+use crate::job;
 use crate::layout::{FileId, Run};
 use crate::record::{HEADER_BYTES, Header, MAGIC, Place};
 
@@ -72,10 +75,13 @@ impl Run {
     /// Scans one of the [`files`](Self::files).
     ///
     /// # Errors
-    /// The file cannot be read. (Whatever its bytes are is no error.)
+    /// The file cannot be read. (Whatever its bytes are is no error.) [`Error::Foreign`]: it is not of the user whom the
+    /// job belongs to.
     pub fn scan(&self, file: FileId) -> Result<Scan, Error> {
         let path = self.path(file);
-        let source = File::open(&path).during("open", &path)?;
+        let job = fs::symlink_metadata(self.root.join(job::NAME)).map(|job| job.uid());
+        let owner = job.or_else(|_| owner_in(&self.root))?;
+        let source = open_own(File::options().read(true), &path, owner)?;
         scan(source, self.job, file).during("read", &path)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use fleetblast_db::SequenceKind;
@@ -12,6 +13,7 @@ use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::number;
 use crate::options::parse::Given;
 use crate::options::values::Values;
+use crate::standard;
 
 /// Taxids to look for, ascending.
 pub(super) type Taxids = BTreeSet<i32>;
@@ -196,7 +198,8 @@ impl Wanted {
 pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, CliError> {
     let contents = if path == "-" {
         let mut text = Vec::new();
-        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut text).map(|_| text)
+        let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));
+        read.map(|_| text)
     } else {
         fs::read(path)
     };

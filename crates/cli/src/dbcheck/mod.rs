@@ -1,17 +1,17 @@
 //! `fleetblast dbcheck`: is a database sound?
 
-use std::io::{self, Write};
 use std::time::Instant;
 
 use fleetblast_db::check::{self, Report};
 use fleetblast_db::load::{self, Purpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
 
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
+use crate::standard::print;
 use crate::threads::pool;
 
 /// Bytes that a thread checks at a time.
@@ -32,7 +32,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     let report = checked(&database, wish, threads)?;
     let seconds = start.elapsed().as_secs_f64();
     let text = describe(&text("db").to_string_lossy(), &report, seconds);
-    io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
+    print(&text)
 }
 
 /// Opens a database of the kind that `-dbtype` tells.

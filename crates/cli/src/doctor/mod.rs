@@ -7,16 +7,16 @@ mod measure;
 mod text;
 
 use std::fs;
-use std::io::{self, Write};
 use std::time::Duration;
 
 use self::measure::Findings;
 use crate::dbcheck;
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::options::doctor::DOCTOR;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
+use crate::standard::print;
 
 /// Runs the program.
 ///
@@ -34,11 +34,11 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     if let Some(method) = options.text("loader") {
         let wish = plan::wish(&method, None)?;
         let text = load::whole(&database, wish)?;
-        return io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error));
+        return print(&text);
     }
     let findings = Findings::measure(&text("db"), &database, sample, limit)?;
     let report = text::describe(&findings) + &advice::advise(&findings);
-    io::stdout().write_all(report.as_bytes()).map_err(|error| output_error(&error))?;
+    print(&report)?;
     if let Some(path) = options.text("json") {
         let failed = |error: &dyn std::fmt::Display| {
             CliError::output(format_args!("{error} (-json {})", path.to_string_lossy()))

@@ -72,8 +72,7 @@ pub fn render(
 }
 
 fn failure(plan: &Plan, error: &std::io::Error) -> CliError {
-    let trace = plan.fleet.trace.as_deref().unwrap_or_else(|| "".as_ref());
-    CliError::output(format_args!("{error} (-trace {})", trace.display()))
+    trace::failure(plan.fleet.trace.as_deref().unwrap_or_else(|| "".as_ref()), error)
 }
 
 const INPUT: &[Kind] = &[Kind::Load, Kind::Read];

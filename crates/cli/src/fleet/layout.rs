@@ -1,7 +1,6 @@
 //! How a search is laid out over its ranks, from what there is of queries, database, and memory.
 
 use std::fs;
-use std::io::{self, Write};
 
 use fleetblast_db::load::machine;
 #[cfg(feature = "mpi")]
@@ -12,10 +11,11 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
 use fleetblast_fleet::plan::{Plan as Layout, Request, Size};
 
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source};
 use crate::run::queries::BLOCK_RESIDUES;
 use crate::run::subjects::Target;
+use crate::standard;
 
 /// The ranks and what a host has for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
 /// # Errors
 /// Standard output that takes nothing.
 pub fn print(layout: &Layout) -> Result<(), CliError> {
-    writeln!(io::stdout(), "{layout}").map_err(|error| output_error(&error))
+    standard::print(&format!("{layout}\n"))
 }
 
 /// About how many blocks there will be, guessed by the size of the file; `None` if there is none.

@@ -134,7 +134,7 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
             _ => {}
         }
     }
-    let ended = ended.and_then(|()| publish(&whole));
+    let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
     if ended.is_ok() {
         remove(checkpoint);
     }
@@ -147,8 +147,8 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
 }
 
 /// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
-fn publish(whole: &Receiver<Whole>) -> Result<(), CliError> {
-    whole.try_iter().try_for_each(Whole::publish)
+fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), CliError> {
+    whole.try_iter().try_for_each(|whole| whole.publish(checkpoint))
 }
 
 /// Removes the checkpoint of a job whose report is complete.
@@ -221,7 +221,7 @@ impl<'a> Ends<'a> {
         }
         let checkpoint = checkpoint::open(plan, target)?;
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => Whole::kept(&plan.out, &run.root, run.job)?,
+            Some(run) => Whole::kept(&plan.out, run)?,
             None => Whole::new(Output::open(&plan.out)?)?,
         };
         Ok(Some((Ends { queries, output, progress }, checkpoint)))

@@ -26,6 +26,7 @@ use super::{Common, Ends, publish, remove, verdict};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::plan::Plan;
+use crate::run::output::leave_empty;
 use crate::run::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -74,7 +75,7 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
         Err(error) if error.message.is_empty() => return Err(error),
         Err(error) => {
             drop(ends);
-            give_up(&world, None, &error)
+            give_up(&world, plan, None, &error)
         }
     }
     let output = together(&world, GroupFile::open(&world, &common).map_err(failure))?;
@@ -92,7 +93,7 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     });
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
-        Ok(()) => mpi.complete(&world, whole.as_ref(), common.kept.is_some()),
+        Ok(()) => mpi.complete(&world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
         Err(_) if drained => mpi.flush(),
         Err(error) => Err(error.clone()),
     };
@@ -102,7 +103,7 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
         world.comm().barrier().map_err(failure)
     });
     if let Err(error) = all_closed {
-        give_up(&world, whole, &error)
+        give_up(&world, plan, whole, &error)
     }
     if !drained {
         remove(checkpoint);
@@ -111,8 +112,9 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
 }
 
 /// Ends the job on all ranks. A report that was not published is removed.
-fn give_up(world: &World, whole: Option<Receiver<Whole>>, error: &CliError) -> ! {
+fn give_up(world: &World, plan: &Plan, whole: Option<Receiver<Whole>>, error: &CliError) -> ! {
     drop(whole);
+    leave_empty(&plan.out);
     // Empty where something went wrong elsewhere, which is told there.
     if !error.message.is_empty() {
         complain(&error.message);
@@ -253,6 +255,7 @@ impl Mpi {
         world: &World,
         whole: Option<&Receiver<Whole>>,
         durable: bool,
+        checkpoint: Option<&Checkpoint>,
     ) -> Result<(), CliError> {
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
@@ -263,7 +266,7 @@ impl Mpi {
             error
         })?;
         world.comm().barrier().map_err(failure)?;
-        whole.map_or(Ok(()), publish)
+        whole.map_or(Ok(()), |whole| publish(whole, checkpoint))
     }
 }
 

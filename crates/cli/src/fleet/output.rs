@@ -1,17 +1,18 @@
 //! The output while many write to it, and its two ends.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use tempfile::NamedTempFile;
+use fleetblast_spool::{Checkpoint, Run};
 
+use super::checkpoint;
 use crate::error::CliError;
 use crate::plan::Target;
 use crate::run::output::{self, Output};
+use crate::run::part::{self, Job};
 
 /// Bytes copied at a time.
 const COPIED: usize = 1 << 20;
@@ -28,15 +29,14 @@ enum Ending {
     /// The file gets its name.
     Named(Output),
     /// It is copied.
-    Copied(Output, NamedTempFile),
+    Copied(Output),
     /// With a checkpoint, the file gets its name ...
     Renamed(Unfinished, PathBuf),
     /// ... or is copied to what is opened then: until then, signals have the job end in order.
     CopiedLate(Unfinished, Target),
 }
 
-/// The unfinished report of a job with a checkpoint. It always has the same name, so that runs that were killed leave no
-/// more than one.
+/// The unfinished report of a run with a checkpoint.
 struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
@@ -66,47 +66,41 @@ impl Whole {
     ///
     /// # Errors
     /// If it needs a file of its own and none can be made in the current directory.
-    pub fn new(output: Output) -> Result<Self, CliError> {
+    pub fn new(mut output: Output) -> Result<Self, CliError> {
         if let Some(path) = output.unfinished() {
             return Ok(Whole { path, ending: Ending::Named(output) });
         }
-        let here = Path::new(".");
-        let detour =
-            tempfile::Builder::new().prefix(".fleetblast-").suffix(".part").tempfile_in(here);
-        let detour = detour.and_then(|file| Ok((fs::canonicalize(file.path())?, file)));
-        let (path, detour) = detour.map_err(|error| {
+        let path = output.detour().map_err(|error| {
             CliError::output(format_args!(
                 "a file in the current directory, needed where ranks do not write to a regular file: {error}; \
                  name one with -out"
             ))
         })?;
-        Ok(Whole { path, ending: Ending::Copied(output, detour) })
+        Ok(Whole { path, ending: Ending::Copied(output) })
     }
 
-    /// The output of a job whose checkpoint is in `directory` and bears this mark.
+    /// The output of a run with a checkpoint.
     ///
     /// # Errors
     /// A file that cannot be made.
-    pub fn kept(target: &Target, directory: &Path, mark: u64) -> Result<Self, CliError> {
+    pub fn kept(target: &Target, run: &Run) -> Result<Self, CliError> {
         let wanted = match target {
             Target::File(path) => output::replaced(path),
             Target::Stdout => None,
         };
-        let path = match &wanted {
-            Some(wanted) => {
-                let mut name = OsString::from(".");
-                name.push(wanted.file_name().unwrap_or_default());
-                name.push(format!(".{mark:016x}.part"));
-                wanted.with_file_name(name)
-            }
-            None => directory.join("report.part"),
+        let job = Some(Job { mark: run.job, run: run.number });
+        let made = match &wanted {
+            Some(wanted) => part::create(wanted, job, output::MODE),
+            None => part::create(&run.root.join("report"), job, output::PRIVATE),
         };
-        let file = File::create(&path).map_err(|error| failure(&path, None, &error))?;
+        let place = wanted.as_deref().unwrap_or(&run.root);
+        let failed = |error: io::Error| failure(place, None, &error);
+        let (file, path) = made.map_err(failed)?;
         if let Some(old) = wanted.as_ref().and_then(|wanted| fs::metadata(wanted).ok()) {
             // A courtesy to whoever set them; not every file system has them.
             let _ = file.set_permissions(old.permissions());
         }
-        let path = fs::canonicalize(&path).map_err(|error| failure(&path, None, &error))?;
+        let path = fs::canonicalize(&path).map_err(failed)?;
         let unfinished = Unfinished(path.clone());
         let ending = match wanted {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
@@ -124,17 +118,20 @@ impl Whole {
     /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
     ///
     /// # Errors
-    /// A file that cannot be written.
-    pub fn publish(self) -> Result<(), CliError> {
+    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now.
+    pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), CliError> {
+        if let Some(checkpoint) = checkpoint {
+            checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+        }
         match self.ending {
             Ending::Named(output) => output.commit(),
-            Ending::Copied(output, _detour) => copy(&self.path, output),
+            Ending::Copied(output) => copy(&self.path, output),
             Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
             Ending::Renamed(_unfinished, wanted) => {
                 // What is in the checkpoint is removed afterwards.
                 let synced = File::open(&self.path).and_then(|file| file.sync_all());
                 synced.map_err(|error| failure(&self.path, None, &error))?;
-                let renamed = fs::rename(&self.path, &wanted)
+                let renamed = part::put_in_place(&self.path, &wanted)
                     .and_then(|()| File::open(wanted.parent().unwrap_or(Path::new("/"))))
                     .and_then(|directory| directory.sync_all());
                 renamed.map_err(|error| failure(&wanted, None, &error))
@@ -144,7 +141,7 @@ impl Whole {
 }
 
 fn copy(path: &Path, mut output: Output) -> Result<(), CliError> {
-    let failed = |error: std::io::Error| failure(path, None, &error);
+    let failed = |error: io::Error| failure(path, None, &error);
     let mut file = File::open(path).map_err(failed)?;
     let mut buffer = vec![0; COPIED];
     loop {
@@ -193,7 +190,7 @@ impl Shared {
     }
 }
 
-fn failure(path: &Path, offset: Option<u64>, error: &std::io::Error) -> CliError {
+fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> CliError {
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     CliError::output(format_args!("{}{place}: {error}", path.display()))
 }

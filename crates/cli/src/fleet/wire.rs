@@ -13,7 +13,8 @@ use fleetblast_seq::id::SeqId;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::CliError;
+use crate::error::{CliError, exit};
+use crate::memory;
 use crate::run::queries::QueryRecord;
 
 /// How hard queries are compressed: they are read once and sent to many.
@@ -83,6 +84,10 @@ pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, CliError> {
 }
 
 fn broken(error: &dyn fmt::Display) -> CliError {
+    // The word of the library that decompresses, which takes its memory elsewhere.
+    if error.to_string().starts_with("Allocation error") {
+        return CliError::new(exit::MEMORY, memory::message("no room for a message between ranks"));
+    }
     CliError::engine(format_args!(
         "a message between ranks cannot be read ({error}); all ranks must run the same build of the program"
     ))

@@ -7,11 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fleetblast_makedb::Error;
-use fleetblast_seq::input;
+use fleetblast_seq::input::{self, OpenError};
 
 use super::guess::{SAMPLE, is_fasta};
 use super::options_error;
 use crate::error::CliError;
+use crate::standard;
 
 /// One input, open.
 pub(super) struct Input {
@@ -46,7 +47,9 @@ impl Iterator for Inputs {
 
     fn next(&mut self) -> Option<Self::Item> {
         let name = self.names.next()?;
-        let open = input::open(&name).map_err(Error::from);
+        let there = if name == Path::new("-") { standard::input().map(drop) } else { Ok(()) };
+        let there = there.map_err(|source| OpenError { path: "standard input".into(), source });
+        let open = there.and_then(|()| input::open(&name)).map_err(Error::from);
         Some(open.map(|reader| Input { name, reader }))
     }
 }

@@ -9,6 +9,7 @@ use fleetblast_makedb::{Kind, Sink};
 
 use super::options::Options;
 use crate::error::{CliError, output_error};
+use crate::standard;
 
 /// Writes the log. What cannot be written is told at the end.
 pub(super) struct Log {
@@ -21,9 +22,12 @@ pub(super) struct Log {
 impl Log {
     /// Opens the file, if there is one.
     pub(super) fn open(file: Option<&OsStr>) -> Result<Self, CliError> {
-        let target: Box<dyn Write> = match file {
-            None => Box::new(io::stdout()),
-            Some(path) if path == "-" => Box::new(io::stdout()),
+        let target: Box<dyn Write> = match file.filter(|&path| path != "-") {
+            // What is told to nobody is not missed, and the database is the same.
+            None => match standard::output() {
+                Ok(output) => Box::new(output),
+                Err(_) => Box::new(io::sink()),
+            },
             Some(path) => {
                 let file = File::options().create(true).append(true).open(path);
                 let text = path.to_string_lossy();

@@ -28,6 +28,7 @@ use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
 use crate::error::{CliError, exit};
+use crate::memory;
 use crate::options::parse::Given;
 use crate::run::interrupt::Watch;
 
@@ -38,7 +39,7 @@ use crate::run::interrupt::Watch;
 pub fn run(given: &Given) -> Result<(), CliError> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
-    let watch = Watch::start().map_err(|error| CliError::output(&error))?;
+    let watch = Watch::start()?;
     let sink = Sink::create(Path::new(&options.out), options.kind).map_err(|e| refused(&e))?;
     *watch.unfinished() = Some(sink.directory().to_path_buf());
     let now = now();
@@ -174,6 +175,7 @@ fn refused(error: &Error) -> CliError {
         Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
             creation(&problem.to_string())
         }
+        _ if error.is_for_memory() => CliError::new(exit::MEMORY, memory::message(error)),
         Error::Write { .. } | Error::Table { .. } => CliError::output(error),
         _ => creation(&error.to_string()),
     }

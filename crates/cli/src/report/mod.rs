@@ -8,14 +8,14 @@ pub(crate) mod text;
 mod verdict;
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use self::figures::Figures;
-use crate::error::{CliError, output_error};
+use crate::error::CliError;
 use crate::options::parse::Given;
 use crate::options::report::REPORT;
 use crate::options::values::Values;
+use crate::standard::print;
 use crate::trace::Timeline;
 
 /// Runs the program.
@@ -32,7 +32,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     let timeline = Timeline::read(&trace)?;
     let page = page::page(&Figures::new(&timeline));
     if out.as_os_str() == "-" {
-        return io::stdout().write_all(page.as_bytes()).map_err(|error| output_error(&error));
+        return print(&page);
     }
     fs::write(&out, page)
         .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))?;

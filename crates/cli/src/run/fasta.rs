@@ -9,6 +9,7 @@ use fleetblast_seq::{id, input};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::plan::Source;
+use crate::standard;
 
 /// A sequence's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
 const LONG_NAME: usize = 35;
@@ -17,6 +18,10 @@ const CUT_NAME: usize = 25;
 
 /// Opens a file or standard input.
 pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, CliError> {
+    if *source == Source::Stdin {
+        standard::input()
+            .map_err(|error| CliError::query(format_args!("standard input: {error}")))?;
+    }
     input::open(path(source)).map_err(|error| CliError::new(exit::INPUT, error.to_string()))
 }
 

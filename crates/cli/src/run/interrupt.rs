@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
+
+use crate::error::{CliError, exit};
+use crate::memory::{self, LastWork};
 
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
@@ -24,28 +27,40 @@ pub struct Watch {
     unfinished: Arc<Mutex<Option<PathBuf>>>,
     signals: Handle,
     thread: Option<JoinHandle<()>>,
+    /// The same if there is no more memory.
+    _last: LastWork,
 }
 
 impl Watch {
     /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for SIGINT and 143 for
     /// SIGTERM. A file that reaches the largest size allowed becomes an error of writing instead of a signal.
-    pub fn start() -> io::Result<Watch> {
+    ///
+    /// # Errors
+    /// The system starts no thread for it.
+    pub fn start() -> Result<Watch, CliError> {
+        Self::try_start().map_err(|error| {
+            let what = format!("cannot wait for signals: {error}");
+            CliError::new(exit::MEMORY, memory::message(what))
+        })
+    }
+
+    fn try_start() -> io::Result<Watch> {
         let mut signals = Signals::new(ending().chain([SIGXFSZ]))?;
         let unfinished = Arc::new(Mutex::new(None));
         let shared = unfinished.clone();
+        let last = remove_before_the_end(&unfinished);
         let handle = signals.handle();
         let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
                 let path = lock(&shared);
                 if let Some(path) = &*path {
-                    // Best effort: nobody is there any more who could be told.
-                    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+                    remove(path);
                 }
                 // Holding the lock: from here on nothing unfinished gets a name.
                 let _ = emulate_default_handler(signal);
             }
         })?;
-        Ok(Watch { unfinished, signals: handle, thread: Some(thread) })
+        Ok(Watch { unfinished, signals: handle, thread: Some(thread), _last: last })
     }
 
     /// The file or directory to remove. As long as the lock is held, no signal ends the process.
@@ -63,6 +78,25 @@ impl Drop for Watch {
             let _ = thread.join();
         }
     }
+}
+
+/// Has the file removed if the process ends for want of memory.
+fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
+    let unfinished = Arc::downgrade(unfinished);
+    memory::before_the_end(move || {
+        let Some(unfinished) = unfinished.upgrade() else { return };
+        // The thread that ends the process may hold the lock itself; the next run removes the file then.
+        if let Ok(path) = unfinished.try_lock()
+            && let Some(path) = &*path
+        {
+            remove(path);
+        }
+    })
+}
+
+fn remove(path: &Path) {
+    // Best effort: nobody is there any more who could be told.
+    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }
 
 /// Nothing panics while it holds the lock, and a path is valid in any case.

@@ -7,11 +7,13 @@ mod fasta;
 pub(crate) mod interrupt;
 mod masks;
 pub(crate) mod output;
+pub(crate) mod part;
 pub(crate) mod queries;
 pub(crate) mod report;
 pub(crate) mod scan;
 mod search;
 pub(crate) mod subjects;
+mod traced;
 
 use std::time::Instant;
 
@@ -29,6 +31,7 @@ use crate::plan::{self, Plan, Split};
 use crate::terminal::Progress;
 use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
+use crate::trace::{Kind, Lane};
 
 /// Runs a protein search in this process.
 ///
@@ -41,6 +44,8 @@ pub fn alone(plan: &Plan) -> Result<(), CliError> {
 fn run(plan: &Plan) -> Result<(), CliError> {
     let start = Instant::now();
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
+    let recorder = traced::recorder(plan)?;
+    let loading_span = recorder.begin(Lane::Search, Kind::Load);
     let target = Target::open(plan)?;
     let progress = Progress::new(plan.progress, plan.out == plan::Target::Stdout);
     let Some(mut queries) = Queries::open(plan, target.nothing_included)? else {
@@ -51,17 +56,22 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         progress.start(queries.count());
     }
     let mut output = Output::open(&plan.out)?;
-    let mut search = Search::new(&target, plan, &progress)?;
-    let mut reporter = Reporter::new(plan, &target);
+    let mut search = Search::new(&target, plan, &progress, recorder.clone())?;
+    let mut reporter = Reporter::new(plan, &target, recorder.clone());
+    drop(loading_span);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
-    let mut batches = 0;
+    let (mut batches, mut blocks) = (0, 0);
     loop {
         let reading = Instant::now();
+        let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
         let block = queries.next_block(&plan.params, &target.totals, &progress)?;
+        traced::note_block(&mut span, blocks, block.as_ref());
+        drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
         batches += block.batches.len();
+        blocks += 1;
         run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, &progress)?;
     }
     let writing = Instant::now();
@@ -70,6 +80,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     warn_of_few_queries(plan, batches);
     timing.output_seconds += writing.elapsed().as_secs_f64();
     progress.finish();
+    traced::write(&recorder, plan, &target, &timing, start)?;
     if let Some(path) = &plan.timing {
         timing.search_seconds = search.phases.search.as_secs_f64();
         timing.traceback_seconds = search.phases.traceback.as_secs_f64();

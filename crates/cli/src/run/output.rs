@@ -1,24 +1,25 @@
 //! Where the report goes. A regular file appears under its name only when it is whole.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf, absolute};
 
 use super::interrupt::Watch;
+use super::part;
 use crate::error::CliError;
 use crate::plan::Target;
+use crate::standard;
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 1 << 20;
 /// Symbolic links followed to the file that a report replaces.
 const MOST_LINKS: usize = 40;
-/// Bytes of a report's name that its temporary name repeats: file systems allow 255 in all.
-const NAME_KEPT: usize = 200;
-/// Temporary names tried, should runs that were killed have left files.
-const NAMES_TRIED: usize = 100;
+/// Permissions of a report, less the umask's.
+pub const MODE: u32 = 0o666;
+/// Permissions of one that goes elsewhere in the end.
+pub const PRIVATE: u32 = 0o600;
+/// What a detour is a part of, in the current directory.
+const DETOUR: &str = "fleetblast";
 
 /// The open output.
 pub struct Output {
@@ -29,6 +30,8 @@ pub struct Output {
     wanted: Option<PathBuf>,
     /// Knows the file until then.
     watch: Watch,
+    /// The file in which the report is made first, if that is not [`wanted`](Self::wanted)'s. Open, it is known to be in use.
+    detour: Option<File>,
 }
 
 /// A file and the number of bytes written to it.
@@ -57,14 +60,14 @@ impl Output {
             Target::Stdout => Path::new("standard output"),
             Target::File(path) => path,
         };
+        let watch = Watch::start()?;
         let open = || {
-            let watch = Watch::start()?;
             let (file, wanted) = match target {
-                Target::Stdout => (stdout()?, None),
+                Target::Stdout => (standard::output()?, None),
                 Target::File(path) => open_file(path, &watch)?,
             };
             let writer = BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0 });
-            Ok(Output { writer, name: name.into(), wanted, watch })
+            Ok(Output { writer, name: name.into(), wanted, watch, detour: None })
         };
         open().map_err(|error| failure(name, None, &error))
     }
@@ -74,18 +77,33 @@ impl Output {
         self.writer.write_all(bytes).map_err(|error| self.failure(&error))
     }
 
+    /// Makes a file in the current directory, in which the report can be put together before it is written here. It is
+    /// gone when this ends.
+    ///
+    /// # Errors
+    /// None can be made there.
+    pub fn detour(&mut self) -> io::Result<PathBuf> {
+        let mut unfinished = self.watch.unfinished();
+        let (file, path) = part::create(Path::new(DETOUR), None, PRIVATE)?;
+        let path = unfinished.insert(fs::canonicalize(path)?).clone();
+        self.detour = Some(file);
+        Ok(path)
+    }
+
     /// Where the report is until it is whole; `None` if it goes to where it belongs at once.
     pub fn unfinished(&self) -> Option<PathBuf> {
         self.watch.unfinished().clone()
     }
 
-    /// Ends the report: everything is written, and a regular file gets its name.
+    /// Ends the report: everything is written, and a regular file gets its name. One that has several keeps them, and gets
+    /// the contents.
     pub fn commit(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|error| self.failure(&error))?;
         if let Some(wanted) = &self.wanted {
             let mut unfinished = self.watch.unfinished();
             if let Some(written) = &*unfinished {
-                fs::rename(written, wanted).map_err(|error| failure(&self.name, None, &error))?;
+                part::put_in_place(written, wanted)
+                    .map_err(|error| failure(&self.name, None, &error))?;
             }
             *unfinished = None;
         }
@@ -108,9 +126,15 @@ impl Drop for Output {
     }
 }
 
-/// Standard output itself: the library's would take a closed one for a willing one.
-fn stdout() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+/// Leaves an empty file where a run failed and no file was, as BLAST+ does: callers may want to read what they named. An
+/// older report stays as it is.
+pub fn leave_empty(target: &Target) {
+    if let Target::File(path) = target
+        && let Some(wanted) = replaced(path)
+    {
+        // Best effort: the error that led here is what the user is told.
+        let _ = File::create_new(wanted);
+    }
 }
 
 /// Opens a file for a report, and tells what to call it in the end unless that is its name already.
@@ -119,7 +143,7 @@ fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> 
     let Some(wanted) = replaced(path) else { return Ok((direct()?, None)) };
     let old = fs::metadata(&wanted);
     let mut unfinished = watch.unfinished();
-    match create_beside(&wanted) {
+    match part::create(&wanted, None, MODE) {
         Ok((file, written)) => {
             *unfinished = Some(written);
             if let Ok(old) = old {
@@ -147,25 +171,6 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
         }
     }
     fs::metadata(&path).map_or(true, |meta| meta.is_file()).then_some(path)
-}
-
-/// A new file beside `path`, under the name that a report has until it is whole.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let name = path.file_name().unwrap_or_default().as_bytes();
-    let kept = OsStr::from_bytes(&name[..name.len().min(NAME_KEPT)]);
-    let mut tried = 0;
-    loop {
-        let mut name = OsString::from(".");
-        name.push(kept);
-        name.push(format!(".{}-{tried}.part", std::process::id()));
-        let written = path.with_file_name(name);
-        match File::create_new(&written) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && tried < NAMES_TRIED => {
-                tried += 1;
-            }
-            file => return file.map(|file| (file, written)),
-        }
-    }
 }
 
 /// A failure to write; a closed pipe is no news, that ends quietly.

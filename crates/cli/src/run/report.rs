@@ -15,6 +15,7 @@ use crate::error::CliError;
 use crate::messages;
 use crate::plan::{Format, Plan, Report};
 use crate::terminal::{Progress, Stage};
+use crate::trace::{Kind, Lane, Recorder};
 
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
@@ -31,14 +32,17 @@ pub struct Reporter<'a> {
     misses_taxonomy: bool,
     /// Queries reported so far.
     queries: usize,
+    recorder: Recorder,
+    /// Blocks reported so far.
+    blocks: u64,
 }
 
 impl<'a> Reporter<'a> {
     /// The report that the plan asks for.
-    pub fn new(plan: &'a Plan, target: &'a Target) -> Reporter<'a> {
+    pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
         let search = search(plan, target);
         let misses_taxonomy = misses_taxonomy(&search, target);
-        Reporter { search, target, misses_taxonomy, queries: 0 }
+        Reporter { search, target, misses_taxonomy, queries: 0, recorder, blocks: 0 }
     }
 
     /// Writes what comes before all queries.
@@ -82,7 +86,17 @@ impl<'a> Reporter<'a> {
         progress.stage(Stage::Report, results.len() as u64);
         let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
         for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
+            let mut span = self.recorder.begin(Lane::Search, Kind::Format);
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
+            let bytes = reports.iter().flatten().map(|report| report.len() as u64).sum();
+            span.arg("block", self.blocks);
+            span.arg("partitions", 1);
+            span.arg("hits", part.iter().map(|result| result.hits.len() as u64).sum());
+            span.arg("bytes", bytes);
+            drop(span);
+            let mut span = self.recorder.begin(Lane::Output, Kind::Write);
+            span.arg("block", self.blocks);
+            span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
                 self.warn(record, progress);
                 output.write(&report.map_err(|error| failure(&error))?)?;
@@ -90,6 +104,7 @@ impl<'a> Reporter<'a> {
             progress.step(part.len() as u64);
         }
         self.queries += results.len();
+        self.blocks += 1;
         Ok(())
     }
 

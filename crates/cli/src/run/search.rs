@@ -19,6 +19,7 @@ use super::scan::Scan;
 use super::subjects::Target;
 use crate::plan::Plan;
 use crate::terminal::{Progress, Stage};
+use crate::trace::{Kind, Lane, Recorder};
 
 /// Residues in a range of OIDs that a thread takes at a time, at least.
 const RANGE_RESIDUES: u64 = 256 * 1024;
@@ -51,14 +52,22 @@ pub struct Search<'a> {
     progress: Progress,
     /// Time spent so far.
     pub phases: Phases,
+    recorder: Recorder,
+    /// Blocks searched so far.
+    blocks: u64,
 }
 
 impl<'a> Search<'a> {
-    /// Prepares searches of `target`.
+    /// Prepares searches of `target`, which are recorded.
     ///
     /// # Errors
     /// A database whose index is out of order, or that cannot be loaded as wished.
-    pub fn new(target: &'a Target, plan: &'a Plan, progress: &Progress) -> Result<Self, DbError> {
+    pub fn new(
+        target: &'a Target,
+        plan: &'a Plan,
+        progress: &Progress,
+        recorder: Recorder,
+    ) -> Result<Self, DbError> {
         let (database, params) = (&target.searched, &plan.params);
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
         let least = plan.threads * RANGES_PER_THREAD;
@@ -75,6 +84,8 @@ impl<'a> Search<'a> {
             progress: progress.clone(),
             choice,
             phases: Phases::default(),
+            recorder,
+            blocks: 0,
         })
     }
 
@@ -99,12 +110,30 @@ impl<'a> Search<'a> {
         batches: &[usize],
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let start = Instant::now();
+        let mut span = self.recorder.begin(Lane::Search, Kind::Search);
+        let loaded = self.loader().statistics().bytes;
         let chosen = self.preliminary(queries, batches)?;
+        let found: usize = chosen.iter().map(Vec::len).sum();
+        span.arg("block", self.blocks);
+        span.arg("partition", 0);
+        span.arg("queries", queries.len() as u64);
+        span.arg("residues", queries.iter().map(|query| query.residues.len() as u64).sum());
+        span.arg("hits", found as u64);
+        // About what they would be as a message.
+        span.arg("bytes", (found * size_of::<PrelimHit>()) as u64);
+        span.arg("loaded_bytes", self.loader().statistics().bytes - loaded);
+        drop(span);
         self.phases.search += start.elapsed();
         let start = Instant::now();
         self.progress.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
+        let mut span = self.recorder.begin(Lane::Search, Kind::Align);
         let hits = self.trace_block(queries, batches, &chosen);
+        span.arg("block", self.blocks);
+        span.arg("partitions", 1);
+        span.arg("hits", hits.iter().map(|hits| hits.len() as u64).sum());
+        drop(span);
         self.phases.traceback += start.elapsed();
+        self.blocks += 1;
         Ok(hits)
     }
 

@@ -7,7 +7,6 @@ mod setup;
 mod text;
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use fleetblast_fleet::end::Exit;
@@ -20,10 +19,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use self::setup::Setup;
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::options::parse::Given;
 use crate::options::simulate::SIMULATE;
 use crate::options::values::Values;
+use crate::standard::print;
 
 /// Runs of a job that failures end, at most: one that never ends says so.
 const MOST_RUNS: u32 = 1000;
@@ -63,10 +63,6 @@ pub fn run(given: &Given) -> Result<(), CliError> {
         CliError::output(format_args!("{error} (-json {})", path.display()))
     };
     fs::write(&path, json.map_err(|error| failed(&error))? + "\n").map_err(|error| failed(&error))
-}
-
-fn print(text: &str) -> Result<(), CliError> {
-    io::stdout().write_all(text.as_bytes()).map_err(|error| output_error(&error))
 }
 
 /// Simulates a job to its end, again from its checkpoint after each failure.

@@ -14,12 +14,16 @@ mod read;
 mod record;
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
 use fleetblast_fleet::config::{Schedule, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::join::{join, part_path};
+use crate::error::CliError;
+
+pub use self::join::join;
 pub use self::read::{Slice, Timeline};
 pub use self::record::{Loaded, Recorder, Span, Sums};
 
@@ -159,6 +163,11 @@ struct Event {
     cat: Option<Kind>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     args: Map<String, Value>,
+}
+
+/// A trace that cannot be written.
+pub fn failure(trace: &Path, error: &io::Error) -> CliError {
+    CliError::output(format_args!("{error} (-trace {})", trace.display()))
 }
 
 /// Counter of a master: tasks that no worker has yet.

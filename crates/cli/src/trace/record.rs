@@ -10,7 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track, part_path};
+use super::join::create_part;
+use super::{Event, Kind, Lane, MESSAGE_BYTES, MESSAGES, PROCESS, Track};
 
 /// Gaps between works of the search threads that are not worth a slice.
 const SHORT_WAIT: Duration = Duration::from_micros(100);
@@ -112,7 +113,7 @@ impl Recorder {
     /// # Errors
     /// A file that cannot be made.
     pub fn new(rank: u32, trace: Option<&Path>) -> io::Result<Self> {
-        let file = trace.map(|trace| File::create(part_path(trace, rank))).transpose()?;
+        let file = trace.map(|trace| create_part(trace, rank)).transpose()?;
         let start = Instant::now();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let state = State {

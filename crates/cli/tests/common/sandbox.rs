@@ -78,8 +78,8 @@ impl Sandbox {
         self.command(arguments).output().expect("the program runs")
     }
 
-    /// Runs what must be refused with this exit code and a message with all of `parts`. With `-out` as without it,
-    /// nothing is left that could be taken for a report. Returns the message.
+    /// Runs what must be refused with this exit code and a message with all of `parts`. With `-out` an empty file may be
+    /// left under that name, as BLAST+ leaves it, else nothing. Returns the message.
     pub fn refused(&self, arguments: &[&str], code: i32, parts: &[&str]) -> String {
         let before = self.names();
         let output = self.run(arguments);
@@ -93,6 +93,10 @@ impl Sandbox {
         if !arguments.contains(&"-out") {
             let again = self.run(&[arguments, &["-out", "report"]].concat());
             assert_eq!((again.status.code(), message(&again)), (Some(code), text.clone()));
+            if let Ok(left) = fs::read(self.path("report")) {
+                assert_eq!(left, b"", "{arguments:?} left a part of a report");
+                fs::remove_file(self.path("report")).expect("it can be removed");
+            }
         }
         assert_eq!(self.names(), before, "{arguments:?} left something");
         text

@@ -6,6 +6,7 @@ mod damage;
 mod disk_full;
 mod jobs;
 mod round_trips;
+mod shared;
 
 use std::path::Path;
 

@@ -1,0 +1,185 @@
+//! The end of a process that gets no more memory or threads: one message, exit code 4, and nothing unfinished left.
+//!
+//! The library's way is to abort where memory ran out, and to panic where a thread cannot be started or cannot have its stack for
+//! signals; neither lets a caller do anything about it. So memory is asked for through [`Telling`], and panics for want of
+//! a thread end here, too ([`hook`]). Both happen anywhere, under any lock: what is done then takes no lock that it
+//! would have to wait for.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::any::Any;
+use std::fmt::{self, Write};
+use std::panic::{self, PanicHookInfo};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::exit;
+
+/// Address space that is given back for what is done at the end.
+const RESERVE: usize = 1 << 20;
+/// Bytes of the last message, at most.
+const MESSAGE: usize = 512;
+/// What to do about it.
+const ADVICE: &str =
+    "allow the process more memory and threads (ulimit -v, -u), or take fewer -num_threads";
+/// How panics of the library begin for which [`hook`] is.
+const WANTS: [&str; 3] = [
+    "failed to spawn thread",
+    "failed to allocate an alternative stack",
+    "failed to set up alternative stack guard page",
+];
+
+/// The allocator of the system, which ends the process where there is no memory.
+pub struct Telling;
+
+/// The reserve, while it is there.
+static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
+/// The thread that ends the process.
+static ENDING: AtomicI32 = AtomicI32::new(0);
+/// What is done before the end, by number, the last first.
+static LAST_WORKS: Mutex<Vec<(u64, Work)>> = Mutex::new(Vec::new());
+
+type Work = Box<dyn Fn() + Send>;
+
+/// Something that is done before the end, as long as this is kept.
+pub(crate) struct LastWork(u64);
+
+impl Drop for LastWork {
+    fn drop(&mut self) {
+        if let Ok(mut works) = LAST_WORKS.lock() {
+            works.retain(|(number, _)| *number != self.0);
+        }
+    }
+}
+
+// SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is null.
+unsafe impl GlobalAlloc for Telling {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps to the same rules.
+        told(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps to the same rules.
+        told(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller keeps to the same rules.
+        told(unsafe { System.realloc(old, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps to the same rules.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+#[inline]
+fn told(memory: *mut u8, size: usize) -> *mut u8 {
+    if memory.is_null() {
+        end(format_args!("no room for {size} more bytes"));
+    }
+    memory
+}
+
+/// Prepares for the end: sets something aside, and has panics for want of a thread end the process in order.
+pub fn prepare() {
+    let (access, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping at an address of the system's choice changes no other memory.
+    let reserve = unsafe { libc::mmap(ptr::null_mut(), RESERVE, access, kind, -1, 0) };
+    if reserve != libc::MAP_FAILED {
+        RESERVED.store(reserve, Ordering::Relaxed);
+    }
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        hook(info);
+        usual(info);
+    }));
+}
+
+/// Has something done before the process ends for want of memory. It must not wait for a lock.
+pub(crate) fn before_the_end(work: impl Fn() + Send + 'static) -> LastWork {
+    let mut works = LAST_WORKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = works.last().map_or(0, |(number, _)| number + 1);
+    works.push((number, Box::new(work)));
+    LastWork(number)
+}
+
+/// Ends the process if a panic is for want of a thread.
+fn hook(info: &PanicHookInfo) {
+    if let Some(what) =
+        text(info.payload()).filter(|text| WANTS.iter().any(|want| text.starts_with(want)))
+    {
+        end(format_args!("{what}"));
+    }
+}
+
+fn text(payload: &dyn Any) -> Option<&str> {
+    let owned = payload.downcast_ref::<String>().map(String::as_str);
+    owned.or_else(|| payload.downcast_ref::<&str>().copied())
+}
+
+/// The message for what there was no memory or no thread for.
+pub(crate) fn message(what: impl fmt::Display) -> String {
+    format!("BLAST ran out of memory: {what}; {ADVICE}")
+}
+
+/// Ends the process.
+#[cold]
+fn end(what: fmt::Arguments) -> ! {
+    // SAFETY: it asks for a number.
+    let own = unsafe { libc::gettid() };
+    match ENDING.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => {
+            say(what);
+            give_back();
+            if let Ok(works) = LAST_WORKS.try_lock() {
+                works.iter().rev().for_each(|(_, work)| work());
+            }
+        }
+        // Even the reserve did not suffice.
+        Err(ending) if ending == own => {}
+        // SAFETY: it waits for signals, until another thread has ended the process.
+        Err(_) => loop {
+            unsafe { libc::pause() };
+        },
+    }
+    // SAFETY: it ends the process, and runs nothing before that.
+    unsafe { libc::_exit(i32::from(exit::MEMORY)) }
+}
+
+fn say(what: fmt::Arguments) {
+    let mut line = Line { text: [0; MESSAGE], length: 0 };
+    // What is too long is cut.
+    let _ = write!(line, "BLAST ran out of memory: {what}; {ADVICE}");
+    line.text[line.length] = b'\n';
+    // SAFETY: the bytes are there, and have been written.
+    unsafe { libc::write(libc::STDERR_FILENO, line.text.as_ptr().cast(), line.length + 1) };
+}
+
+fn give_back() {
+    let reserve = RESERVED.swap(ptr::null_mut(), Ordering::Relaxed);
+    if !reserve.is_null() {
+        // SAFETY: the mapping has this size, nothing is in it, and nobody else gives it back.
+        unsafe { libc::munmap(reserve, RESERVE) };
+    }
+}
+
+/// A line that takes no memory.
+struct Line {
+    text: [u8; MESSAGE],
+    length: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // The last place is the line end's.
+        let room = MESSAGE - 1 - self.length;
+        let length = text.len().min(room);
+        self.text[self.length..self.length + length].copy_from_slice(&text.as_bytes()[..length]);
+        self.length += length;
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! A directory of this process's own, hidden in one where others may write, too.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a database's name that the directory's repeats: file systems allow 255 in all.
+const NAME_KEPT: usize = 200;
+/// Names tried, should several runs make the same database at a time, before one that nobody can foretell.
+const NAMES_TRIED: u32 = 4;
+/// Nobody else may look or write into it.
+const MODE: u32 = 0o700;
+
+/// The directory. It is locked (`flock`) as long as its maker lives: so the next run that makes a database of that name
+/// knows which ones killed runs have left, and removes them.
+#[derive(Debug)]
+pub(super) struct Private {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Private {
+    /// Makes one in `parent` for what is to be called `name`.
+    pub(super) fn create(parent: &Path, name: &OsStr) -> io::Result<Self> {
+        let name = name.as_bytes();
+        let mut stem = OsString::from(".");
+        stem.push(OsStr::from_bytes(&name[..name.len().min(NAME_KEPT)]));
+        stem.push("-");
+        let numbered = |number: u32| {
+            let mut name = stem.clone();
+            name.push(format!("{number}.part"));
+            parent.join(name)
+        };
+        let own = Self::numbered((0..NAMES_TRIED).map(numbered))?;
+        let own = own.map_or_else(|| Self::random(parent, &stem), Ok)?;
+        let owner = own._lock.metadata()?.uid();
+        let others = (0..NAMES_TRIED).map(numbered).filter(|other| *other != own.path);
+        for other in others.filter(|other| is_abandoned(other, owner)) {
+            // Best effort: it is in nobody's way.
+            let _ = fs::remove_dir_all(other);
+        }
+        Ok(own)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The first of these that is not there.
+    fn numbered(paths: impl Iterator<Item = PathBuf>) -> io::Result<Option<Self>> {
+        for path in paths {
+            match DirBuilder::new().mode(MODE).create(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                result => result?,
+            }
+            let lock = File::open(&path)?;
+            // Another run may have taken it for an abandoned one before it was locked.
+            let kept = match lock.try_lock() {
+                Err(TryLockError::WouldBlock) => false,
+                Err(TryLockError::Error(_)) => true,
+                Ok(()) => lock.metadata()?.nlink() > 0,
+            };
+            if kept {
+                return Ok(Some(Self { path, _lock: lock }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn random(parent: &Path, stem: &OsStr) -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix(stem).suffix(".part").tempdir_in(parent)?;
+        let lock = File::open(directory.path())?;
+        // Where there are no locks, nobody takes anything for abandoned.
+        let _ = lock.try_lock();
+        Ok(Self { path: directory.keep(), _lock: lock })
+    }
+}
+
+/// Whether a directory of this owner is left of a run that does not live any more.
+fn is_abandoned(path: &Path, owner: u32) -> bool {
+    let own = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == owner);
+    own && File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn what_killed_runs_left_is_removed_and_nothing_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = |number: u32| parent.path().join(format!(".db-{number}.part"));
+        let living = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        assert_eq!(living.path(), at(0));
+        let mode = fs::metadata(at(0)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        // A run that was killed, and something that somebody put there.
+        fs::create_dir(at(1)).unwrap();
+        fs::write(at(1).join("db.pin"), "half").unwrap();
+        fs::create_dir(parent.path().join("elsewhere")).unwrap();
+        fs::write(parent.path().join("elsewhere/file"), "precious").unwrap();
+        symlink("elsewhere", at(2)).unwrap();
+        let second = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        assert_eq!(second.path(), at(3));
+        assert!(at(0).exists() && !at(1).exists());
+        assert_eq!(fs::read(parent.path().join("elsewhere/file")).unwrap(), b"precious");
+        // All names are taken: one that nobody can foretell.
+        fs::write(at(1), "").unwrap();
+        let third = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        assert!((0..4).all(|number| at(number) != third.path()));
+        drop((living, second));
+        let fourth = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        assert!(third.path().exists() && fourth.path().exists());
+        assert!(!at(0).exists() && !at(3).exists());
+    }
+}
