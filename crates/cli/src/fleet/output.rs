@@ -20,6 +20,8 @@ const COPIED: usize = 1 << 20;
 pub struct Whole {
     path: PathBuf,
     ending: Ending,
+    /// What keeps the report from being whole: queries after those that it reports cannot be read.
+    pub failure: Option<CliError>,
 }
 
 /// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
@@ -68,7 +70,7 @@ impl Whole {
     /// If it needs a file of its own and none can be made in the current directory.
     pub fn new(output: Output) -> Result<Self, CliError> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole { path, ending: Ending::Named(output) });
+            return Ok(Whole { path, ending: Ending::Named(output), failure: None });
         }
         let here = Path::new(".");
         let detour =
@@ -80,7 +82,7 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole { path, ending: Ending::Copied(output, detour) })
+        Ok(Whole { path, ending: Ending::Copied(output, detour), failure: None })
     }
 
     /// The output of a job whose checkpoint is in `directory` and bears this mark.
@@ -112,7 +114,7 @@ impl Whole {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
             None => Ending::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole { path, ending })
+        Ok(Whole { path, ending, failure: None })
     }
 
     /// Where the others write.
@@ -123,9 +125,22 @@ impl Whole {
     /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
     /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
     ///
+    /// Of a report that is not whole, a regular file is removed; elsewhere what there is of it is shown, as a search without
+    /// ranks has shown it by then.
+    ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file that cannot be written; what kept the report from being whole.
     pub fn publish(self) -> Result<(), CliError> {
+        if let Some(failure) = self.failure {
+            match self.ending {
+                Ending::Named(_) | Ending::Renamed(..) => {}
+                Ending::Copied(output, _detour) => copy(&self.path, output)?,
+                Ending::CopiedLate(_unfinished, target) => {
+                    copy(&self.path, Output::open(&target)?)?;
+                }
+            }
+            return Err(failure);
+        }
         match self.ending {
             Ending::Named(output) => output.commit(),
             Ending::Copied(output, _detour) => copy(&self.path, output),
