@@ -12,7 +12,7 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::topology::Topology;
 use fleetblast_mpi::World;
-use fleetblast_spool::Identity;
+use fleetblast_spool::{Difference, Identity};
 
 use super::Cut;
 use super::contents::{self, Contents, Item, Side, Sums};
@@ -92,11 +92,11 @@ impl Ranks<'_> {
             all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
         let (lengths, sums): (Vec<u128>, Vec<Sums>) =
             all.map_err(CliError::engine)?.into_iter().unzip();
-        if let Some(pair) = odd_one(lengths.into_iter().enumerate()) {
+        if let Some(pair) = odd_rank(lengths) {
             let place = |target: &Target| file_name(target, 0, VolumeFile::Index);
             self.refuse_database(pair, &place(target), "other lengths of sequences")?;
         }
-        if let Some((pair, item)) = odd_sum(&sums) {
+        if let Some((pair, item)) = odd_sum(&sums, &views) {
             let oids = cut.partitions.get(item.partition.index()).cloned().unwrap_or_default();
             let side = match item.side {
                 Side::Residues => "residues",
@@ -122,26 +122,24 @@ impl Ranks<'_> {
         digest.add(own);
         let digests = self.world.comm().gather_all(&digest.finish().to_le_bytes());
         let digests = digests.map_err(failure)?;
-        let Some(pair) = odd_one(digests.into_iter().enumerate()) else { return Ok(()) };
+        let Some(pair) = odd_rank(digests) else { return Ok(()) };
         let usual = tell(self.world, pair.usual, Some(bytes))?.unwrap_or_default();
         let verdict = || {
-            let (usual, usual_place): (Identity, String) =
-                postcard::from_bytes(&usual).map_err(|_| refused(self.of_another_build(pair)))?;
-            let mut told = Vec::new();
-            for difference in usual.differences(own).0 {
-                let value = |value: Option<String>| value.map_or("not given".to_owned(), quoted);
-                let (odd, usual) = (value(difference.is), value(difference.was));
-                told.push(format!("{} is {odd} and {usual}", difference.what));
-            }
-            told.truncate(MOST_TOLD);
+            let (usual, usual_place): (Identity, String) = postcard::from_bytes(&usual).ok()?;
+            let differences = usual.differences(own).0;
+            let told: Vec<_> = differences.iter().take(MOST_TOLD).map(instead).collect();
             let places = match place {
                 "" => String::new(),
-                place => format!(" ({place} and {usual_place})"),
+                place => format!(" ({place} is not {usual_place})"),
             };
-            Err(refused(format!("{} differ{places}: {}", self.name(pair), told.join("; "))))
+            Some(format!("{} differ{places}: {}", self.name(pair), told.join("; ")))
         };
-        let verdict = if self.world.rank() == pair.odd { verdict() } else { Ok(()) };
-        together(self.world, verdict)
+        let same = || {
+            // What cannot be read or compared was made by another build.
+            let build = || format!("{} run different builds of FleetBLAST", self.name(pair));
+            Err(refused(verdict().unwrap_or_else(build)))
+        };
+        together(self.world, if self.world.rank() == pair.odd { same() } else { Ok(()) })
     }
 
     /// Ends the job, since two ranks see different databases.
@@ -155,10 +153,6 @@ impl Ranks<'_> {
             ))
         };
         together(self.world, if self.world.rank() == pair.odd { Err(refused()) } else { Ok(()) })
-    }
-
-    fn of_another_build(&self, pair: Pair) -> String {
-        format!("{} run different builds of FleetBLAST", self.name(pair))
     }
 
     fn name(&self, pair: Pair) -> String {
@@ -194,8 +188,13 @@ impl Ranks<'_> {
 /// Differences named, at most.
 const MOST_TOLD: usize = 4;
 
-fn quoted(text: String) -> String {
-    format!("'{text}'")
+/// What the odd rank has instead of what most have.
+fn instead(Difference { what, was, is }: &Difference) -> String {
+    let value = |value: &Option<String>| match value {
+        Some(value) => format!("'{value}'"),
+        None => "not given".to_owned(),
+    };
+    format!("{what} is {} instead of {}", value(is), value(was))
 }
 
 fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
@@ -227,23 +226,100 @@ fn share(topology: &Topology, views: &[u32], me: usize, once: bool) -> Vec<(Part
 }
 
 /// Two ranks with different values, if there are any: the first whose value most do not have, and the first with that of most.
-fn odd_one<T: Ord + Clone>(values: impl Iterator<Item = (usize, T)>) -> Option<Pair> {
-    let mut ranks: BTreeMap<T, Vec<usize>> = BTreeMap::new();
-    for (rank, value) in values {
-        ranks.entry(value).or_default().push(rank);
+/// A value comes with the first rank that has it, and how many have it with this one.
+fn odd_one<T: Ord>(values: impl Iterator<Item = ((usize, usize), T)>) -> Option<Pair> {
+    let mut ranks: BTreeMap<T, (usize, usize)> = BTreeMap::new();
+    for ((rank, count), value) in values {
+        let (first, all) = ranks.entry(value).or_insert((rank, 0));
+        *first = rank.min(*first);
+        *all += count;
     }
-    let usual = ranks.values().max_by_key(|ranks| (ranks.len(), Reverse(ranks[0])))?[0];
-    let others = ranks.values().filter(|ranks| ranks[0] != usual);
-    others.map(|ranks| ranks[0]).min().map(|odd| Pair { odd, usual })
+    let (usual, _) = *ranks.values().max_by_key(|(first, all)| (*all, Reverse(*first)))?;
+    let odd = ranks.values().map(|(first, _)| *first).filter(|&first| first != usual).min()?;
+    Some(Pair { odd, usual })
 }
 
-/// The first item of which ranks have different sums.
-fn odd_sum(sums: &[Sums]) -> Option<(Pair, Item)> {
-    let mut items: BTreeMap<Item, Vec<(usize, u128)>> = BTreeMap::new();
-    for (rank, sums) in sums.iter().enumerate() {
+/// The same where each rank has a value.
+fn odd_rank<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<Pair> {
+    odd_one(values.into_iter().enumerate().map(|(rank, value)| ((rank, 1), value)))
+}
+
+/// The first item of which ranks have different sums. What one has read all see that have its view.
+fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
+    let mut seen_by: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (rank, view) in views.iter().enumerate() {
+        seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
+    }
+    let mut items: BTreeMap<Item, Vec<((usize, usize), u128)>> = BTreeMap::new();
+    for (sums, view) in sums.iter().zip(views) {
         for (item, sum) in sums {
-            items.entry(*item).or_default().push((rank, *sum));
+            items.entry(*item).or_default().push((seen_by[view], *sum));
         }
     }
     items.into_iter().find_map(|(item, sums)| Some((odd_one(sums.into_iter())?, item)))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_fleet::topology::Shape;
+
+    use super::*;
+
+    fn pair(odd: usize, usual: usize) -> Option<Pair> {
+        Some(Pair { odd, usual })
+    }
+
+    #[test]
+    fn the_odd_rank_is_the_one_that_most_are_not_like() {
+        let odd = |values: &[u8]| odd_rank(values.iter().copied());
+        assert_eq!(odd(&[7, 7, 7]), None);
+        assert_eq!(odd(&[7]), None);
+        assert_eq!(odd(&[]), None);
+        assert_eq!(odd(&[7, 8, 7]), pair(1, 0));
+        assert_eq!(odd(&[8, 7, 7]), pair(0, 1));
+        assert_eq!(odd(&[8, 7]), pair(1, 0), "of two, the first counts as usual");
+        assert_eq!(odd(&[8, 7, 9, 7, 6]), pair(0, 1));
+    }
+
+    /// Four ranks, of which each replica has a partition of two.
+    fn topology() -> Topology {
+        let shape = Shape { ranks: 4, groups: 1, replicas: 2, partitions: 2, dedicated: false };
+        Topology::new(shape)
+    }
+
+    #[test]
+    fn each_view_is_read_once() {
+        let topology = topology();
+        for (views, once) in [([0, 0, 0, 0], false), ([0, 1, 0, 1], false), ([0, 1, 2, 3], true)] {
+            let mut read: BTreeMap<(PartitionId, Side, Option<u32>), usize> = BTreeMap::new();
+            for (rank, &view) in views.iter().enumerate() {
+                for (partition, side) in share(&topology, &views, rank, once) {
+                    let worker = topology.worker_on(Rank(rank as u32)).expect("a worker");
+                    assert!(topology.held(worker).contains(&partition), "only what it holds");
+                    let view = (!once || side == Side::Headers).then_some(view);
+                    *read.entry((partition, side, view)).or_default() += 1;
+                }
+            }
+            let mut wanted = BTreeMap::new();
+            for place in &topology.workers {
+                for &partition in &place.partitions {
+                    let view = views[place.rank.index()];
+                    let everywhere = (!once).then_some(view);
+                    wanted.insert((partition, Side::Residues, everywhere), 1);
+                    wanted.insert((partition, Side::Headers, Some(view)), 1);
+                }
+            }
+            assert_eq!(read, wanted, "{views:?}");
+        }
+    }
+
+    #[test]
+    fn a_sum_counts_for_all_ranks_that_see_the_same() {
+        let item = Item { partition: PartitionId(0), volume: 0, side: Side::Headers };
+        let sums = |sum| Sums::from([(item, sum)]);
+        // Ranks 1 and 2 have one view, which rank 2 has read.
+        let read = [sums(5), Sums::new(), sums(6)];
+        assert_eq!(odd_sum(&read, &[0, 1, 1]), pair(0, 1).map(|pair| (pair, item)));
+        assert_eq!(odd_sum(&[sums(5), Sums::new(), sums(5)], &[0, 1, 1]), None);
+    }
 }

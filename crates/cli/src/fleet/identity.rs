@@ -53,7 +53,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, CliError> {
         database: DatabaseIdentity::default(),
         options,
         blocks: format!(
-            "{BLOCK_RESIDUES} residues or {BLOCK_QUERIES} queries, in batches of {} residues",
+            "{BLOCK_RESIDUES} residues or {BLOCK_QUERIES} queries, in batches of {} residues (BATCH_SIZE)",
             plan.batch_size
         ),
     })

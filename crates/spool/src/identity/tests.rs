@@ -83,7 +83,7 @@ fn each_field_is_told_by_name_with_both_values() {
         ),
         (
             |job| job.database.selection = "1".into(),
-            "select of the database, its titles or its statistics was '04' and is '1'",
+            "what aliases, lists and masks make of the database was '04' and is '1'",
         ),
         (
             |job| drop(job.database.volumes.pop()),
