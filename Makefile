@@ -82,10 +82,10 @@ difftest-mpi: tools
 	$(DIFFTEST) table --quick --ranks
 	$(if $(MPI),$(DIFFTEST) table --quick --mpi,@echo "NOT TESTED: processes; this build is without MPI")
 
-## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together
+## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:
 	crates/mpi/tests/run.sh
-	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast,@echo "NOT TESTED: broadcast; this build is without MPI")
+	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast --test fleet_views --test fleet_bad_query,@echo "NOT TESTED: processes; this build is without MPI")
 
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools

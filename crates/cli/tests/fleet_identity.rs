@@ -30,7 +30,7 @@ impl Job {
         write(dir.path(), "db", &FOUR, &family(1, 12));
         write(dir.path(), "more", &FOUR, &family(3, 9));
         fs::write(dir.path().join("al.pal"), "TITLE together\nDBLIST db more\n").expect("an alias");
-        let text = queries(2, 400).concat() + ">bad\n%%%%%%%%%%%%%%\n";
+        let text = queries(2, 330).concat() + ">bad\n%%%%%%%%%%%%%%\n";
         fs::write(dir.path().join("q.fa"), text).expect("queries");
         let mut job = Job { dir, report: Vec::new() };
         let first = job.run(&["-ranks", "3", "-partitions", "4"]);

@@ -93,8 +93,8 @@ impl Ranks<'_> {
         let (lengths, sums): (Vec<u128>, Vec<Sums>) =
             all.map_err(CliError::engine)?.into_iter().unzip();
         if let Some(pair) = odd_rank(lengths) {
-            let place = |target: &Target| file_name(target, 0, VolumeFile::Index);
-            self.refuse_database(pair, &place(target), "other lengths of sequences")?;
+            let place = file_name(target, 0, VolumeFile::Index);
+            self.refuse_database(pair, &place, "other lengths of sequences")?;
         }
         if let Some((pair, item)) = odd_sum(&sums, &views) {
             let oids = cut.partitions.get(item.partition.index()).cloned().unwrap_or_default();
