@@ -106,10 +106,10 @@ difftest-mpi: tools
 difftest-resume: tools
 	$(DIFFTEST) table --quick --ranks --resume
 
-## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together
+## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:
 	crates/mpi/tests/run.sh
-	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast,@echo "NOT TESTED: broadcast; this build is without MPI")
+	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast --test fleet_views --test fleet_bad_query,@echo "NOT TESTED: processes; this build is without MPI")
 
 ## test-netlab: five hosts in network namespaces; one that vanishes, slow links, loading together (root; setup.sh netlab)
 test-netlab: build

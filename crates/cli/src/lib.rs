@@ -7,6 +7,7 @@
 pub mod blastdbcmd;
 pub mod blastp;
 pub mod dbcheck;
+mod digest;
 pub mod doctor;
 pub mod error;
 pub mod fleet;

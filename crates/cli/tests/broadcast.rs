@@ -1,15 +1,16 @@
-//! Processes that load the database together give the report of a process on its own, and read each byte once. Needs the
-//! launcher of the MPI library: `MPIRUN`, else `mpirun`.
+//! Processes that load the database together give the report of a process on its own, and read each byte once.
 #![cfg(feature = "mpi")]
 
+#[path = "common/launched.rs"]
+mod launched;
 #[path = "../../db/tests/common/mod.rs"]
 mod volumes;
 
-use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use launched::launched;
 use tempfile::TempDir;
 use volumes::{FOUR, Random, write};
 
@@ -33,24 +34,7 @@ fn database() -> TempDir {
 
 /// The program on so many processes; on one without a launcher for 0.
 fn run(dir: &Path, processes: u32, arguments: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_fleetblast");
-    let mut command = match processes {
-        0 => Command::new(program),
-        _ => {
-            let launcher = env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
-            let mut command = Command::new(launcher);
-            command.args(["-n", &processes.to_string(), program]);
-            command
-        }
-    };
-    // For Open MPI: more ranks than cores, as whatever user.
-    let settings = [
-        "OMPI_ALLOW_RUN_AS_ROOT",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-        "OMPI_MCA_rmaps_base_oversubscribe",
-    ];
-    command
-        .envs(settings.map(|name| (name, "1")))
+    launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), processes)
         .args([
             "blastp",
             "-query",

@@ -1,11 +1,11 @@
 //! The database as the other layers see it.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::defline::Defline;
-use crate::partition::{self, Balance};
+use crate::partition::{self, Balance, VolumeFile};
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
 
@@ -343,6 +343,11 @@ impl Database {
     pub fn partitions_of_all(&self, n: usize) -> Vec<Range<u32>> {
         let all = 0..self.oid_count();
         partition::cut(self, if all.is_empty() { &[] } else { std::slice::from_ref(&all) }, n)
+    }
+
+    /// The path of a file of the volume that holds a sequence; `None` for one that was never in files.
+    pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
+        self.locate(oid).and_then(|(volume, _)| volume.path_of(file))
     }
 
     pub(crate) fn no_such_oid(&self, oid: u32) -> DbError {

@@ -25,6 +25,7 @@ mod database;
 mod date;
 pub mod defline;
 mod error;
+pub mod fingerprint;
 pub mod index;
 pub mod load;
 pub mod lookup;

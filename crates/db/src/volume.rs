@@ -15,6 +15,7 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use crate::bytes::Bytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::{Index, Table};
+use crate::partition::VolumeFile;
 use crate::restrict::filter::DeflineFilter;
 use crate::{DbError, SequenceKind, path};
 
@@ -124,6 +125,11 @@ impl Volume {
     /// Whether some definition lines may not be shown.
     pub(crate) fn is_filtered(&self) -> bool {
         self.filter.is_some()
+    }
+
+    /// Which definition lines are shown, if not all.
+    pub(crate) fn filter(&self) -> Option<&DeflineFilter> {
+        self.filter.as_ref().map(|(filter, _)| filter.as_ref())
     }
 
     pub(crate) fn index(&self) -> &Index {
@@ -247,6 +253,18 @@ impl Volume {
         self.span(Table::Sequences, i)
             .and_then(|span| self.residues.at(span.start..span.end.checked_sub(1)?))
             .unwrap_or(&[])
+    }
+
+    /// All that a file holds of sequence `i`: residues or bases with what stands between them and the next, or the header.
+    /// Empty where offsets are wrong; headers that were never encoded have no bytes.
+    pub(crate) fn stored(&self, file: VolumeFile, i: u32) -> &[u8] {
+        let bytes = match (file, &self.headers) {
+            (VolumeFile::Sequences, _) => Some((Table::Sequences, &self.residues)),
+            (VolumeFile::Headers, Headers::File(headers)) => Some((Table::Headers, headers)),
+            (VolumeFile::Index, _) | (VolumeFile::Headers, Headers::Parsed(_)) => None,
+        };
+        let found = bytes.and_then(|(table, bytes)| bytes.at(self.span(table, i)?));
+        found.unwrap_or_default()
     }
 
     /// Length of sequence `i`, of a protein from the index alone; 0 if there is none.

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::process::{Outcome, Tool};
+use crate::process::Tool;
 use crate::rng::Rng;
 
 /// How FleetBLAST's searches are spread.
@@ -57,13 +57,6 @@ const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
 const OF_LOADING: [&str; 3] = ["-loader", "-memory", "-subject"];
 
 impl Spread {
-    /// Makes up for what many ranks may say otherwise than one program: what they write to is shown when it is whole only.
-    pub fn excuse(self, expected: &Outcome, actual: &mut Outcome) {
-        if self != Spread::None && expected.code != 0 && actual.stdout.is_empty() {
-            actual.stdout.clone_from(&expected.stdout);
-        }
-    }
-
     /// Whether standard error is the program's own: launchers have something to say, too.
     pub fn keeps_stderr(self) -> bool {
         self != Spread::Processes

@@ -7,13 +7,15 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Everything on which the results of a job depend. (The number of ranks and threads is not in it.)
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// The command, such as `blastp`.
     pub program: String,
     /// Version of FleetBLAST.
     pub version: String,
+    /// What tells this build of FleetBLAST from others of the same version.
+    pub build: String,
     /// The queries.
     pub query: QueryDigest,
     /// The database.
@@ -25,7 +27,7 @@ pub struct Identity {
 }
 
 /// What tells a query input from another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryDigest {
     /// Its length in bytes.
@@ -35,7 +37,7 @@ pub struct QueryDigest {
 }
 
 /// What tells a database from another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseIdentity {
     /// Its name or names as in the output.
@@ -46,18 +48,26 @@ pub struct DatabaseIdentity {
     pub residues: u64,
     /// Its volumes in order.
     pub volumes: Vec<VolumeIdentity>,
+    /// Checksum of what aliases, lists and masks make of them, and of titles and statistics.
+    pub selection: String,
 }
 
 /// What tells a volume of a database from another of its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeIdentity {
     /// Its file name without directory and extension.
     pub name: String,
     /// Its date of creation, as its index tells it.
     pub date: String,
-    /// Bytes of its files.
-    pub bytes: u64,
+    /// Number of its sequences.
+    pub sequences: u32,
+    /// Checksum of what its index says before the offsets.
+    pub index: String,
+    /// Checksum of the residues that are searched.
+    pub residues: String,
+    /// Checksum of the definition lines of what is searched.
+    pub headers: String,
 }
 
 /// Computes a [`QueryDigest`] as the input is read.
@@ -95,20 +105,28 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences(pub Vec<Difference>);
 
+/// What [`DatabaseIdentity::selection`] is of.
+const SELECTION: &str = "the checksum of what aliases, lists and masks make of the database";
+
 impl Identity {
     /// What of `now` is not as in this identity; empty if the jobs are the same.
     pub fn differences(&self, now: &Self) -> Differences {
         let mut found = Collector::default();
         found.compare("the program", &self.program, &now.program);
         found.compare("the version of FleetBLAST", &self.version, &now.version);
+        found.compare("the build of FleetBLAST", &self.build, &now.build);
         found.compare("the query", &self.query, &now.query);
         found.compare("the name of the database", &self.database.name, &now.database.name);
         let (was, is) = (&self.database, &now.database);
+        let before = found.0.len();
         found.compare("the number of sequences in the database", &was.sequences, &is.sequences);
         found.compare("the number of letters in the database", &was.residues, &is.residues);
         for number in 0..was.volumes.len().max(is.volumes.len()) {
-            let what = || format!("volume {} of the database", number + 1);
-            found.compare_optional(what, was.volumes.get(number), is.volumes.get(number));
+            found.compare_volumes(number, was.volumes.get(number), is.volumes.get(number));
+        }
+        // It has the numbers above in it.
+        if found.0.len() == before {
+            found.compare(SELECTION, &was.selection, &is.selection);
         }
         let mut names: Vec<&String> = self.options.keys().chain(now.options.keys()).collect();
         names.sort_unstable();
@@ -128,6 +146,25 @@ struct Collector(Vec<Difference>);
 impl Collector {
     fn compare<T: PartialEq + fmt::Display>(&mut self, what: &str, was: &T, is: &T) {
         self.compare_optional(|| what.to_owned(), Some(was), Some(is));
+    }
+
+    /// Of two volumes that describe themselves alike, tells what they hold.
+    fn compare_volumes(
+        &mut self,
+        number: usize,
+        was: Option<&VolumeIdentity>,
+        is: Option<&VolumeIdentity>,
+    ) {
+        let found = self.0.len();
+        let told = |volume: &VolumeIdentity| volume.to_string();
+        let what = || format!("volume {} of the database", number + 1);
+        self.compare_optional(what, was.map(told).as_ref(), is.map(told).as_ref());
+        if let (Some(was), Some(is), true) = (was, is, self.0.len() == found) {
+            let of = |what: &str| format!("the checksum of the {what} in {}", was.name);
+            self.compare(&of("index"), &was.index, &is.index);
+            self.compare(&of("sequences"), &was.residues, &is.residues);
+            self.compare(&of("headers"), &was.headers, &is.headers);
+        }
     }
 
     fn compare_optional<T: PartialEq + fmt::Display>(
@@ -151,7 +188,7 @@ impl fmt::Display for QueryDigest {
 
 impl fmt::Display for VolumeIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}, {} bytes", self.name, self.date, self.bytes)
+        write!(f, "{} of {}, {} sequences", self.name, self.date, self.sequences)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) const NAME: &str = "job";
 /// Name of its next version while that is written.
 pub(crate) const ASIDE: &str = "job.new";
 /// Version of the format of the file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Bytes that a job file may have: enough for a database of 50,000 volumes.
 const MAX_BYTES: u64 = 16 << 20;
 

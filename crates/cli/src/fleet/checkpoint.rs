@@ -1,27 +1,19 @@
 //! What is kept of a job that may be resumed: which job it is, and which blocks of queries are finished.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_spool::{
-    Checkpoint, DatabaseIdentity, Error, Fault, Identity, Index, Kind, QueryDigest, QueryHasher,
-    Run, Scan, Start, VolumeIdentity,
-};
+use fleetblast_spool::{Checkpoint, Error, Fault, Index, Kind, Run, Scan, Start};
 
+use super::contents::Contents;
+use super::identity;
 use crate::error::{CliError, exit};
 use crate::messages::complain;
-use crate::options::typed::lossy;
-use crate::plan::{self, Plan, Source, Subjects};
-use crate::run::queries::{BLOCK_QUERIES, BLOCK_RESIDUES};
+use crate::plan::{self, Plan};
 use crate::run::subjects::Target;
 
-/// Bytes read at a time.
-const READ: usize = 1 << 20;
 /// Damaged records told one by one, at most.
 const MOST_TOLD: usize = 10;
 
@@ -34,13 +26,17 @@ pub struct Kept {
     pub earlier: Arc<Index>,
 }
 
-/// Opens the checkpoint of a plan that asks for one. One process of the job does.
+/// Opens the checkpoint of a plan that asks for one. One process of the job does; `contents` is of the whole database.
 ///
 /// # Errors
 /// A directory that cannot be used, or keeps another job; queries that cannot be read again.
-pub fn open(plan: &Plan, target: &Target) -> Result<Option<Checkpoint>, CliError> {
+pub fn open(
+    plan: &Plan,
+    target: &Target,
+    contents: &Contents,
+) -> Result<Option<Checkpoint>, CliError> {
     let Some(wanted) = &plan.fleet.checkpoint else { return Ok(None) };
-    let identity = identity(plan, wanted, target)?;
+    let identity = identity::of_job(plan, target, contents)?;
     let start = if wanted.resume { Start::NewOrResume } else { Start::New };
     // Other ranks may have another current directory.
     let directory = std::path::absolute(&wanted.directory).map_err(|error| {
@@ -125,88 +121,6 @@ impl Kept {
         }
         if let Some(more) = faults.count().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
             complain(&format!("{directory}: {more} more faults like these"));
-        }
-    }
-}
-
-/// Everything on which the bytes of the report depend.
-fn identity(plan: &Plan, wanted: &plan::Checkpoint, target: &Target) -> Result<Identity, CliError> {
-    let mut options = wanted.options.clone();
-    for (name, path) in &wanted.files {
-        options.insert(name.clone(), format!("a list of {}", digest(path)?));
-    }
-    for path in target.taxonomy.files().into_iter().flatten() {
-        let name = path.file_name().map(lossy).unwrap_or_default();
-        options.insert(name, format!("names of taxa, {}", digest(&path)?));
-    }
-    Ok(Identity {
-        program: "blastp".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        query: again(&plan.query, "-query")?,
-        database: database(plan, target)?,
-        options,
-        blocks: format!(
-            "{BLOCK_RESIDUES} residues or {BLOCK_QUERIES} queries, in batches of {} residues",
-            plan.batch_size
-        ),
-    })
-}
-
-fn database(plan: &Plan, target: &Target) -> Result<DatabaseIdentity, CliError> {
-    let searched = &target.searched;
-    let (name, volumes) = match &plan.subjects {
-        Subjects::Fasta { source, name, .. } => {
-            let QueryDigest { bytes, xxh3 } = again(source, "-subject")?;
-            let date = format!("the checksum {xxh3}");
-            (name.clone(), vec![VolumeIdentity { name: name.clone(), date, bytes }])
-        }
-        Subjects::Database(names) => {
-            let volumes = searched.volume_paths().map(|path| volume(path, searched.date()));
-            (names.clone(), volumes.collect::<Result<_, _>>()?)
-        }
-    };
-    let (sequences, residues) = (searched.sequences(), searched.residues());
-    Ok(DatabaseIdentity { name, sequences, residues, volumes })
-}
-
-/// A volume, by the sizes of its files; the date is that of the database's latest.
-fn volume(path: &Path, date: &str) -> Result<VolumeIdentity, CliError> {
-    let mut bytes = 0;
-    for extension in ["pin", "phr", "psq"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(".");
-        file.push(extension);
-        let meta = fs::metadata(&file).map_err(|error| {
-            CliError::database(format_args!("{}: {error}", Path::new(&file).display()))
-        })?;
-        bytes += meta.len();
-    }
-    let name = path.file_name().map(lossy).unwrap_or_default();
-    Ok(VolumeIdentity { name, date: date.to_owned(), bytes })
-}
-
-/// The digest of an input that can be read again when the job is resumed.
-fn again(source: &Source, option: &str) -> Result<QueryDigest, CliError> {
-    match source {
-        Source::File(path) if path.is_file() => digest(path),
-        _ => Err(CliError::query_options(format_args!(
-            "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
-        ))),
-    }
-}
-
-fn digest(path: &Path) -> Result<QueryDigest, CliError> {
-    let failed = |error: std::io::Error| {
-        CliError::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
-    };
-    let mut file = File::open(path).map_err(failed)?;
-    let (mut hasher, mut buffer) = (QueryHasher::default(), vec![0; READ]);
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(error)),
         }
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Job<'a> {
     /// Makes a block of queries ready.
     ///
     /// # Errors
-    /// Bytes of another build of the program.
+    /// Bytes that no rank sent.
     pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, CliError> {
         let wire::Queries { queries, findings, batches } = wire::Queries::unpack(bytes)?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();

@@ -1,8 +1,12 @@
 //! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
 
 mod account;
+#[cfg(feature = "mpi")]
+mod agree;
 mod checkpoint;
+mod contents;
 mod driver;
+mod identity;
 mod job;
 mod lanes;
 mod layout;
@@ -27,6 +31,7 @@ mod wire;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -43,6 +48,7 @@ use fleetblast_spool::Checkpoint;
 
 use self::account::Figures;
 use self::checkpoint::Kept;
+use self::contents::Contents;
 use self::driver::{End, Hosted};
 use self::job::Job;
 use self::layout::Ranks;
@@ -83,7 +89,9 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
         return layout::print(&layout);
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
-    let Some((ends, checkpoint)) = Ends::open(plan, &target)? else { return Ok(()) };
+    let cut = Cut::new(&target, &layout);
+    let contents = Contents::for_checkpoint(plan, &target, &cut)?;
+    let Some((ends, checkpoint)) = Ends::open(plan, &target, &contents)? else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
         Some(checkpoint) => {
@@ -94,7 +102,8 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
         None => None,
     };
     let path = ends.output.path().to_owned();
-    let common = Common::new(plan, &target, &layout, choice, path, kept);
+    let result_memory = layout.result_memory;
+    let common = Common::new(plan, &target, cut, result_memory, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
     let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
@@ -209,6 +218,7 @@ impl<'a> Ends<'a> {
     fn open(
         plan: &'a Plan,
         target: &Target,
+        contents: &Contents,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, CliError> {
         let progress = Progress::new(plan.progress, plan.out == Out::Stdout);
         let Some(queries) = Queries::open(plan, target.nothing_included)? else {
@@ -219,7 +229,7 @@ impl<'a> Ends<'a> {
         if progress.is_drawn() {
             progress.start(queries.count());
         }
-        let checkpoint = checkpoint::open(plan, target)?;
+        let checkpoint = checkpoint::open(plan, target, contents)?;
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
             Some(run) => Whole::kept(&plan.out, run)?,
             None => Whole::new(Output::open(&plan.out)?)?,
@@ -232,6 +242,21 @@ impl<'a> Ends<'a> {
         let (publisher, whole) = channel();
         let Ends { queries, output, progress } = self;
         Ok((SupermasterWorks::new(job, queries, output, publisher, progress)?, whole))
+    }
+}
+
+/// How the database is cut, and who holds what of it.
+struct Cut {
+    /// OIDs of each partition, ascending, without gaps.
+    partitions: Vec<Range<u32>>,
+    topology: Arc<Topology>,
+}
+
+impl Cut {
+    fn new(target: &Target, layout: &Layout) -> Self {
+        let partitions = target.searched.partitions(layout.shape.partitions as usize);
+        let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
+        Cut { partitions, topology: Arc::new(Topology::new(shape)) }
     }
 }
 
@@ -252,22 +277,20 @@ impl<'a> Common<'a> {
     fn new(
         plan: &'a Plan,
         target: &'a Target,
-        layout: &Layout,
+        cut: Cut,
+        result_memory: u64,
         choice: Choice,
         path: PathBuf,
         kept: Option<Kept>,
     ) -> Self {
-        let shape = layout.shape;
-        let partitions = target.searched.partitions(shape.partitions as usize);
-        let shape = Shape { partitions: partitions.len() as u32, ..shape };
         Common {
-            job: Job::new(plan, target, partitions),
+            job: Job::new(plan, target, cut.partitions),
             choice,
             held: HashMap::new(),
-            topology: Arc::new(Topology::new(shape)),
+            topology: cut.topology,
             config: Arc::new(Config {
                 checkpoint: kept.is_some(),
-                result_memory: layout.result_memory,
+                result_memory,
                 ..plan.fleet.config.clone()
             }),
             path,

@@ -22,7 +22,7 @@ use super::share::{self, Setting};
 use super::together::{failure, tell_all, together};
 use super::transport::{Assembled, Envelope, Happening, Transport};
 use super::vigil::{self, Vigil};
-use super::{Common, Ends, publish, remove, verdict};
+use super::{Common, Cut, Ends, agree, publish, remove, verdict};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::plan::Plan;
@@ -46,17 +46,23 @@ const FAREWELL: Duration = Duration::from_secs(10);
 pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
+    let hosts = hosts(&world)?;
+    let ranks = agree::Ranks { world: &world, hosts: &hosts };
+    ranks.agree_on_plan(&plan)?;
     let host = world.comm().split_by_host().map_err(failure)?;
     let plan = &plan.sharing_cores(sharing_cores(&host)?);
     let target = together(&world, Target::open(plan))?;
+    ranks.agree_on_database(plan, &target)?;
     let layout = laid_out(&world, &host, plan, &target)?;
     if plan.fleet.dry_run {
         let printed = if world.rank() == 0 { layout::print(&layout) } else { Ok(()) };
         return together(&world, printed);
     }
     let choice = together(&world, layout::loading(plan, &target, &layout))?;
+    let (cut, once) = (Cut::new(&target, &layout), choice.method == Method::Broadcast);
+    let contents = ranks.agree_on_contents(plan, &target, &cut, once)?;
     let is_first = world.rank() == 0;
-    let ends = if is_first { Ends::open(plan, &target) } else { Ok(None) };
+    let ends = if is_first { Ends::open(plan, &target, &contents) } else { Ok(None) };
     let (ends, checkpoint) = together(&world, ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
@@ -65,8 +71,8 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     let kept = kept(&world, plan, checkpoint.as_ref())?;
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
-    let hosts = hosts(&world)?;
-    let mut common = Common::new(plan, &target, &layout, choice, path, kept);
+    let result_memory = layout.result_memory;
+    let mut common = Common::new(plan, &target, cut, result_memory, choice, path, kept);
     let recorder = together(&world, account::recorder(plan, world.rank() as u32))?;
     let setting = Setting { world: &world, hosts: &hosts, checkpoint: checkpoint.as_ref() };
     match load_together(setting, &common, &recorder) {

@@ -21,6 +21,8 @@ const COPIED: usize = 1 << 20;
 pub struct Whole {
     path: PathBuf,
     ending: Ending,
+    /// What keeps the report from being whole: queries after those that it reports cannot be read.
+    pub failure: Option<CliError>,
 }
 
 /// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
@@ -68,7 +70,7 @@ impl Whole {
     /// If it needs a file of its own and none can be made in the current directory.
     pub fn new(mut output: Output) -> Result<Self, CliError> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole { path, ending: Ending::Named(output) });
+            return Ok(Whole { path, ending: Ending::Named(output), failure: None });
         }
         let path = output.detour().map_err(|error| {
             CliError::output(format_args!(
@@ -76,7 +78,7 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole { path, ending: Ending::Copied(output) })
+        Ok(Whole { path, ending: Ending::Copied(output), failure: None })
     }
 
     /// The output of a run with a checkpoint.
@@ -106,7 +108,7 @@ impl Whole {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
             None => Ending::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole { path, ending })
+        Ok(Whole { path, ending, failure: None })
     }
 
     /// Where the others write.
@@ -117,11 +119,25 @@ impl Whole {
     /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
     /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
     ///
+    /// Of a report that is not whole, a regular file is removed; elsewhere what there is of it is shown, as a search without
+    /// ranks has shown it by then.
+    ///
     /// # Errors
-    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now.
+    /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now; what kept the
+    /// report from being whole.
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), CliError> {
         if let Some(checkpoint) = checkpoint {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+        }
+        if let Some(failure) = self.failure {
+            match self.ending {
+                Ending::Named(_) | Ending::Renamed(..) => {}
+                Ending::Copied(output) => copy(&self.path, output)?,
+                Ending::CopiedLate(_unfinished, target) => {
+                    copy(&self.path, Output::open(&target)?)?;
+                }
+            }
+            return Err(failure);
         }
         match self.ending {
             Ending::Named(output) => output.commit(),

@@ -30,6 +30,8 @@ pub struct SupermasterWorks<'a> {
     pool: rayon::ThreadPool,
     /// Queries read.
     count: usize,
+    /// Why no more of them can be read.
+    failure: Option<CliError>,
 }
 
 impl<'a> SupermasterWorks<'a> {
@@ -45,7 +47,8 @@ impl<'a> SupermasterWorks<'a> {
         progress: Progress,
     ) -> Result<Self, CliError> {
         let (output, pool) = (Some(output), pool(job.plan.threads)?);
-        Ok(SupermasterWorks { job, queries, output, publisher, progress, pool, count: 0 })
+        let (count, failure) = (0, None);
+        Ok(SupermasterWorks { job, queries, output, publisher, progress, pool, count, failure })
     }
 
     /// Where it says how far the job is.
@@ -56,7 +59,8 @@ impl<'a> SupermasterWorks<'a> {
     /// Carries out a work.
     ///
     /// # Errors
-    /// Queries that cannot be read, output that cannot be written.
+    /// Output that cannot be written. Queries that cannot be read end the input: those before them are searched and reported,
+    /// as BLAST+ does, and who publishes the report hears of it.
     pub fn run(&mut self, work: SupermasterWork) -> Result<SupermasterOutcome<Bytes>, CliError> {
         match work {
             SupermasterWork::Open => self.open(),
@@ -76,14 +80,19 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, CliError> {
+        if self.failure.is_some() {
+            return Ok(None);
+        }
         let (plan, totals) = (self.job.plan, self.job.totals());
         let SupermasterWorks { queries, progress, pool, .. } = self;
-        let block = pool.install(|| queries.next_block(&plan.params, totals, progress))?;
-        let Some(block) = block else { return Ok(None) };
+        let block = pool.install(|| queries.next_block(&plan.params, totals, progress));
+        let block = block.unwrap_or_else(|error| {
+            self.failure = Some(error);
+            None
+        });
+        let Some(mut block) = block else { return Ok(None) };
         self.warn(&block);
-        if let Some(error) = block.failure {
-            return Err(error);
-        }
+        self.failure = block.failure.take();
         self.count += block.records.len();
         let residues = block.prepared.iter().map(|query| query.residues.len() as u64).sum();
         let weight = Weight { sequences: block.records.len() as u64, residues };
@@ -116,10 +125,14 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, CliError> {
+        let failure = self.failure.take();
         let mut bytes = Vec::new();
-        report::epilogue(&self.job.report, self.count, &mut bytes);
-        if let Some(output) = self.output.take() {
+        if failure.is_none() {
+            report::epilogue(&self.job.report, self.count, &mut bytes);
+        }
+        if let Some(mut output) = self.output.take() {
             Shared::new(output.path()).write(&[Stretch { offset, bytes }])?;
+            output.failure = failure;
             // Who is gone does not publish it.
             let _ = self.publisher.send(output);
         }

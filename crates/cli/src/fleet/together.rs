@@ -36,11 +36,20 @@ pub fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliErro
 
 /// What the first rank knows; never nothing at all.
 pub fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
+    tell(world, 0, known)
+}
+
+/// What a rank knows; never nothing at all.
+pub fn tell(
+    world: &World,
+    from: usize,
+    known: Option<Vec<u8>>,
+) -> Result<Option<Vec<u8>>, CliError> {
     let mut bytes = known.unwrap_or_default();
     let mut length = (bytes.len() as u64).to_ne_bytes();
-    world.comm().broadcast(0, &mut length).map_err(failure)?;
+    world.comm().broadcast(from, &mut length).map_err(failure)?;
     bytes.resize(u64::from_ne_bytes(length) as usize, 0);
-    world.comm().broadcast(0, &mut bytes).map_err(failure)?;
+    world.comm().broadcast(from, &mut bytes).map_err(failure)?;
     Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
 }
 

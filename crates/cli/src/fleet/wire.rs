@@ -78,7 +78,7 @@ pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, CliError> {
 /// A value from bytes.
 ///
 /// # Errors
-/// Bytes that another build of the program made.
+/// Bytes that no rank sent; that all run the same build is known before.
 pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, CliError> {
     postcard::from_bytes(bytes.get()).map_err(|error| broken(&error))
 }
@@ -89,7 +89,7 @@ fn broken(error: &dyn fmt::Display) -> CliError {
         return CliError::new(exit::MEMORY, memory::message("no room for a message between ranks"));
     }
     CliError::engine(format_args!(
-        "a message between ranks cannot be read ({error}); all ranks must run the same build of the program"
+        "a message between ranks cannot be read ({error}): it is not what was sent"
     ))
 }
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_another_build_are_an_error() {
+    fn bytes_that_nobody_sent_are_an_error() {
         assert!(Queries::unpack(&vec![1, 2, 3].into()).is_err());
         assert!(unpack::<Queries>(&vec![255; 20].into()).is_err());
     }

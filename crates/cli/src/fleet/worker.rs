@@ -143,7 +143,7 @@ impl<'a> WorkerWorks<'a> {
     /// Carries out a work of the compute lane; `span` gets to know what it is about.
     ///
     /// # Errors
-    /// A damaged database, bytes of another build of the program, a report that cannot be made or spooled.
+    /// A damaged database, bytes that no rank sent, a report that cannot be made or spooled.
     pub fn run(
         &mut self,
         work: WorkerWork<Bytes>,
@@ -283,6 +283,7 @@ impl<'a> WorkerWorks<'a> {
                 .filter(|&(_, &shown)| shown)
                 .map(|(wanted, _)| wanted.hit.clone())
                 .collect();
+            scan.check_files(hits.iter().map(|hit| hit.oid))?;
             let mut candidates =
                 scan.align(&self.job.traceback, &query, &hits, self.job.plan.kernel).into_iter();
             for shown in shown {
@@ -382,7 +383,7 @@ impl Shown<'_> {
 }
 
 /// A question that does not fit what was found here: a fault of the program.
-const UNLIKE: &str = "a rank was asked for a hit that it does not have; all ranks must run the same build of the program";
+const UNLIKE: &str = "a rank was asked for a hit that it does not have";
 
 fn unknown(block: BlockId) -> CliError {
     CliError::engine(format_args!(

@@ -26,6 +26,12 @@ pub struct Fleet {
     pub checkpoint: Option<Checkpoint>,
     /// File for what every rank did when.
     pub trace: Option<PathBuf>,
+    /// Names, with their dashes, and values of all options on which the report depends, but for the queries and lists.
+    pub decisive: BTreeMap<String, String>,
+    /// The same of options that all ranks must have alike besides.
+    pub common: BTreeMap<String, String>,
+    /// Name, with its dash, of the option that names a list of what is searched.
+    pub list: Option<&'static str>,
 }
 
 /// Where to keep what is finished.
@@ -35,10 +41,6 @@ pub struct Checkpoint {
     pub directory: PathBuf,
     /// A job that it keeps may go on.
     pub resume: bool,
-    /// Names, with their dashes, and values of all options on which the report depends, but for the queries.
-    pub options: BTreeMap<String, String>,
-    /// Files that such options name.
-    pub files: BTreeMap<String, PathBuf>,
 }
 
 /// What the options say; `old_finite_size` is what the environment says of that.
@@ -76,13 +78,13 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliErro
     let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
         directory: PathBuf::from(directory),
         resume: options.resume,
-        options: decisive(all, old_finite_size),
-        files: files(all),
     });
     // Keeping and laying out is the matter of ranks, so there is one at least.
     let ranks = ranks.or((checkpoint.is_some() || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
-    Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, trace })
+    let decisive = decisive(all, old_finite_size);
+    let (common, list) = (common(all), list(&all.lists));
+    Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, trace, decisive, common, list })
 }
 
 /// The options on which the report depends. All are named here, so that a new one cannot be forgotten.
@@ -129,11 +131,11 @@ fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, 
         mt_mode,
         use_sw_tback,
         lists,
-        // Told by what they hold.
+        // Told by what they hold, and in `common`.
         query: _,
         db: _,
         subject: _,
-        // Without effect on the report.
+        // Without effect on the report: in `common`, or such that ranks may differ in it.
         out: _,
         num_threads: _,
         timing: _,
@@ -194,8 +196,49 @@ fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, 
     all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Lists whose contents decide what is searched.
-fn files(options: &BlastpOptions) -> BTreeMap<String, PathBuf> {
+/// What ranks do together, which they cannot if some were told otherwise. Threads and progress are the matter of each.
+fn common(all: &BlastpOptions) -> BTreeMap<String, String> {
+    let FleetOptions {
+        ranks: _,
+        plan,
+        groups,
+        replicas,
+        output,
+        schedule,
+        segment_size,
+        write_buffer,
+        result_memory,
+        checkpoint,
+        resume,
+        trace,
+    } = &all.fleet;
+    let text = |text: &Option<OsString>| text.as_deref().map(lossy);
+    let all = [
+        ("-query", Some(lossy(&all.query))),
+        ("-db", text(&all.db)),
+        ("-subject", text(&all.subject)),
+        ("-out", Some(lossy(&all.out))),
+        ("-timing", text(&all.timing)),
+        ("-partitions", number(&all.partitions)),
+        ("-loader", Some(lossy(&all.loader))),
+        ("-memory", text(&all.memory)),
+        ("-plan", flag(*plan)),
+        ("-groups", number(groups)),
+        ("-replicas", number(replicas)),
+        ("-output", Some(lossy(output))),
+        ("-schedule", Some(lossy(schedule))),
+        ("-segment_size", number(segment_size)),
+        ("-write_buffer", text(write_buffer)),
+        ("-result_memory", text(result_memory)),
+        ("-checkpoint", text(checkpoint)),
+        ("-resume", flag(*resume)),
+        ("-trace", text(trace)),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// The list whose contents decide what is searched, if one is given.
+fn list(lists: &Lists) -> Option<&'static str> {
     let Lists {
         gis,
         negative_gis,
@@ -206,7 +249,7 @@ fn files(options: &BlastpOptions) -> BTreeMap<String, PathBuf> {
         // The taxids themselves.
         taxids: _,
         negative_taxids: _,
-    } = &options.lists;
+    } = lists;
     let all = [
         ("-gilist", gis),
         ("-negative_gilist", negative_gis),
@@ -215,10 +258,7 @@ fn files(options: &BlastpOptions) -> BTreeMap<String, PathBuf> {
         ("-taxidlist", taxid_file),
         ("-negative_taxidlist", negative_taxid_file),
     ];
-    let named = |(name, path): (&str, &Option<OsString>)| {
-        Some((name.to_owned(), PathBuf::from(path.as_ref()?)))
-    };
-    all.into_iter().filter_map(named).collect()
+    all.into_iter().find_map(|(name, path)| path.as_ref().map(|_| name))
 }
 
 fn number<T: ToString>(number: &Option<T>) -> Option<String> {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use fleetblast_db::load::{Loader, Supply, Unit, Work};
+use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{DbError, LoadedPartition};
 use fleetblast_engine::hits::PrelimHit;
 use fleetblast_engine::kernel::Kernel;
@@ -14,6 +15,7 @@ use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
 use rayon::prelude::*;
 
 use super::subjects::Target;
+use crate::error::CliError;
 use crate::terminal::Progress;
 
 /// Subjects that a thread searches before it tells so.
@@ -126,6 +128,28 @@ impl<'a> Scan<'a> {
         let lists = searcher.search(&subjects, wanted, scratch);
         self.step(work.range.len() as u64 - told);
         Ok(lists)
+    }
+
+    /// Makes sure that chosen subjects are in the files, from which they are reported, as they were loaded: another process
+    /// may have loaded them, from files that it sees under the same name.
+    ///
+    /// # Errors
+    /// Files that hold something else.
+    pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), CliError> {
+        let database = &self.target.searched;
+        for oid in oids {
+            let (loaded, held) = (self.supply.kept_residues_of(oid), database.residues_of(oid));
+            if loaded.is_some_and(|loaded| !std::ptr::eq(loaded, held) && loaded != held) {
+                let file = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
+                return Err(CliError::database(format_args!(
+                    "{} does not hold the residues of sequence {} that were loaded; give all ranks the same database, \
+                     and leave it as it is while it is searched",
+                    file.display(),
+                    oid + 1
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The alignments of hits of one query, on all threads of the current pool.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_db::memory::Record;
+use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
@@ -14,6 +15,7 @@ use fleetblast_seq::alphabet;
 use super::fasta::{fasta_failure, message_name, open_input, path, reader};
 use super::masks::{self, SubjectMasks};
 use super::report;
+use crate::digest::Digest;
 use crate::error::CliError;
 use crate::messages::{blame, complain, say, warn};
 use crate::plan::{Plan, Source, Subjects};
@@ -57,6 +59,31 @@ impl Target {
             }
         };
         Ok(Target { taxonomy: open_taxonomy(plan)?, ..target })
+    }
+
+    /// Whether the sequences are in files of volumes; otherwise this process has read them.
+    pub fn is_on_disk(&self) -> bool {
+        self.searched.volume_file(0, VolumeFile::Sequences).is_some()
+    }
+
+    /// The fingerprint of everything here but the sequences in files of volumes.
+    ///
+    /// # Errors
+    /// None for sequences that are in memory.
+    pub fn selection_fingerprint(&self) -> Result<u128, CliError> {
+        let mut state = Digest::default();
+        let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
+        let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
+        let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
+        state.add(&(selected, masks, rest));
+        if !self.is_on_disk() {
+            for database in [&self.searched, &self.whole] {
+                for oid in 0..database.oid_count() {
+                    state.add(&(database.residues_of(oid), database.deflines(oid)?));
+                }
+            }
+        }
+        Ok(state.finish())
     }
 
     /// What is masked of a sequence that is searched.

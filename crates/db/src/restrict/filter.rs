@@ -20,6 +20,11 @@ pub(crate) struct IdSet {
 }
 
 impl IdSet {
+    /// Everything in the list, in an order that it always has.
+    fn sorted(&self) -> (BTreeSet<&Vec<u8>>, BTreeSet<i64>, &BTreeSet<i32>) {
+        (self.keys.iter().collect(), self.gis.iter().copied().collect(), &self.taxids)
+    }
+
     /// Whether the list has this identifier in one of the forms it may be written in.
     fn has(&self, id: &SeqId) -> bool {
         match id {
@@ -84,6 +89,16 @@ pub(crate) struct DeflineFilter {
 }
 
 impl DeflineFilter {
+    /// The filter in words: two that are the same have the same.
+    pub(crate) fn description(&self) -> String {
+        let user = self.user.as_ref().map(|user| (user.negative, user.set.sorted()));
+        let volumes = self.volumes.iter().map(|volume| {
+            let lists = volume.lists.iter().map(|list| list.sorted());
+            (volume.member_bit, lists.collect::<Vec<_>>())
+        });
+        format!("{user:?} {:?}", volumes.collect::<Vec<_>>())
+    }
+
     /// True if no line is ever left out.
     pub(crate) fn is_empty(&self) -> bool {
         let idle = |volume: &VolumeFilter| volume.lists.is_empty() && volume.member_bit == 0;

@@ -178,7 +178,6 @@ impl<'a> Bench<'a> {
             (expected.join().map_err(panicked).flatten(), actual)
         });
         let (mut expected, mut actual) = (expected?, actual?);
-        trial.spread().excuse(&expected, &mut actual);
         if !differences(trial, &expected, &actual).is_empty()
             && let Some(alone) = trial.on_one_thread()
         {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use crate::end::Failure;
 use crate::ids::{BlockId, PartitionId, Time, WorkerId};
 use crate::message::{ToSupermaster, ToWorker};
 use crate::payload::{Payload, Queries};
@@ -150,7 +151,14 @@ impl<P: Payload> Master<P> {
         let Some(search) = self.searches.get_mut(&block) else { return };
         let mut questions: BTreeMap<u32, Vec<(PartitionId, P)>> = BTreeMap::new();
         for (partition, part) in parts {
-            let answerer = search.answerer(partition).expect("only searched partitions are asked");
+            let Some(answerer) = search.answerer(partition) else {
+                let cause = format!(
+                    "query block {block}: partition {partition} was asked for before it was searched"
+                );
+                let (rank, code) = (self.rank(), Failure::FAULT);
+                let failure = Failure { rank, code, cause };
+                return self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+            };
             questions.entry(answerer).or_default().push((partition, part));
         }
         search.ask(questions.len() as u32);

@@ -368,3 +368,16 @@ fn a_drain_finishes_what_is_assigned_and_drops_the_rest() {
     bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
     assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }", "Drained"]);
 }
+
+#[test]
+fn asking_for_what_was_not_searched_ends_the_job() {
+    let mut bench = Bench::with(config(), 1, 2);
+    bench.segment(&[(0, 1)]);
+    for worker in 0..2 {
+        bench.result(worker, 0);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+    }
+    assert_eq!(bench.asked(&[(7, 1)]), []);
+    let told = bench.told_supermaster();
+    assert!(told[0].starts_with("Failed") && told[0].contains("partition 7"), "{told:?}");
+}

@@ -6,17 +6,22 @@ fn identity() -> Identity {
     let volume = |number: u32| VolumeIdentity {
         name: format!("nr.{number:02}"),
         date: "Jan 1, 2021  1:00 AM".to_owned(),
-        bytes: 1000,
+        sequences: 3,
+        index: "01".to_owned(),
+        residues: "02".to_owned(),
+        headers: "03".to_owned(),
     };
     Identity {
         program: "blastp".to_owned(),
         version: "0.1.0".to_owned(),
+        build: "abc".to_owned(),
         query: query.finish(),
         database: DatabaseIdentity {
             name: "nr".to_owned(),
             sequences: 7,
             residues: 700,
             volumes: (0..2).map(volume).collect(),
+            selection: "04".to_owned(),
         },
         options: [("-evalue", "10"), ("-outfmt", "6")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -39,12 +44,13 @@ fn the_same_job_has_no_differences() {
 #[test]
 fn each_field_is_told_by_name_with_both_values() {
     type Change = fn(&mut Identity);
-    let changes: [(Change, &str); 11] = [
+    let changes: [(Change, &str); 16] = [
         (|job| job.program = "blastx".into(), "the program was 'blastp' and is 'blastx'"),
         (
             |job| job.version = "0.2.0".into(),
             "the version of FleetBLAST was '0.1.0' and is '0.2.0'",
         ),
+        (|job| job.build = "abd".into(), "the build of FleetBLAST was 'abc' and is 'abd'"),
         (
             |job| job.query = QueryHasher::default().finish(),
             "and is '0 bytes with the checksum 99aa06d3014798d86001c324468d497f'",
@@ -59,13 +65,29 @@ fn each_field_is_told_by_name_with_both_values() {
             "the number of letters in the database was '700' and is '8'",
         ),
         (
-            |job| job.database.volumes[1].bytes = 1,
-            "volume 2 of the database was 'nr.01 of Jan 1, 2021  1:00 AM, 1000 bytes' and is \
-             'nr.01 of Jan 1, 2021  1:00 AM, 1 bytes'",
+            |job| job.database.volumes[1].sequences = 1,
+            "volume 2 of the database was 'nr.01 of Jan 1, 2021  1:00 AM, 3 sequences' and is \
+             'nr.01 of Jan 1, 2021  1:00 AM, 1 sequences'",
+        ),
+        (
+            |job| job.database.volumes[1].index = "1".into(),
+            "the checksum of the index in nr.01 was '01' and is '1'",
+        ),
+        (
+            |job| job.database.volumes[1].residues = "1".into(),
+            "the checksum of the sequences in nr.01 was '02' and is '1'",
+        ),
+        (
+            |job| job.database.volumes[1].headers = "1".into(),
+            "the checksum of the headers in nr.01 was '03' and is '1'",
+        ),
+        (
+            |job| job.database.selection = "1".into(),
+            "what aliases, lists and masks make of the database was '04' and is '1'",
         ),
         (
             |job| drop(job.database.volumes.pop()),
-            "volume 2 of the database was 'nr.01 of Jan 1, 2021  1:00 AM, 1000 bytes' and is not there",
+            "volume 2 of the database was 'nr.01 of Jan 1, 2021  1:00 AM, 3 sequences' and is not there",
         ),
         (|job| drop(job.options.remove("-evalue")), "the option -evalue was '10' and is not there"),
         (

@@ -14,17 +14,25 @@ pub fn key(block: u64) -> Key {
 pub fn identity() -> Identity {
     let mut query = QueryHasher::default();
     query.update(b">q\nMKV\n");
-    let volume =
-        VolumeIdentity { name: "p".to_owned(), date: "Jan 1, 2021".to_owned(), bytes: 1000 };
+    let volume = VolumeIdentity {
+        name: "p".to_owned(),
+        date: "Jan 1, 2021".to_owned(),
+        sequences: 7,
+        index: "1".to_owned(),
+        residues: "2".to_owned(),
+        headers: "3".to_owned(),
+    };
     Identity {
         program: "blastp".to_owned(),
         version: "0.1.0".to_owned(),
+        build: "abc".to_owned(),
         query: query.finish(),
         database: DatabaseIdentity {
             name: "p".to_owned(),
             sequences: 7,
             residues: 700,
             volumes: vec![volume],
+            selection: "4".to_owned(),
         },
         options: [("-evalue".to_owned(), "10".to_owned())].into(),
         blocks: "10000 residues".to_owned(),

@@ -1,0 +1,326 @@
+//! Whether all ranks do the same: before anything is written they compare builds, options, and what they see of the database.
+//!
+//! A file that ranks of one host see as the same (device, inode, size, times) is read for its fingerprint by one of them, and
+//! only what they are going to search of it. If that holds for all ranks of the job there is nothing to compare.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use fleetblast_db::partition::VolumeFile;
+use fleetblast_fleet::ids::{PartitionId, Rank};
+use fleetblast_fleet::topology::Topology;
+use fleetblast_mpi::World;
+use fleetblast_spool::{Difference, Identity};
+
+use super::Cut;
+use super::contents::{self, Contents, Item, Side, Sums};
+use super::identity;
+use super::together::{failure, tell, together};
+use crate::digest::Digest;
+use crate::error::{CliError, exit};
+use crate::plan::Plan;
+use crate::run::subjects::Target;
+
+/// What ranks find out about each other.
+pub struct Ranks<'a> {
+    /// All of them.
+    pub world: &'a World,
+    /// The host of each.
+    pub hosts: &'a [String],
+}
+
+/// Two ranks that differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pair {
+    /// The first that is not like most.
+    odd: usize,
+    /// The first of most.
+    usual: usize,
+}
+
+impl Ranks<'_> {
+    /// Ends the job unless all ranks run the same build with the same options.
+    ///
+    /// # Errors
+    /// Silent where another rank tells it.
+    pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), CliError> {
+        let own = together(self.world, identity::of_plan(plan))?;
+        let options = own.options.into_iter().chain(plan.fleet.common.clone()).collect();
+        let refused = |what| CliError::new(exit::INPUT, format!("Error: {what}"));
+        self.agree(&Identity { options, ..own }, "", refused)
+    }
+
+    /// Ends the job unless all ranks see databases that describe themselves alike.
+    ///
+    /// # Errors
+    /// Silent where another rank tells it.
+    pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), CliError> {
+        let database = identity::database(plan, target, &Contents::default());
+        let options = database.and_then(|database| Ok((database, identity::taxonomy(target)?)));
+        let (database, options) = together(self.world, options)?;
+        let own = Identity { database, options, ..Identity::default() };
+        let place = target.searched.volume_paths().next();
+        let place = place.map(|path| path.display().to_string()).unwrap_or_default();
+        self.agree(&own, &place, CliError::database)
+    }
+
+    /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
+    /// a checkpoint has to know. `once`: residues are read by one rank for all, which get them from there.
+    ///
+    /// # Errors
+    /// Silent where another rank tells it.
+    pub fn agree_on_contents(
+        &self,
+        plan: &Plan,
+        target: &Target,
+        cut: &Cut,
+        once: bool,
+    ) -> Result<Contents, CliError> {
+        let views = self.views(target)?;
+        let is_shared = views.iter().all(|&view| view == 0);
+        if !target.is_on_disk() || is_shared && plan.fleet.checkpoint.is_none() {
+            return Ok(Contents::default());
+        }
+        let share = share(&cut.topology, &views, self.world.rank(), once);
+        let own = together(self.world, contents::read(plan, target, cut, share))?;
+        let mut lengths = Digest::default();
+        lengths.add(&cut.partitions);
+        let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(CliError::engine)?;
+        let all = self.world.comm().gather_all(&own).map_err(failure)?;
+        let all: Result<Vec<(u128, Sums)>, _> =
+            all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
+        let (lengths, sums): (Vec<u128>, Vec<Sums>) =
+            all.map_err(CliError::engine)?.into_iter().unzip();
+        if let Some(pair) = odd_rank(lengths) {
+            let place = file_name(target, 0, VolumeFile::Index);
+            self.refuse_database(pair, &place, "other lengths of sequences")?;
+        }
+        if let Some((pair, item)) = odd_sum(&sums, &views) {
+            let oids = cut.partitions.get(item.partition.index()).cloned().unwrap_or_default();
+            let side = match item.side {
+                Side::Residues => "residues",
+                Side::Headers => "definition lines",
+            };
+            // As users count them.
+            let what = format!("other {side} among sequences {} to {}", oids.start + 1, oids.end);
+            let place = file_name(target, item.volume, item.side.file());
+            self.refuse_database(pair, &place, &what)?;
+        }
+        Ok(Contents::of(&sums.into_iter().flatten().collect()))
+    }
+
+    /// Ends the job unless all ranks have the same identity; `place` is where a rank has it from.
+    fn agree(
+        &self,
+        own: &Identity,
+        place: &str,
+        refused: impl Fn(String) -> CliError,
+    ) -> Result<(), CliError> {
+        let bytes = postcard::to_allocvec(&(own, place)).map_err(CliError::engine)?;
+        let mut digest = Digest::default();
+        digest.add(own);
+        let digests = self.world.comm().gather_all(&digest.finish().to_le_bytes());
+        let digests = digests.map_err(failure)?;
+        let Some(pair) = odd_rank(digests) else { return Ok(()) };
+        let usual = tell(self.world, pair.usual, Some(bytes))?.unwrap_or_default();
+        let verdict = || {
+            let (usual, usual_place): (Identity, String) = postcard::from_bytes(&usual).ok()?;
+            let differences = usual.differences(own).0;
+            let told: Vec<_> = differences.iter().take(MOST_TOLD).map(instead).collect();
+            let places = match place {
+                "" => String::new(),
+                place => format!(" ({place} is not {usual_place})"),
+            };
+            Some(format!("{} differ{places}: {}", self.name(pair), told.join("; ")))
+        };
+        let same = || {
+            // What cannot be read or compared was made by another build.
+            let build = || format!("{} run different builds of FleetBLAST", self.name(pair));
+            Err(refused(verdict().unwrap_or_else(build)))
+        };
+        together(self.world, if self.world.rank() == pair.odd { same() } else { Ok(()) })
+    }
+
+    /// Ends the job, since two ranks see different databases.
+    fn refuse_database(&self, pair: Pair, place: &str, what: &str) -> Result<(), CliError> {
+        let usual = tell(self.world, pair.usual, Some(place.as_bytes().to_vec()))?;
+        let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
+        let refused = || {
+            CliError::database(format_args!(
+                "{} search different databases: {place} has {what} than {usual}",
+                self.name(pair)
+            ))
+        };
+        together(self.world, if self.world.rank() == pair.odd { Err(refused()) } else { Ok(()) })
+    }
+
+    fn name(&self, pair: Pair) -> String {
+        let host = |rank: usize| self.hosts.get(rank).map_or("an unknown host", String::as_str);
+        let Pair { odd, usual } = pair;
+        format!("rank {odd} on host {} and rank {usual} on host {}", host(odd), host(usual))
+    }
+
+    /// For each rank a number of what it sees: ranks with the same number see the same files.
+    fn views(&self, target: &Target) -> Result<Vec<u32>, CliError> {
+        let mut seen = Digest::default();
+        seen.add(&self.world.host());
+        for volume in 0..target.searched.volume_count() {
+            for file in [VolumeFile::Index, VolumeFile::Sequences, VolumeFile::Headers] {
+                let path = target.searched.volume_file(volume, file);
+                let data = path.and_then(|path| fs::metadata(path).ok());
+                seen.add(&data.map(|data| {
+                    let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
+                    (data.dev(), data.ino(), data.size(), times)
+                }));
+            }
+        }
+        let all = self.world.comm().gather_all(&seen.finish().to_le_bytes()).map_err(failure)?;
+        let mut numbers = HashMap::new();
+        let number = |seen| {
+            let next = numbers.len() as u32;
+            *numbers.entry(seen).or_insert(next)
+        };
+        Ok(all.into_iter().map(number).collect())
+    }
+}
+
+/// Differences named, at most.
+const MOST_TOLD: usize = 4;
+
+/// What the odd rank has instead of what most have.
+fn instead(Difference { what, was, is }: &Difference) -> String {
+    let value = |value: &Option<String>| match value {
+        Some(value) => format!("'{value}'"),
+        None => "not given".to_owned(),
+    };
+    format!("{what} is {} instead of {}", value(is), value(was))
+}
+
+fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
+    let path = target.searched.volume_file(volume, file);
+    path.map(|path| path.display().to_string()).unwrap_or_default()
+}
+
+/// What a rank reads, so that everything that ranks with one view hold is read by one of these. `once`: of all ranks, where it
+/// is about residues.
+fn share(topology: &Topology, views: &[u32], me: usize, once: bool) -> Vec<(PartitionId, Side)> {
+    let mut holders = vec![Vec::new(); topology.partitions as usize];
+    for place in &topology.workers {
+        for partition in &place.partitions {
+            holders[partition.index()].push(place.rank);
+        }
+    }
+    let mut own = Vec::new();
+    for (number, holders) in holders.iter().enumerate() {
+        for side in Side::ALL {
+            let anywhere = once && side == Side::Residues;
+            let with_me = |rank: &&Rank| anywhere || views[rank.index()] == views[me];
+            let with_me: Vec<_> = holders.iter().filter(with_me).collect();
+            if !with_me.is_empty() && with_me[number % with_me.len()].index() == me {
+                own.push((PartitionId(number as u32), side));
+            }
+        }
+    }
+    own
+}
+
+/// Two ranks with different values, if there are any: the first whose value most do not have, and the first with that of most.
+/// A value comes with the first rank that has it, and how many have it with this one.
+fn odd_one<T: Ord>(values: impl Iterator<Item = ((usize, usize), T)>) -> Option<Pair> {
+    let mut ranks: BTreeMap<T, (usize, usize)> = BTreeMap::new();
+    for ((rank, count), value) in values {
+        let (first, all) = ranks.entry(value).or_insert((rank, 0));
+        *first = rank.min(*first);
+        *all += count;
+    }
+    let (usual, _) = *ranks.values().max_by_key(|(first, all)| (*all, Reverse(*first)))?;
+    let odd = ranks.values().map(|(first, _)| *first).filter(|&first| first != usual).min()?;
+    Some(Pair { odd, usual })
+}
+
+/// The same where each rank has a value.
+fn odd_rank<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<Pair> {
+    odd_one(values.into_iter().enumerate().map(|(rank, value)| ((rank, 1), value)))
+}
+
+/// The first item of which ranks have different sums. What one has read all see that have its view.
+fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
+    let mut seen_by: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (rank, view) in views.iter().enumerate() {
+        seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
+    }
+    let mut items: BTreeMap<Item, Vec<((usize, usize), u128)>> = BTreeMap::new();
+    for (sums, view) in sums.iter().zip(views) {
+        for (item, sum) in sums {
+            items.entry(*item).or_default().push((seen_by[view], *sum));
+        }
+    }
+    items.into_iter().find_map(|(item, sums)| Some((odd_one(sums.into_iter())?, item)))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_fleet::topology::Shape;
+
+    use super::*;
+
+    fn pair(odd: usize, usual: usize) -> Option<Pair> {
+        Some(Pair { odd, usual })
+    }
+
+    #[test]
+    fn the_odd_rank_is_the_one_that_most_are_not_like() {
+        let odd = |values: &[u8]| odd_rank(values.iter().copied());
+        assert_eq!(odd(&[7, 7, 7]), None);
+        assert_eq!(odd(&[7]), None);
+        assert_eq!(odd(&[]), None);
+        assert_eq!(odd(&[7, 8, 7]), pair(1, 0));
+        assert_eq!(odd(&[8, 7, 7]), pair(0, 1));
+        assert_eq!(odd(&[8, 7]), pair(1, 0), "of two, the first counts as usual");
+        assert_eq!(odd(&[8, 7, 9, 7, 6]), pair(0, 1));
+    }
+
+    /// Four ranks, of which each replica has a partition of two.
+    fn topology() -> Topology {
+        let shape = Shape { ranks: 4, groups: 1, replicas: 2, partitions: 2, dedicated: false };
+        Topology::new(shape)
+    }
+
+    #[test]
+    fn each_view_is_read_once() {
+        let topology = topology();
+        for (views, once) in [([0, 0, 0, 0], false), ([0, 1, 0, 1], false), ([0, 1, 2, 3], true)] {
+            let mut read: BTreeMap<(PartitionId, Side, Option<u32>), usize> = BTreeMap::new();
+            for (rank, &view) in views.iter().enumerate() {
+                for (partition, side) in share(&topology, &views, rank, once) {
+                    let worker = topology.worker_on(Rank(rank as u32)).expect("a worker");
+                    assert!(topology.held(worker).contains(&partition), "only what it holds");
+                    let view = (!once || side == Side::Headers).then_some(view);
+                    *read.entry((partition, side, view)).or_default() += 1;
+                }
+            }
+            let mut wanted = BTreeMap::new();
+            for place in &topology.workers {
+                for &partition in &place.partitions {
+                    let view = views[place.rank.index()];
+                    let everywhere = (!once).then_some(view);
+                    wanted.insert((partition, Side::Residues, everywhere), 1);
+                    wanted.insert((partition, Side::Headers, Some(view)), 1);
+                }
+            }
+            assert_eq!(read, wanted, "{views:?}");
+        }
+    }
+
+    #[test]
+    fn a_sum_counts_for_all_ranks_that_see_the_same() {
+        let item = Item { partition: PartitionId(0), volume: 0, side: Side::Headers };
+        let sums = |sum| Sums::from([(item, sum)]);
+        // Ranks 1 and 2 have one view, which rank 2 has read.
+        let read = [sums(5), Sums::new(), sums(6)];
+        assert_eq!(odd_sum(&read, &[0, 1, 1]), pair(0, 1).map(|pair| (pair, item)));
+        assert_eq!(odd_sum(&[sums(5), Sums::new(), sums(5)], &[0, 1, 1]), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Fingerprints of what a database holds: whether two databases of one name are the same.
+//!
+//! The fingerprint of many sequences is the sum of those of each, which has the sequence's number in it. So it does not depend
+//! on how the sequences are cut into partitions and in what order these are read, and fingerprints of parts add up to that of
+//! the whole. They find what happens to files by accident; they are not made to withstand forgery.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::load::{Loader, Map};
+use crate::partition::{Part, VolumeFile};
+use crate::{Contents, Database, DbError};
+
+/// A volume as it describes itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeOutline {
+    /// Path without extension.
+    pub path: PathBuf,
+    /// Date of its making.
+    pub date: String,
+    /// Sequences that it states.
+    pub sequences: u32,
+    /// Fingerprint of all that its index says of it before the offset tables.
+    pub index: u128,
+}
+
+/// Reads sequences for their fingerprints.
+pub struct Fingerprinter {
+    database: Database,
+    map: Map,
+}
+
+impl Fingerprinter {
+    /// For the sequences of `database`.
+    pub fn new(database: &Database) -> Self {
+        let map = Map::new(database.clone(), Contents::All);
+        Self { database: database.clone(), map }
+    }
+
+    /// The fingerprints of what a file holds of the included sequences in `oids`, for each volume that has some. Brings it
+    /// into the page cache first, in large reads.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] for an index out of order, [`DbError::Truncated`] and [`DbError::Io`] for files that cannot be read.
+    pub fn of(&self, oids: Range<u32>, file: VolumeFile) -> Result<Vec<(usize, u128)>, DbError> {
+        let mut partition = self.database.partition(oids, Contents::All)?;
+        for piece in &mut partition.pieces {
+            piece.spans.retain(|span| is_needed(span.part, file));
+        }
+        let loaded = self.map.load(&partition)?;
+        let volumes = partition.pieces.iter().map(|piece| piece.volume);
+        let sums = volumes.zip(loaded.pieces()).map(|(number, (volume, oids, first))| {
+            let included = self.database.oids_in(oids.clone()).into_iter().flatten();
+            let add = |sum: u128, oid| {
+                sum.wrapping_add(of_sequence(oid, volume.stored(file, oid - first)))
+            };
+            (number, included.fold(0, add))
+        });
+        Ok(sums.collect())
+    }
+}
+
+/// Whether a part tells what a file holds of a sequence.
+fn is_needed(part: Part, file: VolumeFile) -> bool {
+    match part {
+        Part::HeaderOffsets => file == VolumeFile::Headers,
+        Part::SequenceOffsets | Part::AmbiguityOffsets => file == VolumeFile::Sequences,
+        part => part.file() == file,
+    }
+}
+
+/// What a sequence adds to a sum.
+fn of_sequence(oid: u32, bytes: &[u8]) -> u128 {
+    let mut both = [0; 20];
+    both[..16].copy_from_slice(&xxh3_128(bytes).to_le_bytes());
+    both[16..].copy_from_slice(&oid.to_le_bytes());
+    xxh3_128(&both)
+}
+
+impl Database {
+    /// The volumes, as they describe themselves.
+    pub fn outlines(&self) -> impl Iterator<Item = VolumeOutline> {
+        self.volumes().map(|(volume, _)| {
+            let index = volume.index();
+            VolumeOutline {
+                path: volume.name().to_owned(),
+                date: index.date.clone(),
+                sequences: index.sequences,
+                index: xxh3_128(format!("{index:?}").as_bytes()),
+            }
+        })
+    }
+
+    /// The fingerprint of what aliases and lists make of the volumes: names, titles, numbers for statistics, the included
+    /// sequences, and the definition lines that are shown.
+    pub fn selection_fingerprint(&self) -> u128 {
+        let mut state = Xxh3::new();
+        let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
+        let numbers = (self.stats_sequences(), self.stats_residues());
+        state.update(format!("{stated:?} {numbers:?}").as_bytes());
+        for range in self.oids() {
+            state.update(&range.start.to_le_bytes());
+            state.update(&range.end.to_le_bytes());
+        }
+        if let Some(filter) = self.volumes().find_map(|(volume, _)| volume.filter()) {
+            state.update(filter.description().as_bytes());
+        }
+        state.digest128()
+    }
+}
