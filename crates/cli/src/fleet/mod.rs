@@ -125,8 +125,7 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
     for result in results {
         let result = result.and_then(|(end, of_rank)| {
             figures.push(of_rank);
-            let place = |rank| format!("rank {rank}");
-            verdict(end, (ranks > 1).then_some(&place), common.kept_in())
+            common.verdict(Ok(end))
         });
         match result {
             // Those that were told to end have nothing to say of their own.
@@ -165,36 +164,6 @@ fn remove(checkpoint: Option<Checkpoint>) {
 #[cfg(not(feature = "mpi"))]
 pub fn on_processes(_: Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliError> {
     launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
-}
-
-/// What a rank's end means for the process. `place` says where a rank is; without, there is but one. `kept` is where what
-/// is finished can be found again.
-fn verdict(
-    end: End,
-    place: Option<&dyn Fn(Rank) -> String>,
-    kept: Option<&Path>,
-) -> Result<(), CliError> {
-    match end {
-        End::Exited(Exit::Completed) => Ok(()),
-        // Told already, lest a long search delay it.
-        End::Exited(Exit::Drained) => Err(CliError::new(exit::DRAINED, "")),
-        End::Failed(Failure { rank, code, cause }) => {
-            // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
-            let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-            let mut message = cause;
-            if !anywhere {
-                if let Some(place) = place {
-                    message += &format!(" ({})", place(rank));
-                }
-                if let Some(kept) = kept {
-                    let kept = kept.display();
-                    message +=
-                        &format!("; what is finished is kept in {kept}: run it again with -resume");
-                }
-            }
-            Err(CliError::new(code, message))
-        }
-    }
 }
 
 /// Both ends of a job: the queries and the report.
@@ -246,6 +215,8 @@ struct Common<'a> {
     /// The output while it is written.
     path: PathBuf,
     kept: Option<Kept>,
+    /// The host of each rank; empty for ranks of one process.
+    hosts: Vec<String>,
 }
 
 impl<'a> Common<'a> {
@@ -272,12 +243,42 @@ impl<'a> Common<'a> {
             }),
             path,
             kept,
+            hosts: Vec::new(),
         }
     }
 
-    /// Where what is finished can be found again.
-    fn kept_in(&self) -> Option<&Path> {
-        self.kept.as_ref().map(|kept| kept.run.root.as_path())
+    /// What a rank's end means for its process.
+    fn verdict(&self, end: Result<End, CliError>) -> Result<(), CliError> {
+        match end? {
+            End::Exited(Exit::Completed) => Ok(()),
+            // Told already, lest a long search delay it.
+            End::Exited(Exit::Drained) => Err(CliError::new(exit::DRAINED, "")),
+            End::Failed(Failure { rank, code, cause }) => {
+                // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
+                let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
+                let mut message = cause;
+                if !anywhere {
+                    if self.topology.ranks > 1 {
+                        message += &format!(" ({})", self.place(rank));
+                    }
+                    if let Some(Kept { run, .. }) = &self.kept {
+                        let kept = run.root.display();
+                        message += &format!(
+                            "; what is finished is kept in {kept}: run it again with -resume"
+                        );
+                    }
+                }
+                Err(CliError::new(code, message))
+            }
+        }
+    }
+
+    /// A rank, for people.
+    fn place(&self, rank: Rank) -> String {
+        match self.hosts.get(rank.index()) {
+            Some(host) => format!("rank {rank} on host {host}"),
+            None => format!("rank {rank}"),
+        }
     }
 
     /// Runs a rank to its end; tells what it did.
@@ -292,7 +293,13 @@ impl<'a> Common<'a> {
         let hosted = self.hosted(rank, supermaster, recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
-        let end = driver::run(rank, topology, config, hosted, vigil, transport)?;
+        let failed = |end| {
+            self.job.halt.set();
+            if let Err(error) = self.verdict(end) {
+                vigil::end_late(error, &self.path);
+            }
+        };
+        let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
         if let (Some(shared), Some(_), End::Exited(Exit::Completed)) = (shared, &self.kept, &end) {
             // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
             // only.
@@ -340,7 +347,8 @@ impl<'a> Common<'a> {
                 None => self.choice.supply_of(&target.searched, ranges),
             };
             let supply = supply?;
-            scans.insert(partition, Scan::new(target, supply, true));
+            let scan = Scan::new(target, supply, true).until(self.job.halt.clone());
+            scans.insert(partition, scan);
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let records = match &self.kept {

@@ -20,9 +20,9 @@ use super::output::Whole;
 use super::parallel::GroupFile;
 use super::share::{self, Setting};
 use super::together::{failure, tell_all, together};
-use super::transport::{Assembled, Envelope, Happening, Transport};
+use super::transport::{Assembled, Envelope, Happening, Receipt, Transport};
 use super::vigil::{self, Vigil};
-use super::{Common, Ends, publish, remove, verdict};
+use super::{Common, Ends, publish, remove};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::plan::Plan;
@@ -64,10 +64,10 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     let kept = kept(&world, plan, checkpoint.as_ref())?;
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
-    let hosts = hosts(&world)?;
     let mut common = Common::new(plan, &target, &layout, choice, path, kept);
+    common.hosts = hosts(&world)?;
     let recorder = together(&world, account::recorder(plan, world.rank() as u32))?;
-    let setting = Setting { world: &world, hosts: &hosts, checkpoint: checkpoint.as_ref() };
+    let setting = Setting { world: &world, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
     match load_together(setting, &common, &recorder) {
         Ok(held) => common.held = held,
         // All ranks have this, and one has told it.
@@ -79,16 +79,14 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     }
     let output = together(&world, GroupFile::open(&world, &common).map_err(failure))?;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi { mailbox, output, works: channel() };
+    let mut mpi = Mpi::new(mailbox, output);
     let works = together(&world, ends.map(|ends| ends.works(&common.job)).transpose())?;
     let (works, whole) = works.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {
         own = Some(figures);
-        let host = |rank: Rank| hosts.get(rank.index()).map_or("an unknown host", String::as_str);
-        let place = |rank| format!("rank {rank} on host {}", host(rank));
-        verdict(end, Some(&place), common.kept_in())
+        common.verdict(Ok(end))
     });
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
@@ -235,12 +233,19 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 /// The messages of this process, and the output where ranks write that by MPI.
 struct Mpi {
     mailbox: Mailbox,
+    /// Receipts of messages that have not left, by their numbers, which count up.
+    receipts: HashMap<u64, Receipt>,
+    next_receipt: u64,
     output: Option<GroupFile>,
     /// Where works tell that they have ended.
     works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
+    fn new(mailbox: Mailbox, output: Option<GroupFile>) -> Self {
+        Mpi { mailbox, receipts: HashMap::new(), next_receipt: 0, output, works: channel() }
+    }
+
     /// Waits for messages to leave.
     fn flush(&mut self) -> Result<(), CliError> {
         self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
@@ -276,9 +281,19 @@ impl Transport for Mpi {
         self.output.as_ref().map(GroupFile::writer)
     }
 
-    fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError> {
-        let bytes = postcard::to_allocvec(&envelope).map_err(CliError::engine)?;
-        self.mailbox.send(to.index(), 0, bytes).map_err(failure)
+    fn send(
+        &mut self,
+        to: Rank,
+        envelope: Envelope,
+        receipt: Option<Receipt>,
+    ) -> Result<(), CliError> {
+        let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(CliError::engine)?);
+        let Some(receipt) = receipt else {
+            return self.mailbox.send(to, 0, bytes).map_err(failure);
+        };
+        self.next_receipt += 1;
+        self.receipts.insert(self.next_receipt, receipt);
+        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError> {
@@ -288,13 +303,17 @@ impl Transport for Mpi {
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }
+            let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
+            if let Some(receipt) = left {
+                return Ok(Some(Happening::Sent(receipt)));
+            }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
             if let Some(happening) = written.map_err(failure)? {
                 return Ok(Some(happening));
             }
             if let Some(message) = self.mailbox.poll().map_err(failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(CliError::engine)?;
-                return Ok(Some(Happening::Message(envelope)));
+                return Ok(Some(Happening::Message(envelope, None)));
             }
             let rest = timeout.saturating_sub(start.elapsed());
             if rest.is_zero() {

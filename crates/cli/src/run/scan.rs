@@ -13,6 +13,7 @@ use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
 use rayon::prelude::*;
 
+use super::halt::Halt;
 use super::subjects::Target;
 
 /// A part of the target, and how it comes into memory.
@@ -21,6 +22,7 @@ pub struct Scan<'a> {
     supply: Supply,
     /// What was loaded stays the same from search to search.
     stays: bool,
+    halt: Halt,
     /// The bytes were checked, and will be the same when they are searched again.
     validated: bool,
     /// Waiting of the searching threads for what was not loaded yet, in sum.
@@ -46,7 +48,13 @@ impl Subjects for Searched<'_> {
 impl<'a> Scan<'a> {
     /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
     pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
-        Scan { target, supply, stays, validated: false, waiting: Duration::ZERO }
+        let (halt, waiting) = (Halt::default(), Duration::ZERO);
+        Scan { target, supply, stays, halt, validated: false, waiting }
+    }
+
+    /// The same, which ends early, with some of the hits only, when `halt` tells it to.
+    pub fn until(self, halt: Halt) -> Self {
+        Scan { halt, ..self }
     }
 
     /// What loads the database.
@@ -64,7 +72,9 @@ impl<'a> Scan<'a> {
         let ((), waiting) = self.supply.pass(|queue| {
             rayon::broadcast(|_| {
                 let mut scratch = prelim::Scratch::default();
-                while let Some(work) = queue.next() {
+                while !self.halt.is_set()
+                    && let Some(work) = queue.next()
+                {
                     match self.search_range(searcher, &work, &mut scratch) {
                         // A poisoned lock means that another thread panicked, which ends the run anyway.
                         Ok(part) => {
@@ -77,7 +87,7 @@ impl<'a> Scan<'a> {
             });
         })?;
         self.waiting += waiting;
-        self.validated = self.stays;
+        self.validated = self.stays && !self.halt.is_set();
         Ok(lists.into_inner().expect("no thread panicked"))
     }
 
@@ -93,7 +103,8 @@ impl<'a> Scan<'a> {
         }
         let subjects = Searched { target: self.target, partition: &work.partition };
         let included = self.target.searched.oids_in(work.range.clone());
-        Ok(searcher.search(&subjects, included.into_iter().flatten(), scratch))
+        let wanted = included.into_iter().flatten().take_while(|_| !self.halt.is_set());
+        Ok(searcher.search(&subjects, wanted, scratch))
     }
 
     /// The alignments of hits of one query, on all threads of the current pool.
