@@ -28,4 +28,6 @@ pub struct Failure {
 impl Failure {
     /// Exit code when a rank is not heard of any more: no exit code of BLAST+ says that.
     pub const SILENCE: u8 = 255;
+    /// Exit code for messages that do not fit together: a fault of the program.
+    pub const UNEXPECTED: u8 = 255;
 }

@@ -76,7 +76,7 @@ struct Driver<'a, T> {
     start: Instant,
     /// Messages between roles of this rank, and who wants to know when they are delivered.
     local: VecDeque<(Envelope, Option<Receipt>)>,
-    supermaster: Option<Slot<Supermaster<Bytes>, (Ticket, SupermasterWork)>>,
+    supermaster: Option<Slot<Supermaster<Bytes>, (Ticket, SupermasterWork<Bytes>)>>,
     master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
     worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
     moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
@@ -435,6 +435,6 @@ impl<T: Transport> Driver<'_, T> {
     }
 }
 
-type SupermasterEvent = Event<fleetblast_fleet::message::ToSupermaster, SupermasterOutcome<Bytes>>;
+type SupermasterEvent = Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>>;
 type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
 type WorkerEvent = Event<fleetblast_fleet::message::ToWorker<Bytes>, WorkerOutcome<Bytes>>;

@@ -12,6 +12,7 @@ mod mpi;
 mod output;
 #[cfg(feature = "mpi")]
 mod parallel;
+mod pieces;
 mod records;
 #[cfg(feature = "mpi")]
 mod share;

@@ -19,7 +19,7 @@ use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::parallel::GroupFile;
 use super::share::{self, Setting};
-use super::together::{failure, tell_all, together};
+use super::together::{failure, tell_all, together, told};
 use super::transport::{Assembled, Envelope, Happening, Receipt, Transport};
 use super::vigil::{self, Vigil};
 use super::{Common, Ends, publish, remove};
@@ -145,7 +145,8 @@ fn write_account(
     if plan.timing.is_none() && plan.fleet.trace.is_none() {
         return Ok(());
     }
-    let own = postcard::to_allocvec(&own.unwrap_or_default()).map_err(CliError::engine)?;
+    let own = own.ok_or_else(|| CliError::engine("a rank that is through has no account of itself"))?;
+    let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
     let all = world.comm().gather_all(&own).map_err(failure)?;
     if world.rank() > 0 {
         return Ok(());
@@ -192,7 +193,7 @@ fn laid_out(world: &World, host: &Comm, plan: &Plan, target: &Target) -> Result<
     };
     let layout = together(world, layout)?.map(|layout| postcard::to_allocvec(&layout));
     let layout = layout.transpose().map_err(CliError::engine)?;
-    let layout = tell_all(world, layout)?.unwrap_or_default();
+    let layout = told(tell_all(world, layout)?)?;
     postcard::from_bytes(&layout).map_err(CliError::engine)
 }
 

@@ -69,6 +69,14 @@ impl Shared {
                 let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
                 Ok(Moved::Done(WorkerOutcome::Gathered { bytes, freed }))
             }
+            WorkerWork::HandOver(window) => {
+                let (stretches, freed) = match &self.records {
+                    Some(records) => (lock(records).stretches(&window.runs)?, 0),
+                    None => lock(&self.store).assemble(window)?,
+                };
+                let bytes: Vec<_> = stretches.into_iter().map(|stretch| stretch.bytes).collect();
+                Ok(Moved::Done(WorkerOutcome::Gathered { bytes: bytes.concat().into(), freed }))
+            }
             WorkerWork::Write(window) => match &self.records {
                 Some(records) => restored(records, &window.runs),
                 None => Ok(Moved::assembled(lock(&self.store).assemble(window)?)),
