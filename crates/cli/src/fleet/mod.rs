@@ -34,7 +34,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
-use fleetblast_db::load::{self, Choice, Held, Purpose};
+use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
@@ -234,7 +234,7 @@ impl<'a> Common<'a> {
         let shape = Shape { partitions: partitions.len() as u32, ..shape };
         Common {
             job: Job::new(plan, target, partitions),
-            choice,
+            choice: Choice { streamed: layout.streamed, ..choice },
             held: HashMap::new(),
             topology: Arc::new(Topology::new(shape)),
             config: Arc::new(Config {
@@ -337,19 +337,24 @@ impl<'a> Common<'a> {
         rank: Rank,
         id: WorkerId,
     ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), CliError> {
-        let Job { plan, target, .. } = self.job;
+        let (plan, target) = (self.job.plan, self.job.target);
+        let partitions = self.topology.held(id);
+        // One partition is searched at a time, but each has buffers of its own.
+        let streamed = self.choice.streamed.filter(|_| self.choice.method != Method::Map);
+        let streamed = streamed.map(|memory| memory / partitions.len() as u64);
         let mut scans = HashMap::new();
-        for &partition in self.topology.held(id) {
-            let ranges = target
-                .searched
-                .partitions_within(self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
-            let supply = match self.held.get(&partition) {
-                Some(held) => held.clone().supply(ranges),
-                None => self.choice.supply_of(&target.searched, ranges),
+        for &partition in partitions {
+            let (oids, n) = (self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
+            let ranges = || target.searched.partitions_within(oids.clone(), n);
+            let supply = match (self.held.get(&partition), streamed) {
+                (Some(held), _) => held.clone().supply(ranges())?,
+                (None, None) => self.choice.supply_of(&target.searched, ranges())?,
+                (None, Some(memory)) => {
+                    self.choice.supply_streamed(&target.searched, oids, n, memory)?
+                }
             };
-            let supply = supply?;
-            let scan = Scan::new(target, supply, true).until(self.job.halt.clone());
-            scans.insert(partition, scan);
+            let scan = Scan::new(target, supply, streamed.is_none());
+            scans.insert(partition, scan.until(self.job.halt.clone()));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let records = match &self.kept {
