@@ -90,7 +90,9 @@ fn no_byte_is_lost_between_hosts() {
         search(Command::new(env!("CARGO_BIN_EXE_fleetblast")), dir.path(), &format);
         let expected = report();
         assert!(expected.len() > 100_000, "{} bytes", expected.len());
-        for (run, shape) in [["-groups", "2"], ["-groups", "4"]].iter().cycle().take(runs).enumerate() {
+        for (run, shape) in
+            [["-groups", "2"], ["-groups", "4"]].iter().cycle().take(runs).enumerate()
+        {
             let arguments = [&format, &shape[..], more].concat();
             search(apart(dir.path()), dir.path(), &arguments);
             let found = report();

@@ -68,8 +68,7 @@ mod tests {
 
     /// A run with pieces of these lengths.
     fn run(offset: u64, lengths: &[u64]) -> Run {
-        let slice =
-            |(piece, &length)| Slice { holder: Holder::Master, piece, start: 3, length };
+        let slice = |(piece, &length)| Slice { holder: Holder::Master, piece, start: 3, length };
         Run { block: BlockId(0), offset, slices: (0..).zip(lengths).map(slice).collect() }
     }
 
@@ -93,7 +92,8 @@ mod tests {
     fn every_byte_keeps_its_place_and_only_whole_grains_stay() {
         let mut inner_seen = 0;
         for offset in 0..25 {
-            for lengths in [&[1][..], &[9], &[10], &[3, 4, 5], &[30, 1, 1], &[7, 40], &[10, 10, 10]] {
+            for lengths in [&[1][..], &[9], &[10], &[3, 4, 5], &[30, 1, 1], &[7, 40], &[10, 10, 10]]
+            {
                 let whole = run(offset, lengths);
                 let (end, all) = (offset + whole.length(), bytes([&whole]));
                 let Cut { inner, ends } = cut(whole, 10);

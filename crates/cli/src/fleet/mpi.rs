@@ -145,7 +145,8 @@ fn write_account(
     if plan.timing.is_none() && plan.fleet.trace.is_none() {
         return Ok(());
     }
-    let own = own.ok_or_else(|| CliError::engine("a rank that is through has no account of itself"))?;
+    let own =
+        own.ok_or_else(|| CliError::engine("a rank that is through has no account of itself"))?;
     let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
     let all = world.comm().gather_all(&own).map_err(failure)?;
     if world.rank() > 0 {

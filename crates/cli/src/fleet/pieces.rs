@@ -56,8 +56,10 @@ mod tests {
         let slice = |holder, piece, start, length| Slice { holder, piece, start, length };
         let run = |block, slices| Run { block: BlockId(block), offset: 0, slices };
         let of_worker = slice(Holder::Worker(WorkerId(0), PartitionId(0)), 0, 0, 9);
-        let sound =
-            [run(4, vec![slice(Holder::Master, 1, 2, 4), of_worker, slice(Holder::Master, 0, 0, 3)])];
+        let sound = [run(
+            4,
+            vec![slice(Holder::Master, 1, 2, 4), of_worker, slice(Holder::Master, 0, 0, 3)],
+        )];
         assert_eq!(pieces.gather(&sound).unwrap().get(), b"condfir");
         for (block, piece, length) in [(4, 0, 6), (4, 2, 1), (5, 0, 1)] {
             let runs = [run(block, vec![slice(Holder::Master, piece, 0, length)])];

@@ -57,7 +57,9 @@ pub fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>
 /// It has told nothing: a fault of the program.
 pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, CliError> {
     known.ok_or_else(|| {
-        CliError::engine("rank 0 told the others nothing; all ranks must run the same build of the program")
+        CliError::engine(
+            "rank 0 told the others nothing; all ranks must run the same build of the program",
+        )
     })
 }
 

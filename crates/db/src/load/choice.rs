@@ -215,9 +215,7 @@ impl Choice {
         memory: u64,
     ) -> Result<Supply, DbError> {
         let size = database.partition(oids.clone(), self.purpose.contents())?.size();
-        self.stream(database, size, memory, |least| {
-            database.partitions_within(oids, n.max(least))
-        })
+        self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
     }
 
     /// The supply of so many bytes through `memory`; `ranges` cuts them into at least so many ranges.

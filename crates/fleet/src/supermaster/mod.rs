@@ -202,7 +202,8 @@ impl<P: Payload> Supermaster<P> {
     /// A worker hands bytes over.
     fn end(&mut self, offset: u64, bytes: P, actions: &mut Actions<P>) {
         if !self.ends.take(offset, bytes) {
-            let cause = format!("more bytes of the report were handed over than there are, at {offset}");
+            let cause =
+                format!("more bytes of the report were handed over than there are, at {offset}");
             let (rank, code) = (self.topology.supermaster, Failure::UNEXPECTED);
             actions.push(Action::Fail(Failure { rank, code, cause }));
         }

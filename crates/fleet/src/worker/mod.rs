@@ -230,7 +230,10 @@ impl<P: Payload> Worker<P> {
         let (job, length) = (open.key(), open.length);
         if let (true, Some(run)) = (open.end, open.window.runs.first()) {
             let offset = run.offset;
-            return Some((Moving::HandOver { job, length, offset }, WorkerWork::HandOver(open.window)));
+            return Some((
+                Moving::HandOver { job, length, offset },
+                WorkerWork::HandOver(open.window),
+            ));
         }
         let work = match open.purpose {
             Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },

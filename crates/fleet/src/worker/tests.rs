@@ -231,8 +231,7 @@ fn ends_are_handed_over_and_take_memory_until_they_have_left() {
         let (ticket, work) = bench.started().unwrap();
         let WorkerWork::HandOver(window) = work else { panic!("{work:?}") };
         assert_eq!((window.runs[0].offset, window.length()), (start, length));
-        let outcome =
-            WorkerOutcome::Gathered { bytes: bytes(length as usize), freed: length };
+        let outcome = WorkerOutcome::Gathered { bytes: bytes(length as usize), freed: length };
         bench.event(Event::Done { ticket, outcome });
         let (offset, sent, receipt) = handed(&bench).unwrap();
         assert_eq!((offset, sent as u64), (start, length));

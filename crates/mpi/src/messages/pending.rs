@@ -140,7 +140,10 @@ impl Pending<Outgoing> {
         let mut bytes = 0;
         self.advance(|Outgoing { message, length }| {
             bytes += length;
-            Rc::into_inner(message).and_then(|message| message.receipt).into_iter().for_each(&mut left);
+            Rc::into_inner(message)
+                .and_then(|message| message.receipt)
+                .into_iter()
+                .for_each(&mut left);
         })?;
         Ok(bytes)
     }

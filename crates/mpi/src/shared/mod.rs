@@ -116,7 +116,8 @@ fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(),
             let text = format!("rank {} says {} bytes of its share", shares.len(), bytes.len());
             return Err(MpiError::Shares { rank: host.rank(), length: length as u64, text });
         };
-        let [length, start, end] = [length, start, end].map(|word| u64::from_le_bytes(word) as usize);
+        let [length, start, end] =
+            [length, start, end].map(|word| u64::from_le_bytes(word) as usize);
         shares.push((length, start..end));
     }
     contradiction(&shares).map_or(Ok(()), |text| {

@@ -90,9 +90,10 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     assert!(failure.cause.contains("the master of group 2 was silent"), "{}", failure.cause);
     let pings = |rank| {
         let ping = |message: &Outgoing<_>| matches!(message, Outgoing::Master(_, ToMaster::Ping));
-        let to = transport.sent.iter().filter(|(to, envelope, _)| {
-            *to == Rank(rank) && ping(&envelope.message)
-        });
+        let to = transport
+            .sent
+            .iter()
+            .filter(|(to, envelope, _)| *to == Rank(rank) && ping(&envelope.message));
         to.count()
     };
     assert!(pings(1) > 3 && pings(2) > 3, "{} and {}", pings(1), pings(2));

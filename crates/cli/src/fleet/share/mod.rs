@@ -90,9 +90,8 @@ fn agree_on_sizes(world: &World, sizes: &[u64]) -> Result<(), CliError> {
 
 /// The ranks of this host, in the order of `host`; and for each rank a number of its host.
 fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), CliError> {
-    let number = |bytes: &Vec<u8>| {
-        bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike())
-    };
+    let number =
+        |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike());
     let own = (world.rank() as u32).to_le_bytes();
     let on_host = host.gather_all(&own).map_err(failure)?;
     let on_host: Vec<Rank> =
