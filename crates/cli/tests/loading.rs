@@ -88,6 +88,30 @@ fn all_ways_of_loading_give_the_same_bytes() {
     }
 }
 
+/// The database has some 100 kB.
+#[test]
+fn ranks_read_what_does_not_fit_part_by_part() {
+    let dir = database();
+    let expected = report(dir.path(), &["-outfmt", "0"]);
+    let ways: [&[&str]; 4] = [
+        &["-ranks", "2", "-memory", "5K"],
+        &["-ranks", "3", "-memory", "20K", "-partitions", "7"],
+        &["-ranks", "4", "-memory", "1", "-replicas", "2", "-partitions", "5"],
+        &["-ranks", "2", "-memory", "20K", "-loader", "read", "-groups", "2"],
+    ];
+    for way in ways {
+        let arguments = [&["-outfmt", "0", "-timing", "t.json"], way].concat();
+        assert!(expected == report(dir.path(), &arguments), "{way:?}");
+        let text = fs::read_to_string(dir.path().join("t.json")).expect("the timing");
+        let timing: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert!(timing["loading"]["streamed_through_bytes"].as_u64() > Some(0), "{way:?}: {text}");
+    }
+    report(dir.path(), &["-ranks", "2", "-memory", "1G", "-timing", "t.json"]);
+    let text = fs::read_to_string(dir.path().join("t.json")).expect("the timing");
+    let timing: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(timing["loading"]["streamed_through_bytes"].is_null(), "{text}");
+}
+
 #[test]
 fn the_timing_tells_how_it_was_loaded() {
     let dir = database();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::Time;
 use crate::payload::Weight;
+use crate::seams::GRAIN;
 
 /// How the output gets into the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub struct Config {
     pub checkpoint: bool,
     /// Bytes written, collected or sent at once, at most.
     pub write_buffer: u64,
+    /// The output is cut into grains of so many bytes, each of which one rank alone writes (see [`crate::seams`]); at
+    /// least 1.
+    pub grain: u64,
     /// Bytes of output that a worker may hold; at least [`Config::least_result_memory`].
     pub result_memory: u64,
     /// Bytes of output of all workers, in memory and spools, that may wait for their offset before groups get no more
@@ -91,6 +95,7 @@ impl Default for Config {
             schedule: Schedule::Dynamic,
             checkpoint: false,
             write_buffer: 4 << 20,
+            grain: GRAIN,
             result_memory: 256 << 20,
             waiting_limit: 4 << 30,
             prefetch: 1,
@@ -144,6 +149,12 @@ impl Config {
         (RESERVED_BUFFERS + 1).saturating_mul(self.write_buffer)
     }
 
+    /// Bytes of the grains that one rank alone writes. With other strategies than merging, whose pieces lie between each
+    /// other's, MPI-IO sees to that where a file system needs it.
+    pub fn seams(&self) -> Option<u64> {
+        (self.strategy == Strategy::Merge).then_some(self.grain)
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -151,6 +162,7 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         for (name, is_zero) in [
             ("-write_buffer", self.write_buffer == 0),
+            ("grain", self.grain == 0),
             ("-segment_size", self.segment_residues == 0),
             ("window", self.window == 0),
             ("shrink", self.shrink.is_nan() || self.shrink <= 0.0),

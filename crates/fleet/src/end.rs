@@ -28,6 +28,6 @@ pub struct Failure {
 impl Failure {
     /// Exit code when a rank is not heard of any more: no exit code of BLAST+ says that.
     pub const SILENCE: u8 = 255;
-    /// Exit code when works tell what cannot be: that of an engine that fails.
+    /// Exit code when works or messages tell what cannot be, a fault of the program: that of an engine that fails.
     pub const FAULT: u8 = 3;
 }

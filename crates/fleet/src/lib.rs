@@ -44,6 +44,7 @@ pub mod message;
 pub mod payload;
 pub mod plan;
 pub mod role;
+pub mod seams;
 pub mod sim;
 pub mod supermaster;
 pub mod topology;

@@ -11,16 +11,16 @@ use crate::work::{Run, Slice};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Outgoing<P> {
     /// To the supermaster.
-    Supermaster(ToSupermaster),
+    Supermaster(ToSupermaster<P>),
     /// To a master.
     Master(GroupId, ToMaster<P>),
     /// To a worker.
     Worker(WorkerId, ToWorker<P>),
 }
 
-/// What the supermaster is told, by masters.
+/// What the supermaster is told, by masters unless something else is said.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum ToSupermaster {
+pub enum ToSupermaster<P> {
     /// The group wants more blocks.
     WantSegment,
     /// By the driver of a master's rank, now and then: tasks that were searched, and questions answered, since it told last. For who
@@ -40,6 +40,14 @@ pub enum ToSupermaster {
     Placed {
         /// The block.
         block: BlockId,
+    },
+    /// By a worker: bytes in a grain of the file that is not all of one block, for the supermaster to write. They count as
+    /// standing in the file when the block is told to be placed.
+    End {
+        /// Where they go.
+        offset: u64,
+        /// The bytes.
+        bytes: P,
     },
     /// What can still be finished after a drain is durable.
     Drained,
@@ -223,6 +231,7 @@ impl<P: Payload> Outgoing<P> {
                 Outgoing::Supermaster(ToSupermaster::Advanced { blocks }) => {
                     std::mem::size_of_val(&blocks[..]) as u64
                 }
+                Outgoing::Supermaster(ToSupermaster::End { bytes, .. }) => bytes.bytes(),
                 Outgoing::Supermaster(_) => 0,
                 Outgoing::Master(_, message) => message.content_bytes(),
                 Outgoing::Worker(_, message) => message.content_bytes(),

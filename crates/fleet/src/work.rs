@@ -16,7 +16,7 @@ pub enum Lane {
 
 /// Works of the supermaster, all on [`Lane::Io`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SupermasterWork {
+pub enum SupermasterWork<P> {
     /// Create the output and write what comes before the first block.
     Open,
     /// Read the next block of queries.
@@ -26,6 +26,8 @@ pub enum SupermasterWork {
         /// An earlier run finished it: the queries themselves are not needed.
         skip: bool,
     },
+    /// Write bytes that workers handed over, each at its place in the output.
+    Write(Vec<(u64, P)>),
     /// Write what comes after the last block. The driver gives the file its name when all ranks have closed it.
     Close {
         /// Where the last block's output ends.
@@ -43,6 +45,8 @@ pub enum SupermasterOutcome<P> {
     },
     /// Of `Read`: a block, or the end of the input.
     Read(Option<Queries<P>>),
+    /// Of `Write`.
+    Wrote,
     /// Of `Close`.
     Closed,
 }
@@ -131,6 +135,8 @@ pub enum WorkerWork<P> {
     },
     /// Write to the output (io).
     Write(Window<P>),
+    /// Put the bytes of a window, which is one run, together for the supermaster, which writes them (io).
+    HandOver(Window<P>),
     /// Append to the checkpoint and make durable (io). Offsets count from the start of the block's output. A block is in
     /// the checkpoint when what was stored of it, by whomever, is all of its output, which may be empty.
     Persist {
@@ -150,6 +156,7 @@ impl<P> WorkerWork<P> {
             WorkerWork::Search { .. } | WorkerWork::Answer { .. } => Lane::Compute,
             WorkerWork::Collective { .. }
             | WorkerWork::Gather { .. }
+            | WorkerWork::HandOver(_)
             | WorkerWork::Write(_)
             | WorkerWork::Persist { .. } => Lane::Io,
         }
@@ -169,7 +176,7 @@ pub enum WorkerOutcome<P> {
         /// Bytes of formatted pieces now in memory because of it, at most the budget.
         kept: u64,
     },
-    /// Of `Gather`.
+    /// Of `Gather` and `HandOver`.
     Gathered {
         /// The bytes.
         bytes: P,

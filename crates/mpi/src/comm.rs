@@ -1,6 +1,7 @@
 //! Groups of ranks, and what they do together.
 
 use std::ffi::c_int;
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -184,37 +185,50 @@ impl Comm {
         Ok(())
     }
 
-    /// Tells all ranks what each has: the results are in order of ranks. For small things: everybody gets all, and all
-    /// together must be less than 2 GiB.
+    /// Tells all ranks what each has: the results are in order of ranks. For small things: everybody gets all.
     ///
     /// # Errors
-    /// [`MpiError::Call`].
+    /// [`MpiError::Call`]; [`MpiError::GatherMemory`] if there is no room for all of it, which ends the job.
     pub fn gather_all(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
-        let mut lengths = vec![0 as c_int; self.size()];
-        let own_length = int(own.len());
-        // SAFETY: `lengths` has room for one int of each rank.
+        let mut lengths = vec![0u64; self.size()];
+        let own_length = own.len() as u64;
+        // SAFETY: `lengths` has room for one number of each rank.
         let code = unsafe {
-            let int32 = ffi::RSMPI_INT32_T;
+            let word = ffi::RSMPI_UINT64_T;
             let (from, to) = ((&raw const own_length).cast(), lengths.as_mut_ptr().cast());
-            ffi::MPI_Allgather(from, 1, int32, to, 1, int32, self.raw())
+            ffi::MPI_Allgather(from, 1, word, to, 1, word, self.raw())
         };
         check("MPI_Allgather", code).map_err(self.failed())?;
-        let (starts, total) = starts(&lengths).ok_or_else(|| {
-            let text = "more than 2 GiB in all".to_owned();
-            Failure { call: "MPI_Allgatherv", text }.at(self.rank())
-        })?;
-        let mut all = vec![0u8; total];
-        // SAFETY: `lengths` and `starts` say where in `all` the bytes of each rank go: one after the other, in all
-        // `total`.
-        let code = unsafe {
-            let byte = ffi::RSMPI_UINT8_T;
-            let (from, to) = (start(own), start_mut(&mut all));
-            let (counts, places) = (lengths.as_ptr(), starts.as_ptr());
-            ffi::MPI_Allgatherv(from, own_length, byte, to, counts, places, byte, self.raw())
-        };
-        check("MPI_Allgatherv", code).map_err(self.failed())?;
-        let piece = |(&start, &length)| all[unsigned(start)..][..unsigned(length)].to_vec();
-        Ok(starts.iter().zip(&lengths).map(piece).collect())
+        let mut gathered = Vec::with_capacity(lengths.len());
+        for &length in &lengths {
+            let (mut bytes, length) = (Vec::new(), length as usize);
+            bytes.try_reserve_exact(length).map_err(|_| self.no_room(&lengths))?;
+            gathered.push(bytes);
+        }
+        let total = lengths.iter().sum::<u64>() as usize;
+        let limit = self.session().piece;
+        let mut piece = vec![0u8; total.min(limit)];
+        for range in pieces(total, limit) {
+            let Share { counts, places, own: sent } = Share::of(&lengths, self.rank(), &range);
+            let sent = &own[sent];
+            // SAFETY: `counts` and `places` say where in `piece` the bytes of each rank go: one after the other, in all as
+            // many as the range has, which is at most its length. `sent` has as many as `counts` says of this rank.
+            let code = unsafe {
+                let byte = ffi::RSMPI_UINT8_T;
+                let (from, to) = (start(sent), start_mut(&mut piece));
+                let (all, at) = (counts.as_ptr(), places.as_ptr());
+                ffi::MPI_Allgatherv(from, int(sent.len()), byte, to, all, at, byte, self.raw())
+            };
+            check("MPI_Allgatherv", code).map_err(self.failed())?;
+            for (bytes, (&place, &count)) in gathered.iter_mut().zip(places.iter().zip(&counts)) {
+                bytes.extend_from_slice(&piece[unsigned(place)..][..unsigned(count)]);
+            }
+        }
+        Ok(gathered)
+    }
+
+    fn no_room(&self, lengths: &[u64]) -> MpiError {
+        MpiError::GatherMemory { rank: self.rank(), length: lengths.iter().sum() }
     }
 
     /// The least or the largest of all ranks' numbers.
@@ -292,14 +306,62 @@ fn made(
     Ok(raw)
 }
 
-/// Where each rank's bytes begin if they lie one after the other, and how many there are; `None` if they are too many
-/// for an `int`.
-fn starts(lengths: &[c_int]) -> Option<(Vec<c_int>, usize)> {
-    let mut end: c_int = 0;
-    let mut starts = Vec::with_capacity(lengths.len());
-    for &length in lengths {
-        starts.push(end);
-        end = end.checked_add(length)?;
+/// A piece of what all ranks have, which lies one rank's after the other's.
+#[derive(Debug, PartialEq, Eq)]
+struct Share {
+    /// Bytes of each rank in the piece.
+    counts: Vec<c_int>,
+    /// Where in the piece they begin.
+    places: Vec<c_int>,
+    /// Which of one rank's bytes these are.
+    own: Range<usize>,
+}
+
+impl Share {
+    /// The piece `range`, for `rank`.
+    fn of(lengths: &[u64], rank: usize, range: &Range<usize>) -> Share {
+        let (mut counts, mut places) = (vec![], vec![]);
+        let (mut begin, mut own) = (0, 0..0);
+        for (number, &length) in lengths.iter().enumerate() {
+            let end = begin + length as usize;
+            let cut = |place: usize| place.clamp(range.start, range.end);
+            let bytes = cut(begin)..cut(end);
+            counts.push(int(bytes.len()));
+            places.push(int(bytes.start - range.start));
+            if number == rank && !bytes.is_empty() {
+                own = bytes.start - begin..bytes.end - begin;
+            }
+            begin = end;
+        }
+        Share { counts, places, own }
     }
-    Some((starts, unsigned(end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_every_byte_of_every_rank_once() {
+        let lengths = [5, 0, 1, 12, 0, 3];
+        for limit in [1, 2, 4, 7, 20, 21, 100] {
+            for rank in 0..lengths.len() {
+                let (mut counted, mut sent) = (vec![0; lengths.len()], Vec::new());
+                for range in pieces(21, limit) {
+                    let Share { counts, places, own } = Share::of(&lengths, rank, &range);
+                    assert_eq!(own.len(), unsigned(counts[rank]));
+                    sent.extend(own);
+                    let mut end = 0;
+                    for (number, (&count, &place)) in counts.iter().zip(&places).enumerate() {
+                        assert!(count == 0 || unsigned(place) == end, "one after the other");
+                        end += unsigned(count);
+                        counted[number] += unsigned(count) as u64;
+                    }
+                    assert_eq!(end, range.len());
+                }
+                assert_eq!(counted, lengths);
+                assert!(sent.into_iter().eq(0..lengths[rank] as usize));
+            }
+        }
+    }
 }

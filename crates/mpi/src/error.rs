@@ -190,6 +190,14 @@ pub enum MpiError {
         /// Bytes of the message, or of its next piece.
         length: usize,
     },
+    /// What all ranks have told each other is too large for this rank's memory.
+    #[error("rank {rank}: no memory for {length} bytes that all ranks gather")]
+    GatherMemory {
+        /// The rank.
+        rank: usize,
+        /// Bytes of all ranks together.
+        length: u64,
+    },
     /// What happened at another rank, in its words.
     #[error("{text}")]
     Elsewhere {

@@ -1,10 +1,14 @@
 //! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
 
+mod clock;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
@@ -20,10 +24,11 @@ use fleetblast_fleet::work::{
 };
 use fleetblast_fleet::worker::Worker;
 
+use self::clock::Clock;
 use super::lanes::{self, MasterTask, WorkerTask};
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
-use super::transport::{Envelope, Happening, Transport};
+use super::transport::{Envelope, Happening, Receipt, Transport};
 use super::vigil::{self, Vigil};
 use super::watch::{Tally, Watch};
 use super::wire::Bytes;
@@ -32,9 +37,6 @@ use crate::error::CliError;
 use crate::trace::{
     MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
 };
-
-/// Without heartbeats, the state machines hear of the time this often.
-const TICK: Duration = Duration::from_secs(1);
 
 /// What a rank hosts, and what carries out the works.
 pub struct Hosted<'a> {
@@ -72,11 +74,9 @@ struct Driver<'a, T> {
     topology: &'a Topology,
     transport: &'a mut T,
     start: Instant,
-    /// Messages between roles of this rank.
-    local: VecDeque<Envelope>,
-    /// Messages that have left, whose senders want to know.
-    sent: VecDeque<(Address, Ticket)>,
-    supermaster: Option<Slot<Supermaster<Bytes>, (Ticket, SupermasterWork)>>,
+    /// Messages between roles of this rank, and who wants to know when they are delivered.
+    local: VecDeque<(Envelope, Option<Receipt>)>,
+    supermaster: Option<Slot<Supermaster<Bytes>, (Ticket, SupermasterWork<Bytes>)>>,
     master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
     worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
     moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
@@ -91,7 +91,7 @@ struct Driver<'a, T> {
     end: Option<End>,
 }
 
-/// Runs a rank to its end.
+/// Runs a rank to its end. `failed` gets to know why if the job cannot go on; then works under way end early.
 ///
 /// # Errors
 /// A connection that is lost.
@@ -102,6 +102,7 @@ pub fn run<T: Transport>(
     hosted: Hosted,
     vigil: Vigil,
     transport: &mut T,
+    failed: impl FnOnce(Result<End, CliError>),
 ) -> Result<End, CliError> {
     let done = transport.works();
     thread::scope(|scope| {
@@ -115,7 +116,6 @@ pub fn run<T: Transport>(
             transport,
             start: Instant::now(),
             local: VecDeque::new(),
-            sent: VecDeque::new(),
             supermaster: supermaster.map(|works| Slot {
                 role: Supermaster::new(config, topology, earlier),
                 works: lanes::supermaster(scope, works, recorder.clone(), done.clone()),
@@ -149,21 +149,23 @@ pub fn run<T: Transport>(
             let works = lanes::compute(scope, works, pool, recorder, done.clone());
             driver.worker = Some((id, Slot { role, works, exited: false }));
         }
-        let interval = config.heartbeat.map_or(TICK, |beat| Duration::from_nanos(beat.interval.0));
-        let end = driver.run(interval);
+        let end = driver.run(Clock::new(config.heartbeat));
         match (&end, driver.watch) {
             (Ok(End::Exited(Exit::Drained)), _) => vigil::end_soon(kept_in.as_deref()),
             (Ok(End::Exited(Exit::Completed)), Some(watch)) => watch.finish(),
-            _ => {}
+            (Ok(End::Exited(Exit::Completed)), None) => {}
+            (Ok(End::Failed(_)) | Err(_), _) => {
+                driver.transport.end_all();
+                failed(end.clone());
+            }
         }
         end
     })
 }
 
 impl<T: Transport> Driver<'_, T> {
-    fn run(&mut self, interval: Duration) -> Result<End, CliError> {
+    fn run(&mut self, mut clock: Clock) -> Result<End, CliError> {
         self.all(|| Event::Start, || Event::Start, || Event::Start)?;
-        let mut ticked = Instant::now();
         loop {
             self.settle()?;
             self.count();
@@ -171,11 +173,14 @@ impl<T: Transport> Driver<'_, T> {
                 return Ok(end);
             }
             self.show()?;
-            let rest = interval.saturating_sub(ticked.elapsed());
-            match self.transport.next(rest)? {
+            let happening = match clock.is_late() {
+                true => None,
+                false => self.transport.next(clock.rest())?,
+            };
+            match happening {
                 Some(happening) => self.happen(happening)?,
                 None => {
-                    ticked = Instant::now();
+                    clock.tick();
                     self.all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
                 }
             }
@@ -184,18 +189,18 @@ impl<T: Transport> Driver<'_, T> {
 
     /// Deals with what happens among the roles of this rank.
     fn settle(&mut self) -> Result<(), CliError> {
-        loop {
-            if let Some((role, ticket)) = self.sent.pop_front() {
-                match role {
-                    Address::Supermaster => self.supermaster(Event::Sent { ticket })?,
-                    Address::Master(_) => self.master(Event::Sent { ticket })?,
-                    Address::Worker(_) => self.worker(Event::Sent { ticket })?,
-                }
-            } else if let Some(envelope) = self.local.pop_front() {
-                self.deliver(envelope)?;
-            } else {
-                return Ok(());
-            }
+        while let Some((envelope, receipt)) = self.local.pop_front() {
+            self.deliver(envelope)?;
+            receipt.map_or(Ok(()), |receipt| self.sent(receipt))?;
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), CliError> {
+        match role {
+            Address::Supermaster => self.supermaster(Event::Sent { ticket }),
+            Address::Master(_) => self.master(Event::Sent { ticket }),
+            Address::Worker(_) => self.worker(Event::Sent { ticket }),
         }
     }
 
@@ -256,7 +261,9 @@ impl<T: Transport> Driver<'_, T> {
 
     fn happen(&mut self, happening: Happening) -> Result<(), CliError> {
         match happening {
-            Happening::Message(envelope) => self.deliver(envelope),
+            // The payload is with a role of this rank now: what is returned goes back.
+            Happening::Message(envelope, _returned) => self.deliver(envelope),
+            Happening::Sent(receipt) => self.sent(receipt),
             Happening::Supermaster(ticket, outcome) => {
                 let event = Self::done(ticket, outcome);
                 self.supermaster(event)
@@ -285,7 +292,7 @@ impl<T: Transport> Driver<'_, T> {
             (None, None) => return Ok(()),
         };
         let message = Outgoing::Supermaster(ToSupermaster::Drain);
-        self.transport.send(self.topology.supermaster, Envelope { from, message })
+        self.transport.send(self.topology.supermaster, Envelope { from, message }, None)
     }
 
     /// The event of a work's end.
@@ -414,13 +421,13 @@ impl<T: Transport> Driver<'_, T> {
                 }
                 let to = self.rank_of(&message);
                 let envelope = Envelope { from, message };
+                let receipt = receipt.map(|ticket| Receipt { role: from, ticket });
                 if to == self.rank {
-                    self.local.push_back(envelope);
+                    self.local.push_back((envelope, receipt));
                 } else {
                     self.traffic.add(envelope.message.bytes());
-                    self.transport.send(to, envelope)?;
+                    self.transport.send(to, envelope, receipt)?;
                 }
-                self.sent.extend(receipt.map(|ticket| (from, ticket)));
             }
             Action::Fail(failure) => {
                 self.end.get_or_insert(End::Failed(failure));
@@ -454,6 +461,6 @@ impl<T: Transport> Driver<'_, T> {
     }
 }
 
-type SupermasterEvent = Event<fleetblast_fleet::message::ToSupermaster, SupermasterOutcome<Bytes>>;
+type SupermasterEvent = Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>>;
 type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
 type WorkerEvent = Event<fleetblast_fleet::message::ToWorker<Bytes>, WorkerOutcome<Bytes>>;

@@ -11,6 +11,7 @@ use fleetblast_report::model::{self, QueryResult};
 use super::wire;
 use crate::error::CliError;
 use crate::plan::Plan;
+use crate::run::halt::Halt;
 use crate::run::queries::{self, QueryRecord};
 use crate::run::report;
 use crate::run::subjects::Target;
@@ -25,6 +26,8 @@ pub struct Job<'a> {
     pub report: model::Search<'a>,
     /// How hits are aligned.
     pub traceback: Traceback,
+    /// Ends works under way when the job cannot go on.
+    pub halt: Halt,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
 }
@@ -47,7 +50,8 @@ impl<'a> Job<'a> {
     /// Sets a job up; `ranges` are the OIDs of each partition.
     pub fn new(plan: &'a Plan, target: &'a Target, partitions: Vec<Range<u32>>) -> Self {
         let traceback = Traceback::new(&plan.params, &target.totals);
-        Job { plan, target, report: report::search(plan, target), traceback, partitions }
+        let (report, halt) = (report::search(plan, target), Halt::default());
+        Job { plan, target, report, traceback, halt, partitions }
     }
 
     /// OIDs of a partition.

@@ -46,7 +46,7 @@ pub fn supermaster<'s, 'a: 's>(
     mut works: SupermasterWorks<'a>,
     recorder: Recorder,
     done: Sender<Happening>,
-) -> Sender<(Ticket, SupermasterWork)> {
+) -> Sender<(Ticket, SupermasterWork<Bytes>)> {
     let (sender, receiver) = channel();
     scope.spawn(move || {
         for (ticket, work) in receiver {
@@ -161,11 +161,17 @@ pub fn moving<'s>(
     sender
 }
 
-fn of_supermaster(recorder: &Recorder, work: &SupermasterWork) -> Span {
+fn of_supermaster(recorder: &Recorder, work: &SupermasterWork<Bytes>) -> Span {
     match work {
         SupermasterWork::Read { block, .. } => {
             let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
             span.arg("block", block.0.into());
+            span
+        }
+        SupermasterWork::Write(ends) => {
+            let mut span = recorder.begin(Lane::Supermaster, Kind::Write);
+            span.arg("bytes", ends.iter().map(|(_, bytes)| bytes.bytes()).sum());
+            span.arg("stretches", ends.len() as u64);
             span
         }
         SupermasterWork::Open | SupermasterWork::Close { .. } => {
@@ -201,7 +207,7 @@ fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span 
         WorkerWork::Search { .. } => Kind::Search,
         // Told more exactly by the work itself.
         WorkerWork::Answer { .. } => Kind::Align,
-        WorkerWork::Gather { .. } => Kind::Send,
+        WorkerWork::Gather { .. } | WorkerWork::HandOver(_) => Kind::Send,
         WorkerWork::Collective { .. } | WorkerWork::Write(_) | WorkerWork::Persist { .. } => {
             Kind::Write
         }
@@ -217,6 +223,7 @@ fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span 
             span.arg("partitions", parts.len() as u64);
         }
         WorkerWork::Gather { block, .. } => span.arg("block", block.0.into()),
+        WorkerWork::HandOver(window) => span.arg("block", window.block.0.into()),
         WorkerWork::Write(window) | WorkerWork::Persist { window, .. } => {
             span.arg("block", window.block.0.into());
             span.arg("bytes", window.length());

@@ -68,11 +68,14 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 /// A database that does not fit, wishes that cannot be had; an index out of order.
 pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, CliError> {
     let (config, blocks) = (&plan.fleet.config, blocks(plan));
+    let broadcast = ranks.broadcast(plan.load.method, blocks);
     let mut request = Request {
         ranks: ranks.all,
         ranks_per_host: ranks.per_host,
         hosts: ranks.hosts,
-        broadcast: ranks.broadcast(plan.load.method, blocks),
+        broadcast,
+        // What is mapped is not held, so its memory cannot be limited.
+        stream: !broadcast && plan.load.method != Some(Method::Map),
         threads: plan.threads as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: size(&target.searched)?,

@@ -7,11 +7,12 @@ use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::prelim::{Cut, HitLists, Merger};
 use fleetblast_engine::traceback::{Candidate, Selector};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
-use fleetblast_fleet::work::{Extent, Holder, MasterOutcome, MasterWork, Owner, Run};
+use fleetblast_fleet::work::{Extent, MasterOutcome, MasterWork, Owner};
 use fleetblast_report::report;
 use fleetblast_report::table::DescriptionRow;
 
 use super::job::{Block, Job};
+use super::pieces::Pieces;
 use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
 use crate::error::CliError;
 use crate::run::report::failure;
@@ -29,7 +30,7 @@ pub struct MasterWorks<'a> {
     job: &'a Job<'a>,
     blocks: HashMap<BlockId, State>,
     /// Own pieces of blocks that are laid out, until they are taken.
-    pieces: HashMap<BlockId, Vec<Vec<u8>>>,
+    pieces: Pieces,
 }
 
 /// A block that is not laid out yet.
@@ -64,7 +65,7 @@ struct Printed {
 impl<'a> MasterWorks<'a> {
     /// For a master of the job.
     pub fn new(job: &'a Job<'a>) -> Self {
-        MasterWorks { job, blocks: HashMap::new(), pieces: HashMap::new() }
+        MasterWorks { job, blocks: HashMap::new(), pieces: Pieces::default() }
     }
 
     /// Takes note of a block's queries.
@@ -90,7 +91,7 @@ impl<'a> MasterWorks<'a> {
         match work {
             MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
             MasterWork::Round { block, replies, .. } => self.round(block, &replies),
-            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.gather(&runs))),
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
         }
     }
 
@@ -150,7 +151,7 @@ impl<'a> MasterWorks<'a> {
             }
             Stage::Format { printed, asked } => {
                 let laid = Laid::new(job, block, &state.block, printed, &asked, answers)?;
-                self.pieces.insert(block, laid.pieces);
+                self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
         };
@@ -164,23 +165,9 @@ impl<'a> MasterWorks<'a> {
         }
     }
 
-    /// The bytes of own pieces, each of which is asked for once.
-    fn gather(&mut self, runs: &[Run]) -> Bytes {
-        let mut bytes = Vec::new();
-        for run in runs {
-            let Some(pieces) = self.pieces.get(&run.block) else { continue };
-            for slice in run.slices.iter().filter(|slice| slice.holder == Holder::Master) {
-                let range = slice.start as usize..(slice.start + slice.length) as usize;
-                let piece = pieces.get(slice.piece as usize).and_then(|piece| piece.get(range));
-                bytes.extend_from_slice(piece.unwrap_or_default());
-            }
-        }
-        bytes.into()
-    }
-
     /// Drops what is kept of a block whose output stands in the file.
     pub fn forget(&mut self, block: BlockId) {
-        self.pieces.remove(&block);
+        self.pieces.forget(block);
     }
 }
 
@@ -267,7 +254,7 @@ fn matched<T, H>(
         hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
     for (&partition, places) in asked {
         let answer = answers.get_mut(&partition).and_then(|answer| items(partition, answer));
-        let answer = answer.unwrap_or_default();
+        let answer = answer.ok_or_else(|| confused(block))?;
         if answer.len() != places.len() {
             return Err(confused(block));
         }

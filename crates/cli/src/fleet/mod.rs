@@ -16,6 +16,7 @@ mod mpi;
 mod output;
 #[cfg(feature = "mpi")]
 mod parallel;
+mod pieces;
 mod records;
 #[cfg(feature = "mpi")]
 mod share;
@@ -38,7 +39,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
-use fleetblast_db::load::{self, Choice, Held, Purpose};
+use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
@@ -102,8 +103,7 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
         None => None,
     };
     let path = ends.output.path().to_owned();
-    let result_memory = layout.result_memory;
-    let common = Common::new(plan, &target, cut, result_memory, choice, path, kept);
+    let common = Common::new(plan, &target, cut, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
     let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
@@ -134,8 +134,7 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
     for result in results {
         let result = result.and_then(|(end, of_rank)| {
             figures.push(of_rank);
-            let place = |rank| format!("rank {rank}");
-            verdict(end, (ranks > 1).then_some(&place), common.kept_in())
+            common.verdict(Ok(end))
         });
         match result {
             // Those that were told to end have nothing to say of their own.
@@ -174,36 +173,6 @@ fn remove(checkpoint: Option<Checkpoint>) {
 #[cfg(not(feature = "mpi"))]
 pub fn on_processes(_: Plan, launch: fleetblast_mpi::Launch) -> Result<(), CliError> {
     launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
-}
-
-/// What a rank's end means for the process. `place` says where a rank is; without, there is but one. `kept` is where what
-/// is finished can be found again.
-fn verdict(
-    end: End,
-    place: Option<&dyn Fn(Rank) -> String>,
-    kept: Option<&Path>,
-) -> Result<(), CliError> {
-    match end {
-        End::Exited(Exit::Completed) => Ok(()),
-        // Told already, lest a long search delay it.
-        End::Exited(Exit::Drained) => Err(CliError::new(exit::DRAINED, "")),
-        End::Failed(Failure { rank, code, cause }) => {
-            // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
-            let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-            let mut message = cause;
-            if !anywhere {
-                if let Some(place) = place {
-                    message += &format!(" ({})", place(rank));
-                }
-                if let Some(kept) = kept {
-                    let kept = kept.display();
-                    message +=
-                        &format!("; what is finished is kept in {kept}: run it again with -resume");
-                }
-            }
-            Err(CliError::new(code, message))
-        }
-    }
 }
 
 /// Both ends of a job: the queries and the report.
@@ -271,6 +240,8 @@ struct Common<'a> {
     /// The output while it is written.
     path: PathBuf,
     kept: Option<Kept>,
+    /// The host of each rank; empty for ranks of one process.
+    hosts: Vec<String>,
 }
 
 impl<'a> Common<'a> {
@@ -278,29 +249,59 @@ impl<'a> Common<'a> {
         plan: &'a Plan,
         target: &'a Target,
         cut: Cut,
-        result_memory: u64,
+        layout: &Layout,
         choice: Choice,
         path: PathBuf,
         kept: Option<Kept>,
     ) -> Self {
         Common {
             job: Job::new(plan, target, cut.partitions),
-            choice,
+            choice: Choice { streamed: layout.streamed, ..choice },
             held: HashMap::new(),
             topology: cut.topology,
             config: Arc::new(Config {
                 checkpoint: kept.is_some(),
-                result_memory,
+                result_memory: layout.result_memory,
                 ..plan.fleet.config.clone()
             }),
             path,
             kept,
+            hosts: Vec::new(),
         }
     }
 
-    /// Where what is finished can be found again.
-    fn kept_in(&self) -> Option<&Path> {
-        self.kept.as_ref().map(|kept| kept.run.root.as_path())
+    /// What a rank's end means for its process.
+    fn verdict(&self, end: Result<End, CliError>) -> Result<(), CliError> {
+        match end? {
+            End::Exited(Exit::Completed) => Ok(()),
+            // Told already, lest a long search delay it.
+            End::Exited(Exit::Drained) => Err(CliError::new(exit::DRAINED, "")),
+            End::Failed(Failure { rank, code, cause }) => {
+                // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
+                let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
+                let mut message = cause;
+                if !anywhere {
+                    if self.topology.ranks > 1 {
+                        message += &format!(" ({})", self.place(rank));
+                    }
+                    if let Some(Kept { run, .. }) = &self.kept {
+                        let kept = run.root.display();
+                        message += &format!(
+                            "; what is finished is kept in {kept}: run it again with -resume"
+                        );
+                    }
+                }
+                Err(CliError::new(code, message))
+            }
+        }
+    }
+
+    /// A rank, for people.
+    fn place(&self, rank: Rank) -> String {
+        match self.hosts.get(rank.index()) {
+            Some(host) => format!("rank {rank} on host {host}"),
+            None => format!("rank {rank}"),
+        }
     }
 
     /// Runs a rank to its end; tells what it did.
@@ -315,7 +316,13 @@ impl<'a> Common<'a> {
         let hosted = self.hosted(rank, supermaster, recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
-        let end = driver::run(rank, topology, config, hosted, vigil, transport)?;
+        let failed = |end| {
+            self.job.halt.set();
+            if let Err(error) = self.verdict(end) {
+                vigil::end_late(error, &self.path);
+            }
+        };
+        let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
         if let (Some(shared), Some(_), End::Exited(Exit::Completed)) = (shared, &self.kept, &end) {
             // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
             // only.
@@ -352,18 +359,24 @@ impl<'a> Common<'a> {
         rank: Rank,
         id: WorkerId,
     ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), CliError> {
-        let Job { plan, target, .. } = self.job;
+        let (plan, target) = (self.job.plan, self.job.target);
+        let partitions = self.topology.held(id);
+        // One partition is searched at a time, but each has buffers of its own.
+        let streamed = self.choice.streamed.filter(|_| self.choice.method != Method::Map);
+        let streamed = streamed.map(|memory| memory / partitions.len() as u64);
         let mut scans = HashMap::new();
-        for &partition in self.topology.held(id) {
-            let ranges = target
-                .searched
-                .partitions_within(self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
-            let supply = match self.held.get(&partition) {
-                Some(held) => held.clone().supply(ranges),
-                None => self.choice.supply_of(&target.searched, ranges),
+        for &partition in partitions {
+            let (oids, n) = (self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
+            let ranges = || target.searched.partitions_within(oids.clone(), n);
+            let supply = match (self.held.get(&partition), streamed) {
+                (Some(held), _) => held.clone().supply(ranges())?,
+                (None, None) => self.choice.supply_of(&target.searched, ranges())?,
+                (None, Some(memory)) => {
+                    self.choice.supply_streamed(&target.searched, oids, n, memory)?
+                }
             };
-            let supply = supply?;
-            scans.insert(partition, Scan::new(target, supply, true));
+            let scan = Scan::new(target, supply, streamed.is_none());
+            scans.insert(partition, scan.until(self.job.halt.clone()));
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let records = match &self.kept {

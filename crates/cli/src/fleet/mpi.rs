@@ -19,10 +19,10 @@ use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::parallel::GroupFile;
 use super::share::{self, Setting};
-use super::together::{failure, tell_all, together};
-use super::transport::{Assembled, Envelope, Happening, Transport};
+use super::together::{failure, tell_all, together, told};
+use super::transport::{Assembled, Envelope, Happening, Receipt, Transport};
 use super::vigil::{self, Vigil};
-use super::{Common, Cut, Ends, agree, publish, remove, verdict};
+use super::{Common, Cut, Ends, agree, publish, remove};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::plan::Plan;
@@ -71,10 +71,10 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     let kept = kept(&world, plan, checkpoint.as_ref())?;
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: together(&world, signals)? };
-    let result_memory = layout.result_memory;
-    let mut common = Common::new(plan, &target, cut, result_memory, choice, path, kept);
+    let mut common = Common::new(plan, &target, cut, &layout, choice, path, kept);
+    common.hosts = hosts.clone();
     let recorder = together(&world, account::recorder(plan, world.rank() as u32))?;
-    let setting = Setting { world: &world, hosts: &hosts, checkpoint: checkpoint.as_ref() };
+    let setting = Setting { world: &world, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
     match load_together(setting, &common, &recorder) {
         Ok(held) => common.held = held,
         // All ranks have this, and one has told it.
@@ -86,16 +86,14 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     }
     let output = together(&world, GroupFile::open(&world, &common).map_err(failure))?;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi { mailbox, output, works: channel() };
+    let mut mpi = Mpi::new(mailbox, output);
     let works = together(&world, ends.map(|ends| ends.works(&common.job)).transpose())?;
     let (works, whole) = works.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {
         own = Some(figures);
-        let host = |rank: Rank| hosts.get(rank.index()).map_or("an unknown host", String::as_str);
-        let place = |rank| format!("rank {rank} on host {}", host(rank));
-        verdict(end, Some(&place), common.kept_in())
+        common.verdict(Ok(end))
     });
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
     let closed = match &ended {
@@ -155,7 +153,9 @@ fn write_account(
     if plan.timing.is_none() && plan.fleet.trace.is_none() {
         return Ok(());
     }
-    let own = postcard::to_allocvec(&own.unwrap_or_default()).map_err(CliError::engine)?;
+    let own =
+        own.ok_or_else(|| CliError::engine("a rank that is through has no account of itself"))?;
+    let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
     let all = world.comm().gather_all(&own).map_err(failure)?;
     if world.rank() > 0 {
         return Ok(());
@@ -202,7 +202,7 @@ fn laid_out(world: &World, host: &Comm, plan: &Plan, target: &Target) -> Result<
     };
     let layout = together(world, layout)?.map(|layout| postcard::to_allocvec(&layout));
     let layout = layout.transpose().map_err(CliError::engine)?;
-    let layout = tell_all(world, layout)?.unwrap_or_default();
+    let layout = told(tell_all(world, layout)?)?;
     postcard::from_bytes(&layout).map_err(CliError::engine)
 }
 
@@ -243,12 +243,19 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 /// The messages of this process, and the output where ranks write that by MPI.
 struct Mpi {
     mailbox: Mailbox,
+    /// Receipts of messages that have not left, by their numbers, which count up.
+    receipts: HashMap<u64, Receipt>,
+    next_receipt: u64,
     output: Option<GroupFile>,
     /// Where works tell that they have ended.
     works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
+    fn new(mailbox: Mailbox, output: Option<GroupFile>) -> Self {
+        Mpi { mailbox, receipts: HashMap::new(), next_receipt: 0, output, works: channel() }
+    }
+
     /// Waits for messages to leave.
     fn flush(&mut self) -> Result<(), CliError> {
         self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
@@ -285,9 +292,19 @@ impl Transport for Mpi {
         self.output.as_ref().map(GroupFile::writer)
     }
 
-    fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError> {
-        let bytes = postcard::to_allocvec(&envelope).map_err(CliError::engine)?;
-        self.mailbox.send(to.index(), 0, bytes).map_err(failure)
+    fn send(
+        &mut self,
+        to: Rank,
+        envelope: Envelope,
+        receipt: Option<Receipt>,
+    ) -> Result<(), CliError> {
+        let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(CliError::engine)?);
+        let Some(receipt) = receipt else {
+            return self.mailbox.send(to, 0, bytes).map_err(failure);
+        };
+        self.next_receipt += 1;
+        self.receipts.insert(self.next_receipt, receipt);
+        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError> {
@@ -297,13 +314,17 @@ impl Transport for Mpi {
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }
+            let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
+            if let Some(receipt) = left {
+                return Ok(Some(Happening::Sent(receipt)));
+            }
             let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
             if let Some(happening) = written.map_err(failure)? {
                 return Ok(Some(happening));
             }
             if let Some(message) = self.mailbox.poll().map_err(failure)? {
                 let envelope = postcard::from_bytes(&message.bytes).map_err(CliError::engine)?;
-                return Ok(Some(Happening::Message(envelope)));
+                return Ok(Some(Happening::Message(envelope, None)));
             }
             let rest = timeout.saturating_sub(start.elapsed());
             if rest.is_zero() {

@@ -124,7 +124,11 @@ impl Store {
             }
             stretches.push(Stretch { offset: run.offset, bytes });
         }
-        Ok((stretches, freed))
+        let left_over = parts.values().any(|(part, at)| part.get().len() > *at);
+        match (left_over, runs.first()) {
+            (true, Some(run)) => Err(lost(run.block)),
+            _ => Ok((stretches, freed)),
+        }
     }
 
     /// Appends a slice of an own piece to `bytes`; returns the memory freed.
@@ -195,6 +199,37 @@ fn spool_failure(directory: &Path, error: &std::io::Error) -> CliError {
 }
 
 /// A fault of the program.
-fn lost(block: BlockId) -> CliError {
+pub fn lost(block: BlockId) -> CliError {
     CliError::engine(format_args!("a part of the report of query block {block} is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_fleet::ids::WorkerId;
+
+    use super::*;
+
+    /// Seven bytes, of which another worker sends the last four.
+    fn assembled(sent: &[u8]) -> Result<(Vec<Stretch>, u64), CliError> {
+        let (block, partition) = (BlockId(3), PartitionId(0));
+        let mut store = Store::new(Path::new("."));
+        store.keep((block, partition, 0), b"own".to_vec(), 10)?;
+        let slice = |worker, length| {
+            let holder = Holder::Worker(WorkerId(worker), partition);
+            Slice { holder, piece: 0, start: 0, length }
+        };
+        let runs = vec![Run { block, offset: 20, slices: vec![slice(0, 3), slice(1, 4)] }];
+        let parts = vec![(Address::Worker(WorkerId(1)), sent.to_vec().into())];
+        store.assemble(Window { block, runs, parts })
+    }
+
+    #[test]
+    fn a_part_has_the_bytes_that_were_asked_for() {
+        let (stretches, freed) = assembled(b"sent").unwrap();
+        assert_eq!((stretches[0].offset, &stretches[0].bytes[..], freed), (20, &b"ownsent"[..], 3));
+        for sent in ["", "sen", "sent!"] {
+            let error = assembled(sent.as_bytes()).err().expect(sent);
+            assert!(error.message.contains("query block 3 is missing"), "{error:?}");
+        }
+    }
 }

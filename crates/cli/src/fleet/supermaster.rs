@@ -23,6 +23,8 @@ pub struct SupermasterWorks<'a> {
     job: &'a Job<'a>,
     queries: Queries<'a>,
     output: Option<Whole>,
+    /// The same, for this rank's own writes.
+    file: Shared,
     /// Who publishes the output when it is whole.
     publisher: Sender<Whole>,
     progress: Progress,
@@ -46,9 +48,19 @@ impl<'a> SupermasterWorks<'a> {
         publisher: Sender<Whole>,
         progress: Progress,
     ) -> Result<Self, CliError> {
-        let (output, pool) = (Some(output), pool(job.plan.threads)?);
-        let (count, failure) = (0, None);
-        Ok(SupermasterWorks { job, queries, output, publisher, progress, pool, count, failure })
+        let (file, pool) = (Shared::new(output.path()), pool(job.plan.threads)?);
+        let (output, count, failure) = (Some(output), 0, None);
+        Ok(SupermasterWorks {
+            job,
+            queries,
+            output,
+            file,
+            publisher,
+            progress,
+            pool,
+            count,
+            failure,
+        })
     }
 
     /// Where it says how far the job is.
@@ -61,10 +73,14 @@ impl<'a> SupermasterWorks<'a> {
     /// # Errors
     /// Output that cannot be written. Queries that cannot be read end the input: those before them are searched and reported,
     /// as BLAST+ does, and who publishes the report hears of it.
-    pub fn run(&mut self, work: SupermasterWork) -> Result<SupermasterOutcome<Bytes>, CliError> {
+    pub fn run(
+        &mut self,
+        work: SupermasterWork<Bytes>,
+    ) -> Result<SupermasterOutcome<Bytes>, CliError> {
         match work {
             SupermasterWork::Open => self.open(),
             SupermasterWork::Read { skip, .. } => Ok(SupermasterOutcome::Read(self.read(skip)?)),
+            SupermasterWork::Write(ends) => self.write(ends),
             SupermasterWork::Close { offset } => self.close(offset),
         }
     }
@@ -73,9 +89,7 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         report::prologue(&self.job.report, &mut bytes);
         let base = bytes.len() as u64;
-        if let Some(output) = &self.output {
-            Shared::new(output.path()).write(&[Stretch { offset: 0, bytes }])?;
-        }
+        self.file.write(&[Stretch { offset: 0, bytes }])?;
         Ok(SupermasterOutcome::Opened { base })
     }
 
@@ -124,6 +138,14 @@ impl<'a> SupermasterWorks<'a> {
         }
     }
 
+    /// Writes what workers handed over.
+    fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, CliError> {
+        for (offset, bytes) in ends {
+            self.file.write(&[Stretch { offset, bytes: bytes.get().to_vec() }])?;
+        }
+        Ok(SupermasterOutcome::Wrote)
+    }
+
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, CliError> {
         let failure = self.failure.take();
         let mut bytes = Vec::new();
@@ -131,7 +153,7 @@ impl<'a> SupermasterWorks<'a> {
             report::epilogue(&self.job.report, self.count, &mut bytes);
         }
         if let Some(mut output) = self.output.take() {
-            Shared::new(output.path()).write(&[Stretch { offset, bytes }])?;
+            self.file.write(&[Stretch { offset, bytes }])?;
             output.failure = failure;
             // Who is gone does not publish it.
             let _ = self.publisher.send(output);

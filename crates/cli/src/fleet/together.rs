@@ -8,6 +8,8 @@ use fleetblast_mpi::{MpiError, World};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 
+/// Stands for the length of nothing at all.
+const NOTHING: u64 = u64::MAX;
 /// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -34,23 +36,40 @@ pub fn together<T>(world: &World, own: Result<T, CliError>) -> Result<T, CliErro
     }
 }
 
-/// What the first rank knows; never nothing at all.
+/// What the first rank knows; what others give is not looked at.
 pub fn tell_all(world: &World, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
     tell(world, 0, known)
 }
 
-/// What a rank knows; never nothing at all.
+/// What a rank knows; what others give is not looked at.
 pub fn tell(
     world: &World,
     from: usize,
     known: Option<Vec<u8>>,
 ) -> Result<Option<Vec<u8>>, CliError> {
-    let mut bytes = known.unwrap_or_default();
-    let mut length = (bytes.len() as u64).to_ne_bytes();
+    // Nothing at all is not the same as no bytes.
+    let length = known.as_ref().map_or(NOTHING, |bytes| bytes.len() as u64);
+    let (mut length, mut bytes) = (length.to_ne_bytes(), known.unwrap_or_default());
     world.comm().broadcast(from, &mut length).map_err(failure)?;
-    bytes.resize(u64::from_ne_bytes(length) as usize, 0);
+    let length = u64::from_ne_bytes(length);
+    if length == NOTHING {
+        return Ok(None);
+    }
+    bytes.resize(length as usize, 0);
     world.comm().broadcast(from, &mut bytes).map_err(failure)?;
-    Ok(Some(bytes).filter(|bytes| !bytes.is_empty()))
+    Ok(Some(bytes))
+}
+
+/// What the first rank has told. It always tells something here.
+///
+/// # Errors
+/// It has told nothing: a fault of the program.
+pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, CliError> {
+    known.ok_or_else(|| {
+        CliError::engine(
+            "rank 0 told the others nothing; all ranks must run the same build of the program",
+        )
+    })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]

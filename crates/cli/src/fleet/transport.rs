@@ -22,10 +22,36 @@ pub struct Envelope {
     pub message: Outgoing<Bytes>,
 }
 
+/// Of a message: which role wants to know that it has left, and under what name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The sender.
+    pub role: Address,
+    /// Its name for the message.
+    pub ticket: Ticket,
+}
+
+/// A receipt on its way back to its rank: told when dropped.
+pub struct Returning {
+    /// The receipt.
+    pub receipt: Receipt,
+    /// What the sender's rank hears of.
+    pub to: Sender<Happening>,
+}
+
+impl Drop for Returning {
+    fn drop(&mut self) {
+        // Who has ended need not know.
+        let _ = self.to.send(Happening::Sent(self.receipt));
+    }
+}
+
 /// Something a rank hears of.
 pub enum Happening {
-    /// A message came.
-    Message(Envelope),
+    /// A message came; with it, among threads, what its sender waits for.
+    Message(Envelope, Option<Returning>),
+    /// A message has left: its payload takes no memory here any more.
+    Sent(Receipt),
     /// A work of the supermaster has ended.
     Supermaster(Ticket, Result<SupermasterOutcome<Bytes>, CliError>),
     /// A work of the master has ended.
@@ -57,10 +83,20 @@ pub trait Transport {
     fn works(&self) -> Sender<Happening>;
 
     /// Sends a message to another rank. Messages from one rank to another arrive in the order in which they were sent.
+    /// [`Transport::next`] tells of `receipt` when the message has left, not when it was given to be sent.
     ///
     /// # Errors
     /// A connection that is lost.
-    fn send(&mut self, to: Rank, envelope: Envelope) -> Result<(), CliError>;
+    fn send(
+        &mut self,
+        to: Rank,
+        envelope: Envelope,
+        receipt: Option<Receipt>,
+    ) -> Result<(), CliError>;
+
+    /// Lets the other ranks know at once that the job cannot go on. Where the end of a process ends them, nothing is to be
+    /// done.
+    fn end_all(&self) {}
 
     /// Who writes the output of this rank's worker: [`Transport::next`], which tells then that the work has ended. `None`
     /// if the worker does so itself.

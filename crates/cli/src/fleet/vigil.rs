@@ -1,6 +1,8 @@
 //! Beside the search: signs of life in the checkpoint, and signals that tell a job to end soon.
 
+use std::fs;
 use std::path::Path;
+use std::process;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, Scope};
 use std::time::Duration;
@@ -20,6 +22,9 @@ use crate::run::interrupt;
 pub const PULSE: Duration = Duration::from_secs(10);
 /// Time for the threads of a rank to end after a drain, before the process does so without them.
 const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Time for works under way to end when the job cannot go on.
+const LAST_WORKS: Duration = Duration::from_secs(3);
 
 /// What a rank looks after while it works. Without a checkpoint, nothing.
 #[derive(Default)]
@@ -91,6 +96,22 @@ pub fn watch<'s, 'a: 's>(
     Watching { handle, _pulse: pulse }
 }
 
+/// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a
+/// file system, say. Nothing is done for who has nothing to tell, since another rank of this process has.
+pub fn end_late(error: CliError, report: &Path) {
+    if error.message.is_empty() {
+        return;
+    }
+    let report = report.to_owned();
+    thread::spawn(move || {
+        thread::sleep(LAST_WORKS);
+        complain(&error.message);
+        // Best effort: whoever else would remove it waits for these threads.
+        let _ = fs::remove_file(report);
+        process::exit(i32::from(error.exit_code));
+    });
+}
+
 /// Ends the process soon, even if a long search is still under way: what is finished is kept, and batch systems kill
 /// what does not end. The rank that opened the checkpoint, in this directory, tells the user.
 pub fn end_soon(kept_in: Option<&Path>) {
@@ -102,6 +123,6 @@ pub fn end_soon(kept_in: Option<&Path>) {
     }
     thread::spawn(|| {
         thread::sleep(FAREWELL);
-        std::process::exit(i32::from(exit::DRAINED));
+        process::exit(i32::from(exit::DRAINED));
     });
 }

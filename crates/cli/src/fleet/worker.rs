@@ -19,7 +19,7 @@ use super::output::{self, Stretch};
 use super::records::Records;
 use super::store::Store;
 use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
-use crate::error::CliError;
+use crate::error::{CliError, exit};
 use crate::run::report::failure;
 use crate::run::scan::Scan;
 use crate::trace::{Kind, Loaded, Span};
@@ -68,6 +68,14 @@ impl Shared {
             WorkerWork::Gather { block, slices } => {
                 let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
                 Ok(Moved::Done(WorkerOutcome::Gathered { bytes, freed }))
+            }
+            WorkerWork::HandOver(window) => {
+                let (stretches, freed) = match &self.records {
+                    Some(records) => (lock(records).stretches(&window.runs)?, 0),
+                    None => lock(&self.store).assemble(window)?,
+                };
+                let bytes: Vec<_> = stretches.into_iter().map(|stretch| stretch.bytes).collect();
+                Ok(Moved::Done(WorkerOutcome::Gathered { bytes: bytes.concat().into(), freed }))
             }
             WorkerWork::Write(window) => match &self.records {
                 Some(records) => restored(records, &window.runs),
@@ -149,7 +157,7 @@ impl<'a> WorkerWorks<'a> {
         work: WorkerWork<Bytes>,
         span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, CliError> {
-        match work {
+        let outcome = match work {
             WorkerWork::Search { block, partition, queries, cut } => {
                 if let Some(cut) = cut {
                     self.shared.raise_cut(block, cut);
@@ -161,6 +169,16 @@ impl<'a> WorkerWorks<'a> {
             }
             WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget, span),
             _ => Err(CliError::engine("a work of the other lane came to the search threads")),
+        };
+        self.go_on()?;
+        outcome
+    }
+
+    /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
+    fn go_on(&self) -> Result<(), CliError> {
+        match self.job.halt.is_set() {
+            true => Err(CliError::new(exit::UNKNOWN, "")),
+            false => Ok(()),
         }
     }
 
@@ -270,6 +288,9 @@ impl<'a> WorkerWorks<'a> {
         let scan = self.scans.get(&partition).ok_or_else(|| unknown(block))?;
         let mut outlines = Vec::with_capacity(wanted.len());
         for wanted in wanted.chunk_by(|a, b| a.query == b.query) {
+            if self.job.halt.is_set() {
+                break;
+            }
             let number = wanted[0].query;
             let query = self.job.traceback.query(state.query(number)?);
             let mut shown = Vec::with_capacity(wanted.len());
@@ -314,6 +335,7 @@ impl<'a> WorkerWorks<'a> {
         let (mut rows, mut sizes, mut kept) = (Vec::new(), Vec::new(), 0);
         // A part at a time, so that what goes to the spool does not pile up before.
         for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
+            self.go_on()?;
             let made: Result<Vec<_>, CliError> = chosen.par_iter().map(format).collect();
             let mut store = lock(&self.shared.store);
             for (piece, row) in made? {

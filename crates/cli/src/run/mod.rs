@@ -4,6 +4,7 @@
 //! the reports of a few queries.
 
 mod fasta;
+pub(crate) mod halt;
 pub(crate) mod interrupt;
 mod masks;
 pub(crate) mod output;

@@ -14,6 +14,7 @@ use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
 use rayon::prelude::*;
 
+use super::halt::Halt;
 use super::subjects::Target;
 use crate::error::CliError;
 use crate::terminal::Progress;
@@ -27,6 +28,7 @@ pub struct Scan<'a> {
     supply: Supply,
     /// What was loaded stays the same from search to search.
     stays: bool,
+    halt: Halt,
     /// The bytes were checked, and will be the same when they are searched again.
     validated: bool,
     /// Where it is told what is done, if somebody wants to know.
@@ -54,8 +56,13 @@ impl Subjects for Searched<'_> {
 impl<'a> Scan<'a> {
     /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
     pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
-        let (progress, waiting) = (None, Duration::ZERO);
-        Scan { target, supply, stays, validated: false, progress, waiting }
+        let (progress, halt, waiting) = (None, Halt::default(), Duration::ZERO);
+        Scan { target, supply, stays, halt, validated: false, progress, waiting }
+    }
+
+    /// The same, which ends early, with some of the hits only, when `halt` tells it to.
+    pub fn until(self, halt: Halt) -> Self {
+        Scan { halt, ..self }
     }
 
     /// The same, with each subject searched and each hit aligned a step of `progress`.
@@ -88,7 +95,9 @@ impl<'a> Scan<'a> {
         let ((), waiting) = self.supply.pass(|queue| {
             rayon::broadcast(|_| {
                 let mut scratch = prelim::Scratch::default();
-                while let Some(work) = queue.next() {
+                while !self.halt.is_set()
+                    && let Some(work) = queue.next()
+                {
                     match self.search_range(searcher, &work, &mut scratch) {
                         // A poisoned lock means that another thread panicked, which ends the run anyway.
                         Ok(part) => {
@@ -101,7 +110,7 @@ impl<'a> Scan<'a> {
             });
         })?;
         self.waiting += waiting;
-        self.validated = self.stays;
+        self.validated = self.stays && !self.halt.is_set();
         Ok(lists.into_inner().expect("no thread panicked"))
     }
 
@@ -118,7 +127,8 @@ impl<'a> Scan<'a> {
         let subjects = Searched { target: self.target, partition: &work.partition };
         let included = self.target.searched.oids_in(work.range.clone());
         let (mut told, mut seen) = (0, 0);
-        let wanted = included.into_iter().flatten().inspect(|_| {
+        let going_on = |_: &u32| !self.halt.is_set();
+        let wanted = included.into_iter().flatten().take_while(going_on).inspect(|_| {
             seen += 1;
             if seen - told == TOLD_SUBJECTS {
                 self.step(TOLD_SUBJECTS);

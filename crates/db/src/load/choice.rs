@@ -195,20 +195,46 @@ impl Choice {
     /// # Errors
     /// [`DbError::Offset`] for an index out of order.
     pub fn supply(&self, database: &Database, n: usize) -> Result<Supply, DbError> {
-        let (purpose, contents) = (self.purpose, self.purpose.contents());
-        let direct = self.method == Method::Direct;
+        let purpose = self.purpose;
         let Some(memory) = self.streamed else {
             return self.supply_of(database, purpose.ranges(database, n));
         };
+        let size = database.partition(0..database.oid_count(), purpose.contents())?.size();
+        self.stream(database, size, memory, |least| purpose.ranges(database, n.max(least)))
+    }
+
+    /// The supply of the partition `oids` in about `n` ranges, part by part through `memory` bytes.
+    ///
+    /// # Errors
+    /// [`DbError::Offset`] for an index out of order.
+    pub fn supply_streamed(
+        &self,
+        database: &Database,
+        oids: Range<u32>,
+        n: usize,
+        memory: u64,
+    ) -> Result<Supply, DbError> {
+        let size = database.partition(oids.clone(), self.purpose.contents())?.size();
+        self.stream(database, size, memory, |least| database.partitions_within(oids, n.max(least)))
+    }
+
+    /// The supply of so many bytes through `memory`; `ranges` cuts them into at least so many ranges.
+    fn stream(
+        &self,
+        database: &Database,
+        size: u64,
+        memory: u64,
+        ranges: impl FnOnce(usize) -> Vec<Range<u32>>,
+    ) -> Result<Supply, DbError> {
+        let (contents, direct) = (self.purpose.contents(), self.method == Method::Direct);
         // What is looked at again for the chosen hits lies here and there.
         for part in Part::ALL {
             database.advise(part, Use::Random);
         }
         let unit = (memory / LEAST_BUFFERS).clamp(1, UNIT_BYTES);
-        let size = database.partition(0..database.oid_count(), contents)?.size();
         // Ranges must not be larger than what is loaded at a time; half of it, so that little of it stays empty.
         let least = usize::try_from(size.div_ceil(unit) * 2).unwrap_or(usize::MAX);
-        let units = units(database, purpose.ranges(database, n.max(least)), contents, unit)?;
+        let units = units(database, ranges(least), contents, unit)?;
         let largest = units.iter().map(|unit| memory_needed(&unit.partition)).max().unwrap_or(0);
         let buffers = (memory / (largest as u64).max(1)).max(LEAST_BUFFERS) as usize;
         let loader = Read::new(database.clone(), contents, direct).with_buffers(buffers, largest);

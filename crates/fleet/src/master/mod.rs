@@ -135,7 +135,7 @@ impl<P: Payload> Master<P> {
         WorkerId(self.first + member)
     }
 
-    fn tell_supermaster(&mut self, now: Time, message: ToSupermaster, actions: &mut Actions<P>) {
+    fn tell_supermaster(&mut self, now: Time, message: ToSupermaster<P>, actions: &mut Actions<P>) {
         self.peers.tell(0, now);
         let message = Outgoing::Supermaster(message);
         actions.push(Action::Send { message, receipt: None });

@@ -40,6 +40,8 @@ pub struct Request {
     pub hosts: u32,
     /// All ranks load the database together (see [`loading`](crate::loading)), not each host what it holds.
     pub broadcast: bool,
+    /// Ranks may read what they hold of the database part by part, once for each block of queries, where it does not fit.
+    pub stream: bool,
     /// Search threads per rank.
     pub threads: u32,
     /// Bytes of memory that a rank may use. What the ranks of a host hold of the database they share.
@@ -97,6 +99,9 @@ pub struct Plan {
     pub host_memory: u64,
     /// All ranks load the database together.
     pub broadcast: bool,
+    /// What a worker holds of the database does not fit: it is read through so many bytes of memory for each block of
+    /// queries.
+    pub streamed: Option<u64>,
     /// Bytes read from the file system, by all hosts; at most, if each reads for itself.
     pub bytes_read: u64,
     /// Bytes that hosts get from each other while the database is loaded.
@@ -247,7 +252,9 @@ impl Request {
         let own = (self.database.bytes as f64 * share).ceil() as u64;
         let database_memory = own.min(self.database.bytes.div_ceil(self.sharers()));
         let memory = other + database_memory;
-        if memory > self.memory {
+        let fits = memory <= self.memory;
+        let streamed = (!fits && self.stream).then_some(self.memory - other);
+        if !fits && streamed.is_none() {
             let least_ranks =
                 holders * u64::from(shape.groups) + if shape.dedicated { 2 } else { 0 };
             let fewer = self.wishes.replicas.is_some() || self.wishes.groups.is_some();
@@ -269,6 +276,11 @@ impl Request {
         let blocks = self.blocks.map_or(u64::MAX, u64::from);
         let (bytes_read, bytes_broadcast) = match self.broadcast {
             true => (self.database.bytes, held.saturating_sub(self.database.bytes)),
+            // Each worker reads what it searches each block in.
+            false if streamed.is_some() => {
+                let blocks = self.blocks.unwrap_or(1).into();
+                (self.database.bytes.saturating_mul(blocks), 0)
+            }
             // A host reads what it is the first time to search a block in.
             false => (held.min(self.database.bytes.saturating_mul(blocks)), 0),
         };
@@ -277,11 +289,15 @@ impl Request {
             shape,
             topology,
             threads: self.threads,
-            database_memory,
-            memory,
+            database_memory: streamed.unwrap_or(database_memory),
+            memory: memory.min(self.memory),
             result_memory: 0,
-            host_memory: bytes(hosts.into_iter().max().unwrap_or(0)),
+            host_memory: match streamed {
+                Some(buffers) => buffers.saturating_mul(self.sharers()),
+                None => bytes(hosts.into_iter().max().unwrap_or(0)),
+            },
             broadcast: self.broadcast,
+            streamed,
             bytes_read,
             bytes_broadcast,
         })
@@ -332,7 +348,11 @@ impl fmt::Display for Plan {
         writeln!(f, "memory of a rank, at most   {}", size(self.memory))?;
         writeln!(f, "  of it for the database    {}", size(self.database_memory))?;
         writeln!(f, "  for output that waits     {}", size(self.result_memory))?;
-        let loading = if self.broadcast { "all ranks together" } else { "each host for itself" };
+        let loading = match (self.broadcast, self.streamed) {
+            (true, _) => "all ranks together",
+            (false, None) => "each host for itself",
+            (false, Some(_)) => "each rank part by part, again for each block: it does not fit",
+        };
         writeln!(f, "loading                     {loading}")?;
         writeln!(f, "  held by a host, at most   {}", size(self.host_memory))?;
         writeln!(f, "  read from files, in all   {}", size(self.bytes_read))?;

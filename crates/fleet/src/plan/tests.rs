@@ -10,6 +10,7 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
         ranks_per_host: 2,
         hosts: ranks.div_ceil(2),
         broadcast: false,
+        stream: false,
         threads: 4,
         memory,
         database: Size { bytes, residues: bytes, sequences: bytes / 300 },
@@ -65,6 +66,21 @@ fn what_does_not_fit_is_refused_with_numbers() {
     assert!(needed > 10 * GIB && available == 2 * GIB && (22..30).contains(&least_ranks));
     let error = plan(&request(4, GIB / 8, GIB)).unwrap_err();
     assert!(matches!(error, PlanError::NoMemory { .. }), "{error:?}");
+}
+
+#[test]
+fn what_does_not_fit_may_be_read_part_by_part() {
+    let mut request = request(4, 2 * GIB, 40 * GIB);
+    request.stream = true;
+    request.blocks = Some(3);
+    let plan = plan(&request).unwrap();
+    let buffers = plan.streamed.expect("it does not fit");
+    assert_eq!((plan.shape.replicas, plan.shape.groups), (1, 1), "each part is read by one rank");
+    assert!(buffers > GIB && plan.database_memory == buffers && plan.memory <= 2 * GIB, "{plan:?}");
+    assert_eq!(plan.bytes_read, 120 * GIB);
+    assert!(plan.to_string().contains("part by part"), "{plan}");
+    request.database.bytes = GIB;
+    assert_eq!(request.plan(&Config::default()).unwrap().streamed, None);
 }
 
 #[test]

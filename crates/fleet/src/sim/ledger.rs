@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::config::Config;
 use crate::ids::{Address, BlockId, PartitionId, WorkerId};
 use crate::payload::Payload;
 use crate::work::{Holder, Owner, Run, Slice, Window};
@@ -98,6 +99,10 @@ pub struct Ledger {
     /// Who answered, and in which round the last time.
     answered: HashMap<(BlockId, PartitionId), (WorkerId, u32)>,
     written: Intervals,
+    /// Bytes of a grain of the output, if one rank alone may write it.
+    grain: Option<u64>,
+    /// Who has written in each grain; the supermaster if no worker.
+    grains: HashMap<u64, Option<WorkerId>>,
     /// What is durable.
     pub checkpoint: Checkpoint,
     /// Bytes of output that each worker really holds.
@@ -113,7 +118,7 @@ impl Ledger {
         workload: &Workload,
         base: u64,
         workers: usize,
-        limit: u64,
+        config: &Config,
         mut checkpoint: Checkpoint,
     ) -> Ledger {
         checkpoint.trim();
@@ -129,9 +134,13 @@ impl Ledger {
             informed: HashSet::new(),
             answered: HashMap::new(),
             written: Intervals::default(),
+            // Grains of a few bytes are too many to be looked at.
+            grain: config.seams().filter(|&grain| grain >= 1024),
+            // The supermaster writes what comes before.
+            grains: HashMap::from([(0, None)]),
             checkpoint,
             held: vec![0; workers],
-            limit,
+            limit: config.result_memory,
             violations: Vec::new(),
         }
     }
@@ -236,9 +245,28 @@ impl Ledger {
 
     /// A window was written to the output, or to the checkpoint of a block whose output has `stored` bytes.
     pub fn write<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: Option<u64>) {
+        self.check_window(writer, window, stored.is_some());
+        match stored {
+            Some(size) => self.store(window.block, &window.runs, size),
+            None => self.cover(writer, &window.runs),
+        }
+    }
+
+    /// A window for the supermaster to write was put together.
+    pub fn hand_over<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>) {
+        self.check_window(writer, window, false);
+    }
+
+    /// The supermaster wrote so many bytes that were handed over.
+    pub fn write_end(&mut self, offset: u64, length: u64) {
+        self.cover_stretch(None, offset, length);
+    }
+
+    /// Checks that the bytes of a window are those that belong where it goes.
+    fn check_window<P: Payload>(&mut self, writer: WorkerId, window: &Window<P>, stored: bool) {
         let others = match stored {
-            Some(_) => self.check_runs(writer, &window.runs, |_, _| 0),
-            None => {
+            true => self.check_runs(writer, &window.runs, |_, _| 0),
+            false => {
                 self.check_runs(writer, &window.runs, |ledger, block| ledger.bases[block.index()])
             }
         };
@@ -250,10 +278,6 @@ impl Ledger {
         self.check(parts == others, || {
             format!("block {}: parts {parts:?} instead of {others:?}", window.block)
         });
-        match stored {
-            Some(size) => self.store(window.block, &window.runs, size),
-            None => self.cover(&window.runs),
-        }
     }
 
     /// Runs were written to the output in a collective write, with so many bytes of the master.
@@ -264,13 +288,24 @@ impl Ledger {
         self.check(fine, || {
             format!("worker {writer}: {master} bytes of the master, {others:?} expected")
         });
-        self.cover(runs);
+        self.cover(writer, runs);
     }
 
-    fn cover(&mut self, runs: &[Run]) {
+    fn cover(&mut self, writer: WorkerId, runs: &[Run]) {
         for run in runs {
-            let new = self.written.add(run.offset, run.length());
-            self.check(new, || format!("block {}: written twice at {}", run.block, run.offset));
+            self.cover_stretch(Some(writer), run.offset, run.length());
+        }
+    }
+
+    fn cover_stretch(&mut self, writer: Option<WorkerId>, offset: u64, length: u64) {
+        let new = self.written.add(offset, length);
+        self.check(new, || format!("written twice at {offset}"));
+        let Some(grain) = self.grain.filter(|_| length > 0) else { return };
+        for number in offset / grain..=(offset + length - 1) / grain {
+            let first = *self.grains.entry(number).or_insert(writer);
+            self.check(first == writer, || {
+                format!("both {first:?} and {writer:?} write in grain {number} of {grain} bytes")
+            });
         }
     }
 
@@ -297,6 +332,9 @@ impl Ledger {
     pub fn close(&mut self, offset: u64) {
         let (start, end) = (self.bases[0], self.bases[self.bases.len() - 1]);
         self.check(offset == end, || format!("the output ends at {offset} instead of {end}"));
+        // The supermaster writes what comes after.
+        let last = self.grain.and_then(|grain| self.grains.get(&(end / grain)).copied().flatten());
+        self.check(last.is_none(), || format!("{last:?} writes in the grain of the end"));
         let whole = self.written.are(start, end);
         self.check(whole, || "bytes of the output are missing".to_string());
         let held: Vec<usize> =

@@ -103,6 +103,7 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
             .unwrap_or(&Schedule::Dynamic),
         checkpoint: rng.random(),
         write_buffer,
+        grain: *[1, 4096, 64 << 10].choose(rng).unwrap_or(&1),
         result_memory,
         waiting_limit: *[0, 10_000, 1 << 40].choose(rng).unwrap_or(&0),
         prefetch: rng.random_range(0..3),

@@ -1,5 +1,6 @@
 //! The supermaster: hands blocks to groups and knows where their output goes.
 
+mod ends;
 mod offsets;
 mod segments;
 #[cfg(test)]
@@ -18,10 +19,11 @@ use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
 use crate::work::{SupermasterOutcome, SupermasterWork};
 
+use self::ends::Ends;
 use self::offsets::{Finished, Offsets};
 use self::segments::{Segment, Segments};
 
-type Actions<P> = Vec<Action<P, SupermasterWork>>;
+type Actions<P> = Vec<Action<P, SupermasterWork<P>>>;
 
 /// A drain under way.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,9 @@ pub struct Supermaster<P> {
     /// Unknown until the output is open.
     offsets: Option<Offsets>,
     placed: u32,
+    ends: Ends<P>,
+    /// The last work was to write some of these.
+    wrote: bool,
     closing: bool,
     drain: Option<Drain>,
     /// The masters.
@@ -77,6 +82,8 @@ impl<P: Payload> Supermaster<P> {
             wanting: VecDeque::new(),
             offsets: None,
             placed: 0,
+            ends: Ends::new(config.seams()),
+            wrote: false,
             closing: false,
             drain: None,
             peers: Peers::new(topology.groups.len(), config.heartbeat),
@@ -103,7 +110,8 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
-    fn run(&mut self, work: SupermasterWork, actions: &mut Actions<P>) {
+    fn run(&mut self, work: SupermasterWork<P>, actions: &mut Actions<P>) {
+        self.wrote = matches!(work, SupermasterWork::Write(_));
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         self.running = Some(ticket);
@@ -114,7 +122,7 @@ impl<P: Payload> Supermaster<P> {
         &mut self,
         now: Time,
         group: GroupId,
-        message: ToSupermaster,
+        message: ToSupermaster<P>,
         actions: &mut Actions<P>,
     ) {
         self.peers.hear(group.index(), now);
@@ -131,6 +139,7 @@ impl<P: Payload> Supermaster<P> {
             }
             ToSupermaster::Failed(failure) => actions.push(Action::Fail(failure)),
             ToSupermaster::Drain => self.drain(now, actions),
+            ToSupermaster::End { offset, bytes } => self.end(offset, bytes, actions),
             ToSupermaster::Advanced { .. } | ToSupermaster::Ping => {}
         }
     }
@@ -139,6 +148,7 @@ impl<P: Payload> Supermaster<P> {
         match outcome {
             SupermasterOutcome::Opened { base } => self.offsets = Some(Offsets::new(base)),
             SupermasterOutcome::Read(queries) => self.read(now, queries, actions),
+            SupermasterOutcome::Wrote => self.ends.written(),
             SupermasterOutcome::Closed => {
                 self.tell_all(now, &ToMaster::Stop(Exit::Completed), actions);
                 actions.push(Action::Exit(Exit::Completed));
@@ -176,6 +186,7 @@ impl<P: Payload> Supermaster<P> {
         }
         let mut bases: BTreeMap<GroupId, Vec<(BlockId, u64)>> = BTreeMap::new();
         for (block, base, Finished { size, group }) in known {
+            self.ends.expect(base, size);
             if let Some(group) = group {
                 bases.entry(group).or_default().push((block, base));
             } else {
@@ -188,6 +199,16 @@ impl<P: Payload> Supermaster<P> {
         }
     }
 
+    /// A worker hands bytes over.
+    fn end(&mut self, offset: u64, bytes: P, actions: &mut Actions<P>) {
+        if !self.ends.take(offset, bytes) {
+            let cause =
+                format!("more bytes of the report were handed over than there are, at {offset}");
+            let (rank, code) = (self.topology.supermaster, Failure::FAULT);
+            actions.push(Action::Fail(Failure { rank, code, cause }));
+        }
+    }
+
     /// Hands out blocks, unless too much output waits for an earlier block.
     fn hand_out(&mut self, now: Time, actions: &mut Actions<P>) {
         if self.config.schedule != Schedule::Dynamic {
@@ -195,7 +216,8 @@ impl<P: Payload> Supermaster<P> {
         }
         let Some(offsets) = &self.offsets else { return };
         // The oldest unfinished block may go whatever waits: it is what the others wait for.
-        let (oldest, full) = (offsets.next(), offsets.waiting_bytes() > self.config.waiting_limit);
+        let waiting = offsets.waiting_bytes() + self.ends.bytes();
+        let (oldest, full) = (offsets.next(), waiting > self.config.waiting_limit);
         while !self.wanting.is_empty() && !self.segments.is_empty() {
             let blocks = if full {
                 let Some(blocks) = self.segments.take_block(oldest) else { return };
@@ -238,13 +260,22 @@ impl<P: Payload> Supermaster<P> {
         let wanted = self.config.schedule != Schedule::Dynamic
             || self.segments.is_empty()
             || self.segments.bytes() < self.config.read_ahead;
-        if !self.input_ended && wanted {
+        let reads = !self.input_ended && wanted;
+        // In turn: neither waits for long, however slow the other is.
+        if !(reads && self.wrote)
+            && let Some(ends) = self.ends.next()
+        {
+            return self.run(SupermasterWork::Write(ends), actions);
+        }
+        if reads {
             let block = self.next;
             let skip = self.earlier.contains_key(&block);
             return self.run(SupermasterWork::Read { block, skip }, actions);
         }
-        let all_placed =
-            self.input_ended && offsets.next() == self.next && self.placed == self.next.0;
+        let all_placed = self.input_ended
+            && offsets.next() == self.next
+            && self.placed == self.next.0
+            && self.ends.are_written();
         if all_placed && !self.closing {
             self.closing = true;
             let offset = offsets.offset();
@@ -287,14 +318,14 @@ impl<P: Payload> Supermaster<P> {
 }
 
 impl<P: Payload> Role<P> for Supermaster<P> {
-    type Message = ToSupermaster;
-    type Work = SupermasterWork;
+    type Message = ToSupermaster<P>;
+    type Work = SupermasterWork<P>;
     type Outcome = SupermasterOutcome<P>;
 
     fn handle(
         &mut self,
         now: Time,
-        event: Event<ToSupermaster, SupermasterOutcome<P>>,
+        event: Event<ToSupermaster<P>, SupermasterOutcome<P>>,
         actions: &mut Actions<P>,
     ) {
         match event {
@@ -303,6 +334,9 @@ impl<P: Payload> Role<P> for Supermaster<P> {
                 self.take(now, group, message, actions);
             }
             Event::Message { message: ToSupermaster::Drain, .. } => self.drain(now, actions),
+            Event::Message { message: ToSupermaster::End { offset, bytes }, .. } => {
+                self.end(offset, bytes, actions);
+            }
             Event::Message { .. } => {}
             Event::Done { ticket, outcome } => {
                 if self.running.take_if(|running| *running == ticket).is_some() {

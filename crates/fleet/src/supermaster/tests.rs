@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::config::Heartbeat;
-use crate::ids::Rank;
+use crate::ids::{Rank, WorkerId};
 use crate::payload::Weight;
 use crate::topology::Shape;
 
@@ -27,17 +27,17 @@ impl Bench {
         bench
     }
 
-    fn event(&mut self, event: Event<ToSupermaster, SupermasterOutcome<Bytes>>) {
+    fn event(&mut self, event: Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>>) {
         self.now += 1;
         self.supermaster.handle(Time(self.now), event, &mut self.actions);
     }
 
-    fn from(&mut self, group: u32, message: ToSupermaster) {
+    fn from(&mut self, group: u32, message: ToSupermaster<Bytes>) {
         self.event(Event::Message { from: Address::Master(GroupId(group)), message });
     }
 
     /// Ends the work under way, which must be the one given.
-    fn done(&mut self, expected: &SupermasterWork, outcome: SupermasterOutcome<Bytes>) {
+    fn done(&mut self, expected: &SupermasterWork<Bytes>, outcome: SupermasterOutcome<Bytes>) {
         let ticket = self.actions.iter().find_map(|action| match action {
             Action::Run { ticket, work } if work == expected => Some(*ticket),
             _ => None,
@@ -93,10 +93,11 @@ fn summary(message: &ToMaster<Bytes>) -> String {
 }
 
 fn one_by_one() -> Config {
-    Config { segment_residues: 1, longest_first: 0.0, heartbeat: None, ..Config::default() }
+    let config = Config::default();
+    Config { segment_residues: 1, longest_first: 0.0, heartbeat: None, grain: 1, ..config }
 }
 
-fn finished(block: u32, size: u64) -> ToSupermaster {
+fn finished(block: u32, size: u64) -> ToSupermaster<Bytes> {
     ToSupermaster::Finished { block: BlockId(block), size }
 }
 
@@ -193,4 +194,62 @@ fn a_silent_master_ends_the_job() {
         _ => None,
     });
     assert_eq!(failed, Some(Rank(1)));
+}
+
+/// Bytes of an end.
+fn end(offset: u64, length: usize) -> Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>> {
+    let message = ToSupermaster::End { offset, bytes: Bytes::from(vec![1; length]) };
+    Event::Message { from: Address::Worker(WorkerId(3)), message }
+}
+
+#[test]
+fn the_file_is_closed_when_all_ends_are_written() {
+    let mut bench = Bench::new(Config { grain: 8, ..one_by_one() }, 1, &[]);
+    bench.open_and_read(&[1, 1], &[]);
+    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, ToSupermaster::WantSegment);
+    // From 10 to 30, of which 16 to 24 is a grain, and to 33, which has none.
+    bench.from(0, finished(0, 20));
+    bench.from(0, finished(1, 3));
+    bench.from(0, ToSupermaster::Placed { block: BlockId(0) });
+    bench.from(0, ToSupermaster::Placed { block: BlockId(1) });
+    bench.actions.clear();
+    let started = |bench: &Bench| {
+        let works = bench.actions.iter().filter_map(|action| match action {
+            Action::Run { work, .. } => Some(work.clone()),
+            _ => None,
+        });
+        works.collect::<Vec<_>>()
+    };
+    assert_eq!(started(&bench), [], "fifteen bytes have not come");
+    let part = |offset, length| (offset, Bytes::from(vec![1; length]));
+    bench.event(end(24, 6));
+    let first = SupermasterWork::Write(vec![part(24, 6)]);
+    assert_eq!(started(&bench), [first.clone()]);
+    bench.event(end(10, 6));
+    bench.event(end(30, 3));
+    assert_eq!(started(&bench), [first.clone()], "one work at a time");
+    bench.done(&first, SupermasterOutcome::Wrote);
+    let second = SupermasterWork::Write(vec![part(10, 6), part(30, 3)]);
+    assert_eq!(started(&bench), [second.clone()], "nothing is closed before");
+    bench.done(&second, SupermasterOutcome::Wrote);
+    assert_eq!(started(&bench), [SupermasterWork::Close { offset: 33 }]);
+    bench.event(end(30, 1));
+    assert!(matches!(bench.actions.last(), Some(Action::Fail(_))), "there is no more");
+}
+
+#[test]
+fn ends_that_pile_up_hold_blocks_back() {
+    let config = Config { grain: 64, waiting_limit: 15, ..one_by_one() };
+    let mut bench = Bench::new(config, 1, &[]);
+    bench.open_and_read(&[1, 1, 1], &[]);
+    bench.from(0, ToSupermaster::WantSegment);
+    bench.from(0, finished(0, 20));
+    bench.event(end(10, 20));
+    bench.said();
+    // The oldest may always go.
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [(0, "blocks [1]".into())]);
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [], "20 bytes wait to be written");
 }

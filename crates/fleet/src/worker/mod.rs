@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::end::Failure;
 use crate::health::Peers;
 use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
-use crate::message::{Outgoing, ToMaster, ToWorker};
+use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
@@ -53,7 +53,15 @@ enum Computing {
 enum Moving {
     Gather { to: Address, window: u64, length: u64 },
     Write { job: JobKey, length: u64 },
+    HandOver { job: JobKey, length: u64, offset: u64 },
     Collective,
+}
+
+/// What is being sent: memory that is free when it has left.
+#[derive(Debug)]
+enum Sending {
+    Part(u64),
+    Window(u64),
 }
 
 /// The state of a worker.
@@ -69,8 +77,7 @@ pub struct Worker<P> {
     collectives: VecDeque<Share<P>>,
     computing: Option<(Ticket, Computing)>,
     moving: Option<(Ticket, Moving)>,
-    /// Parts that are being sent, and their lengths.
-    sending: Vec<(Ticket, u64)>,
+    sending: Vec<(Ticket, Sending)>,
     output: Output<P>,
     memory: Memory,
     master: Peers,
@@ -93,7 +100,7 @@ impl<P: Payload> Worker<P> {
             computing: None,
             moving: None,
             sending: Vec::new(),
-            output: Output::new(id, place.group),
+            output: Output::new(id, place.group, config.seams()),
             memory: Memory::new(config),
             master: Peers::new(1, config.heartbeat),
             draining: false,
@@ -221,6 +228,13 @@ impl<P: Payload> Worker<P> {
         }
         let (open, last) = self.output.next_window()?;
         let (job, length) = (open.key(), open.length);
+        if let (true, Some(run)) = (open.end, open.window.runs.first()) {
+            let offset = run.offset;
+            return Some((
+                Moving::HandOver { job, length, offset },
+                WorkerWork::HandOver(open.window),
+            ));
+        }
         let work = match open.purpose {
             Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
             Purpose::Place => WorkerWork::Write(open.window),
@@ -282,19 +296,24 @@ impl<P: Payload> Worker<P> {
                 };
                 let message = Outgoing::Worker(to, ToWorker::Part { window, bytes });
                 let ticket = self.ticket();
-                self.sending.push((ticket, length));
+                self.sending.push((ticket, Sending::Part(length)));
                 actions.push(Action::Send { message, receipt: Some(ticket) });
             }
             (Moving::Write { job, length }, WorkerOutcome::Written { freed }) => {
                 self.memory.free(freed);
                 self.memory.close_window(length);
-                if self.output.written(job) {
-                    let message = match job {
-                        (block, Purpose::Store(_)) => ToMaster::Stored { block },
-                        (block, Purpose::Place) => ToMaster::Written { block },
-                    };
-                    self.tell_master(now, message, actions);
-                }
+                self.written(now, job, actions);
+            }
+            (
+                Moving::HandOver { job, length, offset },
+                WorkerOutcome::Gathered { bytes, freed },
+            ) => {
+                self.memory.free(freed);
+                let message = Outgoing::Supermaster(ToSupermaster::End { offset, bytes });
+                let ticket = self.ticket();
+                self.sending.push((ticket, Sending::Window(length)));
+                actions.push(Action::Send { message, receipt: Some(ticket) });
+                self.written(now, job, actions);
             }
             (Moving::Collective, WorkerOutcome::Written { freed }) => {
                 self.memory.collective(0);
@@ -310,10 +329,23 @@ impl<P: Payload> Worker<P> {
         }
     }
 
+    /// Another window of a job is through.
+    fn written(&mut self, now: Time, job: JobKey, actions: &mut Actions<P>) {
+        if self.output.written(job) {
+            let message = match job {
+                (block, Purpose::Store(_)) => ToMaster::Stored { block },
+                (block, Purpose::Place) => ToMaster::Written { block },
+            };
+            self.tell_master(now, message, actions);
+        }
+    }
+
     fn sent(&mut self, ticket: Ticket) {
         if let Some(place) = self.sending.iter().position(|(sending, _)| *sending == ticket) {
-            let (_, length) = self.sending.swap_remove(place);
-            self.memory.close_part(length);
+            match self.sending.swap_remove(place) {
+                (_, Sending::Part(length)) => self.memory.close_part(length),
+                (_, Sending::Window(length)) => self.memory.close_window(length),
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::ids::{Address, BlockId, GroupId, WorkerId};
 use crate::message::Fetch;
 use crate::payload::Payload;
+use crate::seams::{Cut, cut};
 use crate::work::{Holder, Run, Slice, Window};
 
 use super::memory::Memory;
@@ -22,8 +23,17 @@ pub enum Purpose {
 #[derive(Debug)]
 struct Job {
     key: JobKey,
-    /// Windows that are not opened yet, with their lengths.
-    windows: VecDeque<(u64, Vec<Run>)>,
+    /// Windows that are not opened yet.
+    windows: VecDeque<Planned>,
+}
+
+/// A window that is not opened yet.
+#[derive(Debug)]
+struct Planned {
+    length: u64,
+    runs: Vec<Run>,
+    /// The supermaster writes it.
+    end: bool,
 }
 
 /// A window that is opened.
@@ -35,6 +45,8 @@ pub struct OpenWindow<P> {
     pub length: u64,
     /// Why.
     pub purpose: Purpose,
+    /// It is one run, which the supermaster writes.
+    pub end: bool,
     /// Parts that have not come.
     missing: usize,
 }
@@ -54,6 +66,8 @@ pub type JobKey = (BlockId, Purpose);
 pub struct Output<P> {
     me: WorkerId,
     group: GroupId,
+    /// Bytes of the output's grains, if ends are handed over.
+    grain: Option<u64>,
     jobs: VecDeque<Job>,
     /// Windows not yet written.
     left: BTreeMap<JobKey, usize>,
@@ -67,10 +81,11 @@ pub struct Output<P> {
 
 impl<P: Payload> Output<P> {
     /// Nothing to do.
-    pub fn new(me: WorkerId, group: GroupId) -> Output<P> {
+    pub fn new(me: WorkerId, group: GroupId, grain: Option<u64>) -> Output<P> {
         Output {
             me,
             group,
+            grain,
             jobs: VecDeque::new(),
             left: BTreeMap::new(),
             opened: 0,
@@ -82,9 +97,12 @@ impl<P: Payload> Output<P> {
 
     /// Takes on a job; one without bytes has a window all the same.
     pub fn add(&mut self, key: JobKey, runs: Vec<Run>, buffer: u64) {
-        let mut windows = VecDeque::from(windows(runs, buffer));
+        let mut windows = match (key.1, self.grain) {
+            (Purpose::Place, Some(grain)) => with_ends(runs, buffer, grain),
+            _ => planned(runs, buffer, false).collect(),
+        };
         if windows.is_empty() {
-            windows.push_back((0, Vec::new()));
+            windows.push_back(Planned { length: 0, runs: Vec::new(), end: false });
         }
         self.left.insert(key, windows.len());
         self.jobs.push_back(Job { key, windows });
@@ -94,14 +112,14 @@ impl<P: Payload> Output<P> {
     pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, Fetch)> {
         let mut requests = Vec::new();
         while let Some(job) = self.jobs.front_mut() {
-            let Some(&(length, _)) = job.windows.front() else {
+            let Some(&Planned { length, .. }) = job.windows.front() else {
                 self.jobs.pop_front();
                 continue;
             };
             if !memory.open_window(length) {
                 break;
             }
-            let (_, runs) = job.windows.pop_front().expect("just seen");
+            let Planned { runs, end, .. } = job.windows.pop_front().expect("just seen");
             let ((block, purpose), number) = (job.key, self.opened);
             self.opened += 1;
             let before = requests.len();
@@ -110,7 +128,7 @@ impl<P: Payload> Output<P> {
             }
             let missing = requests.len() - before;
             let window = Window { block, runs, parts: Vec::with_capacity(missing) };
-            let window = OpenWindow { window, length, purpose, missing };
+            let window = OpenWindow { window, length, purpose, end, missing };
             if missing == 0 {
                 self.complete.push_back(window);
             } else {
@@ -177,6 +195,25 @@ fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Addre
         holders.entry(holder).or_default().push(*slice);
     }
     holders
+}
+
+/// The windows of what a worker writes, and of the ends that it hands over, each of these alone.
+fn with_ends(runs: Vec<Run>, buffer: u64, grain: u64) -> VecDeque<Planned> {
+    let (mut all, mut own) = (VecDeque::new(), Vec::new());
+    for run in runs {
+        let Cut { inner, ends } = cut(run, grain);
+        own.extend(inner);
+        for end in ends {
+            all.extend(planned(vec![end], buffer, true));
+        }
+    }
+    all.extend(planned(own, buffer, false));
+    all
+}
+
+fn planned(runs: Vec<Run>, buffer: u64, end: bool) -> impl Iterator<Item = Planned> {
+    let windows = windows(runs, buffer).into_iter();
+    windows.map(move |(length, runs)| Planned { length, runs, end })
 }
 
 /// Cuts runs into windows of at most `buffer` bytes, each with its length.

@@ -99,7 +99,7 @@ fn the_cut_reaches_the_search_under_way_and_those_that_wait() {
 
 #[test]
 fn a_writer_collects_windows_of_at_most_the_buffer() {
-    let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
+    let config = Config { write_buffer: 100, result_memory: 1000, grain: 1, ..Config::default() };
     let mut bench = Bench::new(config);
     bench.tell(place(&[(0, 60), (1, 90)]));
     let lengths: Vec<u64> = bench
@@ -209,4 +209,48 @@ fn signs_of_life() {
     bench.now = 50;
     bench.event(Event::Tick);
     assert!(matches!(&bench.actions[..], [Action::Fail(failure)] if failure.rank == Rank(0)));
+}
+
+#[test]
+fn ends_are_handed_over_and_take_memory_until_they_have_left() {
+    let config = Config { grain: 64, write_buffer: 100, result_memory: 1000, ..Config::default() };
+    let mut bench = Bench::new(config);
+    // From 1000 to 1150: 1024 to 1088 is the only whole grain, and there is room for two windows.
+    bench.tell(place(&[(0, 150)]));
+    let handed = |bench: &Bench| {
+        bench.actions.iter().find_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Supermaster(ToSupermaster::End { offset, bytes }),
+                receipt: Some(receipt),
+            } => Some((*offset, bytes.len(), *receipt)),
+            _ => None,
+        })
+    };
+    let mut receipts = Vec::new();
+    for (start, length) in [(1000, 24), (1088, 62)] {
+        let (ticket, work) = bench.started().unwrap();
+        let WorkerWork::HandOver(window) = work else { panic!("{work:?}") };
+        assert_eq!((window.runs[0].offset, window.length()), (start, length));
+        let outcome = WorkerOutcome::Gathered { bytes: bytes(length as usize), freed: length };
+        bench.event(Event::Done { ticket, outcome });
+        let (offset, sent, receipt) = handed(&bench).unwrap();
+        assert_eq!((offset, sent as u64), (start, length));
+        receipts.push(receipt);
+    }
+    assert_eq!(bench.worker.memory_used(), 24 + 62 + 64, "with the window that is written");
+    let (ticket, work) = bench.started().unwrap();
+    let WorkerWork::Write(window) = work else { panic!("{work:?}") };
+    assert_eq!((window.runs[0].offset, window.length()), (1024, 64));
+    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Written { freed: 64 } });
+    let written = |action: &Action<_, _>| {
+        matches!(
+            action,
+            Action::Send { message: Outgoing::Master(_, ToMaster::Written { .. }), .. }
+        )
+    };
+    assert!(bench.actions.iter().any(written));
+    for (receipt, left) in receipts.into_iter().zip([62, 0]) {
+        bench.event(Event::Sent { ticket: receipt });
+        assert_eq!(bench.worker.memory_used(), left);
+    }
 }

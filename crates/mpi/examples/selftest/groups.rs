@@ -6,7 +6,7 @@ pub fn check(world: &World, piece: usize) {
     let all = world.comm();
     all.barrier().unwrap();
     broadcasts(all, piece);
-    gathering(all);
+    gathering(all, piece);
     agreement(all);
     arriving(all);
     hosts(world);
@@ -68,12 +68,19 @@ fn broadcasts(group: &Comm, piece: usize) {
     }
 }
 
-fn gathering(group: &Comm) {
-    let text = |rank: usize| "x".repeat(rank * 1000 % 2777).into_bytes();
-    let all = group.gather_all(&text(group.rank())).unwrap();
-    assert!(
-        all.len() == group.size() && all.iter().enumerate().all(|(n, found)| *found == text(n))
-    );
+/// Short ones, and those of which one rank's alone is more than a piece.
+fn gathering(group: &Comm, piece: usize) {
+    for unit in [1000, piece.min(1 << 20) + 1] {
+        let byte = |rank: usize| move |n: usize| (n * 7 + rank) as u8;
+        let text = |rank: usize| -> Vec<u8> {
+            (0..(rank + 1) * unit * 5 % (unit * 3)).map(byte(rank)).collect()
+        };
+        let all = group.gather_all(&text(group.rank())).unwrap();
+        assert_eq!(all.len(), group.size());
+        for (rank, found) in all.iter().enumerate() {
+            assert!(*found == text(rank), "of rank {rank}, {unit}");
+        }
+    }
     let nothing = group.gather_all(&[]).unwrap();
     assert!(nothing.len() == group.size() && nothing.iter().all(Vec::is_empty));
 }

@@ -1,4 +1,4 @@
-//! More bytes than an `int` counts: a message, a broadcast, a file.
+//! More bytes than an `int` counts: a message, a broadcast, what all ranks gather, a file.
 
 use std::path::Path;
 use std::time::Duration;
@@ -27,6 +27,11 @@ pub fn check(world: &World, directory: &Path) {
     let mut bytes = if first { pattern() } else { vec![0; LENGTH] };
     world.comm().broadcast(0, &mut bytes).unwrap();
     assert!(is_pattern(&bytes));
+
+    let own: &[u8] = if last { &bytes } else { b"little" };
+    let mut gathered = world.comm().gather_all(own).unwrap();
+    assert!(gathered.pop().is_some_and(|found| is_pattern(&found)));
+    assert_eq!(gathered, vec![b"little"; world.size() - 1]);
 
     let path = directory.join("large.bin");
     let file = ParallelFile::open(world.comm(), &path, Access::Create).unwrap();

@@ -43,7 +43,7 @@ fn main() -> ExitCode {
             world.host(),
             world.library()
         ),
-        "messages" => messages::check(&world),
+        "messages" => messages::check(&world, number),
         "groups" => groups::check(&world, number),
         "memory" => memory::check(&world),
         "files" => files::check(&world, &directory),

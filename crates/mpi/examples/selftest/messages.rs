@@ -9,12 +9,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Sizes in bytes, the long ones first: none may overtake.
 const SIZES: [usize; 6] = [5_000_000, 0, 70_000, 1, 5_000_001, 12];
 
-pub fn check(world: &World) {
+pub fn check(world: &World, piece: usize) {
     let mut mailbox = Mailbox::new(world.comm()).unwrap();
     all_to_all(world, &mut mailbox);
     many_to_one(world, &mut mailbox);
     flush_to_each_other(world, &mut mailbox);
     mailboxes_are_apart(world, &mut mailbox);
+    receipts(world, &mut mailbox, piece);
     wait_asleep(&mut mailbox);
     let error = mailbox.send(world.size(), 0, vec![1]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("rank {}: MPI_Isend: ", world.rank())), "{error}");
@@ -101,6 +102,33 @@ fn mailboxes_are_apart(world: &World, first: &mut Mailbox) {
         }
     }
     assert!(second.flush(PATIENCE).unwrap());
+    world.comm().barrier().unwrap();
+}
+
+/// A message has left when it takes no memory any more, which, if it is long, is when the other side takes it.
+fn receipts(world: &World, mailbox: &mut Mailbox, piece: usize) {
+    let next = (world.rank() + 1) % world.size();
+    mailbox.send_with_receipt(next, 0, contents(world.rank(), next, 0), 70).unwrap();
+    mailbox.send(next, 3, contents(world.rank(), next, 3)).unwrap();
+    mailbox.send_with_receipt(next, 5, contents(world.rank(), next, 5), 75).unwrap();
+    let begun = Instant::now();
+    let (mut told, long) = (Vec::new(), world.size() > 1 && piece > SIZES[0]);
+    // Nobody receives meanwhile.
+    while begun.elapsed() < Duration::from_millis(100) {
+        mailbox.progress().unwrap();
+        told.extend(mailbox.left());
+        assert!(mailbox.outgoing_bytes() == 0 || told.len() < 2, "{told:?} of what is on its way");
+        assert!(!(long && told.contains(&70)), "nobody has taken the long message");
+    }
+    world.comm().barrier().unwrap();
+    for tag in [0, 3, 5] {
+        let message = mailbox.wait(PATIENCE).unwrap().expect("a message");
+        assert!(message.bytes == contents(message.from, world.rank(), tag));
+    }
+    assert!(mailbox.flush(PATIENCE).unwrap());
+    told.extend(std::iter::from_fn(|| mailbox.left()));
+    told.sort_unstable();
+    assert_eq!(told, [70, 75], "each is told once");
     world.comm().barrier().unwrap();
 }
 

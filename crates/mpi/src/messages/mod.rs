@@ -3,13 +3,14 @@
 mod inbox;
 mod pending;
 
+use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::rc::Rc;
 use std::time::Duration;
 
 pub use self::inbox::Message;
 use self::inbox::{Inbox, Ticket};
-use self::pending::{Incoming, Matched, Outgoing, Pending};
+use self::pending::{Incoming, Leaving, Matched, Outgoing, Pending};
 use crate::MpiError;
 use crate::backoff::Backoff;
 use crate::call::Failure;
@@ -36,6 +37,8 @@ pub struct Mailbox {
     comm: Comm,
     outgoing: Pending<Outgoing>,
     outgoing_bytes: usize,
+    /// Receipts of messages that have left.
+    left: VecDeque<u64>,
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
     inbox: Inbox,
@@ -51,6 +54,7 @@ impl Mailbox {
             comm: comm.duplicate()?,
             outgoing: Pending::new(),
             outgoing_bytes: 0,
+            left: VecDeque::new(),
             incoming: Pending::new(),
             incoming_bytes: 0,
             inbox: Inbox::default(),
@@ -62,8 +66,32 @@ impl Mailbox {
     /// # Errors
     /// [`MpiError::Call`], also if there is no rank `to`.
     pub fn send(&mut self, to: usize, tag: u8, bytes: Vec<u8>) -> Result<(), MpiError> {
-        let message = Rc::new(bytes);
-        let mut rest = pieces(message.len(), self.comm.session().piece);
+        self.begin(to, tag, Leaving { bytes, receipt: None })
+    }
+
+    /// The same for a message of which [`Mailbox::left`] tells `receipt` when it has left.
+    ///
+    /// # Errors
+    /// As [`Mailbox::send`].
+    pub fn send_with_receipt(
+        &mut self,
+        to: usize,
+        tag: u8,
+        bytes: Vec<u8>,
+        receipt: u64,
+    ) -> Result<(), MpiError> {
+        self.begin(to, tag, Leaving { bytes, receipt: Some(receipt) })
+    }
+
+    /// The receipt of a message that has left, so that its bytes take no memory here any more; each is told once. MPI may
+    /// have copied a short one, and a long one leaves when the other side receives it.
+    pub fn left(&mut self) -> Option<u64> {
+        self.left.pop_front()
+    }
+
+    fn begin(&mut self, to: usize, tag: u8, message: Leaving) -> Result<(), MpiError> {
+        let message = Rc::new(message);
+        let mut rest = pieces(message.bytes.len(), self.comm.session().piece);
         while let Some(range) = rest.next() {
             let tag = wire_tag(tag, rest.len() == 0);
             self.outgoing_bytes += range.len();
@@ -89,8 +117,9 @@ impl Mailbox {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn progress(&mut self) -> Result<bool, MpiError> {
-        let sent = self.outgoing.sent().map_err(|failure| self.failed(failure))?;
-        self.outgoing_bytes -= sent;
+        let Self { outgoing, left, .. } = self;
+        let sent = outgoing.sent(|receipt| left.push_back(receipt));
+        self.outgoing_bytes -= sent.map_err(|failure| self.failed(failure))?;
         let Self { incoming, inbox, incoming_bytes, .. } = self;
         let arrived = incoming.received(|ticket: Ticket, bytes| {
             *incoming_bytes -= bytes.len();

@@ -19,11 +19,18 @@ pub(super) struct Pending<T> {
     statuses: Vec<ffi::MPI_Status>,
 }
 
-/// A piece of a message that is being sent; the others share its bytes.
+/// A message that is being sent: its pieces share it.
+pub(super) struct Leaving {
+    pub(super) bytes: Vec<u8>,
+    /// Its sender wants to know, by this number, when it has left.
+    pub(super) receipt: Option<u64>,
+}
+
+/// A piece of a message that is being sent.
 pub(super) struct Outgoing {
-    _message: Rc<Vec<u8>>,
+    message: Rc<Leaving>,
     /// Bytes of this piece.
-    pub(super) length: usize,
+    length: usize,
 }
 
 /// A piece of a message that is being received.
@@ -109,10 +116,10 @@ impl Pending<Outgoing> {
         comm: &Comm,
         to: usize,
         tag: c_int,
-        message: &Rc<Vec<u8>>,
+        message: &Rc<Leaving>,
         range: Range<usize>,
     ) -> Result<(), Failure> {
-        let piece = &message[range];
+        let piece = &message.bytes[range];
         // SAFETY: `piece` is memory of the message, which the owner below keeps until the transfer has ended, and for
         // ever if it does not.
         let request = unsafe {
@@ -123,14 +130,21 @@ impl Pending<Outgoing> {
             check("MPI_Isend", code)?;
             request
         };
-        self.push(request, Outgoing { _message: Rc::clone(message), length: piece.len() });
+        self.push(request, Outgoing { message: Rc::clone(message), length: piece.len() });
         Ok(())
     }
 
-    /// Lets transfers go on; the number of bytes whose memory is free again.
-    pub(super) fn sent(&mut self) -> Result<usize, Failure> {
+    /// Lets transfers go on; the number of bytes that have left. Calls `left` with the receipt of each message all of
+    /// whose pieces have, which takes no memory any more.
+    pub(super) fn sent(&mut self, mut left: impl FnMut(u64)) -> Result<usize, Failure> {
         let mut bytes = 0;
-        self.advance(|outgoing| bytes += outgoing.length)?;
+        self.advance(|Outgoing { message, length }| {
+            bytes += length;
+            Rc::into_inner(message)
+                .and_then(|message| message.receipt)
+                .into_iter()
+                .for_each(&mut left);
+        })?;
         Ok(bytes)
     }
 }

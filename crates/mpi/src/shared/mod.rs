@@ -47,7 +47,8 @@ impl SharedFill {
         })?;
         let name = first.as_ref().map(Segment::name).unwrap_or_default();
         let names = host.gather_all(name.as_bytes())?;
-        let name = names.first().map(|name| String::from_utf8_lossy(name)).unwrap_or_default();
+        // The first rank of a group always has one: itself.
+        let name = String::from_utf8_lossy(&names[0]);
         let segment = host.agree(match first {
             Some(segment) => Ok(segment),
             None => Segment::join(&name, length).map_err(told(host, length)),
@@ -111,9 +112,13 @@ fn agree_on_shares(host: &Comm, length: usize, own: &Range<usize>) -> Result<(),
     let mut shares = Vec::with_capacity(all.len());
     for bytes in &all {
         let (words, _) = bytes.as_chunks::<8>();
-        let mut words = words.iter().map(|&word| u64::from_le_bytes(word) as usize);
-        let mut next = || words.next().unwrap_or_default();
-        shares.push((next(), next()..next()));
+        let &[length, start, end] = words else {
+            let text = format!("rank {} says {} bytes of its share", shares.len(), bytes.len());
+            return Err(MpiError::Shares { rank: host.rank(), length: length as u64, text });
+        };
+        let [length, start, end] =
+            [length, start, end].map(|word| u64::from_le_bytes(word) as usize);
+        shares.push((length, start..end));
     }
     contradiction(&shares).map_or(Ok(()), |text| {
         Err(MpiError::Shares { rank: host.rank(), length: length as u64, text })

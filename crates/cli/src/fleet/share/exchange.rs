@@ -179,7 +179,8 @@ impl<'a, 'm> Exchange<'a, 'm> {
         let (from, now) = (Rank(message.from as u32), self.now());
         match message.tag {
             tag::FAILED => {
-                let (code, text) = message.bytes.split_first().unwrap_or((&0, &[]));
+                let (code, text) =
+                    message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
                 return Err(CliError::new(*code, String::from_utf8_lossy(text)));
             }
             tag::CONFIRMED if self.relay.confirmed(from, now) => return Ok(()),

@@ -19,7 +19,7 @@ use fleetblast_mpi::{Comm, MpiError, SharedBytes, SharedFill, World};
 pub use self::exchange::Setting;
 use self::exchange::{Exchange, Job, Slot};
 use super::Common;
-use super::together::{failure, tell_all, together};
+use super::together::{failure, tell_all, together, told};
 use crate::error::CliError;
 
 /// Loads the partitions that this rank's worker holds (collective among all ranks).
@@ -37,7 +37,7 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let (on_host, host_of) = places_of_ranks(world, &host)?;
     let routes = routes(&common.topology, &host_of, &sizes);
     let places = Places::new(&routes, &on_host);
-    let own = places.shares.get(host.rank()).cloned().unwrap_or_default();
+    let own = places.shares.get(host.rank()).cloned().ok_or_else(unlike)?;
     let share = own.len();
     let fill = SharedFill::new(&host, places.length, own).map_err(memory_failure);
     let mut fill = together(world, fill)?;
@@ -55,14 +55,14 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let memory: Memory = Arc::new(bytes);
     let own = common.topology.worker_on(me).map_or(&[][..], |worker| common.topology.held(worker));
     let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
-    let held = held.filter_map(|route| {
+    let held = held.map(|route| {
         let (id, memory) = (route.partition, Arc::clone(&memory));
-        let filled = Filled { memory, start: *places.starts.get(&id)? };
+        let filled = Filled { memory, start: *places.starts.get(&id).ok_or_else(unlike)? };
         let (database, partition) = (database.clone(), partitions[id.index()].clone());
         let came = came(route, me, share, took);
-        Some((id, Held::new(database, partition, filled, came, pages)))
+        Ok((id, Held::new(database, partition, filled, came, pages)))
     });
-    Ok(held.collect())
+    held.collect()
 }
 
 /// All partitions, with what they need of the files.
@@ -77,7 +77,7 @@ fn partitions(common: &Common) -> Result<Vec<Partition>, CliError> {
 /// Ends the job if not all hosts have the same database: what one reads would not fit on another.
 fn agree_on_sizes(world: &World, sizes: &[u64]) -> Result<(), CliError> {
     let own = postcard::to_allocvec(sizes).map_err(CliError::engine)?;
-    let first = tell_all(world, Some(own.clone()))?.unwrap_or_default();
+    let first = told(tell_all(world, Some(own.clone()))?)?;
     let same = match first == own {
         true => Ok(()),
         false => Err(CliError::database(format_args!(
@@ -90,14 +90,17 @@ fn agree_on_sizes(world: &World, sizes: &[u64]) -> Result<(), CliError> {
 
 /// The ranks of this host, in the order of `host`; and for each rank a number of its host.
 fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), CliError> {
-    let number = |bytes: &Vec<u8>| bytes.as_slice().try_into().map_or(0, u32::from_le_bytes);
+    let number =
+        |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike());
     let own = (world.rank() as u32).to_le_bytes();
     let on_host = host.gather_all(&own).map_err(failure)?;
-    let on_host: Vec<Rank> = on_host.iter().map(|bytes| Rank(number(bytes))).collect();
+    let on_host: Vec<Rank> =
+        on_host.iter().map(|bytes| number(bytes).map(Rank)).collect::<Result<_, _>>()?;
     // Its first rank stands for a host.
-    let first = on_host.first().map_or(0, |rank| rank.0).to_le_bytes();
+    let first = on_host.first().ok_or_else(unlike)?.0.to_le_bytes();
     let host_of = world.comm().gather_all(&first).map_err(failure)?;
-    Ok((on_host, host_of.iter().map(number).collect()))
+    let host_of: Result<_, _> = host_of.iter().map(number).collect();
+    Ok((on_host, host_of?))
 }
 
 /// Cuts the memory that a rank fills into the pieces that others bring and those that it reads.
@@ -136,6 +139,13 @@ fn pages(bytes: &SharedBytes) -> HugePages {
         Some(found) if found.huge > found.resident / 2 => HugePages::Transparent,
         _ => HugePages::None,
     }
+}
+
+/// A fault of the program.
+fn unlike() -> CliError {
+    CliError::engine(
+        "loading the database: ranks do not agree on who is where; all must run the same build of the program",
+    )
 }
 
 fn memory_failure(error: MpiError) -> CliError {

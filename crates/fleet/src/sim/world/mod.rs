@@ -138,7 +138,7 @@ pub struct Outcome {
 
 /// Events of the simulation.
 enum Happening {
-    Supermaster(Event<ToSupermaster, SupermasterOutcome<Parcel>>),
+    Supermaster(Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>),
     Master(u32, Event<ToMaster<Parcel>, MasterOutcome<Parcel>>),
     Worker(u32, Event<ToWorker<Parcel>, WorkerOutcome<Parcel>>),
     /// A worker's work has ended, with what it changed.
@@ -156,6 +156,7 @@ enum Effect {
     Answer(BlockId, Vec<(PartitionId, u32)>, u64),
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
+    HandOver(Window<Parcel>),
     Together(Vec<Run>, u64),
 }
 
@@ -263,7 +264,7 @@ impl<'a> World<'a> {
         let workers = topology.workers.len();
         let ledger = job.audit.then(|| {
             let checkpoint = job.checkpoint.clone();
-            Ledger::new(&job.workload, HEAD, workers, config.result_memory, checkpoint)
+            Ledger::new(&job.workload, HEAD, workers, config, checkpoint)
         });
         let groups = (0..topology.groups.len() as u32).map(GroupId);
         World {

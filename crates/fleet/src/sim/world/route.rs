@@ -29,7 +29,10 @@ impl World<'_> {
         Some(place.busy)
     }
 
-    pub(super) fn supermaster(&mut self, event: Event<ToSupermaster, SupermasterOutcome<Parcel>>) {
+    pub(super) fn supermaster(
+        &mut self,
+        event: Event<ToSupermaster<Parcel>, SupermasterOutcome<Parcel>>,
+    ) {
         let rank = self.rank(Address::Supermaster);
         let Some(now) = self.attend(Address::Supermaster, self.job.machine.message_cost) else {
             return;
@@ -136,7 +139,8 @@ impl World<'_> {
         if let (Some(ticket), Address::Worker(worker)) = (receipt, from) {
             self.add(passage.sent, Happening::Worker(worker.0, Event::Sent { ticket }));
             if let Some(ledger) = &mut self.ledger
-                && let Outgoing::Worker(_, ToWorker::Part { bytes, .. }) = &message
+                && let Outgoing::Worker(_, ToWorker::Part { bytes, .. })
+                | Outgoing::Supermaster(ToSupermaster::End { bytes, .. }) = &message
             {
                 // The sender hears of it a little later than it is so, and must not count on it before.
                 ledger.hold(worker, 0, bytes.bytes);

@@ -1,6 +1,6 @@
 //! What works take and make.
 
-use crate::ids::{Address, BlockId, GroupId, PartitionId, Ticket, Time, WorkerId};
+use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
 use crate::payload::Queries;
 use crate::role::Event;
 use crate::sim::workload::{Workload, factor};
@@ -14,9 +14,16 @@ use super::{Attendee, Effect, HEAD, Happening, Parcel, World};
 
 /// Bytes per second at which memory is copied.
 const COPY_RATE: f64 = 5e9;
+/// Why a write fails.
+const FULL: &str = "out.txt: no space left on device";
 
 impl World<'_> {
-    pub(super) fn do_supermaster(&mut self, ticket: Ticket, work: SupermasterWork) {
+    pub(super) fn do_supermaster(&mut self, ticket: Ticket, work: SupermasterWork<Parcel>) {
+        let supermaster = self.job.topology.supermaster;
+        if matches!(work, SupermasterWork::Write(_)) && self.is_full(supermaster) {
+            let event = Event::Failed { ticket, code: 6, cause: FULL.to_owned() };
+            return self.add(self.now, Happening::Supermaster(event));
+        }
         let workload = &self.job.workload;
         let (seconds, outcome) = match work {
             SupermasterWork::Open => (1e-3, SupermasterOutcome::Opened { base: HEAD }),
@@ -26,6 +33,14 @@ impl World<'_> {
                 (workload.read_seconds(block), SupermasterOutcome::Read(Some(queries)))
             }
             SupermasterWork::Read { .. } => (1e-6, SupermasterOutcome::Read(None)),
+            SupermasterWork::Write(ends) => {
+                if let Some(ledger) = &mut self.ledger {
+                    ends.iter().for_each(|(offset, end)| ledger.write_end(*offset, end.bytes));
+                }
+                let bytes = ends.iter().map(|(_, end)| end.bytes).sum();
+                let done = self.files.transfer(self.now, bytes, ends.len());
+                (done.since(self.now).seconds(), SupermasterOutcome::Wrote)
+            }
             SupermasterWork::Close { offset } => {
                 if let Some(ledger) = &mut self.ledger {
                     ledger.close(offset);
@@ -81,8 +96,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn is_full(&self, worker: u32) -> bool {
-        let rank = self.job.topology.workers[worker as usize].rank;
+    pub(super) fn is_full(&self, rank: Rank) -> bool {
         self.job.faults.full_disk.is_some_and(|(full, since)| full == rank && self.now >= since)
     }
 
@@ -91,8 +105,8 @@ impl World<'_> {
             work,
             WorkerWork::Write(_) | WorkerWork::Persist { .. } | WorkerWork::Collective { .. }
         );
-        if writes && self.is_full(worker) {
-            let cause = "out.txt: no space left on device".to_string();
+        if writes && self.is_full(self.job.topology.workers[worker as usize].rank) {
+            let cause = FULL.to_owned();
             return self.add(
                 self.now,
                 Happening::Worker(worker, Event::Failed { ticket, code: 6, cause }),
@@ -107,6 +121,7 @@ impl World<'_> {
             }
             WorkerWork::Collective { runs, master } => self.meet(worker, ticket, runs, master),
             WorkerWork::Gather { block, slices } => self.gather(worker, ticket, block, &slices),
+            WorkerWork::HandOver(window) => self.hand_over(worker, ticket, window),
             WorkerWork::Write(window) => self.write(worker, ticket, window, None),
             WorkerWork::Persist { window, size, .. } => {
                 self.write(worker, ticket, window, Some(size))
@@ -279,6 +294,22 @@ impl World<'_> {
         self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
     }
 
+    pub(super) fn hand_over(&mut self, worker: u32, ticket: Ticket, window: Window<Parcel>) {
+        let slices = window.runs.iter();
+        let slices = slices.flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
+        let (freed, elsewhere) = self.own_bytes(worker, slices);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.hold(WorkerId(worker), elsewhere, 0);
+        }
+        let bytes = window.length();
+        let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
+        let span = Time::from_seconds(seconds);
+        self.sums.output += span.0;
+        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
+        let effect = Some(Box::new(Effect::HandOver(window))).filter(|_| self.ledger.is_some());
+        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
+    }
+
     pub(super) fn write(
         &mut self,
         worker: u32,
@@ -343,7 +374,7 @@ impl World<'_> {
             _ => 0,
         };
         let elsewhere = match &effect {
-            Effect::Write(window, _) => {
+            Effect::Write(window, _) | Effect::HandOver(window) => {
                 let slices = slices(&window.runs);
                 self.own_bytes(worker, slices.iter().map(|(block, slice)| (*block, slice))).1
             }
@@ -364,6 +395,12 @@ impl World<'_> {
                 ledger.hold(worker, kept, 0);
             }
             Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
+            Effect::HandOver(window) => {
+                // What it is made of is what it then holds, until that has left.
+                ledger.hand_over(worker, &window);
+                let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
+                ledger.hold(worker, window.length(), freed + parts + elsewhere);
+            }
             Effect::Write(window, stored) => {
                 let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
                 ledger.hold(worker, 0, freed + parts + elsewhere);
