@@ -185,7 +185,8 @@ fn a_traced_search_is_simulated_with_more_ranks() {
         assert!(same.contains(part), "no '{part}' in {same}");
     }
     let many =
-        ["-ranks", "8", "-queries", "50", "-groups", "2", "-machine", "modern", "-json", "j"];
+        ["-ranks 8 -queries 50 -groups 2 -partitions 3 -machine modern -json j"];
+    let many: Vec<&str> = many[0].split(' ').collect();
     let first = succeeded(&simulate(&many));
     assert_eq!(first, succeeded(&simulate(&many)), "a simulation repeats itself");
     let figures: Value =
