@@ -10,8 +10,8 @@ use std::thread;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::plan::BLOCK_QUERIES;
 use fleetblast_spool::{
-    Checkpoint, DatabaseIdentity, Error, Fault, Identity, Index, Kind, QueryDigest, QueryHasher,
-    Run, Scan, Start, VolumeIdentity,
+    Checkpoint, DatabaseIdentity, Error, Fault, FileId, Identity, Index, Kind, QueryDigest,
+    QueryHasher, Run, Scan, Start, VolumeIdentity,
 };
 
 use crate::error::{CliError, exit};
@@ -77,12 +77,19 @@ pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
     identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }
 
-/// Scans one in `of` of the files that earlier runs left, counting from `part`.
+/// The files that earlier runs left. One process of the job looks: there may be thousands of directories.
+///
+/// # Errors
+/// Directories that cannot be read.
+pub fn files(run: &Run) -> Result<Vec<FileId>, CliError> {
+    run.files().map_err(|error| failure(&error))
+}
+
+/// Scans one in `of` of these files, counting from `part`.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn scan(run: &Run, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
-    let files = run.files().map_err(|error| failure(&error))?;
+pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
     own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
 }

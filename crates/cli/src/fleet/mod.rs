@@ -88,7 +88,8 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
     let kept = match &checkpoint {
         Some(checkpoint) => {
             vigil.signals = Some(vigil::signals()?);
-            let scans = checkpoint::scan(checkpoint.run(), 0, 1)?;
+            let run = checkpoint.run();
+            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
             Some(Kept::told(checkpoint.run().clone(), plan, &scans)?)
         }
         None => None,
@@ -268,10 +269,7 @@ impl<'a> Common<'a> {
             choice,
             held: HashMap::new(),
             topology: Arc::new(Topology::new(shape)),
-            config: Arc::new(Config {
-                checkpoint: kept.is_some(),
-                ..layout.config.clone()
-            }),
+            config: Arc::new(Config { checkpoint: kept.is_some(), ..layout.config.clone() }),
             path,
             kept,
         }

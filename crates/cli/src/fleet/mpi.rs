@@ -204,13 +204,14 @@ fn kept(
     checkpoint: Option<&Checkpoint>,
 ) -> Result<Option<Kept>, CliError> {
     let run = checkpoint.map(|checkpoint| {
+        let files = checkpoint::files(checkpoint.run())?;
         let Run { root, number, job } = checkpoint.run();
-        postcard::to_allocvec(&(path_bytes(root), number, job)).map_err(CliError::engine)
+        postcard::to_allocvec(&(path_bytes(root), number, job, files)).map_err(CliError::engine)
     });
     let Some(run) = tell_all(world, together(world, run.transpose())?)? else { return Ok(None) };
-    let (root, number, job) = postcard::from_bytes(&run).map_err(CliError::engine)?;
+    let (root, number, job, files) = postcard::from_bytes(&run).map_err(CliError::engine)?;
     let run = Run { root: path_of(root), number, job };
-    let scans = checkpoint::scan(&run, world.rank(), world.size());
+    let scans = checkpoint::scan(&run, files, world.rank(), world.size());
     let scans = postcard::to_allocvec(&together(world, scans)?).map_err(CliError::engine)?;
     let mut all: Vec<Scan> = Vec::new();
     for scans in world.comm().gather_all(&scans).map_err(failure)? {

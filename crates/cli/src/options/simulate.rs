@@ -55,7 +55,10 @@ const JOB_OPTIONS: &[OptionSpec] = &[
     number(
         "block_residues",
         JOB,
-        &["Residues of queries that are searched together, as for blastp", "Default = as for blastp; with a trace, those of it"],
+        &[
+            "Residues of queries that are searched together, as for blastp",
+            "Default = as for blastp; with a trace, those of it",
+        ],
     ),
     number(
         "queries",
@@ -94,7 +97,7 @@ const MACHINE_OPTIONS: &[OptionSpec] = &[
         &[
             "Cores of each host, which its ranks share (see -ranks_per_host)",
             "Default = with a trace and no -machine, those of its host, on which all ranks",
-            "are; else each rank has its own"
+            "are; else each rank has its own",
         ],
     ),
     number("ranks_per_host", MACHINE, &["Ranks on a host"]),

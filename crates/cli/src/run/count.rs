@@ -15,9 +15,10 @@ pub fn count(plan: &Plan) -> Option<Weight> {
     if !path.is_file() {
         return None;
     }
-    let (start, end) = plan.query_range.as_ref().map_or((0, u64::MAX), |range| {
-        (range.start as u64, range.end as u64)
-    });
+    let (start, end) = plan
+        .query_range
+        .as_ref()
+        .map_or((0, u64::MAX), |range| (range.start as u64, range.end as u64));
     count_records(input::open(path).ok()?, |residues| residues.min(end).saturating_sub(start))
 }
 

@@ -164,9 +164,8 @@ fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
     };
     let (queries, residues) = (sum(|weight| weight.sequences), sum(|weight| weight.residues));
     let recorded = trace.blocks.len() as f64;
-    let blocks = wanted.map_or(recorded, |wanted| {
-        (f64::from(wanted) * recorded / queries.max(1) as f64).ceil()
-    });
+    let blocks = wanted
+        .map_or(recorded, |wanted| (f64::from(wanted) * recorded / queries.max(1) as f64).ceil());
     let times = blocks / recorded;
     let scaled = |sum: u64| (sum as f64 * times).round() as u64;
     (Weight { sequences: scaled(queries), residues: scaled(residues) }, blocks as u32)
