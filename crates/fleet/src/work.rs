@@ -54,6 +54,13 @@ pub enum SupermasterOutcome<P> {
 /// Works of a master, all on [`Lane::Compute`]: short ones, on one thread beside the search.
 #[derive(Clone, Debug)]
 pub enum MasterWork<P> {
+    /// Prepare a block's queries for the search, once for all who search them.
+    Prepare {
+        /// The block.
+        block: BlockId,
+        /// Its queries, as they were read.
+        queries: P,
+    },
     /// Merge the hits of a task into the block's list.
     Absorb {
         /// The block.
@@ -82,6 +89,11 @@ pub enum MasterWork<P> {
 /// What comes of a master's works.
 #[derive(Clone, Debug)]
 pub enum MasterOutcome<P> {
+    /// Of `Prepare`: the queries with what was found of them.
+    Prepared {
+        /// For those who search.
+        queries: P,
+    },
     /// Of `Absorb`: the new cut, if it rose.
     Absorbed {
         /// The cut.

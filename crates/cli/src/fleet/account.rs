@@ -75,7 +75,7 @@ fn failure(plan: &Plan, error: &std::io::Error) -> CliError {
     trace::failure(plan.fleet.trace.as_deref().unwrap_or_else(|| "".as_ref()), error)
 }
 
-const INPUT: &[Kind] = &[Kind::Load, Kind::Read];
+const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
 const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
 
 fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: bool) -> Timing {

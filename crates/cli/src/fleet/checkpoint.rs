@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_spool::{Checkpoint, Error, Fault, Index, Kind, Run, Scan, Start};
+use fleetblast_spool::{Checkpoint, Error, Fault, FileId, Index, Kind, Run, Scan, Start};
 
 use super::contents::Contents;
 use super::identity;
@@ -34,9 +34,10 @@ pub fn open(
     plan: &Plan,
     target: &Target,
     contents: &Contents,
+    block_residues: u64,
 ) -> Result<Option<Checkpoint>, CliError> {
     let Some(wanted) = &plan.fleet.checkpoint else { return Ok(None) };
-    let identity = identity::of_job(plan, target, contents)?;
+    let identity = identity::of_job(plan, target, contents, block_residues)?;
     let start = if wanted.resume { Start::NewOrResume } else { Start::New };
     // Other ranks may have another current directory.
     let directory = std::path::absolute(&wanted.directory).map_err(|error| {
@@ -59,12 +60,26 @@ pub fn open(
     opened.map(Some).map_err(|error| failure(&error))
 }
 
-/// Scans one in `of` of the files that earlier runs left, counting from `part`.
+/// Residues of the blocks into which a job was cut that may go on: its records are of such blocks. `None` if there is no
+/// such job, or it cannot be told, which opening it will say.
+pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
+    let identity = Checkpoint::kept(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
+    identity::block_residues(&identity)
+}
+
+/// The files that earlier runs left. One process of the job looks: there may be thousands of directories.
+///
+/// # Errors
+/// Directories that cannot be read.
+pub fn files(run: &Run) -> Result<Vec<FileId>, CliError> {
+    run.files().map_err(|error| failure(&error))
+}
+
+/// Scans one in `of` of these files, counting from `part`.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn scan(run: &Run, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
-    let files = run.files().map_err(|error| failure(&error))?;
+pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
     own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
 }

@@ -315,14 +315,6 @@ impl<T: Transport> Driver<'_, T> {
                 self.supermaster(Event::Message { from, message })
             }
             Outgoing::Master(_, message) => {
-                if let (ToMaster::Segment { blocks, .. }, Some((_, slot))) =
-                    (&message, &self.master)
-                {
-                    for (block, queries) in blocks {
-                        // The thread ends with the driver only.
-                        let _ = slot.works.send(MasterTask::Open(*block, queries.payload.clone()));
-                    }
-                }
                 if let ToMaster::Result { block, .. } | ToMaster::Reply { block, .. } = &message {
                     match &mut self.watch {
                         Some(watch) => watch.advanced(&[(*block, 1)]),

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use fleetblast_fleet::plan::BLOCK_QUERIES;
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
 use super::contents::{Contents, Side};
@@ -12,7 +13,6 @@ use crate::digest::Digest;
 use crate::error::{CliError, exit};
 use crate::options::typed::lossy;
 use crate::plan::{Plan, Source, Subjects};
-use crate::run::queries::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use crate::run::subjects::Target;
 
 /// Bytes read at a time.
@@ -20,11 +20,20 @@ const READ: usize = 1 << 20;
 /// The program that this process runs, also if the file has another name by now.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// Everything on which the bytes of a report depend: of a job that may be resumed. `contents` is of the whole database.
+/// Follows the residues of a block in what an identity says of blocks.
+const BLOCK_UNIT: &str = " residues";
+
+/// Everything on which the bytes of a report depend: of a job that may be resumed. `contents` is of the whole database, blocks
+/// have so many residues.
 ///
 /// # Errors
 /// Inputs that cannot be read again.
-pub fn of_job(plan: &Plan, target: &Target, contents: &Contents) -> Result<Identity, CliError> {
+pub fn of_job(
+    plan: &Plan,
+    target: &Target,
+    contents: &Contents,
+    block_residues: u64,
+) -> Result<Identity, CliError> {
     if let Subjects::Fasta { source, .. } = &plan.subjects {
         again(source, "-subject")?;
     }
@@ -33,8 +42,17 @@ pub fn of_job(plan: &Plan, target: &Target, contents: &Contents) -> Result<Ident
     Ok(Identity {
         query: again(&plan.query, "-query")?,
         database: database(plan, target, contents)?,
+        blocks: format!(
+            "{block_residues}{BLOCK_UNIT} or {BLOCK_QUERIES} queries, in {}",
+            identity.blocks
+        ),
         ..identity
     })
+}
+
+/// Residues of the blocks into which a job was cut; `None` if that cannot be told.
+pub fn block_residues(identity: &Identity) -> Option<u64> {
+    identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
 }
 
 /// The files from which the report takes the names of taxa, with their digests.
@@ -67,10 +85,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, CliError> {
         query: QueryHasher::default().finish(),
         database: DatabaseIdentity::default(),
         options,
-        blocks: format!(
-            "{BLOCK_RESIDUES} residues or {BLOCK_QUERIES} queries, in batches of {} residues (BATCH_SIZE)",
-            plan.batch_size
-        ),
+        blocks: format!("batches of {} residues (BATCH_SIZE)", plan.batch_size),
     })
 }
 

@@ -92,19 +92,21 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = Cut::new(&target, &layout);
     let contents = Contents::for_checkpoint(plan, &target, &cut)?;
-    let Some((ends, checkpoint)) = Ends::open(plan, &target, &contents)? else { return Ok(()) };
+    let ends = Ends::open(plan, &target, &contents, &layout)?;
+    let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
         Some(checkpoint) => {
             vigil.signals = Some(vigil::signals()?);
-            let scans = checkpoint::scan(checkpoint.run(), 0, 1)?;
+            let run = checkpoint.run();
+            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
             Some(Kept::told(checkpoint.run().clone(), plan, &scans)?)
         }
         None => None,
     };
     let path = ends.output.path().to_owned();
     let common = Common::new(plan, &target, cut, &layout, choice, path, kept);
-    let (works, whole) = ends.works(&common.job)?;
+    let (works, whole) = ends.works(&common.job);
     let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
@@ -188,17 +190,20 @@ impl<'a> Ends<'a> {
         plan: &'a Plan,
         target: &Target,
         contents: &Contents,
+        layout: &Layout,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, CliError> {
         let progress = Progress::new(plan.progress, plan.out == Out::Stdout);
-        let Some(queries) = Queries::open(plan, target.nothing_included)? else {
+        let block_residues = layout.block_residues;
+        let queries = Queries::open(plan, block_residues, target.nothing_included)?;
+        let Some(queries) = queries else {
             warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;
             return Ok(None);
         };
         if progress.is_drawn() {
-            progress.start(queries.count());
+            progress.start(layout.config.total.map(|queries| queries.sequences));
         }
-        let checkpoint = checkpoint::open(plan, target, contents)?;
+        let checkpoint = checkpoint::open(plan, target, contents, block_residues)?;
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
             Some(run) => Whole::kept(&plan.out, run)?,
             None => Whole::new(Output::open(&plan.out)?)?,
@@ -207,10 +212,10 @@ impl<'a> Ends<'a> {
     }
 
     /// The supermaster's works with them, and where the report comes when it is whole.
-    fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), CliError> {
+    fn works(self, job: &'a Job<'a>) -> (SupermasterWorks<'a>, Receiver<Whole>) {
         let (publisher, whole) = channel();
         let Ends { queries, output, progress } = self;
-        Ok((SupermasterWorks::new(job, queries, output, publisher, progress)?, whole))
+        (SupermasterWorks::new(job, queries, output, publisher, progress), whole)
     }
 }
 
@@ -259,11 +264,7 @@ impl<'a> Common<'a> {
             choice: Choice { streamed: layout.streamed, ..choice },
             held: HashMap::new(),
             topology: cut.topology,
-            config: Arc::new(Config {
-                checkpoint: kept.is_some(),
-                result_memory: layout.result_memory,
-                ..plan.fleet.config.clone()
-            }),
+            config: Arc::new(Config { checkpoint: kept.is_some(), ..layout.config.clone() }),
             path,
             kept,
             hosts: Vec::new(),
@@ -348,7 +349,9 @@ impl<'a> Common<'a> {
         Ok(Hosted {
             supermaster,
             earlier,
-            master: master.map(|id| (GroupId(id as u32), MasterWorks::new(&self.job))),
+            master: master
+                .map(|id| MasterWorks::new(&self.job).map(|works| (GroupId(id as u32), works)))
+                .transpose()?,
             worker: worker.transpose()?,
             recorder: recorder.clone(),
         })

@@ -52,6 +52,7 @@ enum Gathering {
 /// A work, under way or waiting.
 #[derive(Debug)]
 enum Job {
+    Prepare(BlockId),
     Absorb(BlockId),
     Round(BlockId),
     Gather(Gathering),
@@ -78,7 +79,9 @@ pub struct Master<P> {
     works: VecDeque<(Job, MasterWork<P>)>,
     supply: Supply,
     queue: TaskQueue,
-    /// Blocks that are not laid out.
+    /// Blocks whose queries are not prepared yet.
+    preparing: u32,
+    /// Blocks that are prepared and not laid out.
     searches: BTreeMap<BlockId, Search<P>>,
     members: Vec<Member>,
     /// What tasks take, in seconds, the last ones most.
@@ -109,6 +112,7 @@ impl<P: Payload> Master<P> {
             works: VecDeque::new(),
             supply: Supply::Open,
             queue: TaskQueue::new(topology.partitions),
+            preparing: 0,
             searches: BTreeMap::new(),
             members: vec![Member::default(); workers.len()],
             task_seconds: 0.0,
@@ -162,7 +166,7 @@ impl<P: Payload> Master<P> {
         let peer = if from == Address::Supermaster { 0 } else { member as usize + 1 };
         self.peers.hear(peer, now);
         match message {
-            ToMaster::Segment { blocks } => self.segment(now, blocks, actions),
+            ToMaster::Segment { blocks } => self.segment(blocks),
             ToMaster::NoMore => self.supply = Supply::Ended,
             ToMaster::Bases { bases } => {
                 for (block, base) in bases {
@@ -288,7 +292,7 @@ impl<P: Payload> Master<P> {
         if self.draining {
             return;
         }
-        let idle = self.searches.is_empty();
+        let idle = self.preparing == 0 && self.searches.is_empty();
         let Some(mut round) = self.collective.begin(self.members.len() as u32, idle) else {
             return;
         };
@@ -339,6 +343,9 @@ impl<P: Payload> Master<P> {
             return;
         };
         match (job, outcome) {
+            (Job::Prepare(block), MasterOutcome::Prepared { queries }) => {
+                self.prepared(now, block, queries, actions);
+            }
             (Job::Absorb(block), MasterOutcome::Absorbed { cut }) => {
                 self.absorbed(now, block, cut, actions);
             }
@@ -368,6 +375,8 @@ impl<P: Payload> Master<P> {
     fn drain(&mut self, now: Time, actions: &mut Actions<P>) {
         self.draining = true;
         self.supply = Supply::Ended;
+        self.preparing = 0;
+        self.works.retain(|(job, _)| !matches!(job, Job::Prepare(_)));
         for block in self.queue.clear() {
             self.searches.remove(&block);
         }

@@ -16,21 +16,34 @@ use super::{Actions, Job, Master, Supply};
 const NEWEST: f64 = 1.0 / 16.0;
 
 impl<P: Payload> Master<P> {
-    pub(super) fn segment(
+    /// Has new blocks prepared, before what else is to be done: workers may wait for their tasks.
+    pub(super) fn segment(&mut self, blocks: Vec<(BlockId, Queries<P>)>) {
+        if self.draining {
+            return;
+        }
+        self.supply = Supply::Open;
+        self.preparing += blocks.len() as u32;
+        let first = self.works.partition_point(|(job, _)| matches!(job, Job::Prepare(_)));
+        for (place, (block, Queries { payload: queries, .. })) in (first..).zip(blocks) {
+            self.works.insert(place, (Job::Prepare(block), MasterWork::Prepare { block, queries }));
+        }
+    }
+
+    /// Gives out the tasks of a block that can be searched.
+    pub(super) fn prepared(
         &mut self,
         now: Time,
-        blocks: Vec<(BlockId, Queries<P>)>,
+        block: BlockId,
+        queries: P,
         actions: &mut Actions<P>,
     ) {
         if self.draining {
             return;
         }
-        self.supply = Supply::Open;
-        for (block, queries) in blocks {
-            let (partitions, workers) = (self.topology.partitions, self.members.len());
-            self.searches.insert(block, Search::new(queries.payload, partitions, workers));
-            self.queue.push(block);
-        }
+        self.preparing -= 1;
+        let (partitions, workers) = (self.topology.partitions, self.members.len());
+        self.searches.insert(block, Search::new(queries, partitions, workers));
+        self.queue.push(block);
         // Everybody gets one before anybody gets another; a pass in which nobody gets one is the last.
         let mut before = u64::MAX;
         while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
@@ -103,8 +116,10 @@ impl<P: Payload> Master<P> {
     /// Asks for blocks when tasks run short: few for the workers there are.
     pub(super) fn ask_for_more(&mut self, now: Time, actions: &mut Actions<P>) {
         let wanted = self.members.len() as f64 * self.config.look_ahead;
-        let short = (self.queue.unassigned() as f64) < wanted;
-        let window = self.searches.len() < self.config.window as usize;
+        let coming = u64::from(self.preparing) * u64::from(self.topology.partitions);
+        let short = ((self.queue.unassigned() + coming) as f64) < wanted;
+        let open = self.searches.len() + self.preparing as usize;
+        let window = open < self.config.window as usize;
         if self.supply == Supply::Open && !self.draining && short && window {
             self.supply = Supply::Asked;
             self.tell_supermaster(now, ToSupermaster::WantSegment, actions);

@@ -60,6 +60,12 @@ impl Bench {
         };
         let blocks = lengths.iter().map(block).collect();
         self.supermaster_says(ToMaster::Segment { blocks });
+        let mut actions = std::mem::take(&mut self.actions);
+        for _ in lengths {
+            self.done(MasterOutcome::Prepared { queries: bytes(20) });
+            actions.append(&mut self.actions);
+        }
+        self.actions = actions;
     }
 
     fn result(&mut self, worker: u32, block: u32) {
@@ -225,6 +231,30 @@ fn blocks_are_asked_for_and_searched_in_their_order() {
 }
 
 #[test]
+fn queries_are_prepared_once_and_before_they_are_searched() {
+    let mut bench = Bench::new(config());
+    let queries =
+        |block| (BlockId(block), Queries { payload: bytes(9), weight: Weight::default() });
+    bench.supermaster_says(ToMaster::Segment { blocks: vec![queries(3), queries(5)] });
+    assert!(matches!(
+        &bench.actions[..],
+        [Action::Run { work: MasterWork::Prepare { block: BlockId(3), .. }, .. }]
+    ));
+    bench.done(MasterOutcome::Prepared { queries: bytes(20) });
+    let sent = bench.actions.iter().filter_map(|action| match action {
+        Action::Send { message: Outgoing::Worker(_, ToWorker::Assign { queries, .. }), .. } => {
+            queries.as_ref().map(|queries| queries.len())
+        }
+        _ => None,
+    });
+    assert_eq!(sent.collect::<Vec<_>>(), [20, 20], "what was found goes along");
+    assert!(bench.told_supermaster().is_empty(), "tasks of block 5 are coming");
+    bench.supermaster_says(ToMaster::Drain);
+    bench.done(MasterOutcome::Prepared { queries: bytes(20) });
+    assert!(bench.assigned().is_empty(), "a drain drops what was not assigned");
+}
+
+#[test]
 fn a_worker_gets_a_second_task_only_when_there_are_enough() {
     let mut bench = Bench::new(Config { prefetch: 1, ..config() });
     bench.segment(&[(0, 1)]);
@@ -242,6 +272,7 @@ fn no_task_waits_behind_a_long_one() {
     // Of the first task the mean has a part of 1/16.
     bench.now += 20_000;
     bench.result(0, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
     bench.segment(&[(1, 1), (2, 1), (3, 1)]);
     assert_eq!(bench.assigned(), [(0, 1, 0, true)]);
 }

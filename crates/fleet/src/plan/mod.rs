@@ -1,5 +1,6 @@
 //! How a job is laid out over its ranks: a pure function of what is known before it starts.
 
+mod blocks;
 #[cfg(test)]
 mod tests;
 
@@ -8,23 +9,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::blocks::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut};
 use crate::config::Config;
 use crate::ids::PartitionId;
+use crate::payload::Weight;
 use crate::topology::{Shape, Topology};
 
 /// Ranks of a group, about. In the simulator the master of 128 workers is busy for 0.2 % of the time; more groups would
 /// only make the end of a job more ragged.
 const GROUP_RANKS: u32 = 128;
-/// Partitions that a worker of a group with several replicas holds: enough for replicas to cut at different places.
-const PARTITIONS_PER_WORKER: u32 = 4;
-/// Tasks of a block per worker when there are so few blocks that each must keep all workers busy.
-const TASKS_PER_WORKER: u32 = 4;
-/// Blocks per worker of a group from which on single blocks do not matter.
-const MANY_BLOCKS: u32 = 4;
-/// Residues of a partition, at least, if that leaves a partition for each worker of a replica.
-const LEAST_RESIDUES: u64 = 256 * 1024;
-/// Partitions at most.
-const MOST_PARTITIONS: u32 = 4096;
 /// Memory of a rank that is neither database nor output: the program, queries, hits; and for each thread.
 const FIXED_MEMORY: u64 = 128 << 20;
 const THREAD_MEMORY: u64 = 16 << 20;
@@ -48,8 +41,10 @@ pub struct Request {
     pub memory: u64,
     /// The database.
     pub database: Size,
-    /// Blocks of queries, if known.
-    pub blocks: Option<u32>,
+    /// All queries, if they could be counted.
+    pub queries: Option<Weight>,
+    /// Residues of the queries that BLAST+ searches together, which are never cut.
+    pub batch_residues: u64,
     /// What the user decided.
     pub wishes: Wishes,
 }
@@ -78,6 +73,10 @@ pub struct Wishes {
     pub dedicated: Option<bool>,
     /// `-result_memory`; else up to [`Config::result_memory`], as far as there is memory.
     pub result_memory: Option<u64>,
+    /// `-block_residues`.
+    pub block_residues: Option<u64>,
+    /// `-segment_size`.
+    pub segment_residues: Option<u64>,
 }
 
 /// A layout and what it costs.
@@ -87,14 +86,16 @@ pub struct Plan {
     pub shape: Shape,
     /// Roles and ranks.
     pub topology: Topology,
+    /// Settings for as many ranks and queries as there are.
+    pub config: Config,
+    /// A block of queries ends with the batch that brings it to so many residues.
+    pub block_residues: u64,
     /// Threads that search, of each worker.
     pub threads: u32,
     /// Bytes of the database that the fullest rank holds; of what it shares with others of its host, its part.
     pub database_memory: u64,
     /// Bytes that the fullest rank uses in all.
     pub memory: u64,
-    /// Bytes of it for output that waits ([`Config::result_memory`]).
-    pub result_memory: u64,
     /// Bytes of the database that the fullest host holds.
     pub host_memory: u64,
     /// All ranks load the database together.
@@ -178,9 +179,14 @@ impl Request {
         let fit = u64::from(workers) * 9 / (10 * holders).max(1);
         let chosen = if holders == 1 { workers } else { (fit as u32).max(1) };
         let replicas = self.wishes.replicas.unwrap_or(chosen).min(workers);
-        let partitions = self.partitions(workers, replicas, groups);
+        let finest = self.finest(workers, replicas);
+        let block_residues = self.block_residues(workers, groups, finest);
+        let blocks = self.blocks(block_residues);
+        let partitions = self.partitions(workers, replicas, groups, blocks).min(finest);
         let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
-        self.assess(shape, other, holders).map(|plan| self.add_result_memory(plan, config))
+        let config = self.bounds(config, shape, block_residues);
+        let plan = self.assess(shape, (config, block_residues), other, holders)?;
+        Ok(self.add_result_memory(plan))
     }
 
     fn check(&self) -> Result<(), PlanError> {
@@ -213,11 +219,11 @@ impl Request {
     }
 
     /// Has results take what is left, unless the user decided.
-    fn add_result_memory(&self, mut plan: Plan, config: &Config) -> Plan {
-        let least = self.least_result_memory(config);
-        let most = self.wishes.result_memory.unwrap_or(config.result_memory).max(least);
-        plan.result_memory = least.saturating_add(self.memory - plan.memory).min(most);
-        plan.memory += plan.result_memory - least;
+    fn add_result_memory(&self, mut plan: Plan) -> Plan {
+        let least = self.least_result_memory(&plan.config);
+        let most = self.wishes.result_memory.unwrap_or(plan.config.result_memory).max(least);
+        plan.config.result_memory = least.saturating_add(self.memory - plan.memory).min(most);
+        plan.memory += plan.config.result_memory - least;
         plan
     }
 
@@ -227,23 +233,14 @@ impl Request {
             .clamp(1, most.clamp(1, u64::from(self.ranks)) as u32)
     }
 
-    fn partitions(&self, workers: u32, replicas: u32, groups: u32) -> u32 {
-        let sequences = u32::try_from(self.database.sequences.max(1)).unwrap_or(u32::MAX);
-        if let Some(partitions) = self.wishes.partitions {
-            return partitions.clamp(1, sequences);
-        }
-        let holders = workers.div_ceil(replicas);
-        let many = self.blocks.is_some_and(|blocks| blocks / groups >= MANY_BLOCKS * workers);
-        let wanted =
-            if many { PARTITIONS_PER_WORKER * holders } else { TASKS_PER_WORKER * workers };
-        let by_size = (self.database.residues / LEAST_RESIDUES).min(self.database.sequences);
-        // A worker without a partition would be idle.
-        let most = by_size.clamp(1, u64::from(MOST_PARTITIONS)) as u32;
-        wanted.min(most).max(holders.min(sequences))
-    }
-
     /// What a layout costs, if it fits.
-    fn assess(&self, shape: Shape, other: u64, holders: u64) -> Result<Plan, PlanError> {
+    fn assess(
+        &self,
+        shape: Shape,
+        (config, block_residues): (Config, u64),
+        other: u64,
+        holders: u64,
+    ) -> Result<Plan, PlanError> {
         let topology = Topology::new(shape);
         let most = topology.workers.iter().map(|worker| worker.partitions.len() as u64).max();
         let most = most.unwrap_or(0);
@@ -273,25 +270,29 @@ impl Request {
             (bytes / u128::from(shape.partitions.max(1))) as u64
         };
         let held = bytes(hosts.iter().sum());
-        let blocks = self.blocks.map_or(u64::MAX, u64::from);
+        let blocks = self.blocks(block_residues);
         let (bytes_read, bytes_broadcast) = match self.broadcast {
             true => (self.database.bytes, held.saturating_sub(self.database.bytes)),
             // Each worker reads what it searches each block in.
             false if streamed.is_some() => {
-                let blocks = self.blocks.unwrap_or(1).into();
+                let blocks = blocks.unwrap_or(1).into();
                 (self.database.bytes.saturating_mul(blocks), 0)
             }
             // A host reads what it is the first time to search a block in.
-            false => (held.min(self.database.bytes.saturating_mul(blocks)), 0),
+            false => match blocks {
+                Some(blocks) => (held.min(self.database.bytes.saturating_mul(blocks.into())), 0),
+                None => (held, 0),
+            },
         };
         Ok(Plan {
-            balance: self.balance(&topology),
+            balance: self.balance(&topology, blocks),
             shape,
             topology,
+            config,
+            block_residues,
             threads: self.threads,
             database_memory: streamed.unwrap_or(database_memory),
             memory: memory.min(self.memory),
-            result_memory: 0,
             host_memory: match streamed {
                 Some(buffers) => buffers.saturating_mul(self.sharers()),
                 None => bytes(hosts.into_iter().max().unwrap_or(0)),
@@ -316,7 +317,7 @@ impl Request {
         held.iter().map(|held| held.len() as u64).collect()
     }
 
-    fn balance(&self, topology: &Topology) -> f64 {
+    fn balance(&self, topology: &Topology, blocks: Option<u32>) -> f64 {
         // Replicas cut at different places even shares out; a single one has the imbalance of its largest share.
         let shares = topology.groups.iter().map(|group| {
             let members =
@@ -328,7 +329,7 @@ impl Request {
         });
         let shares = shares.fold(1.0, f64::min);
         // In the end each worker waits for half a task on average.
-        let Some(blocks) = self.blocks else { return shares };
+        let Some(blocks) = blocks else { return shares };
         let tasks =
             f64::from(blocks) * f64::from(topology.partitions) / topology.workers.len() as f64;
         shares * tasks / (tasks + 0.5)
@@ -345,9 +346,10 @@ impl fmt::Display for Plan {
         writeln!(f, "threads of a worker         {}", self.threads)?;
         writeln!(f, "replicas in a group         {replicas}")?;
         writeln!(f, "partitions                  {partitions}")?;
+        writeln!(f, "residues of a block         {}", self.block_residues)?;
         writeln!(f, "memory of a rank, at most   {}", size(self.memory))?;
         writeln!(f, "  of it for the database    {}", size(self.database_memory))?;
-        writeln!(f, "  for output that waits     {}", size(self.result_memory))?;
+        writeln!(f, "  for output that waits     {}", size(self.config.result_memory))?;
         let loading = match (self.broadcast, self.streamed) {
             (true, _) => "all ranks together",
             (false, None) => "each host for itself",

@@ -14,9 +14,14 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
         threads: 4,
         memory,
         database: Size { bytes, residues: bytes, sequences: bytes / 300 },
-        blocks: None,
+        queries: None,
+        batch_residues: 10_000,
         wishes: Wishes::default(),
     }
+}
+
+fn residues(residues: u64) -> Option<Weight> {
+    Some(Weight { sequences: residues / 300, residues })
 }
 
 fn plan(request: &Request) -> Result<Plan, PlanError> {
@@ -40,13 +45,14 @@ fn what_is_read_and_sent_is_told() {
         (plan.bytes_read, plan.bytes_broadcast, plan.host_memory)
     };
     assert_eq!(told(&request), (3 * GIB, 0, GIB), "each of three hosts reads the database");
-    request.blocks = Some(2);
+    request.queries = residues(100_000);
+    request.wishes.block_residues = Some(50_000);
     assert_eq!(told(&request), (2 * GIB, 0, GIB), "each block is searched once in each partition");
     request.broadcast = true;
     assert_eq!(told(&request), (GIB, 2 * GIB, GIB));
-    request.wishes = Wishes { replicas: Some(1), partitions: Some(6), ..Wishes::default() };
+    request.wishes = Wishes { replicas: Some(1), partitions: Some(6), ..request.wishes };
     assert_eq!(told(&request), (GIB, 0, GIB / 3), "each host holds a third");
-    request.wishes = Wishes { replicas: Some(2), partitions: Some(6), ..Wishes::default() };
+    request.wishes = Wishes { replicas: Some(2), partitions: Some(6), ..request.wishes };
     assert_eq!(told(&request), (GIB, GIB, 2 * GIB / 3), "the replicas are cut at different places");
 }
 
@@ -92,7 +98,7 @@ fn wishes_are_kept_or_refused() {
         replicas: Some(2),
         partitions: Some(61),
         dedicated: Some(true),
-        result_memory: None,
+        ..Wishes::default()
     };
     let plan = plan(&request).unwrap();
     let expected = Shape { ranks: 256, groups: 8, replicas: 2, partitions: 61, dedicated: true };
@@ -118,7 +124,7 @@ fn results_wait_in_what_memory_is_left() {
     let result_memory = |memory: u64, wish| {
         let mut request = request(2, memory, GIB);
         request.wishes.result_memory = wish;
-        plan(&request).map(|plan| (plan.result_memory >> 20, plan.memory <= memory))
+        plan(&request).map(|plan| (plan.config.result_memory >> 20, plan.memory <= memory))
     };
     let mib = |mib: u64| mib << 20;
     assert_eq!(result_memory(8 * GIB, None).unwrap(), (256, true));
@@ -130,4 +136,56 @@ fn results_wait_in_what_memory_is_left() {
         matches!(result_memory(most, None), Err(PlanError::Memory { .. })),
         "four buffers and one"
     );
+}
+
+#[test]
+fn blocks_are_smaller_where_tasks_would_be_few() {
+    let block = |ranks, queries| {
+        let mut request = request(ranks, 8 * GIB, GIB);
+        request.wishes.partitions = Some(64);
+        request.queries = queries;
+        plan(&request).unwrap().block_residues
+    };
+    assert_eq!(block(32_768, None), BLOCK_RESIDUES, "what comes from a pipe cannot be counted");
+    assert_eq!(block(4, residues(700_000)), BLOCK_RESIDUES);
+    // 256 groups of 128 workers, each with 32 tasks on 64 partitions: 16,384 blocks.
+    assert_eq!(block(32_768, residues(16_384 * 25_000)), 20_000, "whole batches");
+    assert_eq!(block(32_768, residues(16_384 * 60_000)), BLOCK_RESIDUES);
+    assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
+    let mut finer = request(32_768, 8 * GIB, GIB);
+    finer.queries = residues(256 * 40 * 30_000);
+    // However finely the database is cut: a group waits in the end for half a block.
+    assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
+    let mut wish = request(32_768, 8 * GIB, GIB);
+    wish.queries = residues(1_000_000);
+    wish.wishes.block_residues = Some(123);
+    assert_eq!(plan(&wish).unwrap().block_residues, 123);
+}
+
+#[test]
+fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
+    let partitions = |blocks: u64| {
+        let mut request = request(128, 8 * GIB, GIB);
+        request.queries = residues(blocks * BLOCK_RESIDUES);
+        plan(&request).unwrap().shape.partitions
+    };
+    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 82, 9, 4]);
+}
+
+#[test]
+fn bounds_grow_with_the_ranks() {
+    let config = |ranks| plan(&request(ranks, 8 * GIB, GIB)).unwrap().config;
+    let (few, many) = (config(4), config(32_768));
+    let usual = Config::default();
+    assert_eq!(Config { result_memory: usual.result_memory, ..few }, usual);
+    assert_eq!(many.waiting_limit, 32_768 * (32 << 20));
+    let mut of_few_partitions = request(128, 8 * GIB, GIB);
+    of_few_partitions.wishes.partitions = Some(4);
+    of_few_partitions.queries = residues(1 << 40);
+    let config = plan(&of_few_partitions).unwrap().config;
+    assert_eq!((config.window, config.segment_residues), (128, 32 * BLOCK_RESIDUES));
+    assert_eq!(config.total, of_few_partitions.queries);
+    assert!(config.heartbeat.is_some());
+    of_few_partitions.wishes.segment_residues = Some(7);
+    assert_eq!(plan(&of_few_partitions).unwrap().config.segment_residues, 7);
 }

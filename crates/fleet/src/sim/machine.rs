@@ -34,6 +34,12 @@ pub struct Machine {
     pub clients: u32,
     /// Seconds per stretch of contiguous bytes written.
     pub write_latency: f64,
+    /// Files that it opens a second, or directories that it lists.
+    pub opens: f64,
+    /// What is written by MPI keeps a rank from answering messages meanwhile.
+    pub blocking_writes: bool,
+    /// Bytes of memory that a rank may use.
+    pub memory: u64,
     /// Bytes per second of a rank's own spool.
     pub spool_rate: f64,
     /// Speed of a rank relative to that on which the times of tasks were taken.
@@ -47,7 +53,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A Blue Gene/P in virtual node mode: four ranks a node, 425 MB/s torus links, an I/O node for 64 compute nodes, GPFS.
+    /// A Blue Gene/P in virtual node mode, as Lin et al. describe it: four ranks and 2 GB a node, an I/O node for 64 compute
+    /// nodes, GPFS; 425 MB/s torus links. That it opens 5,000 files a second is a guess.
     pub fn blue_gene(ranks: u32) -> Machine {
         let io_nodes = (f64::from(ranks) / 256.0).max(1.0);
         Machine {
@@ -63,6 +70,9 @@ impl Machine {
             client_rate: 105e6,
             clients: (io_nodes as u32 * 4).max(1),
             write_latency: 5e-3,
+            opens: 5e3,
+            blocking_writes: true,
+            memory: 480 << 20,
             spool_rate: 50e6,
             speed: 1.0,
             noise: 0.02,
@@ -86,6 +96,9 @@ impl Machine {
             client_rate: 1e9,
             clients: 64,
             write_latency: 0.1e-3,
+            opens: 100e3,
+            blocking_writes: false,
+            memory: u64::MAX,
             spool_rate: 1e9,
             speed: 1.0,
             noise: 0.0,
@@ -94,7 +107,8 @@ impl Machine {
         }
     }
 
-    /// A cluster of today: a rank per socket, 100 Gbit links, a parallel file system of 100 GB/s.
+    /// A cluster of today: a rank per socket with 256 GB, 100 Gbit links, a parallel file system of 100 GB/s that opens
+    /// 50,000 files a second.
     pub fn modern() -> Machine {
         Machine {
             ranks_per_host: 2,
@@ -109,6 +123,9 @@ impl Machine {
             client_rate: 2e9,
             clients: 4096,
             write_latency: 1e-3,
+            opens: 50e3,
+            blocking_writes: true,
+            memory: 256 << 30,
             spool_rate: 2e9,
             speed: 1.0,
             noise: 0.03,

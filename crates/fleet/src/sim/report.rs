@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::startup::Phase;
+
 /// Messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
@@ -32,6 +34,10 @@ pub struct Report {
     pub tasks: u64,
     /// From the start to the end of the job.
     pub makespan: f64,
+    /// Of that, what passes before the first block is searched.
+    pub startup: f64,
+    /// The parts of that.
+    pub phases: Vec<Phase>,
     /// Searching, in sum.
     pub search: f64,
     /// Answering rounds (traceback, formatting), in sum.

@@ -1,23 +1,31 @@
-//! Large jobs: how the schedule scales.
+//! Large jobs, laid out as the driver lays them out: how far a search scales.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Schedule, Strategy};
-use crate::ids::Time;
-use crate::topology::{Shape, Topology};
+use crate::payload::Weight;
+use crate::plan::{Cut, Plan, PlanError, Request, Size, Wishes};
 
 use super::machine::Machine;
+use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
 use super::world::Job;
+
+/// Residues of queries that BLAST+ searches together, by default.
+const BATCH_RESIDUES: u64 = 10_000;
+
+/// Seconds to read a residue of the queries and to compress it for its way.
+const READ_SECONDS: f64 = 40e-9;
+/// Seconds to mask a residue of the queries and to compute their statistics: 12 to 28 ms were seen for 50,000.
+const PREPARE_SECONDS: f64 = 400e-9;
 
 /// A kind of machine with what is searched on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Blue Gene/P searching microbial genomes against themselves (Lin et al., section V-D): 64 partitions, replicas of 16
-    /// workers.
+    /// Blue Gene/P searching microbial genomes, 5.4 GB, against themselves (Lin et al., section V-D).
     BlueGene,
-    /// A cluster of today: ranks with 64 threads that hold a quarter of the database each.
+    /// A cluster of today searching proteins against 240 billion residues (nr in 2024).
     Modern,
 }
 
@@ -28,107 +36,172 @@ pub struct Scale {
     pub kind: Kind,
     /// Ranks.
     pub ranks: u32,
-    /// Blocks of queries.
-    pub blocks: u32,
-    /// Ranks per group.
-    pub group: u32,
+    /// Queries.
+    pub queries: u32,
     /// How blocks get to groups.
     pub schedule: Schedule,
     /// How output gets into the file.
     pub strategy: Strategy,
+    /// What the user wants; the rest is chosen as for any search.
+    pub wishes: Wishes,
     /// Determines the queries and all chance.
     pub seed: u64,
 }
 
 impl Scale {
-    /// The paper's job: 250,000 queries, groups of 128.
+    /// The job of the paper's figure 5: 250,000 queries.
     pub fn blue_gene(ranks: u32) -> Scale {
         Scale {
             kind: Kind::BlueGene,
             ranks,
-            blocks: 250_000,
-            group: 128,
+            queries: 250_000,
             schedule: Schedule::Dynamic,
             strategy: Strategy::Merge,
+            wishes: Wishes::default(),
             seed: 1,
         }
     }
 
-    /// The same number of query blocks on a cluster of today, in groups of 32.
+    /// Ten million proteins on a cluster of today.
     pub fn modern(ranks: u32) -> Scale {
-        Scale { kind: Kind::Modern, group: 32, ..Scale::blue_gene(ranks) }
+        Scale { kind: Kind::Modern, queries: 10_000_000, ..Scale::blue_gene(ranks) }
     }
 
-    /// What is searched.
-    pub fn distribution(&self) -> Distribution {
+    /// The machine.
+    pub fn machine(&self) -> Machine {
         match self.kind {
-            // 5.4 GB of queries took 12 hours on 32,768 cores: about 4 s for a sequence of 1,000 bases and a partition.
+            Kind::BlueGene => Machine::blue_gene(self.ranks),
+            Kind::Modern => Machine::modern(),
+        }
+    }
+
+    /// What is searched. Seconds of works beside the search were seen in traces of searches on two cores of today (2,000
+    /// queries, 17 blocks, 68 tasks); a core of Blue Gene/P takes ten times as long.
+    pub fn distribution(&self) -> Distribution {
+        let slower = match self.kind {
+            Kind::BlueGene => 10.0,
+            Kind::Modern => 1.0,
+        };
+        let usual = Distribution {
+            queries: self.queries,
+            residues: 333.0,
+            residue_spread: 0.7,
+            // 4.8e11 pairs of residues in 2 s on a core (docs/performance.md), with 64 of these.
+            search_seconds: 333.0 * 240e9 / (240e9 * 64.0),
+            query_spread: 0.5,
+            task_spread: 0.1,
+            answer_share: 0.15,
+            rounds: 2,
+            subjects: 250.0,
+            most_pieces: 2,
+            piece_bytes: 1500.0,
+            piece_spread: 0.7,
+            master_bytes: 1000,
+            hit_bytes: 40_000.0,
+            // A master took 145 us a query, which found fewer subjects.
+            master_seconds: slower * 1e-3,
+            work_seconds: slower * 20e-6,
+            read_seconds: slower * READ_SECONDS,
+            prepare_seconds: slower * PREPARE_SECONDS,
+        };
+        match self.kind {
+            Kind::Modern => usual,
+            // The whole took 12 hours on 32,768 cores: about 256 s for a sequence of 1,000 bases.
             Kind::BlueGene => Distribution {
-                blocks: self.blocks,
-                sequences: 1,
                 residues: 1000.0,
-                residue_spread: 0.7,
                 search_seconds: 256.0,
-                block_spread: 0.5,
                 task_spread: 0.3,
                 answer_share: 0.05,
-                hit_chance: 0.3,
-                most_pieces: 2,
+                subjects: 29.0,
                 piece_bytes: 15_000.0,
                 piece_spread: 1.0,
-                master_bytes: 2000,
-                hit_bytes: 500,
-                master_seconds: 30e-6,
-                read_seconds: 10e-6,
-            },
-            Kind::Modern => Distribution {
-                blocks: self.blocks,
-                sequences: 100,
-                residues: 33_000.0,
-                residue_spread: 0.1,
-                search_seconds: 20.0,
-                block_spread: 0.3,
-                task_spread: 0.1,
-                answer_share: 0.15,
-                hit_chance: 1.0,
-                most_pieces: 2,
-                piece_bytes: 500_000.0,
-                piece_spread: 0.7,
-                master_bytes: 100_000,
-                hit_bytes: 40_000,
-                master_seconds: 500e-6,
-                read_seconds: 500e-6,
+                ..usual
             },
         }
     }
 
-    /// The job.
-    pub fn job(&self) -> Job {
-        let (partitions, replica, machine) = match self.kind {
-            Kind::BlueGene => (64, 16, Machine::blue_gene(self.ranks)),
-            Kind::Modern => (8, 4, Machine::modern()),
+    /// What the driver would know of the job before it starts.
+    pub fn request(&self) -> Request {
+        let (machine, queries) = (self.machine(), self.distribution());
+        let database = match self.kind {
+            Kind::BlueGene => {
+                Size { bytes: 1_360_000_000, residues: 5_440_000_000, sequences: 5_440_000 }
+            }
+            Kind::Modern => Size { bytes: 240 << 30, residues: 240 << 30, sequences: 680_000_000 },
         };
-        let groups = (self.ranks / self.group).max(1);
-        let workers = self.ranks / groups;
-        let topology = Topology::new(Shape {
+        let residues = (f64::from(self.queries) * queries.residues) as u64;
+        Request {
             ranks: self.ranks,
-            groups,
-            replicas: (workers / replica).max(1),
-            partitions,
-            dedicated: false,
-        });
-        let workload = Workload::new(Source::Drawn(self.distribution()), partitions, self.seed);
-        let config = Config {
-            strategy: self.strategy,
-            schedule: self.schedule,
-            result_memory: 64 << 20,
-            waiting_limit: u64::from(self.ranks) * (32 << 20),
-            total: Some(workload.total()),
-            segment_residues: 100_000,
-            heartbeat: None,
-            drain_limit: Time::from_seconds(20.0),
-            ..Config::default()
+            ranks_per_host: machine.ranks_per_host,
+            hosts: self.ranks.div_ceil(machine.ranks_per_host),
+            broadcast: true,
+            threads: machine.threads,
+            memory: machine.memory,
+            database,
+            queries: Some(Weight { sequences: self.queries.into(), residues }),
+            batch_residues: BATCH_RESIDUES,
+            wishes: self.wishes,
+        }
+    }
+
+    /// The job, with all that the driver chooses for it.
+    ///
+    /// # Errors
+    /// A layout that is not possible.
+    pub fn job(&self) -> Result<(Plan, Job), PlanError> {
+        let request = self.request();
+        let config =
+            Config { strategy: self.strategy, schedule: self.schedule, ..Config::default() };
+        let plan = request.plan(&config)?;
+        let source = Source::Drawn(self.distribution());
+        let job = Job::planned(&plan, &request, source, self.machine(), self.seed);
+        Ok((plan, job))
+    }
+}
+
+impl Job {
+    /// The job of a layout: what the driver does with it, on a machine.
+    pub fn planned(
+        plan: &Plan,
+        request: &Request,
+        source: Source,
+        machine: Machine,
+        seed: u64,
+    ) -> Job {
+        let cut =
+            Cut { batch_residues: request.batch_residues, block_residues: plan.block_residues };
+        let workload = Workload::new(source, cut, plan.shape.partitions, seed);
+        let startup = Startup {
+            query_bytes: request.queries.map_or(0, |queries| queries.residues),
+            host_bytes: plan.host_memory,
+            read_bytes: plan.bytes_read,
+            broadcast: plan.broadcast,
+            ..Startup::default()
         };
-        Job::new(topology, config, machine, workload, self.seed)
+        let (topology, config) = (plan.topology.clone(), plan.config.clone());
+        Job { startup: Some(startup), ..Job::new(topology, config, machine, workload, seed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the driver would choose is what is simulated.
+    #[test]
+    fn a_simulated_job_is_what_the_driver_lays_out() {
+        for scale in [Scale::blue_gene(4096), Scale { queries: 1000, ..Scale::modern(512) }] {
+            let (_, job) = scale.job().unwrap();
+            let driver = scale.request().plan(&Config::default()).unwrap();
+            assert_eq!(*job.config, driver.config);
+            assert_eq!(*job.topology, driver.topology);
+            assert!(job.config.heartbeat.is_some() && job.config.total.is_some());
+            let residues: u64 = (0..job.workload.blocks())
+                .map(|block| job.workload.weight(crate::ids::BlockId(block)).residues)
+                .sum();
+            let mean = residues as f64 / f64::from(job.workload.blocks());
+            assert!(mean >= driver.block_residues as f64 * 0.9, "{mean}");
+            assert!(mean < driver.block_residues as f64 + 10_000.0, "{mean}");
+        }
     }
 }

@@ -9,10 +9,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::config::{Config, Heartbeat, Schedule, Strategy};
 use crate::end::Exit;
 use crate::ids::{BlockId, Rank, Time};
+use crate::plan::Cut;
 use crate::topology::{Shape, Topology};
 
 use super::ledger::Checkpoint;
 use super::machine::Machine;
+use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
 use super::world::{End, Faults, Job, Outcome, simulate};
 
@@ -28,7 +30,10 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let partitions = *[1, 1, 2, 3, 5, 8, 16, 61].choose(&mut rng).unwrap_or(&1);
     let source = Source::Drawn(distribution(&mut rng));
-    let workload = Workload::new(source, partitions, rng.random());
+    // Mostly blocks of a query.
+    let block_residues = *[1, 1, 5000].choose(&mut rng).unwrap_or(&1);
+    let cut = Cut { batch_residues: rng.random_range(1..2000), block_residues };
+    let workload = Workload::new(source, cut, partitions, rng.random());
     let config = config(&mut rng, &workload);
     let machine = machine(&mut rng);
     let mut checkpoint = Checkpoint::default();
@@ -43,6 +48,7 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
             workload: workload.clone(),
             faults: Faults::default(),
             checkpoint: checkpoint.clone(),
+            startup: rng.random_bool(0.3).then(Startup::default),
             audit: true,
             seed: rng.random(),
         };
@@ -68,22 +74,24 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
 
 fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
     Distribution {
-        blocks: *[0, 1, 2, 7, 30, 80].choose(rng).unwrap_or(&1),
-        sequences: rng.random_range(1..10),
+        queries: *[0, 1, 2, 7, 30, 80].choose(rng).unwrap_or(&1),
         residues: 1000.0,
         residue_spread: rng.random_range(0.0..1.5),
         search_seconds: *[1e-3, 0.1, 10.0].choose(rng).unwrap_or(&1.0),
-        block_spread: rng.random_range(0.0..1.0),
+        query_spread: rng.random_range(0.0..1.0),
         task_spread: rng.random_range(0.0..1.0),
         answer_share: rng.random_range(0.0..0.5),
-        hit_chance: *[0.0, 0.1, 0.5, 1.0].choose(rng).unwrap_or(&0.5),
+        rounds: rng.random_range(2..=3),
+        subjects: *[0.0, 0.5, 3.0, 100.0].choose(rng).unwrap_or(&3.0),
         most_pieces: rng.random_range(1..6),
         piece_bytes: *[10.0, 1000.0, 30_000.0].choose(rng).unwrap_or(&10.0),
         piece_spread: rng.random_range(0.0..1.0),
         master_bytes: *[0, 100, 50_000].choose(rng).unwrap_or(&0),
-        hit_bytes: 100,
-        master_seconds: 1e-6,
-        read_seconds: *[0.0, 1e-5, 1e-2].choose(rng).unwrap_or(&0.0),
+        hit_bytes: 1000.0,
+        master_seconds: 1e-5,
+        work_seconds: 1e-6,
+        read_seconds: *[0.0, 1e-8, 1e-5].choose(rng).unwrap_or(&0.0),
+        prepare_seconds: *[0.0, 1e-7, 1e-4].choose(rng).unwrap_or(&0.0),
     }
 }
 
@@ -134,6 +142,9 @@ fn machine(rng: &mut Xoshiro256PlusPlus) -> Machine {
         client_rate: *[1e6, 1e8].choose(rng).unwrap_or(&1e8),
         clients: rng.random_range(1..50),
         write_latency: *[0.0, 1e-3].choose(rng).unwrap_or(&0.0),
+        opens: 1e4,
+        blocking_writes: rng.random(),
+        memory: u64::MAX,
         spool_rate: 1e8,
         speed: 1.0,
         noise: rng.random_range(0.0..0.5),

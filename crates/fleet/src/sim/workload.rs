@@ -1,5 +1,7 @@
 //! What is searched and what comes out of it: drawn from distributions, or recorded.
 
+use std::sync::Arc;
+
 use rand::Rng;
 use rand::SeedableRng;
 use rand_distr::StandardNormal;
@@ -8,13 +10,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{BlockId, PartitionId};
 use crate::payload::Weight;
+use crate::plan::Cut;
 use crate::work::{Extent, Owner};
+
+/// Bytes that a master sends with each prepared query: its statistics and masks.
+const FINDINGS: u64 = 50;
 
 /// A run as it was recorded: what the works of each block took and made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// Search threads that each worker had.
     pub threads: u32,
+    /// Rounds of a block that has hits.
+    pub rounds: u32,
     /// The blocks in their order.
     pub blocks: Vec<TraceBlock>,
 }
@@ -28,6 +36,8 @@ pub struct TraceBlock {
     pub query_bytes: u64,
     /// Seconds to read it.
     pub read_seconds: f64,
+    /// Seconds to prepare its queries for the search.
+    pub prepare_seconds: f64,
     /// Seconds to search a partition.
     pub search_seconds: Vec<f64>,
     /// Seconds to answer all rounds for a partition.
@@ -42,42 +52,54 @@ pub struct TraceBlock {
     pub master_seconds: f64,
 }
 
-/// Distributions from which blocks are drawn. Sizes and times are log-normal; a block's residues, the excess of its time
+/// Distributions from which queries are drawn. Sizes and times are log-normal; a query's residues, the excess of its time
 /// over what residues tell, and each task's own excess are independent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Blocks.
-    pub blocks: u32,
-    /// Query sequences in each.
-    pub sequences: u64,
-    /// Mean residues of a block.
+    /// Queries.
+    pub queries: u32,
+    /// Mean residues of a query.
     pub residues: f64,
-    /// Standard deviation of the logarithm of a block's residues.
+    /// Standard deviation of the logarithm of a query's residues.
     pub residue_spread: f64,
-    /// Mean seconds to search all partitions with a block of mean size.
+    /// Mean seconds to search all partitions with a query of mean size.
     pub search_seconds: f64,
-    /// Standard deviation of the logarithm of a block's time per residue: the same for all its tasks.
-    pub block_spread: f64,
+    /// Standard deviation of the logarithm of a query's time per residue: the same for all its tasks.
+    pub query_spread: f64,
     /// Of a task's time, given its block.
     pub task_spread: f64,
     /// Seconds of answering, as a share of those of searching.
     pub answer_share: f64,
-    /// Chance that a partition has hits that are reported.
-    pub hit_chance: f64,
-    /// Formatted pieces of a partition that has hits, at most; at least one.
+    /// Rounds of a block that has hits: alignment and formatting; three if rows of a sorted table are made in between.
+    pub rounds: u32,
+    /// Subjects that are reported of a query, in the mean.
+    pub subjects: f64,
+    /// Formatted pieces of a partition that has hits, at most; further subjects make these longer.
     pub most_pieces: u32,
-    /// Mean bytes of a piece.
+    /// Mean bytes of a subject's formatted piece.
     pub piece_bytes: f64,
     /// Of the logarithm of a piece's bytes.
     pub piece_spread: f64,
-    /// Bytes of the master's pieces before and after all others; 0 for none.
+    /// Bytes of a query's header and footer, which the master makes.
     pub master_bytes: u64,
-    /// Bytes of a task's preliminary hits.
-    pub hit_bytes: u64,
-    /// Seconds of a master's work on a result or a round.
+    /// Bytes of a query's preliminary hits, of all partitions.
+    pub hit_bytes: f64,
+    /// Seconds of all of a master's works on a query.
     pub master_seconds: f64,
-    /// Seconds to read a block.
+    /// Seconds of any of a master's works, besides.
+    pub work_seconds: f64,
+    /// Seconds to read and send a residue of the queries.
     pub read_seconds: f64,
+    /// Seconds to prepare a residue of the queries for the search.
+    pub prepare_seconds: f64,
+}
+
+/// A block of drawn queries.
+#[derive(Clone, Copy, Debug)]
+struct DrawnBlock {
+    weight: Weight,
+    /// Its work, in queries of mean size and time.
+    work: f64,
 }
 
 /// Where blocks come from.
@@ -94,6 +116,8 @@ pub enum Source {
 #[derive(Clone, Debug)]
 pub struct Workload {
     source: Source,
+    /// If drawn.
+    drawn: Arc<[DrawnBlock]>,
     partitions: u32,
     seed: u64,
 }
@@ -101,7 +125,7 @@ pub struct Workload {
 /// Keeps draws for different ends apart.
 #[derive(Clone, Copy)]
 enum Draw {
-    Block = 1,
+    Queries = 1,
     Task,
     Pieces,
     Order,
@@ -109,15 +133,42 @@ enum Draw {
 }
 
 impl Workload {
-    /// The workload of a seed.
-    pub fn new(source: Source, partitions: u32, seed: u64) -> Workload {
-        Workload { source, partitions, seed }
+    /// The workload of a seed. Drawn queries are cut into blocks as those of an input are; what was recorded is cut.
+    pub fn new(source: Source, cut: Cut, partitions: u32, seed: u64) -> Workload {
+        let mut workload = Workload { source, drawn: Arc::default(), partitions, seed };
+        if let Source::Drawn(of) = &workload.source {
+            workload.drawn = workload.draw_blocks(of, cut).into();
+        }
+        workload
+    }
+
+    fn draw_blocks(&self, of: &Distribution, cut: Cut) -> Vec<DrawnBlock> {
+        let mut rng = self.draw(Draw::Queries, BlockId(0), 0);
+        let mut blocks = Vec::new();
+        let mut left = of.queries;
+        while left > 0 {
+            let mut block = DrawnBlock { weight: Weight::default(), work: 0.0 };
+            while left > 0 && !cut.is_full(block.weight) {
+                let mut batch = 0;
+                while left > 0 && batch < cut.batch_residues.max(1) {
+                    let size = factor(&mut rng, of.residue_spread);
+                    let residues = ((of.residues * size) as u64).max(1);
+                    block.work += size * factor(&mut rng, of.query_spread);
+                    block.weight.sequences += 1;
+                    block.weight.residues += residues;
+                    batch += residues;
+                    left -= 1;
+                }
+            }
+            blocks.push(block);
+        }
+        blocks
     }
 
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
         match &self.source {
-            Source::Drawn(of) => of.blocks,
+            Source::Drawn(_) => self.drawn.len() as u32,
             Source::Recorded(trace, blocks) if !trace.blocks.is_empty() => *blocks,
             Source::Recorded(..) => 0,
         }
@@ -154,28 +205,33 @@ impl Workload {
     /// A block's weight.
     pub fn weight(&self, block: BlockId) -> Weight {
         match &self.source {
-            Source::Drawn(of) => {
-                let mut rng = self.draw(Draw::Block, block, 0);
-                let residues = of.residues * factor(&mut rng, of.residue_spread);
-                Weight { sequences: of.sequences, residues: (residues as u64).max(1) }
-            }
+            Source::Drawn(_) => self.drawn[block.index()].weight,
             Source::Recorded(trace, _) => Self::recorded(trace, block).weight,
         }
     }
 
-    /// Bytes of a block's queries.
-    pub fn query_bytes(&self, block: BlockId) -> u64 {
+    /// Bytes of a block's queries; `prepared` as a master sends them, with what it found of each.
+    pub fn query_bytes(&self, block: BlockId, prepared: bool) -> u64 {
+        let findings = if prepared { FINDINGS * self.weight(block).sequences } else { 0 };
         match &self.source {
-            Source::Drawn(_) => self.weight(block).residues,
-            Source::Recorded(trace, _) => Self::recorded(trace, block).query_bytes,
+            Source::Drawn(_) => self.weight(block).residues + findings,
+            Source::Recorded(trace, _) => Self::recorded(trace, block).query_bytes + findings,
         }
     }
 
     /// Seconds to read a block.
     pub fn read_seconds(&self, block: BlockId) -> f64 {
         match &self.source {
-            Source::Drawn(of) => of.read_seconds,
+            Source::Drawn(of) => of.read_seconds * self.weight(block).residues as f64,
             Source::Recorded(trace, _) => Self::recorded(trace, block).read_seconds,
+        }
+    }
+
+    /// Seconds to prepare a block's queries for the search.
+    pub fn prepare_seconds(&self, block: BlockId) -> f64 {
+        match &self.source {
+            Source::Drawn(of) => of.prepare_seconds * self.weight(block).residues as f64,
+            Source::Recorded(trace, _) => Self::recorded(trace, block).prepare_seconds,
         }
     }
 
@@ -183,11 +239,9 @@ impl Workload {
     pub fn search_seconds(&self, block: BlockId, partition: PartitionId) -> f64 {
         match &self.source {
             Source::Drawn(of) => {
-                let mut rng = self.draw(Draw::Block, block, 0);
-                let of_block =
-                    factor(&mut rng, of.residue_spread) * factor(&mut rng, of.block_spread);
                 let mut rng = self.draw(Draw::Task, block, partition.0);
                 let of_task = factor(&mut rng, of.task_spread);
+                let of_block = self.drawn[block.index()].work;
                 of.search_seconds / f64::from(self.partitions) * of_block * of_task
             }
             Source::Recorded(trace, _) => {
@@ -196,14 +250,26 @@ impl Workload {
         }
     }
 
-    /// Seconds to answer one of the rounds for a partition.
+    /// Rounds of a block that has hits.
+    pub fn rounds(&self) -> u32 {
+        match &self.source {
+            Source::Drawn(of) => of.rounds,
+            Source::Recorded(trace, _) => trace.rounds.max(2),
+        }
+    }
+
+    /// Subjects that are reported of a block and a partition, in the mean.
+    fn subjects(&self, of: &Distribution, block: BlockId) -> f64 {
+        of.subjects * self.weight(block).sequences as f64 / f64::from(self.partitions)
+    }
+
+    /// Seconds to answer one of the rounds for a partition that has hits.
     pub fn answer_seconds(&self, block: BlockId, partition: PartitionId) -> f64 {
-        let rounds = f64::from(Workload::ROUNDS);
+        let rounds = f64::from(self.rounds());
         match &self.source {
             Source::Drawn(of) => {
-                self.search_seconds(block, partition) * of.answer_share
-                    / of.hit_chance.max(1e-9)
-                    / rounds
+                let chance = self.subjects(of, block).clamp(1e-9, 1.0);
+                self.search_seconds(block, partition) * of.answer_share / chance / rounds
             }
             Source::Recorded(trace, _) => {
                 self.share(&Self::recorded(trace, block).answer_seconds, partition) / rounds
@@ -219,7 +285,7 @@ impl Workload {
             let answer =
                 partitions().map(|partition| match self.pieces(block, partition).is_empty() {
                     true => 0.0,
-                    false => self.answer_seconds(block, partition) * f64::from(Workload::ROUNDS),
+                    false => self.answer_seconds(block, partition) * f64::from(self.rounds()),
                 });
             search.fold(0.0, f64::max) + answer.fold(0.0, f64::max)
         };
@@ -228,19 +294,23 @@ impl Workload {
 
     /// Seconds of one of a master's works on a block.
     pub fn master_seconds(&self, block: BlockId) -> f64 {
+        let works = f64::from(self.partitions + self.rounds() + 1);
         match &self.source {
-            Source::Drawn(of) => of.master_seconds,
-            Source::Recorded(trace, _) => {
-                let works = self.partitions + Workload::ROUNDS + 1;
-                Self::recorded(trace, block).master_seconds / f64::from(works)
+            Source::Drawn(of) => {
+                let queries = self.weight(block).sequences as f64;
+                of.work_seconds + of.master_seconds * queries / works
             }
+            Source::Recorded(trace, _) => Self::recorded(trace, block).master_seconds / works,
         }
     }
 
     /// Bytes of a task's preliminary hits.
     pub fn hit_bytes(&self, block: BlockId, partition: PartitionId) -> u64 {
         match &self.source {
-            Source::Drawn(of) => of.hit_bytes,
+            Source::Drawn(of) => {
+                let queries = self.weight(block).sequences as f64;
+                (of.hit_bytes * queries / f64::from(self.partitions)) as u64
+            }
             Source::Recorded(trace, _) => {
                 let bytes: Vec<f64> = Self::recorded(trace, block)
                     .hit_bytes
@@ -257,20 +327,16 @@ impl Workload {
         self.draw(Draw::Cut, block, partition.0).random_bool(0.5)
     }
 
-    /// Rounds of a block that has hits.
-    pub const ROUNDS: u32 = 2;
-
     /// Lengths of a partition's formatted pieces; none if it has no hits.
     pub fn pieces(&self, block: BlockId, partition: PartitionId) -> Vec<u64> {
         match &self.source {
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Pieces, block, partition.0);
-                if !rng.random_bool(of.hit_chance) {
-                    return Vec::new();
-                }
-                let count = rng.random_range(1..=of.most_pieces.max(1));
-                let length = |_| (of.piece_bytes * factor(&mut rng, of.piece_spread)) as u64;
-                (0..count).map(length).collect()
+                let subjects = (self.subjects(of, block) + rng.random::<f64>()).floor();
+                let count = subjects.min(of.most_pieces.max(1).into());
+                let mean = of.piece_bytes * subjects / count.max(1.0);
+                let length = |_| (mean * factor(&mut rng, of.piece_spread)) as u64;
+                (0..count as u32).map(length).collect()
             }
             Source::Recorded(trace, _) => {
                 let recorded: Vec<f64> = Self::recorded(trace, block)
@@ -305,7 +371,7 @@ impl Workload {
             extents.swap(place, rng.random_range(0..=place));
         }
         let master = match &self.source {
-            Source::Drawn(of) => of.master_bytes,
+            Source::Drawn(of) => of.master_bytes * self.weight(block).sequences / 2,
             Source::Recorded(trace, _) => Self::recorded(trace, block).master_bytes / 2,
         };
         let own = |piece| Extent { owner: Owner::Master, piece, length: master };

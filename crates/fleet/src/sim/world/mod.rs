@@ -27,6 +27,7 @@ use crate::sim::ledger::{Checkpoint, Ledger};
 use crate::sim::machine::{FileSystem, Machine, Network};
 use crate::sim::queue::Queue;
 use crate::sim::report::Report;
+use crate::sim::startup::Startup;
 use crate::sim::workload::Workload;
 
 use self::hosts::{Foreseen, Hosts};
@@ -82,6 +83,8 @@ pub struct Job {
     pub faults: Faults,
     /// What an earlier run left.
     pub checkpoint: Checkpoint,
+    /// What is done before the first block is searched; nothing if `None`.
+    pub startup: Option<Startup>,
     /// Keep account of every byte. Takes memory for each task and block.
     pub audit: bool,
     /// Determines noise, jitter and stragglers.
@@ -104,6 +107,7 @@ impl Job {
             workload,
             faults: Faults::default(),
             checkpoint: Checkpoint::default(),
+            startup: None,
             audit: false,
             seed,
         }
@@ -314,17 +318,22 @@ impl<'a> World<'a> {
     }
 
     fn begin(&mut self) {
-        self.add(Time(0), Happening::Supermaster(Event::Start));
+        if let Some(startup) = &self.job.startup {
+            self.report.phases = startup.phases(&self.job.machine, self.job.topology.ranks);
+        }
+        self.report.startup = self.report.phases.iter().map(|phase| phase.seconds).sum();
+        let start = Time::from_seconds(self.report.startup);
+        self.add(start, Happening::Supermaster(Event::Start));
         for group in 0..self.masters.len() as u32 {
-            self.add(Time(0), Happening::Master(group, Event::Start));
+            self.add(start, Happening::Master(group, Event::Start));
         }
         for worker in 0..self.workers.len() as u32 {
-            self.add(Time(0), Happening::Worker(worker, Event::Start));
+            self.add(start, Happening::Worker(worker, Event::Start));
         }
         if let Some(heartbeat) = self.job.config.heartbeat {
             for rank in 0..self.places.len() as u32 {
                 // Not all at once.
-                let first = Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
+                let first = start + Time(heartbeat.interval.0 * u64::from(rank % 97) / 97);
                 self.add(first, Happening::Tick(Rank(rank)));
             }
         }

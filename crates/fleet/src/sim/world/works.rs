@@ -1,9 +1,10 @@
 //! What works take and make.
 
+use crate::config::Strategy;
 use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
 use crate::payload::Queries;
 use crate::role::Event;
-use crate::sim::workload::{Workload, factor};
+use crate::sim::workload::factor;
 use crate::work::{
     Holder, MasterOutcome, MasterWork, Run, Slice, SupermasterOutcome, SupermasterWork, Window,
     WorkerOutcome, WorkerWork,
@@ -28,7 +29,7 @@ impl World<'_> {
         let (seconds, outcome) = match work {
             SupermasterWork::Open => (1e-3, SupermasterOutcome::Opened { base: HEAD }),
             SupermasterWork::Read { block, .. } if block.0 < workload.blocks() => {
-                let payload = Parcel::of(workload.query_bytes(block));
+                let payload = Parcel::of(workload.query_bytes(block, false));
                 let queries = Queries { payload, weight: workload.weight(block) };
                 (workload.read_seconds(block), SupermasterOutcome::Read(Some(queries)))
             }
@@ -57,6 +58,11 @@ impl World<'_> {
     pub(super) fn do_master(&mut self, group: u32, ticket: Ticket, work: MasterWork<Parcel>) {
         let workload = &self.job.workload;
         let (seconds, outcome) = match work {
+            MasterWork::Prepare { block, .. } => {
+                let queries = Parcel::of(workload.query_bytes(block, true));
+                let seconds = workload.prepare_seconds(block);
+                (seconds, MasterOutcome::Prepared { queries })
+            }
             MasterWork::Absorb { block, partition, .. } => {
                 let cut = workload.raises_cut(block, partition).then_some(Parcel::of(16));
                 (workload.master_seconds(block), MasterOutcome::Absorbed { cut })
@@ -75,12 +81,12 @@ impl World<'_> {
         self.add(done, Happening::Master(group, Event::Done { ticket, outcome }));
     }
 
-    /// Two rounds, alignment and formatting, with the partitions that have hits.
+    /// Alignment, rows of a sorted table if there is one, and formatting, with the partitions that have hits.
     pub(super) fn round(&self, block: BlockId, round: u32) -> MasterOutcome<Parcel> {
         let workload = &self.job.workload;
         let has_hits = |&partition: &PartitionId| !workload.pieces(block, partition).is_empty();
         let partitions = (0..self.job.topology.partitions).map(PartitionId);
-        let asked: Vec<_> = if round < Workload::ROUNDS {
+        let asked: Vec<_> = if round < workload.rounds() {
             // The first question says which hits to align.
             let bytes =
                 |partition| if round == 0 { workload.hit_bytes(block, partition) } else { 64 };
@@ -199,7 +205,7 @@ impl World<'_> {
         let (mut seconds, mut kept, mut spilled, mut pieces) = (0.0, 0, 0, 0);
         for &(partition, question) in parts {
             seconds += workload.answer_seconds(block, partition);
-            if question.word + 1 < Workload::ROUNDS {
+            if question.word + 1 < workload.rounds() {
                 continue;
             }
             for (number, length) in workload.pieces(block, partition).into_iter().enumerate() {
@@ -277,6 +283,7 @@ impl World<'_> {
         let done =
             self.files.transfer(self.now + Time::from_seconds(exchange), meeting.bytes, stretches);
         for Attendee { worker, ticket, effect, freed, entered } in meeting.members {
+            self.block_until(worker, done);
             self.sums.output += done.since(entered).0;
             let outcome = WorkerOutcome::Written { freed };
             self.add(done, Happening::Worked(worker, ticket, outcome, effect));
@@ -326,11 +333,23 @@ impl World<'_> {
         let reading = Time::from_seconds(elsewhere as f64 / self.job.machine.spool_rate);
         let stretches = if stored.is_some() { 1 } else { runs.len() };
         let done = self.files.transfer(self.now + reading, window.length(), stretches);
+        if self.job.config.strategy == Strategy::Individual && stored.is_none() {
+            self.block_until(worker, done);
+        }
         self.sums.output += done.since(self.now).0;
         let outcome = WorkerOutcome::Written { freed };
         let effect =
             Some(Box::new(Effect::Write(window, stored))).filter(|_| self.ledger.is_some());
         self.add(done, Happening::Worked(worker, ticket, outcome, effect));
+    }
+
+    /// MPI writes on the thread that answers messages.
+    fn block_until(&mut self, worker: u32, done: Time) {
+        if self.job.machine.blocking_writes {
+            let rank = self.job.topology.workers[worker as usize].rank;
+            let place = &mut self.places[rank.index()];
+            place.busy = place.busy.max(done);
+        }
     }
 
     pub(super) fn worked(

@@ -1,0 +1,130 @@
+//! What passes before the first block is searched, in the order of the driver: all ranks do it in step.
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::Machine;
+
+/// Files of a database that a rank opens: its index, headers, residues, and the alias or list beside them.
+const FILES: f64 = 4.0;
+/// Bytes of the index that a host reads to find where partitions begin: pages, with what the system reads ahead.
+const INDEX_BYTES: f64 = 4e6;
+/// Steps in which all ranks are told something by the first, without a checkpoint.
+const TOLD: f64 = 4.0;
+/// Gathers in which all ranks get a part from each: where it runs, what it has, which host it shares; and in eleven of
+/// them, whether all went well so far.
+const GATHERS: f64 = 14.0;
+/// Bytes of a part of such a gather.
+const PART: f64 = 32.0;
+/// Seconds of a rank to take in a part of a gather.
+const PART_SECONDS: f64 = 100e-9;
+/// Bytes of queries that are counted a second, on one core of today; assumed.
+const COUNT_RATE: f64 = 1e9;
+/// How many times what it holds a host's link takes while the database goes round; assumed: not every tree is as busy.
+const RELAYS: f64 = 2.0;
+
+/// What there is to do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Startup {
+    /// Bytes of the queries, which are counted beforehand.
+    pub query_bytes: u64,
+    /// Bytes of the database that the fullest host holds.
+    pub host_bytes: u64,
+    /// Bytes of the database that are read in all.
+    pub read_bytes: u64,
+    /// Hosts get from each other what they do not read.
+    pub broadcast: bool,
+    /// Files that earlier runs left in the checkpoint, and the records in them.
+    pub spools: u32,
+    /// Records in these.
+    pub records: u64,
+}
+
+/// A part of the start, and its seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// What is done.
+    pub name: String,
+    /// How long it takes.
+    pub seconds: f64,
+}
+
+/// Bytes of a directory entry, and of what is told of a record.
+const ENTRY: f64 = 64.0;
+/// Entries of a directory of the checkpoint.
+const OF_DIRECTORY: f64 = 16.0;
+
+impl Startup {
+    /// What each part takes so many ranks.
+    pub fn phases(&self, machine: &Machine, ranks: u32) -> Vec<Phase> {
+        let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
+        vec![
+            phase("opening the database", Startup::open(machine, ranks)),
+            phase("agreeing and gathering", Startup::agree(machine, ranks)),
+            phase("counting the queries", self.count(machine)),
+            phase("checkpoint", self.scan(machine, ranks)),
+            phase("loading the database", self.load(machine, ranks)),
+        ]
+    }
+
+    /// Every rank opens the files; a host reads what it looks at once.
+    fn open(machine: &Machine, ranks: u32) -> f64 {
+        let hosts = f64::from(ranks.div_ceil(machine.ranks_per_host.max(1)));
+        f64::from(ranks) * FILES / machine.opens + hosts * INDEX_BYTES / machine.file_rate
+    }
+
+    fn agree(machine: &Machine, ranks: u32) -> f64 {
+        let ranks = f64::from(ranks);
+        let step = machine.latency + 2.0 * machine.message_cost;
+        let tree = step * ranks.log2().ceil();
+        let parts = ranks * (PART / machine.bandwidth + PART_SECONDS);
+        2.0 * (TOLD + GATHERS) * tree + GATHERS * parts
+    }
+
+    fn count(&self, machine: &Machine) -> f64 {
+        self.query_bytes as f64 / COUNT_RATE.min(machine.client_rate)
+    }
+
+    /// The first rank lists the files, all scan them, and all are told of what is there.
+    fn scan(&self, machine: &Machine, ranks: u32) -> f64 {
+        let (spools, records) = (f64::from(self.spools), self.records as f64);
+        let listing = spools / OF_DIRECTORY / machine.opens.min(1.0 / machine.write_latency);
+        let opening = spools / machine.opens;
+        let told = (records + spools) * (ENTRY / machine.bandwidth + PART_SECONDS);
+        let own = records / f64::from(ranks.max(1)) * machine.write_latency;
+        if self.spools == 0 { 0.0 } else { listing + opening + told + own }
+    }
+
+    fn load(&self, machine: &Machine, ranks: u32) -> f64 {
+        let hosts = f64::from(ranks.div_ceil(machine.ranks_per_host.max(1)));
+        let read = self.read_bytes as f64 / machine.file_rate;
+        if !self.broadcast {
+            return read.max(self.read_bytes as f64 / hosts / machine.client_rate);
+        }
+        read + RELAYS * self.host_bytes as f64 / machine.bandwidth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_start_counts() {
+        let startup = Startup {
+            query_bytes: 1 << 30,
+            host_bytes: 1 << 30,
+            read_bytes: 1 << 30,
+            broadcast: true,
+            spools: 4096,
+            records: 10_000,
+        };
+        let machine = Machine::modern();
+        let phases = startup.phases(&machine, 4096);
+        assert_eq!(phases.len(), 5);
+        assert!(phases.iter().all(|phase| phase.seconds > 0.0), "{phases:?}");
+        let many = startup.phases(&machine, 32_768);
+        for at in [0, 1] {
+            assert!(many[at].seconds > 4.0 * phases[at].seconds, "{phases:?} {many:?}");
+        }
+    }
+}
