@@ -2,7 +2,6 @@
 
 mod common;
 
-
 use common::{Fixture, complaint};
 
 /// Lines the parser refuses or answers; words are parted by `|`.
