@@ -4,7 +4,6 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
 
 use common::{Fixture, complaint};
 use fleetblast_cli::error::CliError;

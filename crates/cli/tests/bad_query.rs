@@ -8,7 +8,6 @@ mod volumes;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 
 use common::Fixture;
 use sandbox::{Sandbox, is_above_permissions, message, query};

@@ -2,8 +2,6 @@
 
 mod common;
 
-use std::path::Path;
-
 use common::{Fixture, complaint};
 
 /// Lines the parser refuses or answers; words are parted by `|`.

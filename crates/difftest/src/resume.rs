@@ -163,6 +163,7 @@ impl Searches<'_> {
         // A search that failed has no report: the exit code shows it.
         let stdout = fs::read(self.report()).unwrap_or_default();
         let stderr = fs::read(self.messages()).unwrap_or_default();
+        // Not its CPU time, which whoever saw it end first would have to ask for.
         Ok(Outcome { stdout, stderr, code, cpu: started.elapsed().as_secs_f64(), timed_out })
     }
 }

@@ -9,6 +9,9 @@ use crate::rng::Rng;
 /// Options whose value is a thing of its own, by its first word.
 const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
 
+/// Share of the cases that are taken whatever they cover.
+const BESIDES: f64 = 0.1;
+
 /// Two things that meet; twice the same for one alone.
 type Pair = (String, String);
 
@@ -29,12 +32,14 @@ pub fn covering(cases: Vec<Case>, seed: u64) -> Vec<Case> {
         }
     }
     // What came early may be covered by what came later.
-    for case in order {
+    for &case in &order {
         if chosen.contains(&case) && pairs[case].iter().all(|pair| times[pair] > 1) {
             chosen.remove(&case);
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() -= 1);
         }
     }
+    // Cases of which others have every pair would else never have their turn.
+    chosen.extend(order.into_iter().filter(|_| rng.chance(BESIDES)));
     let cases = cases.into_iter().enumerate();
     cases.filter(|(number, _)| chosen.contains(number)).map(|(_, case)| case).collect()
 }
