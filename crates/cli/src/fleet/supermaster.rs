@@ -14,7 +14,7 @@ use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
 use crate::messages::warning;
 use crate::run::queries::Queries;
-use crate::run::report::{NO_TAXONOMY, misses_taxonomy};
+use crate::run::report::{NO_TAXONOMY, misses_taxonomy, warns_at_end};
 use crate::terminal::Progress;
 use crate::threads::pool;
 
@@ -116,6 +116,10 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, CliError> {
+        let Job { report, target, .. } = self.job;
+        if misses_taxonomy(report, target) && warns_at_end(report) {
+            self.progress.say(&warning(NO_TAXONOMY));
+        }
         let mut bytes = Vec::new();
         report::epilogue(&self.job.report, self.count, &mut bytes);
         if let Some(output) = self.output.take() {
