@@ -13,7 +13,7 @@ use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
 use crate::messages::warning;
 use crate::run::queries::{Queries, Records};
-use crate::run::report::{NO_TAXONOMY, misses_taxonomy};
+use crate::run::report::{NO_TAXONOMY, misses_taxonomy, warns_at_end};
 use crate::terminal::Progress;
 
 /// Carries out the supermaster's works.
@@ -130,7 +130,11 @@ impl<'a> SupermasterWorks<'a> {
         let failure = self.failure.take();
         let mut bytes = Vec::new();
         if failure.is_none() {
-            report::epilogue(&self.job.report, self.count, &mut bytes);
+            let Job { report, target, .. } = self.job;
+            if misses_taxonomy(report, target) && warns_at_end(report) {
+                self.progress.say(&warning(NO_TAXONOMY));
+            }
+            report::epilogue(report, self.count, &mut bytes);
         }
         if let Some(mut output) = self.output.take() {
             self.file.write(&[Stretch { offset, bytes }])?;

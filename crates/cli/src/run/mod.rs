@@ -79,7 +79,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, &progress)?;
     }
     let writing = Instant::now();
-    reporter.finish(&mut output)?;
+    reporter.finish(&mut output, &progress)?;
     output.commit()?;
     warn_of_few_queries(plan, batches);
     timing.output_seconds += writing.elapsed().as_secs_f64();

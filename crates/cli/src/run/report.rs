@@ -128,7 +128,10 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes what comes after the last query.
-    pub fn finish(&self, output: &mut Output) -> Result<(), CliError> {
+    pub fn finish(&self, output: &mut Output, progress: &Progress) -> Result<(), CliError> {
+        if self.misses_taxonomy && warns_at_end(&self.search) {
+            progress.say(&messages::warning(NO_TAXONOMY));
+        }
         let mut bytes = Vec::new();
         report::epilogue(&self.search, self.queries, &mut bytes);
         output.write(&bytes)
@@ -151,6 +154,11 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
 pub fn misses_taxonomy(search: &model::Search, target: &Target) -> bool {
     columns(&search.output.format).is_some_and(Columns::want_taxonomy)
         && !target.taxonomy.is_installed()
+}
+
+/// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.
+pub fn warns_at_end(search: &model::Search) -> bool {
+    matches!(search.output.format, model::Format::Commented(_))
 }
 
 /// Whether the report of a plan shows names of taxa.
