@@ -1,9 +1,9 @@
 //! The end of a process that gets no more memory or threads: one message, exit code 4, and nothing unfinished left.
 //!
-//! The library's way is to abort where memory ran out, and to panic where a thread cannot be started or cannot have its stack for
-//! signals; neither lets a caller do anything about it. So memory is asked for through [`Telling`], and panics for want of
-//! a thread end here, too ([`hook`]). Both happen anywhere, under any lock: what is done then takes no lock that it
-//! would have to wait for.
+//! The library's way is to abort where memory ran out, and to panic where a thread cannot be started or cannot have its
+//! stack for signals; neither lets a caller do anything about it. So memory is asked for through [`Telling`], and panics
+//! for want of a thread end here, too ([`hook`]). Both happen anywhere, under any lock: what is done then takes no lock
+//! that it would have to wait for. An allocator knows nothing but what is static: hence the statics here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
@@ -141,8 +141,8 @@ fn end(what: fmt::Arguments) -> ! {
         }
         // Even the reserve did not suffice.
         Err(ending) if ending == own => {}
-        // SAFETY: it waits for signals, until another thread has ended the process.
         Err(_) => loop {
+            // SAFETY: it waits for signals, until the other thread has ended the process.
             unsafe { libc::pause() };
         },
     }

@@ -1,8 +1,8 @@
 //! Standard input and output, should the process have been started without them.
 //!
-//! Before `main`, Rust's runtime opens `/dev/null` in the place of standard streams that are closed. So no file that is opened later
-//! gets their number, and messages never end in a report or a database. But what is written to a closed standard output would be gone
-//! without a word, and a closed standard input seem empty: so it is noted before that.
+//! Before `main`, Rust's runtime opens `/dev/null` in the place of standard streams that are closed. So no file that is
+//! opened later gets their number, and messages never end in a report or a database. But what is written to a closed
+//! standard output would be gone without a word, and a closed standard input seem empty: so it is noted before that.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,7 +15,8 @@ use crate::error::{CliError, output_error};
 static CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
 
 /// Has the loader call [`look`].
-// SAFETY: the section holds pointers to functions that the loader calls before `main`, with arguments that this one ignores.
+// SAFETY: the section holds pointers to functions that the loader calls before `main`, with arguments that this one
+// ignores.
 #[cfg(target_os = "linux")]
 #[used]
 #[unsafe(link_section = ".init_array")]

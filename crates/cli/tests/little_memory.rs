@@ -1,5 +1,5 @@
-//! Whatever a process gets of memory and threads: the right bytes, or one message and exit code 4. Never a signal, a panic or a
-//! part of a report under its name.
+//! Whatever a process gets of memory and threads: the right bytes, or one message and exit code 4. Never a signal, a panic
+//! or a part of a report under its name.
 
 #[path = "common/sandbox.rs"]
 mod sandbox;
@@ -38,8 +38,8 @@ fn loadable(sandbox: &Sandbox) -> usize {
     (1..).map(|step| step * STEP).find(|&kilobytes| loads(kilobytes)).expect("a limit")
 }
 
-/// Runs with growing limits until three in a row succeed; returns how many did not for want of memory. `check` looks at what a successful
-/// run made, and is told of the others, too.
+/// Runs with growing limits until three in a row succeed; returns how many did not for want of memory. `check` looks at
+/// what a run made that succeeded, or did not.
 fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> usize {
     let (mut failures, mut successes) = (0, 0);
     let mut kilobytes = loadable(sandbox);

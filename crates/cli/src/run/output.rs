@@ -30,7 +30,7 @@ pub struct Output {
     wanted: Option<PathBuf>,
     /// Knows the file until then.
     watch: Watch,
-    /// The file in which the report is made first, if that is not [`wanted`](Self::wanted)'s. Open, it is known to be in use.
+    /// The file of a [`detour`](Self::detour): as long as it is open it is known to be in use.
     detour: Option<File>,
 }
 

@@ -1,8 +1,8 @@
 //! Files that are not whole yet: hidden, beside what they will be.
 //!
 //! Others may write to the directory, too, and know which names to expect. So a file is always made anew: what bears its
-//! name already is neither opened for writing nor followed as a link. What killed runs left is removed by the next run that makes
-//! a file of the kind, if it belongs to the same user and nobody uses it any more. That is known
+//! name already is neither written to nor followed as a link. What killed runs left is removed by the next run that
+//! makes a file of the kind, if it belongs to the same user and nobody uses it any more. That is known
 //! * of the files of a [`Job`] with a checkpoint, since it has one run at a time, and each has a name of its own. A
 //!   run that was taken for dead and wakes up finds that its file is gone;
 //! * of others by a lock (`flock`), which their makers hold as long as they live.
