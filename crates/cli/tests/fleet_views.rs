@@ -190,27 +190,6 @@ fn lengths_that_differ_end_the_job() {
 }
 
 #[test]
-fn what_was_loaded_for_all_is_compared_with_what_is_reported() {
-    let views = Views::new();
-    views.put("odd", 1, 40);
-    // All sequences are found by some query.
-    let middles = (0..40).map(|sequence| 1 + sequence * (family::LENGTH + 1) + family::LENGTH / 2);
-    views.change("db.psq", middles, [14, 15]);
-    let environment = views.environment();
-    let odd = Odd { environment: &environment, ..Odd::default() };
-    for rank in 0..RANKS {
-        let loader = ["-loader", "broadcast", "-partitions", "6"];
-        views.refused(
-            rank,
-            odd,
-            &loader,
-            DATABASE,
-            &["db.psq does not hold the residues", "(rank "],
-        );
-    }
-}
-
-#[test]
 fn other_options_or_another_environment_end_the_job() {
     let views = Views::new();
     for rank in 0..RANKS {
