@@ -16,9 +16,9 @@ use serde_json::Value;
 const GOLDEN: &str = "\
 rank 0 master | merge block 0 partition 0 | block,bytes,partition
 rank 0 master | merge block 0 partition 1 | block,bytes,partition
-rank 0 master | merge block 0 | block
 rank 0 master | merge block 0 | block,bytes,round
 rank 0 master | merge block 0 | block,round
+rank 0 master | prepare block 0 | block
 rank 0 output | write block 0 | block,bytes,stretches
 rank 0 search | align block 0 | block,hits,partitions
 rank 0 search | format block 0 | block,bytes,hits,partitions
@@ -184,8 +184,8 @@ fn a_traced_search_is_simulated_with_more_ranks() {
     {
         assert!(same.contains(part), "no '{part}' in {same}");
     }
-    let many =
-        ["-ranks", "8", "-queries", "50", "-groups", "2", "-machine", "modern", "-json", "j"];
+    let many = "-ranks 8 -queries 50 -groups 2 -partitions 3 -machine modern -json j";
+    let many: Vec<&str> = many.split(' ').collect();
     let first = succeeded(&simulate(&many));
     assert_eq!(first, succeeded(&simulate(&many)), "a simulation repeats itself");
     let figures: Value =
@@ -199,6 +199,16 @@ fn a_traced_search_is_simulated_with_more_ranks() {
     let mean = format!("{}", wall / 3.0);
     let failing = succeeded(&simulate(&[&many[..], &["-failures", &mean]].concat()));
     assert!(failing.contains("  failures"), "{failing}");
+    let assumed = succeeded(&simulate(&["-ranks", "8"]));
+    assert!(
+        assumed.contains("assumed: 1 host of 8 ranks with 1 thread each, which share"),
+        "{assumed}"
+    );
+    let assumed = succeeded(&simulate(&["-ranks", "8", "-ranks_per_host", "4", "-cores", "3"]));
+    assert!(
+        assumed.contains("assumed: 2 hosts of 4 ranks with 1 thread each, which share 3 cores"),
+        "{assumed}"
+    );
     let refused = simulate(&["-latency", "0"]);
     assert_eq!(refused.status.code(), Some(1), "{}", message(&refused));
 }

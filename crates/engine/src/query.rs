@@ -59,6 +59,17 @@ impl Query {
         Query { unmasked, residues, lower_case, masks, karlin, length_adjustment, search_space }
     }
 
+    /// Whether the query that [`Query::new`] makes [can be searched](Query::is_searchable), told in a small part of the time.
+    pub fn has_statistics(input: &QueryInput, params: &Params) -> bool {
+        let unmasked = searchable(&input.residues);
+        if params.soft_masking {
+            return karlin::has_ungapped(&unmasked, &params.scoring.scores);
+        }
+        let masks = masks(&unmasked, &input.lower_case, params);
+        let residues = hard_mask(&unmasked, &masks, params);
+        karlin::has_ungapped(&residues, &params.scoring.scores)
+    }
+
     /// The query that [`Query::new`] makes with the same parameters, from what was found then.
     pub fn again(input: &QueryInput, params: &Params, findings: Findings) -> Query {
         let Findings { masks, karlin, length_adjustment, search_space } = findings;
@@ -66,6 +77,11 @@ impl Query {
         let residues = hard_mask(&unmasked, &masks, params);
         let lower_case = input.lower_case.clone();
         Query { unmasked, residues, lower_case, masks, karlin, length_adjustment, search_space }
+    }
+
+    /// Whether it has statistics, without which it finds nothing.
+    pub fn is_searchable(&self) -> bool {
+        self.karlin.is_some()
     }
 
     /// What [`Query::again`] takes.

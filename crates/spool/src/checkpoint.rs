@@ -67,6 +67,14 @@ impl Checkpoint {
         Ok(Self { run, lock })
     }
 
+    /// The job that a directory keeps, if it keeps one.
+    ///
+    /// # Errors
+    /// [`Error::JobFile`], [`Error::Io`].
+    pub fn kept(root: &Path) -> Result<Option<Identity>, Error> {
+        Ok(Job::read(root)?.map(|job| job.identity))
+    }
+
     /// The run that began with [`open`](Self::open). If its number is above 1, [`Run::files`] has what earlier runs
     /// left.
     pub fn run(&self) -> &Run {

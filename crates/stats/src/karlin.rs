@@ -6,7 +6,7 @@ use fleetblast_seq::alphabet::{self, SIZE};
 use serde::{Deserialize, Serialize};
 
 use crate::frequencies::background;
-use crate::lattice;
+use crate::lattice::{self, ScoreDistribution};
 use crate::matrix::{self, Scores};
 
 /// Smallest e-value that a cut-off score is computed for (blast_stat.c).
@@ -50,6 +50,23 @@ impl KarlinBlock {
 /// `None` if no parameters exist: the query is empty or all `X`, or its expected score is not negative, or no score is
 /// positive. BLAST+ calls such a query invalid (`Blast_ScoreBlkKbpUngappedCalc`, blast_stat.c).
 pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinBlock> {
+    parameters(&composition(residues)?, scores)
+}
+
+/// Whether a query has [`ungapped`] parameters, told in a small part of the time: without K, the sum that takes long.
+pub fn has_ungapped(residues: &[u8], scores: &Scores) -> bool {
+    composition(residues).is_some_and(|query| {
+        with_pairs(&query, scores, |distribution| {
+            let lambda = distribution.lambda(0.5)?;
+            let h = distribution.entropy(lambda)?;
+            ScoreDistribution::has_k(lambda, h).then_some(())
+        })
+        .is_some()
+    })
+}
+
+/// The shares of all codes but `X`; `None` if there is no other.
+fn composition(residues: &[u8]) -> Option<[f64; SIZE]> {
     let mut bytes = [0_u64; 256];
     for &residue in residues {
         bytes[usize::from(residue)] += 1;
@@ -57,10 +74,7 @@ pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinBlock> {
     let mut counts: [u64; SIZE] = std::array::from_fn(|code| bytes[code]);
     counts[usize::from(alphabet::X)] = 0;
     let total = counts.iter().sum::<u64>() as f64;
-    if total == 0.0 {
-        return None;
-    }
-    parameters(&counts.map(|count| count as f64 / total), scores)
+    (total != 0.0).then(|| counts.map(|count| count as f64 / total))
 }
 
 /// Ungapped parameters of two sequences of background composition.
@@ -69,12 +83,21 @@ pub(crate) fn ideal(scores: &Scores) -> Option<KarlinBlock> {
 }
 
 fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinBlock> {
-    lattice::with_pairs(query, &background(), scores, matrix::range(scores), |distribution| {
+    with_pairs(query, scores, |distribution| {
         let lambda = distribution.lambda(0.5)?;
         let h = distribution.entropy(lambda)?;
         let k = distribution.k(lambda, h)?;
         Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
     })
+}
+
+/// The scores of a query and subjects of background composition.
+fn with_pairs<T>(
+    query: &[f64; SIZE],
+    scores: &Scores,
+    use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
+) -> Option<T> {
+    lattice::with_pairs(query, &background(), scores, matrix::range(scores), use_it)
 }
 
 #[cfg(test)]
@@ -112,6 +135,30 @@ mod tests {
     fn queries_without_a_counting_residue_are_invalid() {
         assert_eq!(bits("XXXXXXXX", "BLOSUM62"), None);
         assert_eq!(bits("", "BLOSUM62"), None);
+    }
+
+    #[test]
+    fn whether_there_are_parameters_is_told_without_them() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut without = 0;
+        for name in ["BLOSUM62", "BLOSUM90", "PAM30", "IDENTITY"] {
+            let scores = matrix::scores(name).unwrap();
+            for _ in 0..2000 {
+                // Few kinds of residues, so that expected scores are of either sign.
+                let kinds: Vec<u8> = (0..=random(4)).map(|_| random(28) as u8).collect();
+                let residue = |_| kinds[random(kinds.len() as u64) as usize];
+                let length = (0..random(30)).map(|_| ()).collect::<Vec<_>>();
+                let residues: Vec<u8> = length.into_iter().map(residue).collect();
+                let found = ungapped(&residues, &scores).is_some();
+                assert_eq!(has_ungapped(&residues, &scores), found, "{name} {residues:?}");
+                without += u32::from(!found);
+            }
+        }
+        assert!((100..7900).contains(&without), "{without} of 8000 have none");
     }
 
     // "Lambda K H" of `blastp -query Q -subject S`.

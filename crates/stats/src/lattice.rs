@@ -201,9 +201,14 @@ impl<'a> ScoreDistribution<'a> {
         Some(h).filter(|&h| h >= 0.0)
     }
 
+    /// Whether [`ScoreDistribution::k`] has a value, which takes longer to tell.
+    pub(crate) fn has_k(lambda: f64, h: f64) -> bool {
+        lambda > 0.0 && h > 0.0
+    }
+
     /// K (`BlastKarlinLHtoK`, blast_stat.c).
     pub(crate) fn k(&self, lambda: f64, h: f64) -> Option<f64> {
-        if lambda <= 0.0 || h <= 0.0 {
+        if !Self::has_k(lambda, h) {
             return None;
         }
         let step = self.step();

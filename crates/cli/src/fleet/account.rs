@@ -76,7 +76,7 @@ fn failure(plan: &Plan, error: &std::io::Error) -> CliError {
     CliError::output(format_args!("{error} (-trace {})", trace.display()))
 }
 
-const INPUT: &[Kind] = &[Kind::Load, Kind::Read];
+const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
 const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
 
 fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: bool) -> Timing {

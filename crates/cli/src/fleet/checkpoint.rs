@@ -8,22 +8,25 @@ use std::sync::Arc;
 use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
+use fleetblast_fleet::plan::BLOCK_QUERIES;
 use fleetblast_spool::{
-    Checkpoint, DatabaseIdentity, Error, Fault, Identity, Index, Kind, QueryDigest, QueryHasher,
-    Run, Scan, Start, VolumeIdentity,
+    Checkpoint, DatabaseIdentity, Error, Fault, FileId, Identity, Index, Kind, QueryDigest,
+    QueryHasher, Run, Scan, Start, VolumeIdentity,
 };
 
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::options::typed::lossy;
 use crate::plan::{self, Plan, Source, Subjects};
-use crate::run::queries::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use crate::run::subjects::Target;
 
 /// Bytes read at a time.
 const READ: usize = 1 << 20;
 /// Damaged records told one by one, at most.
 const MOST_TOLD: usize = 10;
+
+/// Follows the residues of a block in what a checkpoint says of blocks.
+const BLOCK_UNIT: &str = " residues";
 
 /// What every rank knows of the checkpoint.
 #[derive(Clone, Debug)]
@@ -38,9 +41,13 @@ pub struct Kept {
 ///
 /// # Errors
 /// A directory that cannot be used, or keeps another job; queries that cannot be read again.
-pub fn open(plan: &Plan, target: &Target) -> Result<Option<Checkpoint>, CliError> {
+pub fn open(
+    plan: &Plan,
+    target: &Target,
+    block_residues: u64,
+) -> Result<Option<Checkpoint>, CliError> {
     let Some(wanted) = &plan.fleet.checkpoint else { return Ok(None) };
-    let identity = identity(plan, wanted, target)?;
+    let identity = identity(plan, wanted, target, block_residues)?;
     let start = if wanted.resume { Start::NewOrResume } else { Start::New };
     // Other ranks may have another current directory.
     let directory = std::path::absolute(&wanted.directory).map_err(|error| {
@@ -63,12 +70,26 @@ pub fn open(plan: &Plan, target: &Target) -> Result<Option<Checkpoint>, CliError
     opened.map(Some).map_err(|error| failure(&error))
 }
 
-/// Scans one in `of` of the files that earlier runs left, counting from `part`.
+/// Residues of the blocks into which a job was cut that may go on: its records are of such blocks. `None` if there is no
+/// such job, or it cannot be told, which opening it will say.
+pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
+    let identity = Checkpoint::kept(&wanted.directory).ok().flatten().filter(|_| wanted.resume)?;
+    identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
+}
+
+/// The files that earlier runs left. One process of the job looks: there may be thousands of directories.
+///
+/// # Errors
+/// Directories that cannot be read.
+pub fn files(run: &Run) -> Result<Vec<FileId>, CliError> {
+    run.files().map_err(|error| failure(&error))
+}
+
+/// Scans one in `of` of these files, counting from `part`.
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn scan(run: &Run, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
-    let files = run.files().map_err(|error| failure(&error))?;
+pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
     own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
 }
@@ -130,7 +151,12 @@ impl Kept {
 }
 
 /// Everything on which the bytes of the report depend.
-fn identity(plan: &Plan, wanted: &plan::Checkpoint, target: &Target) -> Result<Identity, CliError> {
+fn identity(
+    plan: &Plan,
+    wanted: &plan::Checkpoint,
+    target: &Target,
+    block_residues: u64,
+) -> Result<Identity, CliError> {
     let mut options = wanted.options.clone();
     for (name, path) in &wanted.files {
         options.insert(name.clone(), format!("a list of {}", digest(path)?));
@@ -142,7 +168,7 @@ fn identity(plan: &Plan, wanted: &plan::Checkpoint, target: &Target) -> Result<I
         database: database(plan, target)?,
         options,
         blocks: format!(
-            "{BLOCK_RESIDUES} residues or {BLOCK_QUERIES} queries, in batches of {} residues",
+            "{block_residues}{BLOCK_UNIT} or {BLOCK_QUERIES} queries, in batches of {} residues",
             plan.batch_size
         ),
     })

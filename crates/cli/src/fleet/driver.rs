@@ -290,17 +290,7 @@ impl<T: Transport> Driver<'_, T> {
                 }
                 self.supermaster(Event::Message { from, message })
             }
-            Outgoing::Master(_, message) => {
-                if let (ToMaster::Segment { blocks, .. }, Some((_, slot))) =
-                    (&message, &self.master)
-                {
-                    for (block, queries) in blocks {
-                        // The thread ends with the driver only.
-                        let _ = slot.works.send(MasterTask::Open(*block, queries.payload.clone()));
-                    }
-                }
-                self.master(Event::Message { from, message })
-            }
+            Outgoing::Master(_, message) => self.master(Event::Message { from, message }),
             Outgoing::Worker(_, message) => self.worker(Event::Message { from, message }),
         }
     }

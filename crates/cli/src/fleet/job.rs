@@ -7,6 +7,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_engine::traceback::Traceback;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_report::model::{self, QueryResult};
+use rayon::prelude::*;
 
 use super::wire;
 use crate::error::CliError;
@@ -70,7 +71,21 @@ impl<'a> Job<'a> {
         &self.target.totals
     }
 
-    /// Makes a block of queries ready.
+    /// Prepares the queries of a block as they were read, on all threads of the current pool.
+    ///
+    /// # Errors
+    /// Bytes of another build of the program.
+    pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, CliError> {
+        let wire::Queries { queries, batches, .. } = wire::Queries::unpack(bytes)?;
+        let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
+        let (params, totals) = (&self.plan.params, self.totals());
+        let find = |record: &QueryRecord| record.prepare(params, totals).findings();
+        let findings = records.par_iter().map(find).collect();
+        let queries = records.into_iter().map(wire::Query::from).collect();
+        wire::Queries { queries, findings, batches }.pack()
+    }
+
+    /// Makes a block of queries ready that a master prepared.
     ///
     /// # Errors
     /// Bytes of another build of the program.
@@ -83,7 +98,8 @@ impl<'a> Job<'a> {
         };
         let prepared: Vec<Query> = records.iter().zip(findings).map(prepare).collect();
         Ok(Block {
-            batch_searched: queries::batch_searched(&prepared, &batches).collect(),
+            batch_searched: queries::batch_searched(&prepared, &batches, Query::is_searchable)
+                .collect(),
             messages: records.iter().map(report::xml_messages).collect(),
             records,
             prepared,

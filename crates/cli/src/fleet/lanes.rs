@@ -24,8 +24,6 @@ use crate::trace::{Kind, Lane, Recorder, Span};
 
 /// A job for a master's thread.
 pub enum MasterTask {
-    /// Takes note of a block's queries.
-    Open(BlockId, Bytes),
     /// Carries out a work.
     Work(Ticket, MasterWork<Bytes>),
     /// Drops what is kept of a block.
@@ -75,13 +73,6 @@ pub fn master<'s, 'a: 's>(
     scope.spawn(move || {
         for task in receiver {
             match task {
-                MasterTask::Open(block, queries) => {
-                    let mut span = recorder.begin(Lane::Master, Kind::Merge);
-                    span.arg("block", block.0.into());
-                    if let Err(error) = works.open(block, &queries) {
-                        let _ = done.send(Happening::Broken(error));
-                    }
-                }
                 MasterTask::Work(ticket, work) => {
                     let mut span = of_master(&recorder, &work);
                     let outcome = works.run(work);
@@ -176,11 +167,13 @@ fn of_supermaster(recorder: &Recorder, work: &SupermasterWork) -> Span {
 
 fn of_master(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     let kind = match work {
+        MasterWork::Prepare { .. } => Kind::Prepare,
         MasterWork::Gather { .. } => Kind::Send,
         MasterWork::Absorb { .. } | MasterWork::Round { .. } => Kind::Merge,
     };
     let mut span = recorder.begin(Lane::Master, kind);
     match work {
+        MasterWork::Prepare { block, .. } => span.arg("block", block.0.into()),
         MasterWork::Absorb { block, partition, hits } => {
             span.arg("block", block.0.into());
             span.arg("partition", partition.0.into());

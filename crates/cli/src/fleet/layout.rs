@@ -1,6 +1,5 @@
 //! How a search is laid out over its ranks, from what there is of queries, database, and memory.
 
-use std::fs;
 use std::io::{self, Write};
 
 use fleetblast_db::load::machine;
@@ -10,11 +9,13 @@ use fleetblast_db::load::{HELD_SHARE, Method};
 #[cfg(feature = "mpi")]
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
-use fleetblast_fleet::plan::{Plan as Layout, Request, Size};
+use fleetblast_fleet::payload::Weight;
+use fleetblast_fleet::plan::{BLOCK_RESIDUES, Plan as Layout, Request, Size, Wishes};
 
+use super::checkpoint;
 use crate::error::{CliError, exit, output_error};
-use crate::plan::{Plan, Source};
-use crate::run::queries::BLOCK_RESIDUES;
+use crate::plan::Plan;
+use crate::run::count::count;
 use crate::run::subjects::Target;
 
 /// The ranks and what a host has for them.
@@ -43,8 +44,9 @@ impl Ranks {
     /// Whether they load the database together: where several hosts would read it over a network, unless the user wants
     /// otherwise. A single block of queries is searched in each partition once, so that nothing would be read twice. That
     /// the database fits is a condition of any layout.
-    fn broadcast(&self, wish: Option<Method>, blocks: Option<u32>) -> bool {
-        let several_read = self.hosts > 1 && self.remote && blocks != Some(1);
+    fn broadcast(&self, wish: Option<Method>, queries: Option<Weight>) -> bool {
+        let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
+        let several_read = self.hosts > 1 && self.remote && !single;
         wish.map_or(several_read, |method| method == Method::Broadcast)
     }
 }
@@ -67,17 +69,21 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 /// # Errors
 /// A database that does not fit, wishes that cannot be had; an index out of order.
 pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, CliError> {
-    let (config, blocks) = (&plan.fleet.config, blocks(plan));
+    let (config, queries) = (&plan.fleet.config, count(plan));
+    let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
+    let wished = plan.fleet.wishes;
+    let wishes = Wishes { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
         ranks: ranks.all,
         ranks_per_host: ranks.per_host,
         hosts: ranks.hosts,
-        broadcast: ranks.broadcast(plan.load.method, blocks),
+        broadcast: ranks.broadcast(plan.load.method, queries),
         threads: plan.threads as u32,
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: size(&target.searched)?,
-        blocks,
-        wishes: plan.fleet.wishes,
+        queries,
+        batch_residues: plan.batch_size as u64,
+        wishes,
     };
     if let Some(wanted) = plan.load.memory {
         // What the user grants is for the database alone, and for each rank, wherever it is.
@@ -120,15 +126,6 @@ pub fn print(layout: &Layout) -> Result<(), CliError> {
     writeln!(io::stdout(), "{layout}").map_err(|error| output_error(&error))
 }
 
-/// About how many blocks there will be, guessed by the size of the file; `None` if there is none.
-fn blocks(plan: &Plan) -> Option<u32> {
-    let Source::File(path) = &plan.query else { return None };
-    let data = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    // Most of a file are residues.
-    let blocks = data.len().div_ceil(BLOCK_RESIDUES as u64).max(1);
-    Some(u32::try_from(blocks).unwrap_or(u32::MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,13 +133,15 @@ mod tests {
     #[test]
     fn ranks_load_together_where_they_would_read_over_a_network_several_times() {
         let ranks = |hosts, remote| Ranks { all: 8, per_host: 4, hosts, memory: None, remote };
-        for blocks in [None, Some(2)] {
-            assert!(ranks(2, true).broadcast(None, blocks));
-            assert!(!ranks(1, true).broadcast(None, blocks));
-            assert!(!ranks(2, false).broadcast(None, blocks));
-            assert!(!ranks(2, true).broadcast(Some(Method::Map), blocks));
+        let of = |residues: u64| Some(Weight { sequences: 1, residues });
+        for queries in [None, of(2 * BLOCK_RESIDUES)] {
+            assert!(ranks(2, true).broadcast(None, queries));
+            assert!(!ranks(1, true).broadcast(None, queries));
+            assert!(!ranks(2, false).broadcast(None, queries));
+            assert!(!ranks(2, true).broadcast(Some(Method::Map), queries));
         }
-        assert!(!ranks(2, true).broadcast(None, Some(1)));
-        assert!(ranks(1, false).broadcast(Some(Method::Broadcast), Some(1)));
+        let single = of(BLOCK_RESIDUES);
+        assert!(!ranks(2, true).broadcast(None, single));
+        assert!(ranks(1, false).broadcast(Some(Method::Broadcast), single));
     }
 }

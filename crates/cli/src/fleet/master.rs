@@ -15,6 +15,7 @@ use super::job::{Block, Job};
 use super::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
 use crate::error::CliError;
 use crate::run::report::failure;
+use crate::threads::pool;
 
 /// Answers of one round, by partition.
 type Answers = BTreeMap<PartitionId, Answer>;
@@ -27,6 +28,8 @@ type Place = (usize, usize);
 /// Carries out a master's works.
 pub struct MasterWorks<'a> {
     job: &'a Job<'a>,
+    /// Prepares queries. The worker of the same rank has threads of its own: it may be searching for long.
+    pool: rayon::ThreadPool,
     blocks: HashMap<BlockId, State>,
     /// Own pieces of blocks that are laid out, until they are taken.
     pieces: HashMap<BlockId, Vec<Vec<u8>>>,
@@ -63,23 +66,29 @@ struct Printed {
 
 impl<'a> MasterWorks<'a> {
     /// For a master of the job.
-    pub fn new(job: &'a Job<'a>) -> Self {
-        MasterWorks { job, blocks: HashMap::new(), pieces: HashMap::new() }
-    }
-
-    /// Takes note of a block's queries.
     ///
     /// # Errors
-    /// Bytes of another build of the program.
-    pub fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), CliError> {
+    /// Threads that cannot be started.
+    pub fn new(job: &'a Job<'a>) -> Result<Self, CliError> {
+        let pool = pool(job.plan.threads)?;
+        Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: HashMap::new() })
+    }
+
+    /// Prepares a block's queries, and takes note of them.
+    fn prepare(
+        &mut self,
+        block: BlockId,
+        queries: &Bytes,
+    ) -> Result<MasterOutcome<Bytes>, CliError> {
         let job = self.job;
-        let prepared = job.block(queries)?;
+        let queries = self.pool.install(|| job.prepare(queries))?;
+        let prepared = job.block(&queries)?;
         let merger =
             Merger::new(&prepared.prepared, &prepared.batches, &job.plan.params, job.totals());
         let stage = Stage::Search(merger.empty_lists());
         let state = State { block: prepared, merger, cut: Cut::default(), stage };
         self.blocks.insert(block, state);
-        Ok(())
+        Ok(MasterOutcome::Prepared { queries })
     }
 
     /// Carries out a work.
@@ -88,6 +97,7 @@ impl<'a> MasterWorks<'a> {
     /// Bytes of another build of the program, or a report that cannot be made.
     pub fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, CliError> {
         match work {
+            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
             MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
             MasterWork::Round { block, replies, .. } => self.round(block, &replies),
             MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.gather(&runs))),

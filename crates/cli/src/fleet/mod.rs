@@ -83,19 +83,20 @@ pub fn on_threads(plan: Plan, ranks: u32) -> Result<(), CliError> {
         return layout::print(&layout);
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
-    let Some((ends, checkpoint)) = Ends::open(plan, &target)? else { return Ok(()) };
+    let Some((ends, checkpoint)) = Ends::open(plan, &target, &layout)? else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
         Some(checkpoint) => {
             vigil.signals = Some(vigil::signals()?);
-            let scans = checkpoint::scan(checkpoint.run(), 0, 1)?;
+            let run = checkpoint.run();
+            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
             Some(Kept::told(checkpoint.run().clone(), plan, &scans)?)
         }
         None => None,
     };
     let path = ends.output.path().to_owned();
     let common = Common::new(plan, &target, &layout, choice, path, kept);
-    let (works, whole) = ends.works(&common.job)?;
+    let (works, whole) = ends.works(&common.job);
     let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
@@ -209,17 +210,20 @@ impl<'a> Ends<'a> {
     fn open(
         plan: &'a Plan,
         target: &Target,
+        layout: &Layout,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, CliError> {
         let mut progress = Progress::new(plan.progress, plan.out == Out::Stdout);
-        let Some(queries) = Queries::open(plan, target.nothing_included)? else {
+        let block_residues = layout.block_residues;
+        let queries = Queries::open(plan, block_residues, target.nothing_included)?;
+        let Some(queries) = queries else {
             warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;
             return Ok(None);
         };
         if progress.is_drawn() {
-            progress.start(queries.count());
+            progress.start(layout.config.total.map(|queries| queries.sequences));
         }
-        let checkpoint = checkpoint::open(plan, target)?;
+        let checkpoint = checkpoint::open(plan, target, block_residues)?;
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
             Some(run) => Whole::kept(&plan.out, &run.root, run.job)?,
             None => Whole::new(Output::open(&plan.out)?)?,
@@ -228,10 +232,10 @@ impl<'a> Ends<'a> {
     }
 
     /// The supermaster's works with them, and where the report comes when it is whole.
-    fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), CliError> {
+    fn works(self, job: &'a Job<'a>) -> (SupermasterWorks<'a>, Receiver<Whole>) {
         let (publisher, whole) = channel();
         let Ends { queries, output, progress } = self;
-        Ok((SupermasterWorks::new(job, queries, output, publisher, progress)?, whole))
+        (SupermasterWorks::new(job, queries, output, publisher, progress), whole)
     }
 }
 
@@ -265,11 +269,7 @@ impl<'a> Common<'a> {
             choice,
             held: HashMap::new(),
             topology: Arc::new(Topology::new(shape)),
-            config: Arc::new(Config {
-                checkpoint: kept.is_some(),
-                result_memory: layout.result_memory,
-                ..plan.fleet.config.clone()
-            }),
+            config: Arc::new(Config { checkpoint: kept.is_some(), ..layout.config.clone() }),
             path,
             kept,
         }
@@ -318,7 +318,9 @@ impl<'a> Common<'a> {
         Ok(Hosted {
             supermaster,
             earlier,
-            master: master.map(|id| (GroupId(id as u32), MasterWorks::new(&self.job))),
+            master: master
+                .map(|id| MasterWorks::new(&self.job).map(|works| (GroupId(id as u32), works)))
+                .transpose()?,
             worker: worker.transpose()?,
             recorder: recorder.clone(),
         })

@@ -55,7 +55,7 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     }
     let choice = together(&world, layout::loading(plan, &target, &layout))?;
     let is_first = world.rank() == 0;
-    let ends = if is_first { Ends::open(plan, &target) } else { Ok(None) };
+    let ends = if is_first { Ends::open(plan, &target, &layout) } else { Ok(None) };
     let (ends, checkpoint) = together(&world, ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
@@ -80,8 +80,7 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     let output = together(&world, GroupFile::open(&world, &common).map_err(failure))?;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
     let mut mpi = Mpi { mailbox, output, works: channel() };
-    let works = together(&world, ends.map(|ends| ends.works(&common.job)).transpose())?;
-    let (works, whole) = works.unzip();
+    let (works, whole) = ends.map(|ends| ends.works(&common.job)).unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {
@@ -205,13 +204,14 @@ fn kept(
     checkpoint: Option<&Checkpoint>,
 ) -> Result<Option<Kept>, CliError> {
     let run = checkpoint.map(|checkpoint| {
+        let files = checkpoint::files(checkpoint.run())?;
         let Run { root, number, job } = checkpoint.run();
-        postcard::to_allocvec(&(path_bytes(root), number, job)).map_err(CliError::engine)
+        postcard::to_allocvec(&(path_bytes(root), number, job, files)).map_err(CliError::engine)
     });
     let Some(run) = tell_all(world, together(world, run.transpose())?)? else { return Ok(None) };
-    let (root, number, job) = postcard::from_bytes(&run).map_err(CliError::engine)?;
+    let (root, number, job, files) = postcard::from_bytes(&run).map_err(CliError::engine)?;
     let run = Run { root: path_of(root), number, job };
-    let scans = checkpoint::scan(&run, world.rank(), world.size());
+    let scans = checkpoint::scan(&run, files, world.rank(), world.size());
     let scans = postcard::to_allocvec(&together(world, scans)?).map_err(CliError::engine)?;
     let mut all: Vec<Scan> = Vec::new();
     for scans in world.comm().gather_all(&scans).map_err(failure)? {

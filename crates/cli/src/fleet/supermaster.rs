@@ -2,8 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
-use fleetblast_engine::query::Query as Searched;
-use fleetblast_fleet::payload::{Queries as Weighed, Weight};
+use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::model::Format;
 use fleetblast_report::report;
@@ -13,10 +12,9 @@ use super::output::{Shared, Stretch, Whole};
 use super::wire::{Bytes, Queries as Parcel, Query};
 use crate::error::CliError;
 use crate::messages::warning;
-use crate::run::queries::Queries;
+use crate::run::queries::{Queries, Records};
 use crate::run::report::taxonomy_warning;
 use crate::terminal::Progress;
-use crate::threads::pool;
 
 /// Carries out the supermaster's works.
 pub struct SupermasterWorks<'a> {
@@ -26,26 +24,20 @@ pub struct SupermasterWorks<'a> {
     /// Who publishes the output when it is whole.
     publisher: Sender<Whole>,
     progress: Progress,
-    /// Makes queries ready. The worker of the same rank has threads of its own: it may be searching for long.
-    pool: rayon::ThreadPool,
     /// Queries read.
     count: usize,
 }
 
 impl<'a> SupermasterWorks<'a> {
     /// For the job's supermaster, which reads `queries` and made the output. The whole output goes to `publisher`.
-    ///
-    /// # Errors
-    /// Threads that cannot be started.
     pub fn new(
         job: &'a Job<'a>,
         queries: Queries<'a>,
         output: Whole,
         publisher: Sender<Whole>,
         progress: Progress,
-    ) -> Result<Self, CliError> {
-        let (output, pool) = (Some(output), pool(job.plan.threads)?);
-        Ok(SupermasterWorks { job, queries, output, publisher, progress, pool, count: 0 })
+    ) -> Self {
+        SupermasterWorks { job, queries, output: Some(output), publisher, progress, count: 0 }
     }
 
     /// Where it says how far the job is.
@@ -76,31 +68,28 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, CliError> {
-        let (plan, totals) = (self.job.plan, self.job.totals());
-        let SupermasterWorks { queries, progress, pool, .. } = self;
-        let block = pool.install(|| queries.next_block(&plan.params, totals, progress))?;
+        let block = self.queries.next_records(&self.job.plan.params, &self.progress)?;
         let Some(block) = block else { return Ok(None) };
         self.warn(&block);
         if let Some(error) = block.failure {
             return Err(error);
         }
         self.count += block.records.len();
-        let residues = block.prepared.iter().map(|query| query.residues.len() as u64).sum();
-        let weight = Weight { sequences: block.records.len() as u64, residues };
+        let weight = block.weight();
         if skip {
             self.progress.advance(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let parcel = Parcel {
             queries: block.records.into_iter().map(Query::from).collect(),
-            findings: block.prepared.iter().map(Searched::findings).collect(),
+            findings: Vec::new(),
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
         };
         Ok(Some(Weighed { payload: parcel.pack()?, weight }))
     }
 
     /// What BLAST+ warns of with each query's report; in XML the report holds that itself.
-    fn warn(&self, block: &crate::run::queries::Block) {
+    fn warn(&self, block: &Records) {
         if self.job.report.output.format == Format::Xml {
             return;
         }

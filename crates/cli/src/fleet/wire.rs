@@ -93,7 +93,7 @@ fn broken(error: &dyn fmt::Display) -> CliError {
 pub struct Queries {
     /// One after the other.
     pub queries: Vec<Query>,
-    /// What was found of each when it was made ready.
+    /// What was found of each when it was prepared; nothing before.
     pub findings: Vec<Findings>,
     /// How many of them BLAST+ would search together.
     pub batches: Vec<u32>,

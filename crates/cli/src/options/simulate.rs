@@ -48,16 +48,24 @@ const JOB_OPTIONS: &[OptionSpec] = &[
     number(
         "groups",
         JOB,
-        &["Groups of ranks", "Default = as traced, or of 128 (modern: 32) ranks"],
+        &["Groups of ranks", "Default = as traced on as many ranks, else as for blastp"],
     ),
     number("replicas", JOB, &["How many times a group holds the database"]),
     number("partitions", JOB, &["Partitions of the database"]),
+    number(
+        "block_residues",
+        JOB,
+        &[
+            "Residues of queries that are searched together, as for blastp",
+            "Default = as for blastp; with a trace, those of it",
+        ],
+    ),
     number(
         "queries",
         JOB,
         &[
             "Queries; those of a trace are repeated",
-            "Default = as traced; without one, 250000 blocks",
+            "Default = as traced; without one, 250000 (modern: 10000000)",
         ],
     ),
     OptionSpec::new("output", Kind::Text, JOB, &["How ranks write the report, as for blastp"])
@@ -87,8 +95,9 @@ const MACHINE_OPTIONS: &[OptionSpec] = &[
         "cores",
         MACHINE,
         &[
-            "Cores that the ranks of a host share",
-            "Default = with a trace and no -machine, those of its host; else each has its own",
+            "Cores of each host, which its ranks share (see -ranks_per_host)",
+            "Default = with a trace and no -machine, those of its host, on which all ranks",
+            "are; else each rank has its own",
         ],
     ),
     number("ranks_per_host", MACHINE, &["Ranks on a host"]),

@@ -224,6 +224,7 @@ impl BlastpOptions {
                 replicas: read.integer("replicas"),
                 output: text("output"),
                 schedule: text("schedule"),
+                block_residues: read.long("block_residues"),
                 segment_size: read.long("segment_size"),
                 write_buffer: read.text("write_buffer"),
                 result_memory: read.text("result_memory"),
@@ -254,6 +255,8 @@ pub struct FleetOptions {
     pub output: OsString,
     /// `-schedule`.
     pub schedule: OsString,
+    /// `-block_residues`.
+    pub block_residues: Option<i64>,
     /// `-segment_size`.
     pub segment_size: Option<i64>,
     /// `-write_buffer`.

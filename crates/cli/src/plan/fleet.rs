@@ -63,16 +63,21 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliErro
             Some("weight") => Schedule::Weight,
             _ => Schedule::Dynamic,
         },
-        segment_residues: options
-            .segment_size
-            .map_or(config.segment_residues, |residues| residues.unsigned_abs()),
         result_memory: result_memory.unwrap_or(most),
         ..config
     };
     config.validate().map_err(CliError::query_options)?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
     let partitions = all.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    let wishes = Wishes { groups, replicas, partitions, dedicated: None, result_memory };
+    let wishes = Wishes {
+        groups,
+        replicas,
+        partitions,
+        dedicated: None,
+        result_memory,
+        block_residues: options.block_residues.map(i64::unsigned_abs),
+        segment_residues: options.segment_size.map(i64::unsigned_abs),
+    };
     let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
         directory: PathBuf::from(directory),
         resume: options.resume,

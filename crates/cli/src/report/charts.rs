@@ -327,7 +327,7 @@ pub fn class(of: Use) -> &'static str {
 fn class_beside(kind: Kind) -> &'static str {
     match kind {
         Kind::Merge => "merge",
-        Kind::Read | Kind::Load => "load",
+        Kind::Read | Kind::Prepare | Kind::Load => "load",
         _ => "write",
     }
 }

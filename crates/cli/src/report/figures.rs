@@ -31,7 +31,7 @@ impl Use {
         match kind {
             Kind::Search => Use::Search,
             Kind::Align => Use::Align,
-            Kind::Load | Kind::Read => Use::Load,
+            Kind::Load | Kind::Read | Kind::Prepare => Use::Load,
             Kind::Wait => Use::Idle,
             Kind::Describe | Kind::Format | Kind::Merge | Kind::Send | Kind::Write => Use::Output,
         }

@@ -108,9 +108,10 @@ fn where_time_went(figures: &Figures) -> String {
         figures.ranks.iter().filter_map(|rank| rank.beside.get(&kind)).sum()
     };
     let hint = format!(
-        "The time of all ranks' search threads. Beside the search, on other threads: reading queries {}, merging {}, sending {}, \
+        "The time of all ranks' search threads. Beside the search, on other threads: reading queries {}, preparing them {}, merging {}, sending {}, \
          writing {}.",
         seconds(beside(Kind::Read)),
+        seconds(beside(Kind::Prepare)),
         seconds(beside(Kind::Merge)),
         seconds(beside(Kind::Send)),
         seconds(beside(Kind::Write)),

@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
+pub(crate) mod count;
 mod fasta;
 pub(crate) mod interrupt;
 mod masks;
@@ -16,6 +17,7 @@ pub(crate) mod subjects;
 use std::time::Instant;
 
 use fleetblast_db::load::HugePages;
+use fleetblast_fleet::plan::BLOCK_RESIDUES;
 
 use self::output::Output;
 use self::queries::{Block, Queries};
@@ -43,12 +45,13 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
     let target = Target::open(plan)?;
     let mut progress = Progress::new(plan.progress, plan.out == plan::Target::Stdout);
-    let Some(mut queries) = Queries::open(plan, target.nothing_included)? else {
+    let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
+    let Some(mut queries) = Queries::open(plan, block_residues, target.nothing_included)? else {
         warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
     };
     if progress.is_drawn() {
-        progress.start(queries.count());
+        progress.start(count::count(plan).map(|queries| queries.sequences));
     }
     let mut output = Output::open(&plan.out)?;
     let mut search = Search::new(&target, plan)?;

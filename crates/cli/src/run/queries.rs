@@ -1,13 +1,14 @@
 //! Queries, read in blocks that are searched together.
 
-use std::io::{BufRead, Cursor, Read};
+use std::io::{BufRead, Cursor, Read as _};
 use std::ops::Range;
 
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Findings, Query, QueryInput};
+use fleetblast_fleet::payload::Weight;
+use fleetblast_fleet::plan::Cut;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
-use fleetblast_seq::input;
 use rayon::prelude::*;
 use rustix::fs::SeekFrom;
 
@@ -15,11 +16,6 @@ use super::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::error::{CliError, exit};
 use crate::plan::{Plan, Source};
 use crate::terminal::Progress;
-
-/// A block ends with the batch that brings it to so many residues: enough for the database to be read rarely.
-pub const BLOCK_RESIDUES: usize = 50_000;
-/// Or to so many queries.
-pub const BLOCK_QUERIES: usize = 1_000;
 
 /// What BLAST+ says of a query whose composition allows no statistics.
 const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
@@ -40,6 +36,7 @@ pub struct Queries<'a> {
     reader: Reader<Box<dyn BufRead + Send>>,
     /// Queries read so far.
     count: usize,
+    cut: Cut,
     done: bool,
     /// There is nothing to search; BLAST+ says so for each query.
     nothing_included: bool,
@@ -93,6 +90,17 @@ impl QueryRecord {
     }
 }
 
+/// Queries that are searched together, as read.
+#[derive(Default)]
+pub struct Records {
+    /// One after the other.
+    pub records: Vec<QueryRecord>,
+    /// How many of them, one after the other, BLAST+ would search together.
+    pub batches: Vec<usize>,
+    /// What stopped the reading after this block.
+    pub failure: Option<CliError>,
+}
+
 /// Queries that are searched together.
 pub struct Block {
     /// As read.
@@ -105,20 +113,36 @@ pub struct Block {
     pub failure: Option<CliError>,
 }
 
+impl Records {
+    /// How many queries, and residues that are searched.
+    pub fn weight(&self) -> Weight {
+        let residues = self.records.iter().map(|record| record.length() as u64).sum();
+        Weight { sequences: self.records.len() as u64, residues }
+    }
+}
+
 /// For each query whether some query of its batch can be searched.
-pub fn batch_searched(prepared: &[Query], batches: &[usize]) -> impl Iterator<Item = bool> {
-    let mut rest = prepared;
+pub fn batch_searched<T>(
+    queries: &[T],
+    batches: &[usize],
+    searchable: impl Fn(&T) -> bool,
+) -> impl Iterator<Item = bool> {
+    let mut rest = queries;
     batches.iter().flat_map(move |&len| {
         let (batch, after) = rest.split_at(len);
         rest = after;
-        let searched = batch.iter().any(|query| query.karlin.is_some());
-        std::iter::repeat_n(searched, len)
+        std::iter::repeat_n(batch.iter().any(&searchable), len)
     })
 }
 
 impl<'a> Queries<'a> {
-    /// Opens the queries; `None` if BLAST+ calls the input empty: a file with nothing but white space.
-    pub fn open(plan: &'a Plan, nothing_included: bool) -> Result<Option<Queries<'a>>, CliError> {
+    /// Opens the queries, which come in blocks of so many residues; `None` if BLAST+ calls the input empty: a file with
+    /// nothing but white space.
+    pub fn open(
+        plan: &'a Plan,
+        block_residues: u64,
+        nothing_included: bool,
+    ) -> Result<Option<Queries<'a>>, CliError> {
         if matches!(&plan.query, Source::File(path) if path.is_dir()) {
             return Ok(None);
         }
@@ -132,13 +156,8 @@ impl<'a> Queries<'a> {
         let done = start.is_empty();
         let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
         let reader = reader(input, &plan.query, plan.parse_deflines);
-        Ok(Some(Queries { plan, reader, count: 0, done, nothing_included }))
-    }
-
-    /// Number of queries, if it can be counted beforehand.
-    pub fn count(&self) -> Option<u64> {
-        let Source::File(path) = &self.plan.query else { return None };
-        count_deflines(input::open(path).ok()?)
+        let cut = Cut { batch_residues: plan.batch_size as u64, block_residues };
+        Ok(Some(Queries { plan, reader, count: 0, cut, done, nothing_included }))
     }
 
     /// The next block; `None` at the end. Made ready on all threads of the current pool.
@@ -148,15 +167,40 @@ impl<'a> Queries<'a> {
         totals: &DatabaseTotals,
         progress: &Progress,
     ) -> Result<Option<Block>, CliError> {
-        let mut block =
-            Block { records: Vec::new(), prepared: Vec::new(), batches: Vec::new(), failure: None };
-        let mut residues = 0;
-        while !self.done && residues < BLOCK_RESIDUES && block.records.len() < BLOCK_QUERIES {
+        let Some(mut read) = self.read(progress)? else { return Ok(None) };
+        let prepare = |record: &QueryRecord| record.prepare(params, totals);
+        let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
+        let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
+        self.add_messages(&mut read, &searchable);
+        let Records { records, batches, failure } = read;
+        Ok(Some(Block { records, prepared, batches, failure }))
+    }
+
+    /// The next block, with its messages, for others that make it ready; `None` at the end.
+    pub fn next_records(
+        &mut self,
+        params: &Params,
+        progress: &Progress,
+    ) -> Result<Option<Records>, CliError> {
+        let Some(mut read) = self.read(progress)? else { return Ok(None) };
+        let searchable = |record: &QueryRecord| {
+            Query::has_statistics(&input(&record.record, record.range.as_ref()), params)
+        };
+        let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
+        self.add_messages(&mut read, &searchable);
+        Ok(Some(read))
+    }
+
+    fn read(&mut self, progress: &Progress) -> Result<Option<Records>, CliError> {
+        let mut block = Records::default();
+        let mut weight = Weight::default();
+        while !self.done && !self.cut.is_full(weight) {
             match self.next_batch(progress) {
                 Ok(records) if records.is_empty() => {}
                 Ok(records) => {
-                    residues += records.iter().map(QueryRecord::length).sum::<usize>();
                     block.batches.push(records.len());
+                    weight.sequences += records.len() as u64;
+                    weight.residues += records.iter().map(|r| r.length() as u64).sum::<u64>();
                     block.records.extend(records);
                 }
                 Err(error) => {
@@ -168,9 +212,6 @@ impl<'a> Queries<'a> {
                 }
             }
         }
-        let prepare = |record: &QueryRecord| record.prepare(params, totals);
-        block.prepared = block.records.par_iter().map(prepare).collect();
-        self.add_messages(&mut block);
         Ok((!block.records.is_empty()).then_some(block))
     }
 
@@ -209,16 +250,16 @@ impl<'a> Queries<'a> {
     }
 
     /// What BLAST+ warns of when it sets up the queries of a block and searches them.
-    fn add_messages(&self, block: &mut Block) {
-        for (record, query) in block.records.iter_mut().zip(&block.prepared) {
-            let told = messages(&record.record, record.range.as_ref(), query);
+    fn add_messages(&self, block: &mut Records, searchable: &[bool]) {
+        for (record, &searchable) in block.records.iter_mut().zip(searchable) {
+            let told = messages(&record.record, record.range.as_ref(), searchable);
             record.messages.extend(told);
             // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
             record.messages.sort_unstable();
         }
         if self.nothing_included {
             // Told by the search, so after all else, and only if there is a query to search.
-            let searched = batch_searched(&block.prepared, &block.batches);
+            let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
             for (record, searched) in block.records.iter_mut().zip(searched) {
                 if searched {
                     record.messages.push(NOTHING_INCLUDED.to_owned());
@@ -279,13 +320,14 @@ fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
 }
 
 /// What BLAST+ warns of when it sets up a query.
-fn messages(record: &Record, range: Option<&Range<u32>>, query: &Query) -> Vec<String> {
-    if query.residues.is_empty() {
+fn messages(record: &Record, range: Option<&Range<u32>>, searchable: bool) -> Vec<String> {
+    let residues = &record.residues[range_of(record, range)];
+    if residues.is_empty() {
         return vec![EMPTY.to_owned()];
     }
     let mut messages = Vec::new();
-    messages.extend(replaced(&record.residues[range_of(record, range)]));
-    if query.karlin.is_none() {
+    messages.extend(replaced(residues));
+    if !searchable {
         messages.push(INVALID.to_owned());
     }
     messages
@@ -308,20 +350,4 @@ fn replaced(residues: &[u8]) -> Option<String> {
             told.join(", ")
         )
     })
-}
-
-/// Number of definition lines; `None` if the input cannot be read.
-fn count_deflines(mut input: impl Read) -> Option<u64> {
-    let mut buffer = vec![0; 1 << 16];
-    let (mut count, mut at_start) = (0, true);
-    loop {
-        let len = input.read(&mut buffer).ok()?;
-        if len == 0 {
-            return Some(count);
-        }
-        for &byte in &buffer[..len] {
-            count += u64::from(at_start && byte == b'>');
-            at_start = byte == b'\n';
-        }
-    }
 }

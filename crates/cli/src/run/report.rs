@@ -59,7 +59,7 @@ impl<'a> Reporter<'a> {
             .zip(&block.prepared)
             .zip(hits)
             .zip(&messages)
-            .zip(queries::batch_searched(&block.prepared, &block.batches))
+            .zip(queries::batch_searched(&block.prepared, &block.batches, Query::is_searchable))
             .map(|((((record, query), hits), messages), batch_searched)| QueryResult {
                 batch_searched,
                 messages,

@@ -39,7 +39,9 @@ pub fn workload(timeline: &Timeline) -> Trace {
         // Until now all of the output.
         block.master_bytes = block.master_bytes.saturating_sub(block.piece_bytes.iter().sum());
     }
-    Trace { threads: run.threads, blocks }
+    // Rows of a sorted table are a round of their own.
+    let rounds = if timeline.of(Kind::Describe).next().is_some() { 3 } else { 2 };
+    Trace { threads: run.threads, rounds, blocks }
 }
 
 fn number(slice: &Slice, name: &str) -> Option<u32> {
@@ -58,6 +60,7 @@ fn take(block: &mut TraceBlock, slice: &Slice, own: &[usize], seconds: f64) {
             block.query_bytes = bytes;
             block.read_seconds = seconds;
         }
+        Kind::Prepare => block.prepare_seconds = seconds,
         Kind::Search => {
             let partition = slice.arg("partition").unwrap_or(0) as usize;
             if let Some(place) = block.search_seconds.get_mut(partition) {

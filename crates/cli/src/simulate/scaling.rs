@@ -44,7 +44,7 @@ pub fn table(options: &Values) -> Result<Vec<Line>, CliError> {
             let dynamic = lines.len();
             for schedule in SCHEDULES {
                 let scale = scale(options, kind, ranks, schedule);
-                let setup = Setup::of_scale(&scale);
+                let setup = Setup::of_scale(&scale)?;
                 lines.push(Line { scale, simulated: job(&setup)? });
                 print(&row(&lines[dynamic], &lines[lines.len() - 1]))?;
             }
@@ -56,10 +56,8 @@ pub fn table(options: &Values) -> Result<Vec<Line>, CliError> {
 
 fn name(kind: Kind) -> &'static str {
     match kind {
-        Kind::BlueGene => "Blue Gene/P: 64 partitions, groups of 128 ranks, replicas of 16",
-        Kind::Modern => {
-            "Cluster of today: 8 partitions, groups of 32 ranks of 64 threads, replicas of 4"
-        }
+        Kind::BlueGene => "Blue Gene/P: sequences of 1,000 bases against 5.4 billion bases",
+        Kind::Modern => "Cluster of today: proteins of 333 residues against 240 billion residues",
     }
 }
 
@@ -68,9 +66,8 @@ fn scale(options: &Values, kind: Kind, ranks: u32, schedule: Schedule) -> Scale 
         Kind::BlueGene => Scale::blue_gene(ranks),
         Kind::Modern => Scale::modern(ranks),
     };
-    let blocks =
-        options.integer("queries").map_or(model.blocks, |queries| setup::blocks(&model, queries));
-    Scale { schedule, blocks, seed: setup::seed(options), ..model }
+    let queries = options.integer("queries").unwrap_or(model.queries);
+    Scale { schedule, queries, seed: setup::seed(options), ..model }
 }
 
 /// A line, with how many times longer it takes than the dynamic schedule.

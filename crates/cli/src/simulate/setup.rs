@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
+use fleetblast_fleet::payload::Weight;
+use fleetblast_fleet::plan::{PlanError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
-use fleetblast_fleet::sim::workload::{Source, Workload};
+use fleetblast_fleet::sim::workload::{Source, Trace};
 use fleetblast_fleet::sim::world::Job;
-use fleetblast_fleet::topology::{Shape, Topology};
 
 use super::recorded;
 use crate::error::{CliError, exit};
@@ -22,6 +23,8 @@ pub struct Setup {
     pub job: Job,
     /// Replicas in each group.
     pub replicas: u32,
+    /// Residues of a block of queries, at least.
+    pub block_residues: u64,
     /// Mean seconds to a failure.
     pub failures: Option<f64>,
     /// Wall time of the recorded run, if it was the same search on as many ranks.
@@ -30,9 +33,13 @@ pub struct Setup {
 
 impl Setup {
     /// A job of a table.
-    pub fn of_scale(scale: &Scale) -> Self {
-        let job = scale.job();
-        Setup { replicas: replicas(&job.topology), job, failures: None, recorded: None }
+    ///
+    /// # Errors
+    /// A layout that is not possible.
+    pub fn of_scale(scale: &Scale) -> Result<Self, CliError> {
+        let (plan, job) = scale.job().map_err(|error| impossible(&error))?;
+        let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
+        Ok(Setup { replicas, block_residues, job, failures: None, recorded: None })
     }
 
     /// From the options.
@@ -42,7 +49,7 @@ impl Setup {
     pub fn new(options: &Values) -> Result<Self, CliError> {
         let mut setup = match options.text("trace") {
             Some(trace) => traced(options, Path::new(&trace))?,
-            None => drawn(options),
+            None => Setup::of_scale(&scale(options))?,
         };
         adapt_machine(options, &mut setup.job.machine)?;
         setup.failures = positive(options, "failures")?;
@@ -78,93 +85,107 @@ pub fn seed(options: &Values) -> u64 {
     options.integer("seed").unwrap_or(1)
 }
 
-/// A search whose task times are those of a trace.
+/// What the user wants of the layout.
+fn wishes(options: &Values) -> Wishes {
+    Wishes {
+        groups: options.integer("groups"),
+        replicas: options.integer("replicas"),
+        partitions: options.integer("partitions"),
+        block_residues: options.integer("block_residues"),
+        ..Wishes::default()
+    }
+}
+
+fn impossible(error: &PlanError) -> CliError {
+    CliError::new(exit::INPUT, format!("Error: {error}"))
+}
+
+/// A search whose task times are those of a trace: on as many ranks laid out as it was, else as the driver would.
 fn traced(options: &Values, path: &Path) -> Result<Setup, CliError> {
     let timeline = Timeline::read(path)?;
     let run = &timeline.description;
     let ranks = options.integer("ranks").unwrap_or(run.ranks);
     let same = ranks == run.ranks;
-    let shape = Shape {
-        ranks,
-        groups: options.integer("groups").unwrap_or(if same { run.groups } else { 1 }),
-        replicas: options.integer("replicas").unwrap_or(if same { run.replicas } else { 1 }),
-        partitions: options.integer("partitions").unwrap_or(run.partition_residues.len() as u32),
-        dedicated: false,
-    };
     let trace = recorded::workload(&timeline);
     if trace.blocks.is_empty() {
         let what = format!("Error: {}: nothing was searched in this trace", path.display());
         return Err(CliError::new(exit::INPUT, what));
     }
-    let queries = trace.blocks.iter().map(|block| block.weight.sequences).sum::<u64>();
-    let per_block = (queries as f64 / trace.blocks.len() as f64).max(1.0);
     let wanted: Option<u32> = options.integer("queries");
-    let blocks = wanted.map_or(trace.blocks.len() as u32, |queries| {
-        (f64::from(queries) / per_block).ceil() as u32
-    });
+    let (total, blocks) = repeated(&trace, wanted);
     let mut machine = match model(options, ranks) {
         Some(machine) => machine,
         None => Machine { cores_per_host: Some(run.cores.into()), ..Machine::local(ranks) },
     };
     machine.threads = run.threads;
-    let workload = Workload::new(Source::Recorded(trace, blocks), shape.partitions, seed(options));
+    let mut wishes = wishes(options);
+    // Blocks are as they were recorded.
+    wishes.block_residues = Some((total.residues / u64::from(blocks.max(1))).max(1));
+    if same {
+        wishes.groups = wishes.groups.or(Some(run.groups));
+        wishes.replicas = wishes.replicas.or(Some(run.replicas));
+        wishes.partitions = wishes.partitions.or(Some(run.partition_residues.len() as u32));
+    }
+    let residues = run.partition_residues.iter().sum::<u64>();
+    let request = Request {
+        ranks,
+        ranks_per_host: machine.ranks_per_host,
+        hosts: ranks.div_ceil(machine.ranks_per_host.max(1)),
+        broadcast: ranks > machine.ranks_per_host,
+        threads: run.threads,
+        memory: machine.memory,
+        // How many sequences there are is not recorded: enough for any partition.
+        database: Size { bytes: residues, residues, sequences: u64::from(u32::MAX) },
+        queries: Some(total),
+        batch_residues: 1,
+        wishes,
+    };
     let config = Config {
         strategy: strategy(options).unwrap_or(run.output),
         schedule: schedule(options).unwrap_or(run.schedule),
-        heartbeat: None,
         ..Config::default()
     };
+    let plan = request.plan(&config).map_err(|error| impossible(&error))?;
+    let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
+    let source = Source::Recorded(trace, blocks);
+    let mut job = Job::planned(&plan, &request, source, machine, seed(options));
+    if model(options, ranks).is_none() {
+        // A trace begins when all is open.
+        job.startup = None;
+    }
     let recorded = Some(timeline.end).filter(|_| same && wanted.is_none());
-    Ok(setup(shape, config, machine, workload, seed(options), recorded))
+    Ok(Setup { job, replicas, block_residues, failures: None, recorded })
+}
+
+/// The weight of so many queries when those of a trace are repeated, and in how many blocks they are.
+fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
+    let sum = |of: fn(&Weight) -> u64| -> u64 {
+        trace.blocks.iter().map(|block| of(&block.weight)).sum()
+    };
+    let (queries, residues) = (sum(|weight| weight.sequences), sum(|weight| weight.residues));
+    let recorded = trace.blocks.len() as f64;
+    let blocks = wanted
+        .map_or(recorded, |wanted| (f64::from(wanted) * recorded / queries.max(1) as f64).ceil());
+    let times = blocks / recorded;
+    let scaled = |sum: u64| (sum as f64 * times).round() as u64;
+    (Weight { sequences: scaled(queries), residues: scaled(residues) }, blocks as u32)
 }
 
 /// A search whose task times are drawn.
-fn drawn(options: &Values) -> Setup {
+fn scale(options: &Values) -> Scale {
     let ranks = options.integer("ranks").unwrap_or(4096);
-    let mut scale = match is_modern(options) {
+    let model = match is_modern(options) {
         true => Scale::modern(ranks),
         false => Scale::blue_gene(ranks),
     };
-    scale.seed = seed(options);
-    scale.schedule = schedule(options).unwrap_or(scale.schedule);
-    scale.strategy = strategy(options).unwrap_or(scale.strategy);
-    if let Some(queries) = options.integer::<u32>("queries") {
-        scale.blocks = blocks(&scale, queries);
+    Scale {
+        seed: seed(options),
+        schedule: schedule(options).unwrap_or(model.schedule),
+        strategy: strategy(options).unwrap_or(model.strategy),
+        queries: options.integer("queries").unwrap_or(model.queries),
+        wishes: wishes(options),
+        ..model
     }
-    let job = scale.job();
-    let wished = |name, default: u32| options.integer(name).unwrap_or(default);
-    let shape = Shape {
-        ranks,
-        groups: wished("groups", job.topology.groups.len() as u32),
-        replicas: wished("replicas", replicas(&job.topology)),
-        partitions: wished("partitions", job.topology.partitions),
-        dedicated: false,
-    };
-    let source = Source::Drawn(scale.distribution());
-    let workload = Workload::new(source, shape.partitions, scale.seed);
-    let machine = model(options, ranks).unwrap_or(job.machine);
-    setup(shape, (*job.config).clone(), machine, workload, scale.seed, None)
-}
-
-/// Blocks of so many queries.
-pub fn blocks(scale: &Scale, queries: u32) -> u32 {
-    u64::from(queries).div_ceil(scale.distribution().sequences) as u32
-}
-
-fn replicas(topology: &Topology) -> u32 {
-    topology.workers.iter().map(|worker| worker.replica + 1).max().unwrap_or(1)
-}
-
-fn setup(
-    shape: Shape,
-    config: Config,
-    machine: Machine,
-    workload: Workload,
-    seed: u64,
-    recorded: Option<f64>,
-) -> Setup {
-    let job = Job::new(Topology::new(shape), config, machine, workload, seed);
-    Setup { replicas: replicas(&job.topology), job, failures: None, recorded }
 }
 
 /// True if the machine of today was asked for.

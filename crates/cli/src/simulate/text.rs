@@ -1,5 +1,6 @@
 //! What was simulated, in words and numbers.
 
+use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
 
 use super::Simulated;
@@ -17,15 +18,17 @@ pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     let report = &simulated.report;
     let lanes = f64::from(report.workers) * report.makespan.max(1e-9);
     let mut text = format!(
-        "{} in {} of {}, {}, {} of queries; schedule {}, output {}, seed {}\n\n",
+        "{} in {} of {}, {}, {} of {} residues; schedule {}, output {}, seed {}\n{}\n\n",
         many(report.ranks.into(), "rank"),
         many(report.groups.into(), "group"),
         many((*replicas).into(), "replica"),
         many(job.topology.partitions.into(), "partition"),
         many(job.workload.blocks().into(), "block"),
+        count(setup.block_residues),
         format!("{:?}", job.config.schedule).to_lowercase(),
         format!("{:?}", job.config.strategy).to_lowercase(),
         job.seed,
+        machine(&job.machine, report.ranks),
     );
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<24}{value}\n"));
     line("wall time", seconds(simulated.wall_seconds));
@@ -35,6 +38,11 @@ pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
             "  of the recorded run",
             format!("{} (simulated {:+.1} %)", seconds(recorded), 100.0 * ratio),
         );
+    }
+    if report.startup > 0.0 {
+        let longest = report.phases.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let what = longest.map_or("", |phase| &phase.name);
+        line("  start of that", format!("{}, mostly {what}", seconds(report.startup)));
     }
     if setup.failures.is_some() {
         line("  failures", count(simulated.failures.into()));
@@ -89,6 +97,25 @@ pub fn describe(setup: &Setup, simulated: &Simulated) -> String {
     text
 }
 
+/// The machine that is assumed.
+fn machine(machine: &Machine, ranks: u32) -> String {
+    let per_host = machine.ranks_per_host.min(ranks);
+    let cores = match machine.cores_per_host {
+        Some(cores) => format!("which share {cores} cores"),
+        None => "each with cores of its own".to_owned(),
+    };
+    format!(
+        "assumed: {} of {} with {} each, {cores} (-ranks_per_host, -cores); links of {}/s, messages of {:.1} us; files \
+         {}/s",
+        many(ranks.div_ceil(per_host.max(1)).into(), "host"),
+        many(per_host.into(), "rank"),
+        many(machine.threads.into(), "thread"),
+        bytes(machine.bandwidth),
+        machine.latency * 1e6,
+        bytes(machine.file_rate),
+    )
+}
+
 /// What bounds a job.
 pub fn limit(simulated: &Simulated) -> String {
     let report = &simulated.report;
@@ -97,6 +124,8 @@ pub fn limit(simulated: &Simulated) -> String {
     let (tail, blocked) = (report.tail / makespan.max(1e-9), report.blocked / lanes);
     if simulated.efficiency >= WELL_USED {
         "search".to_owned()
+    } else if report.startup > 0.5 * (1.0 - simulated.efficiency) * makespan {
+        "the start, before anything is searched".to_owned()
     } else if report.reading_load >= BUSY {
         "reading of the queries, on rank 0".to_owned()
     } else if report.supermaster_load >= BUSY {

@@ -31,6 +31,8 @@ pub enum Kind {
     Load,
     /// Reading queries.
     Read,
+    /// Preparing queries: masks and statistics.
+    Prepare,
     /// Preliminary search of a task: a block in a partition.
     Search,
     /// Alignments with traceback.
@@ -51,9 +53,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Load,
         Kind::Read,
+        Kind::Prepare,
         Kind::Search,
         Kind::Align,
         Kind::Describe,
@@ -69,6 +72,7 @@ impl Kind {
         match self {
             Kind::Load => "load",
             Kind::Read => "read",
+            Kind::Prepare => "prepare",
             Kind::Search => "search",
             Kind::Align => "align",
             Kind::Describe => "describe",

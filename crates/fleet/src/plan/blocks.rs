@@ -73,12 +73,12 @@ impl Request {
         u32::try_from(tasks.div_ceil(blocks.max(1).into())).unwrap_or(u32::MAX).max(few)
     }
 
-    /// Residues of a block of queries: fewer than usual if there would not be enough tasks, in whole batches.
+    /// Residues of a block of queries: fewer than usual if several ranks would not have enough tasks, in whole batches.
     pub(super) fn block_residues(&self, workers: u32, groups: u32, partitions: u32) -> u64 {
         if let Some(wish) = self.wishes.block_residues {
             return wish;
         }
-        let Some(queries) = self.queries else { return BLOCK_RESIDUES };
+        let Some(queries) = self.queries.filter(|_| self.ranks > 1) else { return BLOCK_RESIDUES };
         let batch = self.batch_residues.max(1);
         let of_group = (ENOUGH_TASKS * u64::from(workers)).div_ceil(partitions.max(1).into());
         let batches = queries.residues / (u64::from(groups) * of_group).max(1) / batch;

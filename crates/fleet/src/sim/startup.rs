@@ -8,17 +8,18 @@ use super::machine::Machine;
 const FILES: f64 = 4.0;
 /// Bytes of the index that a host reads to find where partitions begin: pages, with what the system reads ahead.
 const INDEX_BYTES: f64 = 4e6;
-/// Steps in which all ranks agree that all went well so far (`together`), or are told something by the first.
-const AGREEMENTS: f64 = 14.0;
-/// Gathers in which all ranks get a part from each: where it runs, what it has, which host it shares.
-const GATHERS: f64 = 4.0;
+/// Steps in which all ranks are told something by the first, without a checkpoint.
+const TOLD: f64 = 4.0;
+/// Gathers in which all ranks get a part from each: where it runs, what it has, which host it shares; and in eleven of
+/// them, whether all went well so far.
+const GATHERS: f64 = 14.0;
 /// Bytes of a part of such a gather.
 const PART: f64 = 32.0;
 /// Seconds of a rank to take in a part of a gather.
 const PART_SECONDS: f64 = 100e-9;
-/// Bytes of queries that are counted a second; seen on one core of today: 0.9 to 1.4 GB/s.
+/// Bytes of queries that are counted a second, on one core of today; assumed.
 const COUNT_RATE: f64 = 1e9;
-/// How many times a host sends what it receives while the database goes round, in the mean of the trees and at most.
+/// How many times what it holds a host's link takes while the database goes round; assumed: not every tree is as busy.
 const RELAYS: f64 = 2.0;
 
 /// What there is to do.
@@ -76,7 +77,7 @@ impl Startup {
         let step = machine.latency + 2.0 * machine.message_cost;
         let tree = step * ranks.log2().ceil();
         let parts = ranks * (PART / machine.bandwidth + PART_SECONDS);
-        (2.0 * AGREEMENTS + GATHERS) * tree + GATHERS * parts
+        2.0 * (TOLD + GATHERS) * tree + GATHERS * parts
     }
 
     fn count(&self, machine: &Machine) -> f64 {

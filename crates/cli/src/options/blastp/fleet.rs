@@ -75,6 +75,18 @@ pub const FLEET: &[OptionSpec] = &[
     .default("dynamic")
     .within(Constraint::OneOf(&["dynamic", "length", "weight"])),
     OptionSpec::new(
+        "block_residues",
+        Kind::Integer,
+        Group::FLEETBLAST,
+        &[
+            "Residues of queries that are searched together, at least; whole batches of",
+            "BLAST+'s, whatever is said here",
+            "Default = 50000; fewer where many ranks would not have enough to do",
+        ],
+    )
+    .label("int_value")
+    .within(Constraint::AtLeast(1)),
+    OptionSpec::new(
         "segment_size",
         Kind::Integer,
         Group::FLEETBLAST,

@@ -1,0 +1,78 @@
+//! How many queries there are, looked up before the search.
+
+use std::io::BufRead;
+
+use fleetblast_fleet::payload::Weight;
+use fleetblast_seq::input;
+use memchr::memchr;
+
+use crate::plan::{Plan, Source};
+
+/// All queries of an input that can be read twice, with about the residues that are searched; `None` if there is no such
+/// input.
+pub fn count(plan: &Plan) -> Option<Weight> {
+    let Source::File(path) = &plan.query else { return None };
+    if !path.is_file() {
+        return None;
+    }
+    let (start, end) = plan
+        .query_range
+        .as_ref()
+        .map_or((0, u64::MAX), |range| (range.start as u64, range.end as u64));
+    count_records(input::open(path).ok()?, |residues| residues.min(end).saturating_sub(start))
+}
+
+/// Counts records, of whose residues only some are `searched`; `None` if the input cannot be read.
+fn count_records(mut input: impl BufRead, searched: impl Fn(u64) -> u64) -> Option<Weight> {
+    let mut total = Weight::default();
+    // Of the record so far; there may be one without definition line at the start.
+    let (mut residues, mut at_start, mut in_title) = (0, true, false);
+    loop {
+        let bytes = input.fill_buf().ok()?;
+        if bytes.is_empty() {
+            total.residues += searched(residues);
+            total.sequences += u64::from(total.sequences == 0 && residues > 0);
+            return Some(total);
+        }
+        if at_start && bytes[0] == b'>' {
+            total.residues += searched(residues);
+            total.sequences += 1 + u64::from(total.sequences == 0 && residues > 0);
+            (residues, in_title) = (0, true);
+        }
+        let line = memchr(b'\n', bytes);
+        let text = &bytes[..line.unwrap_or(bytes.len())];
+        if !in_title {
+            let carriage_return = u64::from(text.last() == Some(&b'\r'));
+            residues += text.len() as u64 - carriage_return;
+        }
+        let used = text.len() + usize::from(line.is_some());
+        at_start = line.is_some();
+        in_title &= !at_start;
+        input.consume(used);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn records_and_residues_are_counted_wherever_buffers_end() {
+        let whole = |residues| residues;
+        let text = b">a > b\nMKV\nLL\r\n\n>c\n>d\nAAAA";
+        for capacity in 1..40 {
+            let input = BufReader::with_capacity(capacity, &text[..]);
+            let want = Weight { sequences: 3, residues: 9 };
+            assert_eq!(count_records(input, whole), Some(want), "{capacity}");
+        }
+        let input = |text: &'static [u8]| BufReader::new(text);
+        let bare = Weight { sequences: 2, residues: 5 };
+        assert_eq!(count_records(input(b"MKV\n>a\nLL\n"), whole), Some(bare));
+        assert_eq!(count_records(input(b""), whole), Some(Weight::default()));
+        let part = |residues: u64| residues.min(3).saturating_sub(1);
+        let want = Weight { sequences: 2, residues: 3 };
+        assert_eq!(count_records(input(b">a\nMKVLL\n>b\nMK\n"), part), Some(want));
+    }
+}
