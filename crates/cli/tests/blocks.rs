@@ -85,7 +85,7 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
         assert!(output.status.success(), "{}", message(&output));
         blocks(&sandbox)
     };
-    let (batches, pairs, all) = (of("1"), of("10001"), of("1000000"));
+    let (batches, pairs, all) = (of("1"), of("15000"), of("1000000"));
     assert!((4..=5).contains(&batches), "{batches} batches of about 10,000 residues");
     assert_eq!((pairs, all), (batches.div_ceil(2), 1));
     sandbox.refused(&["-block_residues", "0"], 1, &["block_residues"]);
@@ -96,13 +96,10 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
 fn a_resumed_job_keeps_its_blocks() {
     let sandbox = Sandbox::new();
     sandbox.write("q.fa", queries());
-    let (report, _) = {
-        let output = sandbox.run(&[]);
-        (output.stdout.clone(), message(&output))
-    };
-    // Ends in order at once, or completes: it is told to end by a full disk.
-    let script = "ulimit -f 1; \"$@\"";
-    let kept = ["-checkpoint", "kept", "-out", "o", "-ranks", "1"];
+    let report = sandbox.run(&["-outfmt", "0"]).stdout;
+    // The job is noted, but what is kept of its first block does not fit.
+    let script = "ulimit -f 16; \"$@\"";
+    let kept = ["-outfmt", "0", "-checkpoint", "kept", "-out", "o", "-ranks", "1"];
     let first =
         sandbox.shell(script, &[&kept[..], &["-block_residues", "20000"]].concat()).output();
     assert!(!first.expect("the program runs").status.success());
@@ -110,9 +107,10 @@ fn a_resumed_job_keeps_its_blocks() {
     let other = sandbox.run(&[&kept[..], &["-resume", "-block_residues", "30000"]].concat());
     assert!(!other.status.success());
     assert!(message(&other).contains("20000 residues"), "{}", message(&other));
-    let kept = ["-checkpoint", "kept", "-out", "o", "-ranks", "4", "-resume", "-trace", "t.json"];
-    let resumed = sandbox.run(&kept);
+    let kept = ["-outfmt", "0", "-checkpoint", "kept", "-out", "o", "-ranks", "4"];
+    let resumed = sandbox.run(&[&kept[..], &["-resume", "-trace", "t.json"]].concat());
     assert!(resumed.status.success(), "{}", message(&resumed));
     assert_eq!(fs::read(sandbox.path("o")).expect("a report"), report);
-    assert_eq!(blocks(&sandbox), 3, "of 20,000 residues");
+    // Batches have a little more than 10,000 residues each, blocks two of them.
+    assert_eq!(blocks(&sandbox), 2, "of 20,000 residues");
 }

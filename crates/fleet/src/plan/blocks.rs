@@ -15,6 +15,9 @@ const MANY_TASKS: u64 = 64;
 /// Tasks of a worker in the whole job for the sake of which blocks are made smaller, when the database is cut as finely
 /// as it can be. Fewer, since a smaller block has the database read more often.
 const ENOUGH_TASKS: u64 = 32;
+/// Blocks of a group in the whole job for the sake of which they are made smaller: what is handed to groups are blocks, and
+/// in the end each group waits for half of one.
+const BLOCKS_OF_GROUP: u64 = 40;
 /// Residues of a block of queries: enough for the database to be read rarely.
 pub const BLOCK_RESIDUES: u64 = 50_000;
 /// Queries of a block, at most.
@@ -80,7 +83,8 @@ impl Request {
         }
         let Some(queries) = self.queries.filter(|_| self.ranks > 1) else { return BLOCK_RESIDUES };
         let batch = self.batch_residues.max(1);
-        let of_group = (ENOUGH_TASKS * u64::from(workers)).div_ceil(partitions.max(1).into());
+        let for_workers = (ENOUGH_TASKS * u64::from(workers)).div_ceil(partitions.max(1).into());
+        let of_group = for_workers.max(if groups > 1 { BLOCKS_OF_GROUP } else { 1 });
         let batches = queries.residues / (u64::from(groups) * of_group).max(1) / batch;
         batches.saturating_mul(batch).max(batch).min(BLOCK_RESIDUES)
     }

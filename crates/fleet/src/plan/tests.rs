@@ -136,6 +136,10 @@ fn blocks_are_smaller_where_tasks_would_be_few() {
     assert_eq!(block(32_768, residues(16_384 * 25_000)), 20_000, "whole batches");
     assert_eq!(block(32_768, residues(16_384 * 60_000)), BLOCK_RESIDUES);
     assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
+    let mut finer = request(32_768, 8 * GIB, GIB);
+    finer.queries = residues(256 * 40 * 30_000);
+    // However finely the database is cut: a group waits in the end for half a block.
+    assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
     let mut wish = request(32_768, 8 * GIB, GIB);
     wish.queries = residues(1_000_000);
     wish.wishes.block_residues = Some(123);
