@@ -19,8 +19,8 @@
 //!
 //! # Life of a block
 //! 1. The supermaster reads it from the input and hands it to a group.
-//! 2. The group's master prepares its queries and gives its tasks out; a worker gets the block's queries with its first task on it. Results are
-//!    absorbed as they come, and the rising cut goes to those who still search the block.
+//! 2. The group's master prepares its queries, then gives its tasks out; a worker gets the queries with its first task on
+//!    the block. Results are absorbed as they come, and the rising cut goes to those who still search the block.
 //! 3. When all partitions are in, *rounds*: for each partition in question the master asks a worker that holds it and has
 //!    the queries for more (alignments, then formatted pieces), until it can say how the block's output is laid out.
 //! 4. With a checkpoint, the output is made durable first.
