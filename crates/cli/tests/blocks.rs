@@ -85,7 +85,7 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
         assert!(output.status.success(), "{}", message(&output));
         blocks(&sandbox)
     };
-    let (batches, pairs, all) = (of("1"), of("15000"), of("1000000"));
+    let (batches, pairs, all) = (of("1"), of("20000"), of("1000000"));
     assert!((4..=5).contains(&batches), "{batches} batches of about 10,000 residues");
     assert_eq!((pairs, all), (batches.div_ceil(2), 1));
     sandbox.refused(&["-block_residues", "0"], 1, &["block_residues"]);
