@@ -88,7 +88,9 @@ fn blocks_are_as_large_as_wished_and_end_with_a_batch() {
     let (batches, pairs, all) = (of("1"), of("20000"), of("1000000"));
     assert!((4..=5).contains(&batches), "{batches} batches of about 10,000 residues");
     assert_eq!((pairs, all), (batches.div_ceil(2), 1));
-    sandbox.refused(&["-block_residues", "0"], 1, &["block_residues"]);
+    let refused = sandbox.run(&["-block_residues", "0"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", message(&refused));
+    assert!(message(&refused).contains("block_residues"), "{}", message(&refused));
 }
 
 /// What is kept of a job is kept by blocks: a run on other ranks has to cut the queries in the same way.
