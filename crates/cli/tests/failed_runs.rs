@@ -62,9 +62,7 @@ fn an_empty_file_is_left_where_blast_leaves_one() {
     let report = fixture.path().join("report");
     for (given, expected) in FAILURES {
         let mut programs = vec![fixture.ours()];
-        if fixture.oracle {
-            programs.push("blastp".into());
-        }
+        programs.extend(fixture.oracle.map(|oracle| oracle.program("blastp")));
         for program in programs {
             let output = fixture.run(&program, &line(given, &[]), &[]);
             assert!(!output.status.success(), "{program:?} {given}");

@@ -72,9 +72,9 @@ impl Checkpoint {
     /// The job that a directory keeps, if it keeps one.
     ///
     /// # Errors
-    /// [`Error::JobFile`], [`Error::Io`].
+    /// [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
     pub fn kept(root: &Path) -> Result<Option<Identity>, Error> {
-        Ok(Job::read(root)?.map(|job| job.identity))
+        Ok(Job::read(root, owner_in(root)?)?.map(|job| job.identity))
     }
 
     /// The run that began with [`open`](Self::open). If its number is above 1, [`Run::files`] has what earlier runs

@@ -233,7 +233,7 @@ impl<T: Transport> Driver<'_, T> {
         };
         let message = Outgoing::Supermaster(ToSupermaster::Advanced { blocks });
         let envelope = Envelope { from: Address::Master(*group), message };
-        self.transport.send(self.topology.supermaster, envelope)
+        self.transport.send(self.topology.supermaster, envelope, None)
     }
 
     fn now(&self) -> Time {

@@ -133,7 +133,7 @@ impl Tally {
 
     /// The supermaster is sent this by the master. What it knows then is not told any more: its rank may be gone after the
     /// last of these messages.
-    pub fn told(&mut self, message: &ToSupermaster) {
+    pub fn told(&mut self, message: &ToSupermaster<Bytes>) {
         match message {
             ToSupermaster::Finished { block, .. } => {
                 self.blocks.remove(block);

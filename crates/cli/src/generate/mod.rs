@@ -5,13 +5,12 @@ mod fish;
 mod man;
 mod zsh;
 
-use std::io::{self, Write};
-
-use crate::error::{CliError, exit, output_error};
+use crate::error::{CliError, exit};
 use crate::options::generate::GENERATE;
 use crate::options::parse::Given;
 use crate::options::spec::{Kind, OptionSpec, Program};
 use crate::options::values::Values;
+use crate::standard::print;
 
 /// Words that, typed as the first argument, need no command.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
@@ -40,7 +39,7 @@ pub fn run(given: &Given, programs: &[Program]) -> Result<(), CliError> {
             Some(name) => man::page(find(programs, &name)?),
         },
     };
-    io::stdout().write_all(made.as_bytes()).map_err(|error| output_error(&error))
+    print(&made)
 }
 
 fn lines<'a>(programs: impl Iterator<Item = &'a Program>) -> String {

@@ -36,6 +36,5 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     }
     fs::write(&out, page)
         .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))?;
-    let told = format!("{}: open it in a browser\n", out.display());
-    io::stdout().write_all(told.as_bytes()).map_err(|error| output_error(&error))
+    print(&format!("{}: open it in a browser\n", out.display()))
 }

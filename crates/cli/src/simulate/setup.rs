@@ -132,6 +132,7 @@ fn traced(options: &Values, path: &Path) -> Result<Setup, CliError> {
         ranks_per_host: machine.ranks_per_host,
         hosts: ranks.div_ceil(machine.ranks_per_host.max(1)),
         broadcast: ranks > machine.ranks_per_host,
+        stream: false,
         threads: run.threads,
         memory: machine.memory,
         // How many sequences there are is not recorded: enough for any partition.

@@ -135,6 +135,7 @@ impl Scale {
             ranks_per_host: machine.ranks_per_host,
             hosts: self.ranks.div_ceil(machine.ranks_per_host),
             broadcast: true,
+            stream: false,
             threads: machine.threads,
             memory: machine.memory,
             database,
