@@ -161,12 +161,12 @@ impl Bench {
 
     /// Both programs with the same arguments, but for standard error: of the first title BLAST+ tells three times.
     fn compare_files(&self, arguments: &[&str]) {
-        if !self.oracle {
-            return;
-        }
+        let Some(oracle) = self.oracle else { return };
+        let theirs = oracle.program("makeblastdb");
+        let theirs = [theirs.to_str().expect("a path of text")];
         let mut difference = String::new();
         for _ in 0..ATTEMPTS {
-            let (wanted_said, wanted) = self.make(&["makeblastdb"], arguments);
+            let (wanted_said, wanted) = self.make(&theirs, arguments);
             let (said, found) = self.make(&[OURS], arguments);
             difference = differences(&wanted, &found);
             if said[..2] != wanted_said[..2] {

@@ -327,7 +327,7 @@ impl Volume {
         if !title.iter().any(is_odd) {
             return;
         }
-        title.iter_mut().filter(|byte| is_odd(&**byte)).for_each(|byte| *byte = b'#');
+        title.iter_mut().filter(|byte| is_odd(byte)).for_each(|byte| *byte = b'#');
         if self.told.set(()).is_ok() {
             let path = self.file("hr");
             let what = "has bytes that are no printable ASCII, shown as #";

@@ -286,7 +286,7 @@ fn queries_without_statistics() {
 
 #[test]
 fn batches_without_statistics() {
-    if !common::oracle() {
+    if oracle().is_none() {
         return;
     }
     for (name, options) in

@@ -251,7 +251,9 @@ fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
     for (rank, view) in views.iter().enumerate() {
         seen_by.entry(*view).or_insert((rank, 0)).1 += 1;
     }
-    let mut items: BTreeMap<Item, Vec<((usize, usize), u128)>> = BTreeMap::new();
+    // Who read an item, and for how many ranks, with its sum.
+    type Read = ((usize, usize), u128);
+    let mut items: BTreeMap<Item, Vec<Read>> = BTreeMap::new();
     for (sums, view) in sums.iter().zip(views) {
         for (item, sum) in sums {
             items.entry(*item).or_default().push((seen_by[view], *sum));

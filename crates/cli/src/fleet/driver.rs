@@ -68,6 +68,9 @@ struct Slot<R, T> {
     exited: bool,
 }
 
+/// A work of the supermaster.
+type SupermasterTask = (Ticket, SupermasterWork<Bytes>);
+
 /// The roles of a rank.
 struct Driver<'a, T> {
     rank: Rank,
@@ -76,7 +79,7 @@ struct Driver<'a, T> {
     start: Instant,
     /// Messages between roles of this rank, and who wants to know when they are delivered.
     local: VecDeque<(Envelope, Option<Receipt>)>,
-    supermaster: Option<Slot<Supermaster<Bytes>, (Ticket, SupermasterWork<Bytes>)>>,
+    supermaster: Option<Slot<Supermaster<Bytes>, SupermasterTask>>,
     master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
     worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
     moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,

@@ -26,7 +26,7 @@ fn part_path(trace: &Path, rank: u32) -> PathBuf {
 pub fn create_part(trace: &Path, rank: u32) -> io::Result<File> {
     let path = part_path(trace, rank);
     match fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => File::create_new(path),
     }
 }

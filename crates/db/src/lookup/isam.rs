@@ -152,6 +152,9 @@ pub struct Strings<'a> {
     terms: u32,
 }
 
+/// A key and its OID.
+type Entry<'a> = (&'a [u8], u32);
+
 impl<'a> Strings<'a> {
     /// Takes the contents of both files.
     ///
@@ -226,7 +229,7 @@ impl<'a> Strings<'a> {
     ///
     /// # Errors
     /// [`Damage`] in these.
-    pub fn neighbours(&self, key: &[u8]) -> Result<[Option<(&'a [u8], u32)>; 2], Damage> {
+    pub fn neighbours(&self, key: &[u8]) -> Result<[Option<Entry<'a>>; 2], Damage> {
         let after = self.position(&key.to_ascii_lowercase());
         let entry = |at: usize| {
             let line = self.line(at);

@@ -55,6 +55,7 @@ fn driver<'a, T>(rank: u32, topology: &'a Topology, transport: &'a mut T) -> Dri
         recorder: Recorder::default(),
         traffic: Traffic::default(),
         watch: None,
+        tally: Tally::new(topology.groups.len()),
         end: None,
     }
 }
