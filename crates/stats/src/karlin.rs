@@ -150,9 +150,9 @@ mod tests {
             for _ in 0..2000 {
                 // Few kinds of residues, so that expected scores are of either sign.
                 let kinds: Vec<u8> = (0..=random(4)).map(|_| random(28) as u8).collect();
-                let residue = |_| kinds[random(kinds.len() as u64) as usize];
-                let length = (0..random(30)).map(|_| ()).collect::<Vec<_>>();
-                let residues: Vec<u8> = length.into_iter().map(residue).collect();
+                let length = random(30);
+                let residues: Vec<u8> =
+                    (0..length).map(|_| kinds[random(kinds.len() as u64) as usize]).collect();
                 let found = ungapped(&residues, &scores).is_some();
                 assert_eq!(has_ungapped(&residues, &scores), found, "{name} {residues:?}");
                 without += u32::from(!found);

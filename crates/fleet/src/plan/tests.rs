@@ -78,7 +78,9 @@ fn what_does_not_fit_is_refused_with_numbers() {
 fn what_does_not_fit_may_be_read_part_by_part() {
     let mut request = request(4, 2 * GIB, 40 * GIB);
     request.stream = true;
-    request.blocks = Some(3);
+    // Three blocks.
+    request.queries = residues(150_000);
+    request.wishes.block_residues = Some(50_000);
     let plan = plan(&request).unwrap();
     let buffers = plan.streamed.expect("it does not fit");
     assert_eq!((plan.shape.replicas, plan.shape.groups), (1, 1), "each part is read by one rank");

@@ -1,5 +1,6 @@
 //! What the supermaster says to whom.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use super::*;
@@ -225,13 +226,13 @@ fn the_file_is_closed_when_all_ends_are_written() {
     let part = |offset, length| (offset, Bytes::from(vec![1; length]));
     bench.event(end(24, 6));
     let first = SupermasterWork::Write(vec![part(24, 6)]);
-    assert_eq!(started(&bench), [first.clone()]);
+    assert_eq!(started(&bench), from_ref(&first));
     bench.event(end(10, 6));
     bench.event(end(30, 3));
-    assert_eq!(started(&bench), [first.clone()], "one work at a time");
+    assert_eq!(started(&bench), from_ref(&first), "one work at a time");
     bench.done(&first, SupermasterOutcome::Wrote);
     let second = SupermasterWork::Write(vec![part(10, 6), part(30, 3)]);
-    assert_eq!(started(&bench), [second.clone()], "nothing is closed before");
+    assert_eq!(started(&bench), from_ref(&second), "nothing is closed before");
     bench.done(&second, SupermasterOutcome::Wrote);
     assert_eq!(started(&bench), [SupermasterWork::Close { offset: 33 }]);
     bench.event(end(30, 1));
