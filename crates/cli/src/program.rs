@@ -94,6 +94,10 @@ const COMMANDS: [Command; 8] = [
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     memory::prepare();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if fleetblast_mpi::launched().is_some() {
+        // MPI belongs to the first thread, and settles in before there are others.
+        return ended(&arguments);
+    }
     // The stack of the first thread grows as it is used: where memory is limited that may fail at any place, by a signal.
     let thread = thread::Builder::new().name("main".to_owned());
     match thread.spawn(move || ended(&arguments)).map(JoinHandle::join) {

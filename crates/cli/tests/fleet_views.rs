@@ -163,6 +163,16 @@ fn another_database_under_the_same_name_ends_the_job() {
         views.change("db.phr", [at], *b"FG");
         let words = [&names, "different databases", "odd/db.phr has other definition lines"];
         views.refused(rank, odd, &partitions, DATABASE, &words);
+        // Each partition is held by one rank, so that another one reads it for the comparison only.
+        let alone = ["-groups", "1", "-replicas", "1", "-partitions", "3"];
+        views.refused(rank, odd, &alone, DATABASE, &words);
+        views.refused(
+            rank,
+            odd,
+            &[&alone[..], &["-loader", "broadcast"]].concat(),
+            DATABASE,
+            &words,
+        );
         // Of the same sizes and date.
         views.put("odd", 5, 40);
         views.refused(rank, odd, &partitions, DATABASE, &[&names, "odd/db.psq has other residues"]);

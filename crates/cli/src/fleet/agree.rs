@@ -9,15 +9,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_fleet::ids::{PartitionId, Rank};
+use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::topology::Topology;
 use fleetblast_mpi::World;
 use fleetblast_spool::{Difference, Identity};
 
 use super::Cut;
 use super::contents::{self, Contents, Item, Side, Sums};
-use super::identity;
 use super::together::{failure, tell, together};
+use super::{identity, layout};
 use crate::digest::Digest;
 use crate::error::{CliError, exit};
 use crate::plan::Plan;
@@ -67,7 +67,7 @@ impl Ranks<'_> {
     }
 
     /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
-    /// a checkpoint has to know. `once`: residues are read by one rank for all, which get them from there.
+    /// a checkpoint has to know.
     ///
     /// # Errors
     /// Silent where another rank tells it.
@@ -76,14 +76,13 @@ impl Ranks<'_> {
         plan: &Plan,
         target: &Target,
         cut: &Cut,
-        once: bool,
     ) -> Result<Contents, CliError> {
         let views = self.views(target)?;
         let is_shared = views.iter().all(|&view| view == 0);
         if !target.is_on_disk() || is_shared && plan.fleet.checkpoint.is_none() {
             return Ok(Contents::default());
         }
-        let share = share(&cut.topology, &views, self.world.rank(), once);
+        let share = share(&cut.topology, &views, self.world.rank());
         let own = together(self.world, contents::read(plan, target, cut, share))?;
         let mut lengths = Digest::default();
         lengths.add(&cut.partitions);
@@ -165,14 +164,16 @@ impl Ranks<'_> {
     /// For each rank a number of what it sees: ranks with the same number see the same files.
     fn views(&self, target: &Target) -> Result<Vec<u32>, CliError> {
         let mut seen = Digest::default();
-        seen.add(&self.world.host());
+        // Hosts give what they mount from elsewhere devices of their own.
+        let remote = layout::is_remote(&target.searched);
+        seen.add(&(!remote).then(|| self.world.host()));
         for volume in 0..target.searched.volume_count() {
             for file in [VolumeFile::Index, VolumeFile::Sequences, VolumeFile::Headers] {
                 let path = target.searched.volume_file(volume, file);
                 let data = path.and_then(|path| fs::metadata(path).ok());
                 seen.add(&data.map(|data| {
                     let times = (data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec());
-                    (data.dev(), data.ino(), data.size(), times)
+                    ((!remote).then(|| data.dev()), data.ino(), data.size(), times)
                 }));
             }
         }
@@ -203,24 +204,27 @@ fn file_name(target: &Target, volume: usize, file: VolumeFile) -> String {
     path.map(|path| path.display().to_string()).unwrap_or_default()
 }
 
-/// What a rank reads, so that everything that ranks with one view hold is read by one of these. `once`: of all ranks, where it
-/// is about residues.
-fn share(topology: &Topology, views: &[u32], me: usize, once: bool) -> Vec<(PartitionId, Side)> {
-    let mut holders = vec![Vec::new(); topology.partitions as usize];
+/// What a rank reads. Of those who hold a partition one reads it for each view. Where they all have the same, one of another view
+/// does, too, if there is one: what nobody else reads would be compared with nothing.
+fn share(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, Side)> {
+    let mut holders = vec![BTreeMap::<u32, Vec<usize>>::new(); topology.partitions as usize];
     for place in &topology.workers {
+        let rank = place.rank.index();
         for partition in &place.partitions {
-            holders[partition.index()].push(place.rank);
+            holders[partition.index()].entry(views[rank]).or_default().push(rank);
         }
     }
     let mut own = Vec::new();
     for (number, holders) in holders.iter().enumerate() {
-        for side in Side::ALL {
-            let anywhere = once && side == Side::Residues;
-            let with_me = |rank: &&Rank| anywhere || views[rank.index()] == views[me];
-            let with_me: Vec<_> = holders.iter().filter(with_me).collect();
-            if !with_me.is_empty() && with_me[number % with_me.len()].index() == me {
-                own.push((PartitionId(number as u32), side));
-            }
+        let mut readers: Vec<usize> =
+            holders.values().map(|ranks| ranks[number % ranks.len()]).collect();
+        if let [only] = readers[..] {
+            let others: Vec<usize> =
+                (0..views.len()).filter(|&rank| views[rank] != views[only]).collect();
+            readers.extend(others.get(number % others.len().max(1)));
+        }
+        if readers.contains(&me) {
+            own.extend(Side::ALL.map(|side| (PartitionId(number as u32), side)));
         }
     }
     own
@@ -264,6 +268,8 @@ fn odd_sum(sums: &[Sums], views: &[u32]) -> Option<(Pair, Item)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use fleetblast_fleet::topology::Shape;
 
     use super::*;
@@ -284,35 +290,34 @@ mod tests {
         assert_eq!(odd(&[8, 7, 9, 7, 6]), pair(0, 1));
     }
 
-    /// Four ranks, of which each replica has a partition of two.
-    fn topology() -> Topology {
-        let shape = Shape { ranks: 4, groups: 1, replicas: 2, partitions: 2, dedicated: false };
-        Topology::new(shape)
-    }
-
     #[test]
-    fn each_view_is_read_once() {
-        let topology = topology();
-        for (views, once) in [([0, 0, 0, 0], false), ([0, 1, 0, 1], false), ([0, 1, 2, 3], true)] {
-            let mut read: BTreeMap<(PartitionId, Side, Option<u32>), usize> = BTreeMap::new();
-            for (rank, &view) in views.iter().enumerate() {
-                for (partition, side) in share(&topology, &views, rank, once) {
-                    let worker = topology.worker_on(Rank(rank as u32)).expect("a worker");
-                    assert!(topology.held(worker).contains(&partition), "only what it holds");
-                    let view = (!once || side == Side::Headers).then_some(view);
-                    *read.entry((partition, side, view)).or_default() += 1;
+    fn each_view_is_read_once_and_nothing_by_one_view_only() {
+        for replicas in [1, 2] {
+            let shape = Shape { ranks: 4, groups: 1, replicas, partitions: 4, dedicated: false };
+            let topology = Topology::new(shape);
+            for views in [[0, 0, 0, 0], [0, 1, 0, 1], [0, 1, 2, 3], [0, 0, 0, 1]] {
+                let mut read: BTreeMap<(PartitionId, Side), Vec<u32>> = BTreeMap::new();
+                for (rank, &view) in views.iter().enumerate() {
+                    for item in share(&topology, &views, rank) {
+                        read.entry(item).or_default().push(view);
+                    }
+                }
+                assert_eq!(read.len(), 8, "both sides of all partitions");
+                let mut held: BTreeMap<PartitionId, BTreeSet<u32>> = BTreeMap::new();
+                for place in &topology.workers {
+                    for &partition in &place.partitions {
+                        held.entry(partition).or_default().insert(views[place.rank.index()]);
+                    }
+                }
+                for ((partition, _), mut by) in read {
+                    by.sort_unstable();
+                    let distinct: BTreeSet<u32> = by.iter().copied().collect();
+                    assert_eq!(by.len(), distinct.len(), "{views:?}: each view once");
+                    assert!(held[&partition].is_subset(&distinct), "{views:?}");
+                    let several = views.iter().any(|&view| view != views[0]);
+                    assert_eq!(distinct.len() > 1, several, "{views:?}: something to compare with");
                 }
             }
-            let mut wanted = BTreeMap::new();
-            for place in &topology.workers {
-                for &partition in &place.partitions {
-                    let view = views[place.rank.index()];
-                    let everywhere = (!once).then_some(view);
-                    wanted.insert((partition, Side::Residues, everywhere), 1);
-                    wanted.insert((partition, Side::Headers, Some(view)), 1);
-                }
-            }
-            assert_eq!(read, wanted, "{views:?}");
         }
     }
 

@@ -59,8 +59,8 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
         return together(&world, printed);
     }
     let choice = together(&world, layout::loading(plan, &target, &layout))?;
-    let (cut, once) = (Cut::new(&target, &layout), choice.method == Method::Broadcast);
-    let contents = ranks.agree_on_contents(plan, &target, &cut, once)?;
+    let cut = Cut::new(&target, &layout);
+    let contents = ranks.agree_on_contents(plan, &target, &cut)?;
     let is_first = world.rank() == 0;
     let ends = if is_first { Ends::open(plan, &target, &contents, &layout) } else { Ok(None) };
     let (ends, checkpoint) = together(&world, ends)?.unzip();
