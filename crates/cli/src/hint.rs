@@ -47,7 +47,8 @@ pub fn after_error(db: &str, mut error: CliError) -> CliError {
     error
 }
 
-fn somebody_reads() -> bool {
+/// Whether messages go to a person.
+pub(crate) fn somebody_reads() -> bool {
     io::stderr().is_terminal() && speaks_for_all()
 }
 

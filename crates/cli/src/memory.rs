@@ -92,11 +92,29 @@ pub fn prepare() {
     if reserve != libc::MAP_FAILED {
         RESERVED.store(reserve, Ordering::Relaxed);
     }
+    if is_limited() {
+        let handler = on_abort as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // SAFETY: the handler does nothing but what the end for want of memory does anywhere, and does not return.
+        unsafe { libc::signal(libc::SIGABRT, handler) };
+    }
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         hook(info);
         usual(info);
     }));
+}
+
+/// Whether the process may have less memory than there is.
+fn is_limited() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: it writes a limit to where there is room for one.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY
+}
+
+/// The C library aborts where it has no memory for itself, as when a thread starts.
+extern "C" fn on_abort(_: libc::c_int) {
+    end(format_args!("the C library has no room for its own"));
 }
 
 /// Has something done before the process ends for want of memory. It must not wait for a lock.

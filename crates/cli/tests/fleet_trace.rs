@@ -19,7 +19,7 @@ rank 0 master | merge block 0 partition 1 | block,bytes,partition
 rank 0 master | merge block 0 | block,bytes,round
 rank 0 master | merge block 0 | block,round
 rank 0 master | prepare block 0 | block
-rank 0 output | write block 0 | block,bytes,stretches
+rank 0 output | send block 0 | block,bytes
 rank 0 search | align block 0 | block,hits,partitions
 rank 0 search | format block 0 | block,bytes,hits,partitions
 rank 0 search | load | 
@@ -27,7 +27,8 @@ rank 0 search | search block 0 partition 0 | block,bytes,hits,loaded_bytes,parti
 rank 0 search | search block 0 partition 1 | block,bytes,hits,loaded_bytes,partition,queries,residues
 rank 0 supermaster | read block 0 | block,bytes,queries,residues
 rank 0 supermaster | read block 1 | block
-rank 0 supermaster | write | ";
+rank 0 supermaster | write | 
+rank 0 supermaster | write | bytes,stretches";
 
 fn fleetblast(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));

@@ -26,7 +26,9 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
 
 /// Lines on standard error, but for warnings of something else.
 fn messages(said: &str) -> usize {
-    said.lines().filter(|line| !line.starts_with("Warning: ")).count()
+    // The C library tells in a line of its own what it had no memory for.
+    let other = ["Warning: ", "Fatal glibc error: "];
+    said.lines().filter(|line| !other.iter().any(|start| line.starts_with(start))).count()
 }
 
 /// The least memory, in kilobytes, with which the system can load the program: below, it says so itself, or kills it.
@@ -54,6 +56,11 @@ fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> u
                 assert_eq!(messages(&said), 1, "{place}");
                 assert!(said.contains("emory"), "{place}");
                 // A table that is mapped takes far more than all else.
+                let step = STEP.max(kilobytes / 25);
+                (failures, successes, kilobytes) = (failures + 1, 0, kilobytes + step);
+            }
+            // BLAST+'s way where an index of version 5 cannot be mapped.
+            Some(1) if said.contains("mdb_env_open: Cannot allocate memory") => {
                 let step = STEP.max(kilobytes / 25);
                 (failures, successes, kilobytes) = (failures + 1, 0, kilobytes + step);
             }
@@ -133,7 +140,8 @@ fn databases() {
 fn few_threads() {
     let sandbox = Sandbox::new();
     let expected = sandbox.run(&[]).stdout;
-    let mode = fs::Permissions::from_mode(0o755);
+    // Ranks make a report for standard output in a file here first.
+    let mode = fs::Permissions::from_mode(0o777);
     fs::set_permissions(sandbox.path(""), mode).expect("permissions");
     fs::copy(env!("CARGO_BIN_EXE_fleetblast"), sandbox.path("program")).expect("a copy");
     let (mut failures, mut successes) = (0, 0);

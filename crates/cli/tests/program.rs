@@ -94,11 +94,18 @@ fn links_are_known_by_their_names() {
 fn an_option_that_is_a_typing_error_is_guessed_after_blasts_message() {
     let output = run(&["blastp", "-evalu", "1"]);
     assert_eq!(output.status.code(), Some(1));
-    let expected =
-        "(CArgException::eInvalidArg) Unknown argument: \"evalu\"\nDid you mean -evalue?\n";
-    assert!(text(&output.stderr).ends_with(expected), "{}", text(&output.stderr));
-    let output = run(&["blastp", "-zzz", "1"]);
-    assert!(text(&output.stderr).ends_with("Unknown argument: \"zzz\"\n"));
+    // What programs read is BLAST+'s.
+    let message = "(CArgException::eInvalidArg) Unknown argument: \"evalu\"";
+    assert!(text(&output.stderr).ends_with(&format!("{message}\n")), "{}", text(&output.stderr));
+    let on_terminal = |option: &str| {
+        let line = format!("{} blastp {option} 1", env!("CARGO_BIN_EXE_fleetblast"));
+        let output = Command::new("script").args(["-qec", &line, "/dev/null"]).output();
+        let shown = output.expect("script, which Debian's bsdutils brings").stdout;
+        String::from_utf8_lossy(&shown).replace('\r', "")
+    };
+    let shown = on_terminal("-evalu");
+    assert!(shown.ends_with(&format!("{message}\nDid you mean -evalue?\n")), "{shown}");
+    assert!(on_terminal("-zzz").ends_with("Unknown argument: \"zzz\"\n"));
 }
 
 #[test]

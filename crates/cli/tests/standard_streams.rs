@@ -32,9 +32,9 @@ fn what_cannot_be_written_to_a_closed_output_is_an_error() {
         "blastdbcmd -db db -entry all",
         "dbcheck -db db",
         "doctor -db db -seconds 1",
-        "simulate -ranks 2 -queries 2",
+        "simulate -ranks 64 -queries 2",
         "-version",
-        "",
+        "-help",
     ] {
         lines.push(line.to_owned());
     }

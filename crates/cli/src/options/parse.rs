@@ -9,6 +9,7 @@ use super::number::{self, ConvertError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
 use crate::error::{CliError, exit};
+use crate::hint::somebody_reads;
 
 /// Value of an option that was given.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,13 +63,13 @@ impl Failure {
         Self { code, message: message.into(), cause: None, meant: None }
     }
 
-    /// With the usage text before it, as BLAST+ prints it, and what may have been meant after it.
+    /// With the usage text before it, as BLAST+ prints it; people read after it what may have been meant.
     fn report(self, program: &Program, name: Name) -> CliError {
         let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
         let rule = "=".repeat(72);
         let usage = usage::brief(program, name);
-        let meant = meant.filter(|_| name == Name::FleetBlast);
+        let meant = meant.filter(|_| name == Name::FleetBlast && somebody_reads());
         let meant = meant.map_or(String::new(), |meant| format!("\nDid you mean -{meant}?"));
         let message = format!(
             "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}"
