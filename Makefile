@@ -159,6 +159,7 @@ bench-load: tools
 ## lint: format, clippy and documentation, warnings are errors
 lint:
 	$(CARGO) fmt --all --check
+	scripts/check-rules.sh
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(if $(MPI),$(CARGO) clippy --locked --workspace $(ALL_MPI) --all-targets -- -D warnings)
 	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir $(TARGET)

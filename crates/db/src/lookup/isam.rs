@@ -25,6 +25,7 @@ const NO_OID: &str = "a key without an OID";
 struct Header {
     kind: u32,
     terms: u32,
+    samples: u32,
     page: u32,
 }
 
@@ -41,7 +42,7 @@ impl Header {
         if word(2) as usize != data.len() {
             return damage(8, "the data file has another length");
         }
-        Ok(Self { kind: word(1), terms: word(3), page: word(5) })
+        Ok(Self { kind: word(1), terms: word(3), samples: word(4), page: word(5) })
     }
 }
 
@@ -150,6 +151,8 @@ pub struct Strings<'a> {
     data: &'a [u8],
     page: usize,
     terms: u32,
+    /// Keys in the index itself, one of each page.
+    samples: u32,
 }
 
 /// A key and its OID.
@@ -163,7 +166,10 @@ impl<'a> Strings<'a> {
     pub fn open(index: &'a [u8], data: &'a [u8]) -> Result<Self, Damage> {
         let header = Header::read(index, data)?;
         match header.kind {
-            TEXTS => Ok(Self { data, page: header.page.max(1) as usize, terms: header.terms }),
+            TEXTS => {
+                let Header { terms, samples, .. } = header;
+                Ok(Self { data, page: header.page.max(1) as usize, terms, samples })
+            }
             _ => Err(Damage { at: 4, problem: "not a string ISAM index" }),
         }
     }
@@ -204,7 +210,8 @@ impl<'a> Strings<'a> {
         low
     }
 
-    /// Checks that there are as many keys as the index states, and that they ascend.
+    /// Checks that there are as many keys as the index states, that they ascend, and that its pages are as many as it states:
+    /// it would be looked up in the wrong places.
     ///
     /// # Errors
     /// [`Damage`] where they do not.
@@ -219,10 +226,14 @@ impl<'a> Strings<'a> {
             (count, last) = (count + u32::from(!line.is_empty()), key);
             at += line.len() + 1;
         }
-        match count == self.terms {
-            true => Ok(()),
-            false => Err(Damage { at: 0, problem: "another number of keys than the index states" }),
+        if count != self.terms {
+            return Err(Damage { at: 0, problem: "another number of keys than the index states" });
         }
+        let pages = (self.terms as usize).div_ceil(self.page);
+        if pages != self.samples as usize {
+            return Err(Damage { at: 0, problem: "another number of pages than the index states" });
+        }
+        Ok(())
     }
 
     /// The keys before and after a key that is not there, with their OIDs; the keys ascend.
