@@ -160,8 +160,8 @@ bench-load: tools
 lint:
 	$(CARGO) fmt --all --check
 	scripts/check-rules.sh
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(if $(MPI),$(CARGO) clippy --locked --workspace $(ALL_MPI) --all-targets -- -D warnings)
+	$(CARGO) clippy --locked --workspace $(ALL_MPI) --all-targets -- -D warnings
+	$(if $(MPI),$(CARGO) clippy --locked -p fleetblast-cli -- -D warnings)
 	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir $(TARGET)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps
 
