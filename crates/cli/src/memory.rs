@@ -2,7 +2,7 @@
 //!
 //! The library's way is to abort where memory ran out, and to panic where a thread cannot be started or cannot have its
 //! stack for signals; neither lets a caller do anything about it. So memory is asked for through [`Telling`], and panics
-//! for want of a thread end here, too ([`hook`]). Both happen anywhere, under any lock: what is done then takes no lock
+//! for want of a thread end here, too. Both happen anywhere, under any lock: what is done then takes no lock
 //! that it would have to wait for. An allocator knows nothing but what is static: hence the statics here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
