@@ -180,8 +180,9 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
 
 /// The same with a search that is interrupted and resumed.
 fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome) -> Result<bool> {
+    let tested = session.options.tested.within(&case.environment);
     let searches = Searches {
-        tested: &session.options.tested,
+        tested: &tested,
         spread: session.options.spread,
         cwd: &session.fixtures.dir,
         dir: session.resume_dir.join(number.to_string()),
