@@ -1,7 +1,8 @@
 //! Whether all ranks do the same: before anything is written they compare builds, options, and what they see of the database.
 //!
-//! A file that ranks of one host see as the same (device, inode, size, times) is read for its fingerprint by one of them, and
-//! only what they are going to search of it. If that holds for all ranks of the job there is nothing to compare.
+//! Ranks that see the same files (host, device, inode, size, times; on a network file system without host and device) have one
+//! view. What those of a view are going to search is read for its fingerprint by one of them, and what only they would read by one
+//! of another view, too. If all ranks of the job have one view there is nothing to compare.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
