@@ -61,7 +61,7 @@ test-programs:
 	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI")
 
 test-units:
-	$(CARGO) test --locked --workspace $(ALL_MPI)
+	FLEETBLAST_SAMPLE=$(SAMPLE) $(CARGO) test --locked --workspace $(ALL_MPI)
 
 # One part of the sample for each way to search; all parts meet in the first.
 TESTED = $(TARGET)/debug/difftest
@@ -109,7 +109,7 @@ difftest-resume: tools
 ## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:
 	crates/mpi/tests/run.sh
-	$(if $(MPI),$(CARGO) test --locked -p fleetblast-cli --features mpi --test broadcast --test fleet_views --test fleet_bad_query,@echo "NOT TESTED: processes; this build is without MPI")
+	$(if $(MPI),$(CARGO) test --locked --workspace $(ALL_MPI) --test black_box -- broadcast:: fleet_views:: fleet_bad_query::,@echo "NOT TESTED: processes; this build is without MPI")
 
 ## test-netlab: five hosts in network namespaces; one that vanishes, slow links, loading together (root; setup.sh netlab)
 test-netlab: build

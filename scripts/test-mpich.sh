@@ -16,7 +16,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}/mpi-mpich")
 with_mpich() {
     CARGO_TARGET_DIR=$target MPICC=mpicc.mpich MPIRUN=mpiexec.mpich "$@"
 }
-with_mpich cargo test --locked -p fleetblast-cli --features mpi --test broadcast
+with_mpich cargo test --locked -p fleetblast-cli --features mpi --test black_box broadcast::
 program=$target/debug/fleetblast
 ldd "$program" | grep -q libmpich || { echo "test-mpich: $program is not linked with MPICH" >&2; exit 1; }
 MPIRUN=mpiexec.mpich cargo run --locked -p fleetblast-difftest -- \

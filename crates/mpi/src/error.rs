@@ -97,23 +97,6 @@ pub enum MpiError {
         /// The user's choice.
         choice: String,
     },
-    /// A file ends too early.
-    #[error(
-        "rank {rank}: {}: ends at byte {end}, but bytes {offset} to {} are needed: \
-         the file is incomplete or was changed", path.display(), offset.saturating_add(*length)
-    )]
-    Truncated {
-        /// The rank in the communicator of the file.
-        rank: usize,
-        /// The file.
-        path: PathBuf,
-        /// First byte wanted.
-        offset: u64,
-        /// Bytes wanted.
-        length: u64,
-        /// First byte that is not there.
-        end: u64,
-    },
     /// Pieces of one write overlap: which bytes the file would hold is undefined.
     #[error("rank {rank}: {}: two pieces to be written overlap at byte {offset}", path.display())]
     Overlap {

@@ -9,7 +9,7 @@
 //! | `Comm` | groups, barrier, broadcast, gathering | communicators |
 //! | `Mailbox` | messages in order, of any length | `MPI_Isend`, `MPI_Improbe`, `MPI_Imrecv` |
 //! | `SharedFill`, `SharedBytes` | one copy of bytes on each host | files in memory |
-//! | `ParallelFile` | reading and writing at positions, alone or together | MPI-IO |
+//! | `ParallelFile` | writing at positions, alone or together | MPI-IO |
 //!
 //! All but the first line needs the cargo feature `mpi`, and with it an MPI library. Without it,
 //! [`Launch::refuse_without_mpi`] tells a user who starts several processes that this cannot work.

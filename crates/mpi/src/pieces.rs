@@ -8,12 +8,8 @@ pub(crate) const PIECE_BYTES: usize = 512 << 20;
 /// The ranges of at most `limit` bytes that `length` bytes are handled in; one empty range for none.
 pub(crate) fn pieces(length: usize, limit: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let limit = limit.max(1);
-    (0..count(length, limit)).map(move |n| n * limit..length.min((n + 1) * limit))
-}
-
-/// How many they are.
-pub(crate) fn count(length: usize, limit: usize) -> usize {
-    length.div_ceil(limit.max(1)).max(1)
+    let count = length.div_ceil(limit).max(1);
+    (0..count).map(move |n| n * limit..length.min((n + 1) * limit))
 }
 
 #[cfg(test)]

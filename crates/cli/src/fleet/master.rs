@@ -83,6 +83,7 @@ impl<'a> MasterWorks<'a> {
     ) -> Result<MasterOutcome<Bytes>, CliError> {
         let job = self.job;
         let queries = self.pool.install(|| job.prepare(queries))?;
+        // From what the workers get, and as they do: no rank can have other queries than the rest.
         let prepared = job.block(&queries)?;
         let merger =
             Merger::new(&prepared.prepared, &prepared.batches, &job.plan.params, job.totals());

@@ -68,7 +68,7 @@ use crate::error::{CliError, exit};
 use crate::messages::warn;
 use crate::plan::{Plan, Target as Out};
 use crate::run::RANGES_PER_THREAD;
-use crate::run::output::Output;
+use crate::run::output::{Output, Unpublished};
 use crate::run::queries::Queries;
 use crate::run::scan::Scan;
 use crate::run::subjects::Target;
@@ -297,6 +297,11 @@ impl<'a> Common<'a> {
         }
     }
 
+    /// What is to be removed when the job ends early.
+    fn unpublished(&self) -> Unpublished {
+        Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() }
+    }
+
     /// A rank, for people.
     fn place(&self, rank: Rank) -> String {
         match self.hosts.get(rank.index()) {
@@ -320,7 +325,7 @@ impl<'a> Common<'a> {
         let failed = |end| {
             self.job.halt.set();
             if let Err(error) = self.verdict(end) {
-                vigil::end_late(error, &self.path);
+                vigil::end_late(error, self.unpublished());
             }
         };
         let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;

@@ -7,8 +7,6 @@
 //! comes between the two: a group has one write under way at a time, in which every worker takes part; a rank without its
 //! bytes does not come, but fails, which ends the job; and a job ends in order only when no write is under way.
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -24,12 +22,13 @@ use super::Common;
 use super::transport::{Assembled, Happening};
 use crate::error::{CliError, exit};
 use crate::messages::complain;
+use crate::run::output::Unpublished;
 
 /// The output as this rank's group has it open.
 pub struct GroupFile {
     comm: Comm,
     file: ParallelFile,
-    path: PathBuf,
+    report: Unpublished,
     together: bool,
     /// With the supermaster, how long a collective write may last.
     limit: Option<Duration>,
@@ -60,7 +59,7 @@ impl GroupFile {
         Ok(Some(GroupFile {
             comm,
             file,
-            path: common.path.clone(),
+            report: common.unpublished(),
             together: config.strategy == Strategy::Collective,
             limit: beat.map(|beat| Duration::from_nanos(beat.limit.0)),
             sender,
@@ -92,7 +91,7 @@ impl GroupFile {
             return Ok(None);
         }
         let Some((_, assembled)) = self.waiting.take() else { return Ok(None) };
-        let _guard = self.limit.map(|limit| guard(limit, self.path.clone()));
+        let _guard = self.limit.map(|limit| guard(limit, self.report.clone()));
         let written = self.file.write_scattered_all(&pieces(&assembled));
         Ok(told(assembled, written))
     }
@@ -144,24 +143,23 @@ fn failure(error: MpiError) -> CliError {
 
 /// Ends the process, and so the job, unless the sender is dropped in time. A rank that dies amid a collective write leaves
 /// the others in it. Elsewhere the supermaster misses them after a while; but if it is one of them, its driver cannot look.
-fn guard(limit: Duration, path: PathBuf) -> Sender<()> {
+fn guard(limit: Duration, report: Unpublished) -> Sender<()> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            end_late(limit, &path);
+            end_late(limit, &report);
         }
     });
     sender
 }
 
-fn end_late(limit: Duration, path: &Path) -> ! {
+fn end_late(limit: Duration, report: &Unpublished) -> ! {
     complain(&format!(
         "{}: a collective write has lasted longer than {} s: a rank of the group of rank 0 does not come, or the file \
          system stands still",
-        path.display(),
+        report.part.display(),
         limit.as_secs()
     ));
-    // Best effort: the unfinished report.
-    let _ = fs::remove_file(path);
+    report.give_up();
     process::exit(i32::from(Failure::SILENCE))
 }

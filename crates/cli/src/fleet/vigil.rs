@@ -1,6 +1,5 @@
 //! Beside the search: signs of life in the checkpoint, and signals that tell a job to end soon.
 
-use std::fs;
 use std::path::Path;
 use std::process;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -17,6 +16,7 @@ use super::transport::Happening;
 use crate::error::{CliError, exit};
 use crate::messages::complain;
 use crate::run::interrupt;
+use crate::run::output::Unpublished;
 
 /// Time between signs of life.
 pub const PULSE: Duration = Duration::from_secs(10);
@@ -98,16 +98,14 @@ pub fn watch<'s, 'a: 's>(
 
 /// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a
 /// file system, say. Nothing is done for who has nothing to tell, since another rank of this process has.
-pub fn end_late(error: CliError, report: &Path) {
+pub fn end_late(error: CliError, report: Unpublished) {
     if error.message.is_empty() {
         return;
     }
-    let report = report.to_owned();
     thread::spawn(move || {
         thread::sleep(LAST_WORKS);
         complain(&error.message);
-        // Best effort: whoever else would remove it waits for these threads.
-        let _ = fs::remove_file(report);
+        report.give_up();
         process::exit(i32::from(error.exit_code));
     });
 }

@@ -31,10 +31,11 @@ const OPTIONS: &[OptionSpec] = &[
         Group::TOP,
         &[
             "Print a table of 4,096, 32,768 and 131,072 ranks, by dynamic and static",
-            "schedules, on both machines unless one is named. Takes minutes a line",
+            "schedules, on both machines unless one is named; with -ranks, of that many",
+            "only. Takes minutes a line",
         ],
     )
-    .excludes(&["trace", "ranks", "schedule", "groups", "replicas", "partitions", "failures"]),
+    .excludes(&["trace", "schedule", "groups", "replicas", "partitions", "failures"]),
     OptionSpec::new(
         "json",
         Kind::OutputFile,

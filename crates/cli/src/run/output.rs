@@ -137,6 +137,24 @@ pub fn leave_empty(target: &Target) {
     }
 }
 
+/// A report that is being written, for whoever ends a job whose threads hang: those who would look after it no longer do.
+#[derive(Clone, Debug)]
+pub struct Unpublished {
+    /// Where it is written.
+    pub part: PathBuf,
+    /// What it is to be called in the end.
+    pub out: Target,
+}
+
+impl Unpublished {
+    /// Removes what is written, and leaves an empty file if none was there.
+    pub fn give_up(&self) {
+        // Best effort: the error that led here is what the user is told.
+        let _ = fs::remove_file(&self.part);
+        leave_empty(&self.out);
+    }
+}
+
 /// Opens a file for a report, and tells what to call it in the end unless that is its name already.
 fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> {
     let direct = || File::options().write(true).create(true).truncate(true).open(path);

@@ -28,6 +28,7 @@ pub struct Line {
 /// A job that does not complete.
 pub fn table(options: &Values) -> Result<Vec<Line>, CliError> {
     let mut lines = Vec::new();
+    let ranks = options.integer("ranks").map_or(RANKS.to_vec(), |ranks| vec![ranks]);
     for kind in setup::kinds(options) {
         print(&format!(
             "{}\n{:>8}  {:<9}{:>16}{:>12}{:>9}{:>9}  limit\n",
@@ -40,7 +41,7 @@ pub fn table(options: &Values) -> Result<Vec<Line>, CliError> {
             "dynamic"
         ))?;
         let first = lines.len();
-        for ranks in RANKS {
+        for &ranks in &ranks {
             let dynamic = lines.len();
             for schedule in SCHEDULES {
                 let scale = scale(options, kind, ranks, schedule);

@@ -12,12 +12,16 @@ const TASKS_PER_WORKER: u32 = 4;
 /// Tasks of a worker in the whole job for the sake of which the database is cut finer: in the end each waits for half a
 /// task.
 const MANY_TASKS: u64 = 64;
+/// The same as long as partitions stay large: a block of queries that takes a group long would have it end after the others.
+const FINE_TASKS: u64 = 256;
+/// Residues of a large partition: searching a small block of queries in it takes seconds.
+const LARGE_RESIDUES: u64 = 8 << 20;
 /// Tasks of a worker in the whole job for the sake of which blocks are made smaller, when the database is cut as finely
 /// as it can be. Fewer, since a smaller block has the database read more often.
 const ENOUGH_TASKS: u64 = 32;
 /// Blocks of a group in the whole job for the sake of which they are made smaller: what is handed to groups are blocks, and
 /// in the end each group waits for half of one.
-const BLOCKS_OF_GROUP: u64 = 40;
+const BLOCKS_OF_GROUP: u64 = 80;
 /// Residues of a block of queries: enough for the database to be read rarely.
 pub const BLOCK_RESIDUES: u64 = 50_000;
 /// Queries of a block, at most.
@@ -72,8 +76,10 @@ impl Request {
     ) -> u32 {
         let few = PARTITIONS_PER_WORKER * workers.div_ceil(replicas);
         let (Some(blocks), None) = (blocks, self.wishes.partitions) else { return u32::MAX };
-        let tasks = MANY_TASKS * u64::from(workers) * u64::from(groups);
-        u32::try_from(tasks.div_ceil(blocks.max(1).into())).unwrap_or(u32::MAX).max(few)
+        let workers = u64::from(workers) * u64::from(groups);
+        let cut = |tasks: u64| (tasks * workers).div_ceil(blocks.max(1).into());
+        let fine = cut(FINE_TASKS).min(self.database.residues / LARGE_RESIDUES);
+        u32::try_from(cut(MANY_TASKS).max(fine)).unwrap_or(u32::MAX).max(few)
     }
 
     /// Residues of a block of queries: fewer than usual if several ranks would not have enough tasks, in whole batches.

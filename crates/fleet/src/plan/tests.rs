@@ -155,7 +155,7 @@ fn blocks_are_smaller_where_tasks_would_be_few() {
     assert_eq!(block(32_768, residues(16_384 * 60_000)), BLOCK_RESIDUES);
     assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
     let mut finer = request(32_768, 8 * GIB, GIB);
-    finer.queries = residues(256 * 40 * 30_000);
+    finer.queries = residues(256 * 80 * 30_000);
     // However finely the database is cut: a group waits in the end for half a block.
     assert_eq!(plan(&finer).unwrap().block_residues, 30_000);
     let mut wish = request(32_768, 8 * GIB, GIB);
@@ -171,7 +171,11 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
         request.queries = residues(blocks * BLOCK_RESIDUES);
         plan(&request).unwrap().shape.partitions
     };
-    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 82, 9, 4]);
+    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 328, 33, 4]);
+    // Those of a small database would be small: fewer tasks must do.
+    let mut small = request(128, GIB / 16, GIB);
+    small.queries = residues(100 * BLOCK_RESIDUES);
+    assert_eq!(plan(&small).unwrap().shape.partitions, 82);
 }
 
 #[test]

@@ -11,6 +11,8 @@ use super::startup::Startup;
 use super::workload::{Distribution, Source, Workload};
 use super::world::Job;
 
+/// Bytes of a database's volume at most, by default (`makeblastdb -max_file_sz`).
+const VOLUME_BYTES: u64 = 3_000_000_000;
 /// Residues of queries that BLAST+ searches together, by default.
 const BATCH_RESIDUES: u64 = 10_000;
 
@@ -174,6 +176,7 @@ impl Job {
         let workload = Workload::new(source, cut, plan.shape.partitions, seed);
         let startup = Startup {
             query_bytes: request.queries.map_or(0, |queries| queries.residues),
+            volumes: request.database.bytes.div_ceil(VOLUME_BYTES) as u32,
             host_bytes: plan.host_memory,
             read_bytes: plan.bytes_read,
             broadcast: plan.broadcast,

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 
-/// Files of a database that a rank opens: its index, headers, residues, and the alias or list beside them.
-const FILES: f64 = 4.0;
+/// Files that a rank opens of each volume: its index, headers and residues.
+const FILES_OF_VOLUME: f64 = 3.0;
+/// The alias or list beside them.
+const OTHER_FILES: f64 = 1.0;
 /// Bytes of the index that a host reads to find where partitions begin: pages, with what the system reads ahead.
 const INDEX_BYTES: f64 = 4e6;
 /// Steps in which all ranks are told something by the first, without a checkpoint.
@@ -27,6 +29,8 @@ const RELAYS: f64 = 2.0;
 pub struct Startup {
     /// Bytes of the queries, which are counted beforehand.
     pub query_bytes: u64,
+    /// Volumes of the database.
+    pub volumes: u32,
     /// Bytes of the database that the fullest host holds.
     pub host_bytes: u64,
     /// Bytes of the database that are read in all.
@@ -58,7 +62,7 @@ impl Startup {
     pub fn phases(&self, machine: &Machine, ranks: u32) -> Vec<Phase> {
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
         vec![
-            phase("opening the database", Startup::open(machine, ranks)),
+            phase("opening the database", self.open(machine, ranks)),
             phase("agreeing and gathering", Startup::agree(machine, ranks)),
             phase("counting the queries", self.count(machine)),
             phase("checkpoint", self.scan(machine, ranks)),
@@ -67,9 +71,10 @@ impl Startup {
     }
 
     /// Every rank opens the files; a host reads what it looks at once.
-    fn open(machine: &Machine, ranks: u32) -> f64 {
+    fn open(&self, machine: &Machine, ranks: u32) -> f64 {
         let hosts = f64::from(ranks.div_ceil(machine.ranks_per_host.max(1)));
-        f64::from(ranks) * FILES / machine.opens + hosts * INDEX_BYTES / machine.file_rate
+        let files = FILES_OF_VOLUME * f64::from(self.volumes) + OTHER_FILES;
+        f64::from(ranks) * files / machine.opens + hosts * INDEX_BYTES / machine.file_rate
     }
 
     fn agree(machine: &Machine, ranks: u32) -> f64 {
@@ -112,6 +117,7 @@ mod tests {
     fn every_part_of_the_start_counts() {
         let startup = Startup {
             query_bytes: 1 << 30,
+            volumes: 1,
             host_bytes: 1 << 30,
             read_bytes: 1 << 30,
             broadcast: true,

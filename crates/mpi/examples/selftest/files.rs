@@ -1,4 +1,4 @@
-//! Files written and read by all ranks, compared with what `std::fs` sees.
+//! Files written by all ranks, compared with what `std::fs` sees.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,6 @@ pub fn check(world: &World, directory: &Path) {
     scattered(all, &directory.join("alone.bin"), false);
     scattered(all, &directory.join("together.bin"), true);
     contiguous(all, &directory.join("contiguous.bin"));
-    reading(all, &directory.join("alone.bin"));
     creating(all, &directory.join("together.bin"));
     refusals(all, directory);
 }
@@ -94,34 +93,6 @@ fn contiguous(all: &Comm, path: &Path) {
     matches_plan(path, EACH * all.size() as u64);
 }
 
-fn reading(all: &Comm, path: &Path) {
-    let end = length(all.size()) + 3;
-    let file = ParallelFile::open(all, path, Access::Read).unwrap();
-    // Unequal and overlapping ranges; the last rank wants nothing, unless it is alone.
-    let idle = all.size() > 1 && all.rank() + 1 == all.size();
-    let count = if idle { 0 } else { end / (all.rank() as u64 + 1) };
-    let from = end - count;
-    for together in [false, true] {
-        let mut found = vec![0; count as usize];
-        match together {
-            true => file.read_at_all(from, &mut found).unwrap(),
-            false => file.read_at(from, &mut found).unwrap(),
-        }
-        assert!(found == bytes(from, count));
-    }
-    let mut beyond = vec![0; 10];
-    let error = file.read_at(end - 4, &mut beyond).unwrap_err();
-    assert!(matches!(error, MpiError::Truncated { end: told, .. } if told == end), "{error}");
-    // One rank's error is everybody's.
-    let at = if all.rank() == 0 { end } else { 0 };
-    let error = file.read_at_all(at, &mut beyond).unwrap_err().to_string();
-    assert!(
-        error.starts_with("rank 0: ") && error.contains(&format!("ends at byte {end}")),
-        "{error}"
-    );
-    file.close().unwrap();
-}
-
 fn creating(all: &Comm, path: &Path) {
     let before = fs::metadata(path).unwrap().len();
     all.barrier().unwrap();
@@ -138,7 +109,7 @@ fn creating(all: &Comm, path: &Path) {
 
 fn refusals(all: &Comm, directory: &Path) {
     let missing = directory.join("no such directory/file");
-    for access in [Access::Read, Access::Create, Access::Write] {
+    for access in [Access::Create, Access::Write] {
         let error = ParallelFile::open(all, &missing, access).err().unwrap().to_string();
         assert!(error.contains("no such directory/file: MPI_File_open"), "{error}");
     }
@@ -152,7 +123,6 @@ fn refusals(all: &Comm, directory: &Path) {
     let far: [(u64, &[u8]); 1] = [(u64::MAX - 1, b"abc")];
     for error in [
         file.write_at(u64::MAX - 1, b"abc").unwrap_err(),
-        file.read_at(u64::MAX - 1, &mut [0; 3]).unwrap_err(),
         file.write_scattered(&far).unwrap_err(),
         file.write_scattered_all(&far).unwrap_err(),
     ] {
@@ -161,10 +131,6 @@ fn refusals(all: &Comm, directory: &Path) {
     // Only one rank is wrong: the others must not wait for it.
     let error = file.write_scattered_all(if last { &far } else { &[] }).unwrap_err();
     assert!(error.to_string().contains("is beyond 2^63"), "{error}");
-    let mut some = [0; 1];
-    let place = if last { u64::MAX } else { 0 };
-    let error = file.read_at_all(place, if last { &mut some } else { &mut [] }).unwrap_err();
-    assert!(error.to_string().contains("ends at byte 0"), "{error}");
     let error = file.reserve(0..1 << 60).unwrap_err();
     assert!(matches!(error, MpiError::NoSpace { wanted, .. } if wanted == 1 << 60), "{error}");
     file.close().unwrap();

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use mpi_sys as ffi;
 
 use super::Access;
-use crate::call::{Failure, check, int, start, start_mut, unsigned};
+use crate::call::{Failure, check, int, start, unsigned};
 use crate::comm::Comm;
 use crate::session::Session;
 
@@ -58,7 +58,6 @@ impl Handle {
             text: "the name holds a zero byte".to_owned(),
         })?;
         let mode = match access {
-            Access::Read => ffi::MPI_MODE_RDONLY,
             // Some layers read what they write around.
             Access::Create => ffi::MPI_MODE_RDWR | ffi::MPI_MODE_CREATE,
             Access::Write => ffi::MPI_MODE_RDWR,
@@ -93,40 +92,10 @@ impl Handle {
         check("MPI_File_set_size", unsafe { ffi::MPI_File_set_size(self.raw, bytes) })
     }
 
-    /// Length of the file in bytes.
-    pub(super) fn size(&self) -> Result<u64, Failure> {
-        let mut bytes = 0;
-        // SAFETY: the file is open; the function writes one number.
-        let code = unsafe { ffi::MPI_File_get_size(self.raw, &mut bytes) };
-        check("MPI_File_get_size", code)?;
-        Ok(u64::try_from(bytes).unwrap_or(0))
-    }
-
     /// Has the system write the file to its storage (collective).
     pub(super) fn sync(&self) -> Result<(), Failure> {
         // SAFETY: the file is open.
         check("MPI_File_sync", unsafe { ffi::MPI_File_sync(self.raw) })
-    }
-
-    /// Reads from a position; the number of bytes. `all`: all ranks of the file do so together; then the number
-    /// is not to be trusted, ROMIO tells what was asked for.
-    pub(super) fn read(&self, all: bool, from: u64, into: &mut [u8]) -> Result<usize, Failure> {
-        let from = position(from)?;
-        let (start, length) = (start_mut(into), int(into.len()));
-        transferred(|status| {
-            // SAFETY: the file is open; `start` and `length` are those of a slice that this function alone has.
-            unsafe {
-                let byte = ffi::RSMPI_UINT8_T;
-                if all {
-                    let code =
-                        ffi::MPI_File_read_at_all(self.raw, from, start, length, byte, status);
-                    ("MPI_File_read_at_all", code)
-                } else {
-                    let code = ffi::MPI_File_read_at(self.raw, from, start, length, byte, status);
-                    ("MPI_File_read_at", code)
-                }
-            }
-        })
     }
 
     /// Writes at a position, counted in the view if there is one; the number of bytes. `all`: all ranks of the file do

@@ -1,4 +1,4 @@
-//! Files that all ranks read or write.
+//! Files that all ranks write. They do not read by MPI-IO: `docs/cluster.md` says what that would cost.
 
 mod handle;
 mod scatter;
@@ -16,7 +16,7 @@ use self::scatter::{Batch, batches};
 use crate::MpiError;
 use crate::call::Failure;
 use crate::comm::{Comm, Extreme};
-use crate::pieces::{self, pieces};
+use crate::pieces::pieces;
 
 /// Bytes of one write through a view, at most: they are copied for it.
 const BATCH_BYTES: usize = 64 << 20;
@@ -24,8 +24,6 @@ const BATCH_BYTES: usize = 64 << 20;
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reading.
-    Read,
     /// Writing from nothing: made if it is not there, emptied if it is.
     Create,
     /// Writing to what is there.
@@ -53,10 +51,10 @@ impl ParallelFile {
     /// Opens a file (collective).
     ///
     /// # Errors
-    /// [`MpiError::File`]; [`MpiError::Untrusted`] for writing with OMPIO.
+    /// [`MpiError::File`]; [`MpiError::Untrusted`] with OMPIO.
     pub fn open(comm: &Comm, path: &Path, access: Access) -> Result<Self, MpiError> {
         comm.agree(match &comm.session().untrusted {
-            Some(choice) if access != Access::Read => {
+            Some(choice) => {
                 let (rank, path, choice) = (comm.rank(), path.to_owned(), choice.clone());
                 Err(MpiError::Untrusted { rank, path, choice })
             }
@@ -69,63 +67,6 @@ impl ParallelFile {
         }
         let alone = OnceCell::new();
         Ok(Self { path: path.to_owned(), comm: comm.clone(), together, alone })
-    }
-
-    /// Fills `into` with the bytes from `offset` on.
-    ///
-    /// # Errors
-    /// [`MpiError::File`]; [`MpiError::Truncated`] if the file ends before.
-    pub fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<(), MpiError> {
-        for range in pieces(into.len(), self.piece()) {
-            self.read_piece(offset.saturating_add(range.start as u64), &mut into[range])?;
-        }
-        Ok(())
-    }
-
-    /// The same by all ranks together, each with its own range, which may be empty (collective).
-    ///
-    /// # Errors
-    /// As [`ParallelFile::read_at`].
-    pub fn read_at_all(&self, offset: u64, into: &mut [u8]) -> Result<(), MpiError> {
-        // Collective reads do not tell where the file ends.
-        let mut result = self.is_long_enough(offset, into.len() as u64);
-        let into = if result.is_ok() { into } else { &mut [] };
-        let rounds = self.rounds(pieces::count(into.len(), self.piece()))?;
-        let mut ranges = pieces(into.len(), self.piece());
-        for _ in 0..rounds {
-            // Whoever has nothing left, or an error, still takes part.
-            let range = ranges.next().unwrap_or(into.len()..into.len());
-            let from = if range.is_empty() { 0 } else { offset + range.start as u64 };
-            let read = self.together.read(true, from, &mut into[range]);
-            result = result.and(read.map_err(|failure| self.failed(from, failure)).map(drop));
-        }
-        self.comm.agree(result)
-    }
-
-    fn is_long_enough(&self, offset: u64, length: u64) -> Result<(), MpiError> {
-        let end = self.together.size().map_err(|failure| self.failed(offset, failure))?;
-        match offset.checked_add(length) {
-            Some(needed) if needed <= end || length == 0 => Ok(()),
-            _ => Err(self.truncated(offset, length, end)),
-        }
-    }
-
-    fn read_piece(&self, offset: u64, into: &mut [u8]) -> Result<(), MpiError> {
-        let mut done = 0;
-        while done < into.len() {
-            let from = offset.saturating_add(done as u64);
-            let read = self.together.read(false, from, &mut into[done..]);
-            match read.map_err(|failure| self.failed(from, failure))? {
-                0 => return Err(self.truncated(offset, into.len() as u64, from)),
-                count => done += count,
-            }
-        }
-        Ok(())
-    }
-
-    fn truncated(&self, offset: u64, length: u64, end: u64) -> MpiError {
-        let (rank, path) = (self.comm.rank(), self.path.clone());
-        MpiError::Truncated { rank, path, offset, length, end }
     }
 
     /// Writes bytes in one stretch.

@@ -1,8 +1,6 @@
 //! Reading, sending and receiving the pieces of a database.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +17,7 @@ use crate::error::CliError;
 use crate::fleet::together::failure;
 use crate::fleet::{checkpoint, vigil};
 use crate::messages::complain;
+use crate::run::output::Unpublished;
 
 /// Reads at a time: file systems on a network want several.
 const READERS: usize = 4;
@@ -71,7 +70,7 @@ pub struct Setting<'a> {
 pub struct Exchange<'a, 'm> {
     setting: Setting<'a>,
     /// The report, which is not finished.
-    report: &'a Path,
+    report: Unpublished,
     mailbox: Mailbox,
     relay: Relay,
     /// All pieces but those that are being read.
@@ -89,7 +88,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     /// Ranks that cannot be connected.
     pub fn new(
         setting: Setting<'a>,
-        report: &'a Path,
+        report: Unpublished,
         routes: &[Route],
         slots: HashMap<Piece, Slot<'m>>,
     ) -> Result<Self, CliError> {
@@ -254,8 +253,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
             }
         }
         complain(&error.message);
-        // Best effort: whoever else would remove it waits for these threads.
-        let _ = fs::remove_file(self.report);
+        self.report.give_up();
         self.setting.world.abort(i32::from(error.exit_code))
     }
 

@@ -49,7 +49,7 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
         let partition = &partitions[piece.partition.index()];
         source.read(partition, piece.start(), room).map_err(CliError::from)
     };
-    Exchange::new(setting, &common.path, &routes, slots)?.run(jobs, read)?;
+    Exchange::new(setting, common.unpublished(), &routes, slots)?.run(jobs, read)?;
     let bytes = together(world, fill.finish().map_err(memory_failure))?;
     let (pages, took) = (pages(&bytes), start.elapsed());
     let memory: Memory = Arc::new(bytes);

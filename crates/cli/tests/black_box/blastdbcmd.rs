@@ -1,0 +1,350 @@
+//! `blastdbcmd`: standard output, standard error and exit code are the oracle's on hand-made databases of all kinds.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::common::Fixture;
+
+/// Definition lines of proteins: all kinds of identifiers, merged ones, titles that look like identifiers.
+const PROTEINS: [&str; 20] = [
+    "sp|P69905.2|HBA_HUMAN Hemoglobin alpha",
+    "ref|NP_000549.1| ends with a period.",
+    "gi|999|gb|AAA12345.1| gi one",
+    "gnl|mydb|tag1 general",
+    "lcl|loc1 local id",
+    "pdb|1ABC|A chain a",
+    "pdb|2XYZ|BB",
+    "12345 numeric",
+    "P12345 bare",
+    "tr|Q9XXX1|Q9XXX1_HUMAN tr",
+    "prf||0806162C prf",
+    "pir||S12345 pir",
+    "notitle",
+    "gi|1001|ref|NP_000001.2| merged one\x01gi|1002|gb|AAB00002.1| merged >two\x01lcl|m3 three",
+    "sp|Q00001|AB_X a >b c >sp|Q00002| d >SRA:SRR1 e  >xx|y z",
+    "pat|US|RE33188|1 patent",
+    "gi|77|emb|CAA00002.1|",
+    "lcl|aB_c.1 mixed case",
+    "XP_999999 no version",
+    "AAA22222.1 bare gb",
+];
+/// The same of nucleotides.
+const NUCLEOTIDES: [&str; 7] = [
+    "lcl|seqA first",
+    "gi|555|ref|NM_000001.3| second",
+    "AB000001.1 bare",
+    "gi|600|emb|X55555.1| a\x01gi|601|gb|U12345.1| b",
+    "short",
+    "amb all codes",
+    "long runs",
+];
+const FIELDS: &str = "%a|%g|%o|%i|%t|%l|%h|%T|%X|%e|%L|%C|%S|%N|%B|%K|%P|%n";
+const DATABASES: [&str; 10] = ["p4", "p5", "pp4", "pp5", "n4", "n5", "np4", "np5", "pm5", "pv5"];
+
+/// Command lines without a database; words are parted by `;`.
+const ALONE: &[&str] = &[
+    "-h",
+    "-help",
+    "",
+    "-bogus",
+    "x",
+    "-db",
+    "-entry;a;-info",
+    "-exact_length",
+    "-recursive",
+    "-list_outfmt;x",
+    "-strand;both",
+    "-dbtype;PROT",
+    "-line_length;0",
+    "-db;nosuch;-info",
+    "-db;;-info",
+    "-db;p5;-out;nosuch/x;-info",
+    "-db;p5 pp5;-info",
+    "-db;pp5 pp4;-info",
+    "-db;pp5 pp5;-entry;all;-outfmt;%o %a",
+    "-db;pv5 pm5;-info",
+    "-show_blastdb_search_path",
+    "-list;.",
+    "-list;.;-recursive",
+    "-list;;-dbtype;nucl",
+    "-list;nosuch",
+    "-list;.;-list_outfmt;%f|%p|%t|%d|%l|%n|%U|%v%%|",
+    "-list;.;-list_outfmt;%%%f",
+    "-list;.;-list_outfmt;%z",
+    "-list;.;-list_outfmt;%f%",
+    "-list;.;-remove_redundant_dbs",
+    "-db;pp5;-entry;nosuch;-logfile;nosuch/log",
+];
+
+/// Command lines that go with every database.
+const WITH: &[&str] = &[
+    "",
+    "-info",
+    "-info;-exact_length",
+    "-info;-dbtype;nucl",
+    "-info;-dbtype;prot",
+    "-tax_info",
+    "-tax_info;-outfmt;x%T %% %q %S|%",
+    "-tax_info;-outfmt;x",
+    "-entry;all",
+    "-entry;all;-ctrl_a",
+    "-entry;all;-long_seqids",
+    "-entry;all;-long_seqids;-ctrl_a;-range;2-9",
+    "-entry;all;-long_seqids;-range;2-4;-strand;minus",
+    "-entry;all;-line_length;7;-strand;minus",
+    "-entry;all;-range;3-10;-strand;minus",
+    "-entry;all;-range;70-200",
+    "-entry;all;-range;90-",
+    "-entry;all;-range;0-",
+    "-entry;all;-range;5",
+    "-entry;all;-range;5-3",
+    "-entry;all;-range;0-3",
+    "-entry;all;-range;-3",
+    "-entry;all;-range;a-3",
+    "-entry;all;-range;99999999999-",
+    "-entry;all;-outfmt;%s",
+    "-entry;all;-outfmt;%s %l;-range;3-20;-strand;minus",
+    "-entry;all;-outfmt;%o%%",
+    "-entry;all;-outfmt;x%%y%",
+    "-entry;all;-outfmt;%a%z",
+    "-entry;all;-outfmt;xy",
+    "-entry;all;-outfmt;%m",
+    "-entry;all;-outfmt;%a %m21",
+    "-entry;all;-outfmt;%a %m99",
+    "-entry;all;-outfmt;%b%f",
+    "-entry;all;-mask_sequence_with;21",
+    "-entry;all;-mask_sequence_with;21;-strand;minus;-range;3-40",
+    "-entry;all;-mask_sequence_with;21;-outfmt;%s",
+    "-entry;all;-mask_sequence_with;-1;-outfmt;%f",
+    "-entry;all;-mask_sequence_with;seg",
+    "-entry_batch;batch.txt",
+    "-entry_batch;batch.txt;-get_dups",
+    "-entry_batch;batch.txt;-target_only;-outfmt;%a %s",
+    "-entry_batch;nosuch.txt",
+    "-taxids;9606;-outfmt;%a %T",
+    "-taxids;562, 9606;-target_only;-dbtype;prot",
+    "-taxids;5",
+    "-taxids;x",
+    "-taxids;",
+    "-taxids;9606;-strand;minus;-outfmt;%s",
+    "-taxids;9606;-strand;minus;-range;2-9",
+    "-taxidlist;taxids.txt",
+    "-taxidlist;nosuch.txt",
+];
+
+/// Identifiers that people type.
+const IDS: &[&str] = &[
+    "nosuch",
+    "loc1",
+    "LOC1",
+    "lcl|loc1",
+    "p69905",
+    "P69905.9",
+    "sp|P69905.2|HBA_HUMAN",
+    "NP_000549",
+    "ref|NP_000549.1|",
+    "999",
+    "gi|1002",
+    "12345",
+    "gnl|mydb|tag1",
+    "mydb:tag1",
+    "1ABC_A",
+    "1abc_a",
+    "pdb|1ABC|A",
+    "prf||0806162C",
+    "S12345",
+    "m3",
+    "AAB00002",
+    "aB_c.1",
+    "nosuch,loc1",
+    "loc1,,loc1",
+    "gnl|BL_ORD_ID|3",
+    "seqA",
+    "U12345",
+    "600",
+    "USRE33188_1",
+    " loc1",
+    ">tr|x|y",
+    ">Sp|q_1|Z",
+];
+
+const BATCH: &str = "loc1 3-10\n  aB_c.1   5-\t\nnosuch 1-2\n\nAAA12345 minus 2-4\nP12345 plus\n1002 77\n999\n\
+     notitle x-y\r1-2\n>tr|x|y\n>Sp|q_1|Z 1-2\n>abc\nseqA MINUS 2-5\n600 1-3 2-4 \n555\nloc1 2-3 21";
+
+/// Letters that look random and are the same in every run.
+struct Letters(u64);
+
+impl Letters {
+    fn next(&mut self, alphabet: &[u8]) -> char {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        alphabet[(self.0 >> 33) as usize % alphabet.len()].into()
+    }
+
+    fn sequence(&mut self, alphabet: &[u8], length: usize) -> String {
+        (0..length).map(|_| self.next(alphabet)).collect()
+    }
+}
+
+fn write_fasta(dir: &Path) {
+    let mut letters = Letters(7);
+    let mut proteins = String::new();
+    for (i, line) in PROTEINS.iter().enumerate() {
+        let length = [5, 79, 80, 81, 160, 243][i % 6];
+        let own = letters.sequence(b"ACDEFGHIKLMNPQRSTVWY", length);
+        let odd = if i == 2 { "BXZUOJ*-QQQQQQQQQQQQQQQQQQ" } else { "" };
+        proteins.push_str(&format!(">{line}\n{odd}{own}\n"));
+    }
+    fs::write(dir.join("p.fa"), proteins).expect("proteins");
+    let mut nucleotides = String::new();
+    for (i, line) in NUCLEOTIDES.iter().enumerate() {
+        let mut bases = |length| letters.sequence(b"ACGT", length);
+        let sequence = match i {
+            0 => "ACGTNNNNNRYAC".to_owned(),
+            4 => "A".to_owned(),
+            5 => "RYKMSWBDHVNACGTUacgtu".to_owned(),
+            6 => format!("{}{}{}R{}", bases(100), "N".repeat(5000), bases(501), bases(7)),
+            _ => bases(79 + i),
+        };
+        nucleotides.push_str(&format!(">{line}\n{sequence}\n"));
+    }
+    fs::write(dir.join("n.fa"), nucleotides).expect("nucleotides");
+    let taxids = "P69905.2 9606\nNP_000549.1 9606\nloc1 562\nAAB00002.1 7227\nNP_000001.2 9606\n";
+    fs::write(dir.join("map.txt"), taxids).expect("taxids");
+    fs::write(dir.join("taxids.txt"), "562\n\n9606\n").expect("taxids");
+    fs::write(dir.join("batch.txt"), BATCH).expect("a batch");
+}
+
+fn make(dir: &Path, program: &str, words: &str) {
+    let output = fleetblast_oracle::command(program)
+        .args(words.split(' '))
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output()
+        .expect("a program of BLAST+");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {words}: {text}");
+}
+
+fn databases(dir: &Path) {
+    write_fasta(dir);
+    let run = |words: String| make(dir, "makeblastdb", &words);
+    for version in [4, 5] {
+        let made = format!("-blastdb_version {version}");
+        run(format!("-in p.fa -dbtype prot {made} -out p{version} -title plain"));
+        run(format!(
+            "-in p.fa -dbtype prot {made} -out pp{version} -parse_seqids -taxid_map map.txt"
+        ));
+        run(format!("-in n.fa -dbtype nucl {made} -out n{version}"));
+        run(format!("-in n.fa -dbtype nucl {made} -out np{version} -parse_seqids -taxid 9606"));
+    }
+    make(
+        dir,
+        "segmasker",
+        "-in p.fa -infmt fasta -parse_seqids -outfmt maskinfo_asn1_bin -out seg",
+    );
+    make(dir, "makeblastdb", "-in p.fa -dbtype prot -out pm5 -parse_seqids -mask_data seg");
+    make(dir, "makeblastdb", "-in p.fa -dbtype prot -out pv5 -parse_seqids -max_file_sz 1500");
+    assert!(dir.join("pv5.01.pin").exists(), "several volumes");
+}
+
+/// Words parted by `;`.
+fn words(line: &str) -> Vec<&str> {
+    if line.is_empty() { vec![] } else { line.split(';').collect() }
+}
+
+fn run(dir: &Path, program: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(words).current_dir(dir).env_remove("BLASTDB").stdin(Stdio::null());
+    command.output().expect("the program runs")
+}
+
+/// Standard error without what FleetBLAST adds to messages, in parentheses on lines of their own.
+fn without_details(text: &[u8]) -> Vec<u8> {
+    let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| !line.starts_with(b"("));
+    lines.flatten().copied().collect()
+}
+
+#[test]
+fn everything_is_the_oracles() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    let theirs = oracle.program("blastdbcmd");
+    let dir = fixture.path();
+    databases(dir);
+    let ours = dir.join("blastdbcmd");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), &ours).expect("a link");
+    let mut lines: Vec<Vec<&str>> = ALONE.iter().map(|line| words(line)).collect();
+    for database in DATABASES {
+        let with = |rest: Vec<&'static str>| [vec!["-db", database], rest].concat();
+        lines.extend(WITH.iter().map(|line| with(words(line))));
+        lines.push(with(vec!["-entry", "all", "-outfmt", FIELDS]));
+        if database.len() == 3 {
+            lines.extend(IDS.iter().map(|id| with(vec!["-entry", id])));
+            let target = ["-target_only", "-outfmt", "%a|%i|%t"];
+            lines.extend(IDS.iter().map(|id| with([&["-entry", id], &target[..]].concat())));
+            lines.extend(IDS.iter().map(|id| with(vec!["-entry", id, "-target_only"])));
+        }
+    }
+    assert!(lines.len() > 1000, "{} lines", lines.len());
+    let lines = sample(lines);
+    let mut different = Vec::new();
+    for line in &lines {
+        let (expected, found) = (run(dir, &theirs, line), run(dir, &ours, line));
+        let same = expected.status.code() == found.status.code()
+            && expected.stdout == found.stdout
+            && expected.stderr == without_details(&found.stderr);
+        if !same {
+            different.push(format!("{line:?}\n  oracle {expected:?}\n  ours   {found:?}"));
+        }
+    }
+    assert!(
+        different.is_empty(),
+        "{} of {}:\n{}",
+        different.len(),
+        lines.len(),
+        different.join("\n")
+    );
+}
+
+/// A third of the command lines, another with each number in `FLEETBLAST_SAMPLE`, which `make test` sets; all of them for `all`.
+fn sample<T>(lines: Vec<T>) -> Vec<T> {
+    let seed = env::var("FLEETBLAST_SAMPLE").unwrap_or_default();
+    println!("FLEETBLAST_SAMPLE={seed}");
+    if seed == "all" {
+        return lines;
+    }
+    let seed: usize = seed.parse().unwrap_or(1);
+    let (_, third): (Vec<_>, Vec<_>) =
+        lines.into_iter().enumerate().filter(|(number, _)| (number + seed) % 3 == 0).unzip();
+    third
+}
+
+#[test]
+fn a_log_takes_the_messages_and_keeps_what_it_has() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    for _ in 0..2 {
+        let output =
+            run(dir.path(), program, &["blastdbcmd", "-db", "nosuch", "-info", "-logfile", "log"]);
+        assert_eq!((output.status.code(), &output.stderr[..]), (Some(2), &b""[..]));
+    }
+    let log = fs::read_to_string(dir.path().join("log")).expect("a log");
+    let message =
+        "BLAST Database error: No alias or index file found for nucleotide database [nosuch]";
+    assert_eq!(log.matches(message).count(), 2, "{log}");
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name() {
+    let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    for line in ["-ipg;3", "-ipg_batch;x", "-conffile;x"] {
+        let words = words(line);
+        let output = run(Path::new("."), program, &[&["blastdbcmd"], &words[..]].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let expected = format!("does not support {} yet; run NCBI blastdbcmd instead\n", words[0]);
+        assert!(output.status.code() == Some(1) && text.ends_with(&expected), "{text}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Whatever a process gets of memory and threads: the right bytes, or one message and exit code 4. Never a signal, a panic
+//! or a part of a report under its name.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+
+use crate::sandbox::{Sandbox, message};
+
+/// Steps of the limit, in kilobytes, from where the program can just be loaded to where it succeeds.
+const STEP: usize = 400;
+/// With so much every run here succeeds.
+const ENOUGH: usize = 20_000_000;
+/// Exit code of a process without memory, as of BLAST+.
+const MEMORY: i32 = 4;
+
+fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
+    let script = format!("{limit} && program=$1 && exec \"$program\" {arguments}");
+    sandbox.shell(&script, &[]).env("RUST_BACKTRACE", "0").output().expect("a shell")
+}
+
+/// Lines on standard error, but for warnings of something else.
+fn messages(said: &str) -> usize {
+    // The C library tells in a line of its own what it had no memory for.
+    let other = ["Warning: ", "Fatal glibc error: "];
+    said.lines().filter(|line| !other.iter().any(|start| line.starts_with(start))).count()
+}
+
+/// The least memory, in kilobytes, with which the system can load the program: below, it says so itself, or kills it.
+fn loadable(sandbox: &Sandbox) -> usize {
+    let loads = |kilobytes: usize| {
+        let output = limited(sandbox, &format!("ulimit -v {kilobytes}"), "-version");
+        matches!(output.status.code(), Some(0 | MEMORY))
+    };
+    (1..).map(|step| step * STEP).find(|&kilobytes| loads(kilobytes)).expect("a limit")
+}
+
+/// Runs with growing limits until three in a row succeed; returns how many did not for want of memory. `check` looks at
+/// what a run made that succeeded, or did not.
+fn sweep(sandbox: &Sandbox, arguments: &str, check: impl Fn(bool, &Output)) -> usize {
+    let (mut failures, mut successes) = (0, 0);
+    let mut kilobytes = loadable(sandbox);
+    while successes < 3 {
+        assert!(kilobytes < ENOUGH, "{arguments}: no success with {kilobytes} kB");
+        let output = limited(sandbox, &format!("ulimit -v {kilobytes}"), arguments);
+        let said = message(&output);
+        let place = format!("{arguments} in {kilobytes} kB: {:?}: {said}", output.status);
+        match output.status.code() {
+            Some(0) => (successes, kilobytes) = (successes + 1, kilobytes + 10 * STEP),
+            code => {
+                // BLAST+'s way where an index of version 5 cannot be mapped.
+                let unmapped =
+                    code == Some(1) && said.contains("mdb_env_open: Cannot allocate memory");
+                let told = code == Some(MEMORY) && messages(&said) == 1 && said.contains("emory");
+                assert!(unmapped || told, "{place}");
+                // A table that is mapped takes far more than all else.
+                let step = STEP.max(kilobytes / 25);
+                (failures, successes, kilobytes) = (failures + 1, 0, kilobytes + step);
+            }
+        }
+        check(output.status.success(), &output);
+        let parts = sandbox.names().into_iter().filter(|name| name.ends_with(".part"));
+        assert_eq!(parts.collect::<Vec<_>>(), [""; 0], "{place}");
+    }
+    failures
+}
+
+#[test]
+fn searches() {
+    let sandbox = Sandbox::new();
+    let expected = sandbox.run(&[]).stdout;
+    assert!(!expected.is_empty());
+    let report = sandbox.path("report");
+    for (threads, more) in [("1", ""), ("2", ""), ("1", "-ranks 2"), ("1", "-loader read")] {
+        let line = format!(
+            "blastp -query q.fa -db db -outfmt 6 -num_threads {threads} -out report {more}"
+        );
+        let failures = sweep(&sandbox, &line, |succeeded, output| {
+            let found = fs::read(&report);
+            match succeeded {
+                true => assert_eq!(found.expect("a report"), expected, "{line}"),
+                false => assert!(found.unwrap_or_default().is_empty(), "{}", message(output)),
+            }
+            let _ = fs::remove_file(&report);
+        });
+        assert!(failures > 0, "{line}: the first limits must not suffice");
+    }
+}
+
+#[test]
+fn an_older_report_stays() {
+    let sandbox = Sandbox::new();
+    let expected = sandbox.run(&[]).stdout;
+    let line = "blastp -query q.fa -db db -outfmt 6 -num_threads 2 -out report";
+    sandbox.write("report", "older\n");
+    let failures = sweep(&sandbox, line, |succeeded, _| {
+        let wanted = if succeeded { &expected[..] } else { b"older\n" };
+        assert_eq!(fs::read(sandbox.path("report")).expect("a report"), wanted);
+        sandbox.write("report", "older\n");
+    });
+    assert!(failures > 0);
+}
+
+#[test]
+fn databases() {
+    let sandbox = Sandbox::new();
+    let expected = limited(&sandbox, "true", "blastdbcmd -db db -entry all").stdout;
+    assert!(!expected.is_empty());
+    let failures = sweep(&sandbox, "blastdbcmd -db db -entry all", |succeeded, output| {
+        assert!(!succeeded || output.stdout == expected);
+    });
+    assert!(failures > 0);
+    for version in ["4", "5"] {
+        let line = format!(
+            "makeblastdb -in q.fa -dbtype prot -out made -blastdb_version {version} -logfile log"
+        );
+        let failures = sweep(&sandbox, &line, |succeeded, _| {
+            let made = sandbox.names().into_iter().filter(|name| name.starts_with("made."));
+            let made: Vec<String> = made.collect();
+            assert_eq!(succeeded, made.iter().any(|name| name == "made.pin"), "{made:?}");
+            assert!(succeeded || made.is_empty(), "{made:?}");
+            for name in made {
+                fs::remove_file(sandbox.path(&name)).expect("it can be removed");
+            }
+        });
+        assert!(failures > 0);
+    }
+}
+
+/// The system bounds the threads of ordinary users only: run by root, the program is run as a user that has none.
+#[test]
+fn few_threads() {
+    let sandbox = Sandbox::new();
+    let expected = sandbox.run(&[]).stdout;
+    // Ranks make a report for standard output in a file here first.
+    let mode = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(sandbox.path(""), mode).expect("permissions");
+    fs::copy(env!("CARGO_BIN_EXE_fleetblast"), sandbox.path("program")).expect("a copy");
+    let (mut failures, mut successes) = (0, 0);
+    for more in ["", "-ranks 2"] {
+        for threads in 1..30 {
+            let script = format!(
+                "as_user() {{ if [ $(id -u) = 0 ]; then setpriv --reuid=64321 --clear-groups \"$@\"; \
+                 else \"$@\"; fi; }}\n\
+                 as_user prlimit --nproc={threads} ./program blastp -query q.fa -db db -outfmt 6 \
+                 -num_threads 1 {more}"
+            );
+            let output = sandbox.shell(&script, &[]).output().expect("a shell");
+            let said = message(&output);
+            match output.status.code() {
+                Some(0) => assert_eq!(output.stdout, expected),
+                code => assert_eq!((code, messages(&said)), (Some(MEMORY), 1), "{said}"),
+            }
+            let counted = if output.status.success() { &mut successes } else { &mut failures };
+            *counted += 1;
+        }
+    }
+    assert!(failures > 5, "{failures} without enough, {successes} with");
+}

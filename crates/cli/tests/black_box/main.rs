@@ -1,0 +1,45 @@
+//! The program from outside: one file a subject. They are one test program, so that they are linked once, and what waits runs
+//! beside what computes.
+
+mod common;
+#[path = "common/family.rs"]
+mod family;
+#[cfg(feature = "mpi")]
+#[path = "common/launched.rs"]
+mod launched;
+#[path = "common/sandbox.rs"]
+mod sandbox;
+#[path = "../../../db/tests/black_box/common/mod.rs"]
+mod volumes;
+
+mod accepted;
+mod bad_database;
+mod bad_output;
+mod bad_query;
+mod blastdbcmd;
+mod blocks;
+#[cfg(feature = "mpi")]
+mod broadcast;
+mod corruption;
+mod damage;
+mod failed_runs;
+mod fleet_bad_query;
+mod fleet_failure;
+mod fleet_faults;
+mod fleet_identity;
+mod fleet_trace;
+#[cfg(feature = "mpi")]
+mod fleet_views;
+mod hidden_files;
+mod little_memory;
+mod loading;
+mod makeblastdb;
+mod partitions;
+mod program;
+mod progress;
+mod refusals;
+mod restrictions;
+#[cfg(feature = "mpi")]
+mod shared_pages;
+mod standard_streams;
+mod taxonomy;

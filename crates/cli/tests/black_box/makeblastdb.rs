@@ -1,0 +1,524 @@
+//! Databases made by both programs of the same made-up sequences, compared file by file.
+//!
+//! | file | what may differ | why |
+//! |---|---|---|
+//! | `.?in`, `.?al` | the date | both programs write the minute in which they run; the test runs them again if it changed in between |
+//! | `.?aa` | the date | the same with seconds |
+//! | all others | nothing | |
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use fleetblast_oracle::Oracle;
+use tempfile::TempDir;
+
+/// The program under test, by a name under which it is `makeblastdb`.
+const OURS: &str = "./bin/makeblastdb";
+/// Runs of both programs before a difference counts, because of dates.
+const ATTEMPTS: usize = 4;
+
+/// A seeded generator (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
+        from[self.below(from.len())]
+    }
+}
+
+/// Identifiers of all kinds, `#` to be replaced by a number.
+const IDS: &[&str] = &[
+    "loc#",
+    "lcl|Loc#x",
+    "#",
+    "sp|P#|NAME_#",
+    "tr|Q#|N#_X",
+    "ref|NP_#.1|",
+    "NP_#.2",
+    "XM_#.1",
+    "gnl|mydb|tag#",
+    "gnl|mydb|#",
+    "gi|#|gb|AAB#.1|LOC#",
+    "gb|AAC#.3|",
+    "emb|CAA#.1|",
+    "dbj|BAB#|",
+    "pdb|1ABC|c#",
+    "pir||S#",
+    "prf||#A",
+    "tpg|DAA#.1|",
+    "bbs|#",
+    "pat|US|#|1",
+    "loc|al#",
+    "x:1-#",
+    "a,b#",
+];
+
+const TITLES: &[&str] = &[
+    "",
+    " a title",
+    "  two  blanks ",
+    " tab\tand \\t",
+    " quote\" & [x=y]",
+    " long enough to need a longer length than one byte holds, so that its encoding shows: 0123456789 0123456789 0123456789 0123456789 0123456789",
+];
+
+/// FASTA of `count` records, with all that may stand in a file.
+fn fasta(random: &mut Random, letters: &str, count: usize) -> String {
+    let letters: Vec<char> = letters.chars().collect();
+    let mut text = String::new();
+    for n in 0..count {
+        let id = random.pick(IDS).replace('#', &format!("{:05}", 10_000 + n));
+        text.push_str(&format!(">{id}{}", random.pick(TITLES)));
+        if random.below(12) == 0 {
+            text.push_str(&format!("\u{1}more{n} another title\u{1}gnl|more|{n}"));
+        }
+        text.push_str(random.pick(&["\n", "\n", "\r\n", "\n\n", "\n; comment\n"]));
+        let length = if random.below(20) == 0 { 0 } else { random.below(400) };
+        let mut line = 0;
+        for _ in 0..length {
+            let letter = letters[random.below(letters.len())];
+            // Runs of one letter show how ambiguities are stored.
+            let run = if random.below(40) == 0 { random.below(60) } else { 1 };
+            for _ in 0..run {
+                text.push(letter);
+                line += 1;
+            }
+            if line > 60 {
+                text.push('\n');
+                line = 0;
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A directory for both programs.
+struct Bench {
+    dir: TempDir,
+    oracle: Option<&'static Oracle>,
+    /// Variables of the environment of both programs.
+    environment: Vec<(&'static str, &'static str)>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let oracle = fleetblast_oracle::oracle();
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir(dir.path().join("bin")).expect("a directory");
+        let ours = dir.path().join("bin/makeblastdb");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), ours).expect("a link");
+        Self { dir, oracle, environment: Vec::new() }
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.dir.path().join(name), text).expect("a file");
+    }
+
+    fn run(&self, program: &[&str], arguments: &[&str]) -> Output {
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]).args(arguments).current_dir(self.dir.path());
+        command.envs(self.environment.iter().copied());
+        command.stdin(Stdio::null()).output().expect("the program runs")
+    }
+
+    /// Makes the database `x` in a directory of its own; the files, and what was written.
+    fn make(
+        &self,
+        program: &[&str],
+        arguments: &[&str],
+    ) -> (Vec<String>, BTreeMap<String, Vec<u8>>) {
+        let place = self.dir.path().join("made");
+        let _ = fs::remove_dir_all(&place);
+        let output = self.run(program, &[arguments, &["-out", "made/x"]].concat());
+        let said = [
+            format!("{:?}", output.status.code()),
+            without_times(&output.stdout),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        ];
+        let files = if output.status.success() { files(&place) } else { BTreeMap::new() };
+        if !output.status.success() && program[0] == OURS {
+            assert!(files_or_none(&place).is_empty(), "something is left: {arguments:?}");
+        }
+        (said.to_vec(), files)
+    }
+
+    /// Both programs with the same arguments, but for standard error: of the first title BLAST+ tells three times.
+    fn compare_files(&self, arguments: &[&str]) {
+        let Some(oracle) = self.oracle else { return };
+        let theirs = oracle.program("makeblastdb");
+        let theirs = [theirs.to_str().expect("a path of text")];
+        let mut difference = String::new();
+        for _ in 0..ATTEMPTS {
+            let (wanted_said, wanted) = self.make(&theirs, arguments);
+            let (said, found) = self.make(&[OURS], arguments);
+            difference = differences(&wanted, &found);
+            if said[..2] != wanted_said[..2] {
+                difference += &format!("\nwanted {wanted_said:#?}\nfound {said:#?}");
+            }
+            if difference.is_empty() {
+                return;
+            }
+        }
+        panic!("{arguments:?}: {difference}");
+    }
+
+    /// Both programs with the same arguments.
+    fn compare(&self, arguments: &[&str]) {
+        let ours = [OURS];
+        let Some(oracle) = self.oracle else {
+            let (said, files) = self.make(&ours, arguments);
+            assert!(said[0] != "Some(0)" || !files.is_empty(), "{said:?}");
+            return;
+        };
+        let theirs = oracle.program("makeblastdb");
+        let theirs = [theirs.to_str().expect("a path of text")];
+        let mut difference = String::new();
+        for _ in 0..ATTEMPTS {
+            let (wanted_said, wanted) = self.make(&theirs, arguments);
+            let (said, found) = self.make(&ours, arguments);
+            difference = differences(&wanted, &found);
+            if said != wanted_said {
+                difference += &format!("\nwanted {wanted_said:#?}\nfound {said:#?}");
+            }
+            if difference.is_empty() {
+                return;
+            }
+        }
+        panic!("{arguments:?}: {difference}");
+    }
+}
+
+fn files_or_none(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    if directory.exists() { files(directory) } else { BTreeMap::new() }
+}
+
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(directory).expect("the directory");
+    let file = |entry: fs::DirEntry| {
+        let bytes = entry.path().is_file().then(|| fs::read(entry.path()).expect("a file"));
+        Some((entry.file_name().to_string_lossy().into_owned(), bytes?))
+    };
+    entries.filter_map(|entry| file(entry.expect("an entry"))).collect()
+}
+
+/// Names of files that are not the same, and from where on.
+fn differences(wanted: &BTreeMap<String, Vec<u8>>, found: &BTreeMap<String, Vec<u8>>) -> String {
+    let mut text = String::new();
+    for name in wanted.keys().chain(found.keys().filter(|name| !wanted.contains_key(*name))) {
+        match (wanted.get(name), found.get(name)) {
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => {
+                let at = a.iter().zip(b).position(|(a, b)| a != b);
+                let (a, b) = (a.len(), b.len());
+                text += &format!("{name} differs from byte {at:?} on ({a} and {b} bytes)\n");
+            }
+            (wanted, _) => {
+                text += &format!(
+                    "{name} is only {}\n",
+                    ["ours", "the oracle's"][usize::from(wanted.is_some())]
+                )
+            }
+        }
+    }
+    text
+}
+
+/// The log without what depends on the time.
+fn without_times(log: &[u8]) -> String {
+    let log = String::from_utf8_lossy(log);
+    let lines = log.lines().map(|line| match line {
+        // The index has the time, too.
+        _ if line.starts_with("Building a new DB, current time: ") => "Building".to_owned(),
+        _ if line.starts_with("Adding sequences") => {
+            line.split(" sequences in ").next().unwrap_or_default().to_owned()
+        }
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+const PROTEIN: &str = "ACDEFGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWYacdefgBZXUOJ*-1";
+const NUCLEOTIDE: &str = "ACGTACGTACGTACGTACGTACGTacgtNNNRYSWKMBDHVUnE-";
+
+/// Options that go with any input.
+const COMMON: &[&[&str]] = &[
+    &[],
+    &["-blastdb_version", "4"],
+    &["-hash_index", "-title", "a title"],
+    &["-hash_index", "-blastdb_version", "4", "-taxid", "9606"],
+    &["-max_file_sz", "12KB"],
+    // Without identifiers and with the hash index BLAST+ fails where a volume has more sequences than
+    // the one before.
+    &["-max_file_sz", "3KB", "-blastdb_version", "4"],
+];
+
+#[test]
+fn proteins() {
+    let bench = Bench::new();
+    for seed in 0..4 {
+        bench.write("in.fa", fasta(&mut Random(seed), PROTEIN, 120));
+        for options in COMMON {
+            bench.compare(&[&["-in", "in.fa", "-dbtype", "prot"], *options].concat());
+            let parsed = ["-in", "in.fa", "-dbtype", "prot", "-parse_seqids"];
+            bench.compare(&[&parsed, *options].concat());
+        }
+    }
+}
+
+#[test]
+fn nucleotides() {
+    let bench = Bench::new();
+    for seed in 10..14 {
+        bench.write("in.fa", fasta(&mut Random(seed), NUCLEOTIDE, 120));
+        for options in COMMON {
+            bench.compare(&[&["-in", "in.fa", "-dbtype", "nucl"], *options].concat());
+            let parsed = ["-in", "in.fa", "-dbtype", "nucl", "-parse_seqids"];
+            bench.compare(&[&parsed, *options].concat());
+        }
+    }
+}
+
+#[test]
+fn taxonomy_ids_of_identifiers() {
+    let bench = Bench::new();
+    let mut random = Random(20);
+    bench.write("in.fa", fasta(&mut random, PROTEIN, 300));
+    let mut map = String::from("\nmalformed\n a  b\n");
+    for n in 0..300 {
+        let id =
+            random.pick(&["loc#", "P#", "NP_#", "NP_#.1", "tag#", "gnl|mydb|tag#", "#", "AAC#"]);
+        let id = id.replace('#', &format!("{:05}", 10_000 + n));
+        map += &format!("{id}{}{}\n", random.pick(&[" ", "\t"]), random.below(700));
+    }
+    bench.write("map.txt", map);
+    bench.write("none.txt", "nobody 7\n");
+    for map in ["map.txt", "none.txt"] {
+        let base = ["-in", "in.fa", "-dbtype", "prot", "-parse_seqids", "-taxid_map", map];
+        bench.compare(&base);
+        bench.compare(&[&base[..], &["-blastdb_version", "4"]].concat());
+    }
+}
+
+#[test]
+fn keys_with_many_sequences_and_many_transactions() {
+    let bench = Bench::new();
+    let mut text = String::new();
+    let mut random = Random(30);
+    for n in 0..22_000 {
+        let group = random.below(400);
+        let entry = if random.below(30) == 0 { 0 } else { group };
+        text += &format!(">pdb|{}{:03}|c{n}\nMKTAYIAK\n", 1 + entry % 9, entry / 9);
+        text += &format!(">loc{n}\nMKTAYIAKQR\n");
+    }
+    bench.write("in.fa", text);
+    bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-parse_seqids", "-hash_index"]);
+}
+
+#[test]
+fn masks() {
+    let bench = Bench::new();
+    let mut random = Random(40);
+    let mut text = String::new();
+    for n in 0..100 {
+        let id = random.pick(&["loc#", "sp|P#|NAME", "gnl|mydb|tag#", "gi|#|gb|AAB#.1|", "#"]);
+        text += &format!(">{} a title\n", id.replace('#', &format!("{:05}", 10_000 + n)));
+        for _ in 0..1 + random.below(300) {
+            let run = if random.below(30) == 0 { random.below(40) } else { 1 };
+            text += &random.pick(&["A", "C", "D", "E", "K", "L", "Q", "S", "W"]).repeat(run);
+        }
+        text.push('\n');
+    }
+    bench.write("in.fa", text);
+    let base = ["-in", "in.fa", "-dbtype", "prot"];
+    bench.compare(&[&base[..], &["-mask_data", "missing"]].concat());
+    bench.write("junk.txt", "no mask\n");
+    bench.compare(&[&base[..], &["-mask_data", "junk.txt"]].concat());
+    let Some(oracle) = bench.oracle else { return };
+    let segmasker = oracle.program("segmasker");
+    let segmasker = [segmasker.to_str().expect("a path of text")];
+    for (format, parse) in [("bin", false), ("text", false), ("bin", true), ("text", true)] {
+        let name = format!("{format}{parse}");
+        let format = format!("maskinfo_asn1_{format}");
+        let mut arguments = vec!["-in", "in.fa", "-outfmt", &format, "-out", &name];
+        arguments.extend(parse.then_some("-parse_seqids"));
+        assert!(bench.run(&segmasker, &arguments).status.success());
+        let files = format!("{name},missing");
+        for options in [&["-mask_data", &name][..], &["-mask_data", &files, "-max_file_sz", "9KB"]]
+        {
+            bench.compare(&[&base[..], options].concat());
+            bench.compare(&[&base[..], options, &["-parse_seqids"]].concat());
+        }
+    }
+    let two = ["-mask_data", "bintrue,texttrue", "-parse_seqids"];
+    bench.compare(&[&base[..], &two].concat());
+    bench.compare(&[&base[..], &two, &["-mask_id", "a,b", "-mask_desc", "x:y,z"]].concat());
+    bench.compare(&[&base[..], &two, &["-mask_id", "a"]].concat());
+    bench.compare(&[&base[..], &two, &["-mask_id", "a,7"]].concat());
+}
+
+/// Bytes that are no printable ASCII, in the first title and in others.
+#[test]
+fn titles_of_any_bytes() {
+    let bench = Bench::new();
+    let sequence = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK\n".repeat(2);
+    let odd: [&[u8]; 8] = [
+        b"a caf\xc3\xa9",
+        b"a nul\0title",
+        b"a \xff\xfe\x80",
+        b"a \x02 \x7f \x1b[0m",
+        b"a\x01b \xa0",
+        b"\xe9t\xe9 x",
+        b"a",
+        b"a \xc3\xa9\x01c \xc3\xa9",
+    ];
+    for (n, title) in odd.into_iter().enumerate() {
+        let record = [b">", title, b"\n", sequence.as_bytes()].concat();
+        let plain = [b">plain title\n", sequence.as_bytes()].concat();
+        let name = format!("odd{n}.fa");
+        bench.write(&name, [&record[..], &plain].concat());
+        bench.compare_files(&["-in", &name, "-dbtype", "prot", "-title", "x"]);
+        bench.write(&name, [plain, record].concat());
+        bench.compare(&["-in", &name, "-dbtype", "prot", "-title", "x"]);
+    }
+    for (n, title) in odd.into_iter().enumerate().filter(|(n, _)| [0, 1, 6].contains(n)) {
+        let name = format!("parsed{n}.fa");
+        bench.write(&name, [b">", title, b"\n", sequence.as_bytes()].concat());
+        bench.compare(&["-in", &name, "-dbtype", "prot", "-title", "x", "-parse_seqids"]);
+    }
+}
+
+/// The index has the local time of a zone, however it is named.
+#[test]
+fn time_zones() {
+    let mut bench = Bench::new();
+    bench.write("in.fa", ">a\nMKTAYIAKQRQISFVKSHFSRQLEERLG\n");
+    let zones =
+        ["Asia/Tokyo", ":America/New_York", "EST5EDT", "JST-9", "UTC", "No/Such", "", "<+03>-3"];
+    let mut logs = Vec::new();
+    for zone in zones {
+        bench.environment = vec![("TZ", zone)];
+        bench.compare(&["-in", "in.fa", "-dbtype", "prot"]);
+        let log = bench.run(&[OURS], &["-in", "in.fa", "-dbtype", "prot", "-out", "x"]).stdout;
+        logs.push(String::from_utf8_lossy(&log).lines().nth(2).unwrap_or_default().to_owned());
+    }
+    // Nine hours are never the same time of day.
+    assert!(logs[0].contains("current time") && logs[0] != logs[4], "{logs:?}");
+}
+
+/// The size of the maps of LMDB files.
+#[test]
+fn map_sizes() {
+    let mut bench = Bench::new();
+    bench.write("in.fa", fasta(&mut Random(60), PROTEIN, 120));
+    let sizes = ["0", "1", "10000", "20480", "32768", "50000", "100000", "+1000000", "007"];
+    let bad = ["", "abc", "-1", " 5", "1e6", "0x10", "1GB", "18446744073709551616"];
+    // BLAST+ ends at the second sequence if there is one, with an exception.
+    bench.write("one.fa", ">a\nMKTAYIAKQRQISFVKSHFSRQLEERLG\n");
+    let sizes = sizes.map(|size| ("in.fa", size)).into_iter();
+    for (input, size) in sizes.chain(bad.map(|size| ("one.fa", size))) {
+        bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", size)];
+        bench.compare(&["-in", input, "-dbtype", "prot"]);
+        bench.compare(&["-in", input, "-dbtype", "prot", "-parse_seqids"]);
+    }
+    bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-blastdb_version", "4"]);
+    bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", "4096")];
+    bench.compare(&["-in", "in.fa", "-dbtype", "prot", "-max_file_sz", "12KB", "-parse_seqids"]);
+    // A map that no address space holds.
+    bench.environment = vec![("BLASTDB_LMDB_MAP_SIZE", "18446744073709551615")];
+    let failed = bench.run(&[OURS], &["-in", "in.fa", "-dbtype", "prot", "-out", "huge/x"]);
+    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert_eq!(failed.status.code(), Some(1), "{said}");
+    let wanted = "BLAST Database creation error: mdb_env_open: Cannot allocate memory\n";
+    assert!(said.contains(wanted) && said.contains("BLASTDB_LMDB_MAP_SIZE"), "{said}");
+    assert!(files_or_none(&bench.dir.path().join("huge")).is_empty());
+}
+
+#[test]
+fn what_cannot_be_made() {
+    let bench = Bench::new();
+    let inputs: &[(&str, &str)] = &[
+        ("empty", ""),
+        ("blank", "\n\n; comment\n"),
+        ("plain", "MKTAYIAKQR\n"),
+        ("none", ">a\n\n>b\n"),
+        ("twice", ">a x\nMKT\n>b\nMKV\n>A\nMK\n>c\nMV\n"),
+        ("last", ">a x\nMKT\n>b\nMKV\n>A\nMK\n"),
+        ("merged", ">a x\u{1}b\nMKT\n>b\u{1}c\nMKV\n>a\u{1}c\nMK\n>d\nMKT\n"),
+        ("accession", ">gb|AAA12345.1|\nMKT\n>x\u{1}gb|AAA12345.1|\nMKV\n>y\nMKT\n"),
+        ("long", ">aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeef x\nMKT\n"),
+        ("bar", ">gi|abc\nMKT\n"),
+        ("junk", ">a\nMKT\n>b\n%%%%%%%\n"),
+    ];
+    for (name, text) in inputs {
+        bench.write(name, text);
+        for options in [&[][..], &["-parse_seqids"], &["-parse_seqids", "-blastdb_version", "4"]] {
+            for kind in ["prot", "nucl"] {
+                bench.compare(&[&["-in", name, "-dbtype", kind], options].concat());
+            }
+        }
+    }
+    bench.write("ok", ">a\nMKT\n");
+    bench.compare(&["-in", "missing", "-dbtype", "prot"]);
+    bench.compare(&["-in", ".", "-dbtype", "prot"]);
+    bench.compare(&["-in", "ok", "-dbtype", "prot", "-max_file_sz", "5GB"]);
+    bench.compare(&["-in", "ok", "-dbtype", "prot", "-max_file_sz", "x"]);
+    bench.compare(&["-in", "ok", "-dbtype", "prot", "-taxid_map", "ok"]);
+    bench.compare(&["-in", "-", "-dbtype", "prot"]);
+    bench.compare(&["-in", "ok"]);
+    bench.compare(&["-in", "ok", "-dbtype", "other"]);
+}
+
+#[test]
+fn several_inputs_and_compressed_ones() {
+    let bench = Bench::new();
+    bench.write("one.fa", fasta(&mut Random(50), PROTEIN, 30));
+    bench.write("two two.fa", fasta(&mut Random(51), PROTEIN, 30));
+    bench.compare(&["-in", "one.fa \"two two.fa\"", "-dbtype", "prot", "-title", "x"]);
+    let ours = [OURS];
+    let base = ["-dbtype", "prot", "-title", "x", "-parse_seqids"];
+    let (_, plain) = bench.make(&ours, &[&base[..], &["-in", "one.fa"]].concat());
+    assert!(Command::new("gzip").arg(bench.dir.path().join("one.fa")).status().unwrap().success());
+    let (_, packed) = bench.make(&ours, &[&base[..], &["-in", "one.fa.gz"]].concat());
+    // A minute may have passed.
+    let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+    assert!(!plain.is_empty() && names(&plain) == names(&packed));
+    assert!(plain.iter().all(|(name, bytes)| name == "x.pin" || packed[name] == *bytes));
+}
+
+#[test]
+fn an_older_database_stays_until_the_new_one_is_whole() {
+    let bench = Bench::new();
+    bench.write("good.fa", ">a\nMKTAYIAKQR\n>b\nMKT\n");
+    bench.write("bad.fa", ">a\nMKTAYIAKQR\n>a\nMKT\n>c\nMK\n");
+    let ours = [OURS];
+    let run = |input: &str, more: &[&str]| {
+        let base = ["-dbtype", "prot", "-parse_seqids", "-out", "x", "-title", "t", "-in", input];
+        bench.run(&ours, &[&base[..], more].concat())
+    };
+    assert!(run("good.fa", &["-max_file_sz", "1KB"]).status.success());
+    let before = files(bench.dir.path());
+    let failed = run("bad.fa", &[]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(differences(&before, &files(bench.dir.path())), "");
+    let again = run("good.fa", &["-blastdb_version", "4"]);
+    let log = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(log.contains("Deleted existing Protein BLAST database named "), "{log}");
+    let names: Vec<String> = files(bench.dir.path()).into_keys().collect();
+    let wanted = ["bad.fa", "good.fa", "x.phr", "x.pin", "x.pog", "x.psd", "x.psi", "x.psq"];
+    assert_eq!(names, wanted);
+}

@@ -1,0 +1,189 @@
+//! Progress, as seen on a terminal by who watches. The terminal is one of `script` (package bsdutils).
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use crate::volumes::{FOUR, Random, write};
+use tempfile::TempDir;
+
+/// Queries, all in one block.
+const QUERIES: usize = 60;
+/// What every search has in common.
+const SEARCH: &str = "fleetblast blastp -db db -outfmt 6 -num_threads 1";
+/// A search that is about to begin only.
+const SHORT: &str = "fleetblast blastp -query one.fa -db db -outfmt 6 -progress yes";
+
+/// A database and queries of one block, whose search takes some seconds.
+static PLACE: LazyLock<TempDir> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut random = Random(7);
+    let subject = |number| (format!("s{number}"), random.protein(350));
+    let subjects: Vec<_> = (0..SUBJECTS).map(subject).collect();
+    write(dir.path(), "db", &FOUR, &subjects);
+    let query = |number: usize| {
+        let residues = subjects[number * 7].1.repeat(2);
+        format!(">q{number}\n{}\n", String::from_utf8_lossy(&residues))
+    };
+    let queries: String = (0..QUERIES).map(query).collect();
+    fs::write(dir.path().join("q.fa"), queries).expect("queries");
+    fs::write(dir.path().join("one.fa"), query(0)).expect("a query");
+    dir
+});
+/// Enough for some seconds.
+const SUBJECTS: usize = if cfg!(debug_assertions) { 2_500 } else { 25_000 };
+
+/// A shell with the program in its path.
+fn shell(program: &str, arguments: &[&str]) -> Command {
+    let bin = Path::new(env!("CARGO_BIN_EXE_fleetblast")).parent().expect("a directory");
+    let path = std::env::var("PATH").expect("a path");
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(PLACE.path()).env_remove("BLASTDB");
+    command.env("PATH", format!("{}:{path}", bin.display())).env("TERM", "xterm");
+    command.env("SHELL", "/bin/bash");
+    command
+}
+
+/// What a terminal shows on which a shell runs `script`, and how long that took.
+fn on_terminal(script: &str) -> (String, Duration) {
+    let start = Instant::now();
+    let mut command = shell("script", &["-qec", script, "/dev/null"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script, which Debian's bsdutils brings");
+    // Open, and silent, until the end.
+    let typed = child.stdin.take();
+    let output = child.wait_with_output().expect("an end");
+    drop(typed);
+    let shown = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{script}: {shown}");
+    (shown, start.elapsed())
+}
+
+/// All numbers before ` %`, one after the other, in tenths.
+fn shares(shown: &str) -> Vec<u32> {
+    let parts: Vec<&str> = shown.split(" %").collect();
+    let number = |part: &&str| {
+        let digits: Vec<char> =
+            part.chars().rev().take_while(|c| "0123456789.".contains(*c)).collect();
+        let text: String = digits.into_iter().rev().collect();
+        let share: f64 = text.parse().unwrap_or_else(|_| panic!("no number before % in {part:?}"));
+        (share * 10.0).round() as u32
+    };
+    parts[..parts.len() - 1].iter().map(number).collect()
+}
+
+/// Checks what was shown of a search whose queries were counted; returns the different shares.
+fn checked(shown: &str) -> Vec<u32> {
+    let mut shares = shares(shown);
+    assert!(shares.is_sorted(), "a step back: {shown:?}");
+    shares.dedup();
+    assert_eq!(shares.pop(), Some(1000), "{shown:?}");
+    let within = shown.split("100 %").next().unwrap_or_default();
+    assert!(within.contains("0/60 queries") && !within.contains("60/60"), "{shown:?}");
+    let last = shown.trim_end().lines().last().unwrap_or_default();
+    assert!(last.starts_with("fleetblast: 60 queries, "), "{shown:?}");
+    assert!(shares.iter().all(|&share| share < 1000) && !shares.is_empty(), "{shares:?}");
+    shares
+}
+
+#[test]
+fn the_share_moves_within_a_block_and_ends_with_all() {
+    let (shown, took) = on_terminal(&format!("{SEARCH} -query q.fa -out serial.txt"));
+    let shares = checked(&shown);
+    // It is looked at five times a second; this machine may be busy.
+    assert!(took > Duration::from_secs(1), "too short to be watched: {took:?}");
+    let least = (took.as_secs() as usize).clamp(5, 10);
+    assert!(shares.len() >= least, "{} shares in {took:?}: {shown:?}", shares.len());
+    assert!(shares.iter().any(|share| (200..800).contains(share)), "{shares:?}");
+    assert!(shown.contains(" left"), "{shown:?}");
+}
+
+#[test]
+fn ranks_tell_of_their_tasks() {
+    for layout in ["-ranks 2 -partitions 12", "-ranks 4 -groups 2 -partitions 12"] {
+        let (shown, _) = on_terminal(&format!("{SEARCH} -query q.fa -out ranks.txt {layout}"));
+        let shares = checked(&shown);
+        let moving = shares.iter().filter(|&&share| share > 0).count();
+        // With two groups, the one block may be with the group that is elsewhere, which tells once a second.
+        assert!(moving >= 2, "{layout}: {shares:?} in {shown:?}");
+    }
+}
+
+#[test]
+fn what_comes_through_a_pipe_is_told_without_a_total() {
+    let (shown, _) = on_terminal(&format!("cat q.fa | {SEARCH} -out piped.txt"));
+    assert!(shown.contains("0 queries done, 60 under way ("), "{shown:?}");
+    assert!(shown.contains("100 %  60 queries"), "{shown:?}");
+    assert!(shares(&shown).is_sorted(), "{shown:?}");
+}
+
+#[test]
+fn counting_takes_no_query_from_the_search() {
+    // More than is read ahead at the begin.
+    on_terminal(&format!("{SEARCH} -query q.fa -out file.txt"));
+    on_terminal(&format!("bash -c '{SEARCH} -query <(cat q.fa) -out substituted.txt'"));
+    let report = |name| fs::read(PLACE.path().join(name)).expect("a report");
+    assert!(report("file.txt").len() > 1000);
+    assert_eq!(report("substituted.txt"), report("file.txt"));
+}
+
+#[test]
+fn hints_are_for_people_only() {
+    let bases = format!(">n\n{}\n", "ACGTTGCATC".repeat(4));
+    fs::write(PLACE.path().join("bases.fa"), bases).expect("a query");
+    let (shown, _) = on_terminal(&SHORT.replace("one.fa", "bases.fa"));
+    assert!(shown.starts_with("Hint: the first query looks like nucleotides"), "{shown:?}");
+    let (shown, _) = on_terminal(&format!("{} || true", SHORT.replace("-db db", "-db nosuch")));
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 2, "{shown:?}");
+    assert!(lines[0].starts_with("BLAST Database error: No alias or index file"), "{shown:?}");
+    assert!(lines[1].starts_with("Hint: 'fleetblast blastdbcmd -list DIRECTORY'"), "{shown:?}");
+    let quiet = SHORT.replace("one.fa", "bases.fa").replace("-progress yes", "");
+    let output = shell("bash", &["-c", &quiet]).output().expect("the program runs");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn a_pagers_screen_is_left_alone() {
+    let (shown, _) = on_terminal(&format!("{SEARCH} -query one.fa | cat >/dev/null"));
+    assert_eq!(shown, "");
+    let (shown, _) = on_terminal(&format!("{SEARCH} -query q.fa -progress yes | cat >/dev/null"));
+    checked(&shown);
+}
+
+#[test]
+fn another_jobs_screen_is_left_alone() {
+    let background = format!("set -m; {SEARCH} -query q.fa -out background.txt & wait");
+    let (shown, took) = on_terminal(&format!("bash -c '{background}'"));
+    assert!(took > Duration::from_millis(500), "nothing to draw in {took:?}");
+    // The shell's word that the job is done is all there is.
+    assert!(shown.lines().count() <= 1 && !shown.contains(['%', '\x1b']), "{shown:?}");
+}
+
+#[test]
+fn a_terminal_that_cannot_be_drawn_on_gets_a_line() {
+    let (shown, _) = on_terminal(&format!("TERM=dumb {SEARCH} -query one.fa -out dumb.txt"));
+    assert_eq!(shown, "");
+    let (shown, _) = on_terminal(&format!("TERM=dumb {SHORT} -out dumb.txt"));
+    assert!(shown.starts_with("fleetblast: 1 queries, ") && !shown.contains('\x1b'), "{shown:?}");
+}
+
+#[test]
+fn nothing_of_a_terminal_gets_into_files_and_pipes() {
+    let run = |line: &str| -> Output {
+        let output = shell("bash", &["-c", line]).stdin(Stdio::null()).output();
+        output.expect("the program runs")
+    };
+    let silent = run(&SHORT.replace("-progress yes", "-progress auto"));
+    assert!(silent.status.success() && silent.stderr.is_empty(), "{silent:?}");
+    let told = run(SHORT);
+    assert_eq!(told.stdout, silent.stdout);
+    let text = String::from_utf8(told.stderr).expect("text");
+    assert!(text.starts_with("fleetblast: 1 queries, ") && text.lines().count() == 1, "{text:?}");
+    assert!(!text.contains(['\x1b', '\r']), "{text:?}");
+}

@@ -1,0 +1,103 @@
+//! Processes whose hosts do not keep pages of the report in step, as clients of NFS do not, lose nothing of it. Needs the
+//! launcher of the MPI library, `MPIRUN`, else `mpirun`; and `cc`, for the model of such a client (`common/pages.c`).
+//!
+//! `SHARED_PAGES_RUNS=50` has so many runs of each kind instead of a few.
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::volumes::{FOUR, Random, write};
+use tempfile::TempDir;
+
+/// Runs of each kind in an ordinary test.
+const RUNS: usize = 2;
+
+/// A family of proteins, and queries of it: a dozen blocks of them.
+fn inputs() -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut random = Random(31);
+    let parent = random.protein(400);
+    let mut related = |share: u64| {
+        let mut copy = parent.clone();
+        for letter in &mut copy {
+            if random.below(100) < share {
+                *letter = random.protein(1)[0];
+            }
+        }
+        copy
+    };
+    let entries: Vec<_> = (0..8).map(|i| (format!("s{i} of a family"), related(30))).collect();
+    write(dir.path(), "db", &FOUR, &entries);
+    let mut queries = String::new();
+    for number in 0..1500 {
+        // Reports of blocks between some kilobytes and a megabyte.
+        let share = if number / 125 % 3 == 0 { 40 } else { 90 };
+        queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&related(share)));
+    }
+    fs::write(dir.path().join("q.fa"), queries).expect("queries");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/black_box/common/pages.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(dir.path().join("pages.so"));
+    let compiled = compiler.arg(source).arg("-ldl").status().expect("a compiler");
+    assert!(compiled.success());
+    dir
+}
+
+fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
+    // For Open MPI: more ranks than cores, as whatever user.
+    let settings = [
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "OMPI_MCA_rmaps_base_oversubscribe",
+    ];
+    let output = command
+        .args(["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1", "-out", "report"])
+        .args(arguments)
+        .current_dir(dir)
+        .envs(settings.map(|name| (name, "1")))
+        .env_remove("BLASTDB")
+        .output()
+        .expect("the program runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The program on four processes, each with pages of its own.
+fn apart(dir: &Path) -> Command {
+    let launcher = env::var_os("MPIRUN").unwrap_or_else(|| "mpirun".into());
+    let mut command = Command::new(launcher);
+    let preload = format!("LD_PRELOAD={}", dir.join("pages.so").display());
+    command.args(["-n", "4", "env", &preload, env!("CARGO_BIN_EXE_fleetblast")]);
+    command
+}
+
+#[test]
+fn no_byte_is_lost_between_hosts() {
+    let runs = env::var("SHARED_PAGES_RUNS").map_or(RUNS, |text| text.parse().expect("a number"));
+    assert!(runs > 0);
+    let dir = inputs();
+    let report = || fs::read(dir.path().join("report")).expect("the report");
+    let kept = dir.path().join("kept");
+    let kept = ["-checkpoint", kept.to_str().expect("a name")];
+    for (format, more) in [("0", &[][..]), ("6", &[]), ("0", &kept)] {
+        let format = ["-outfmt", format];
+        search(Command::new(env!("CARGO_BIN_EXE_fleetblast")), dir.path(), &format);
+        let expected = report();
+        assert!(expected.len() > 100_000, "{} bytes", expected.len());
+        for (run, shape) in
+            [["-groups", "2"], ["-groups", "4"]].iter().cycle().take(runs).enumerate()
+        {
+            let arguments = [&format, &shape[..], more].concat();
+            search(apart(dir.path()), dir.path(), &arguments);
+            let found = report();
+            let differs = expected.iter().zip(&found).position(|(a, b)| a != b);
+            assert!(
+                found == expected,
+                "run {run}, {arguments:?}: {} bytes instead of {}, the first that differs: {differs:?}",
+                found.len(),
+                expected.len()
+            );
+        }
+    }
+}

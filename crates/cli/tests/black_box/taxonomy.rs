@@ -1,0 +1,194 @@
+//! Names of taxa in reports: looked up where BLAST+ looks them up, and shown as it shows them.
+
+use std::fs;
+use std::process::Output;
+
+use crate::common::{Fixture, complaint};
+
+/// One sequence has two definition lines of different taxa; one has a taxon without names, one none.
+const SUBJECTS: &str = ">sp|P00001.1|A one\u{1}gi|1|gb|AAA00001.1| two\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n\
+    >b_1 b\nMKVLAADTGHIWQERTYPASDFGHKLCVNMA\n>lcl|c c\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAA\n\
+    >lcl|d d\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAAA\n>lcl|e e\nMKVLAADTGHIWQERTYPASDFGHKLCVNMAAAA\n";
+const TAXIDS: &str = "P00001.1 9606\nAAA00001.1 562\nb_1 4932\nc 32630\nd 77\n";
+const NAMES: [(u32, &str); 4] = [
+    (562, "Escherichia coli\tE. coli\tenterobacteria\tBacteria"),
+    (4932, "Saccharomyces cerevisiae\tbaker's yeast\t-\tEukaryota"),
+    (9606, "Homo sapiens\thuman\tprimates\tEukaryota"),
+    (32630, "synthetic construct\t\tunclassified\tunclassified"),
+];
+const ALL: &str = "sacc staxid ssciname scomname sblastname sskingdom staxids sscinames scomnames sblastnames sskingdoms";
+
+/// Index and data of a taxonomy database.
+fn taxdb() -> (Vec<u8>, Vec<u8>) {
+    let mut index: Vec<u32> = vec![0x8739, NAMES.len() as u32, 0, 0, 0, 0];
+    let mut data = String::new();
+    for (taxid, names) in NAMES {
+        index.extend([taxid, data.len() as u32]);
+        data += names;
+    }
+    (index.into_iter().flat_map(u32::to_be_bytes).collect(), data.into_bytes())
+}
+
+/// Databases `p5` and `p4` beside those of every fixture, and a taxonomy database in `tax`.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let path = |name: &str| fixture.path().join(name);
+    fs::write(path("p.fa"), SUBJECTS).unwrap();
+    fs::write(path("map"), TAXIDS).unwrap();
+    write_taxdb(&fixture, "tax", taxdb());
+    if let Some(oracle) = fixture.oracle {
+        for version in ["4", "5"] {
+            let out = format!("p{version}");
+            let made = oracle
+                .command("makeblastdb")
+                .args(["-in", "p.fa", "-dbtype", "prot", "-parse_seqids", "-taxid_map", "map"])
+                .args(["-blastdb_version", version, "-out", &out])
+                .current_dir(fixture.path())
+                .output()
+                .unwrap();
+            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        }
+    }
+    fixture
+}
+
+fn write_taxdb(fixture: &Fixture, directory: &str, (index, data): (Vec<u8>, Vec<u8>)) {
+    let directory = fixture.path().join(directory);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("taxdb.bti"), index).unwrap();
+    fs::write(directory.join("taxdb.btd"), data).unwrap();
+}
+
+/// What a program says, with `BLASTDB`.
+fn says(fixture: &Fixture, is_ours: bool, line: &str, blastdb: &str) -> Output {
+    let oracle = || fixture.oracle.expect("seen to be there").program("blastp");
+    let program = if is_ours { fixture.ours() } else { oracle() };
+    fixture.run(&program, &Fixture::words(line), &[("BLASTDB", blastdb)])
+}
+
+/// Asserts that both programs say the same, and that FleetBLAST does on ranks; returns it.
+#[track_caller]
+fn same(fixture: &Fixture, line: &str, blastdb: &str) -> String {
+    let expected = says(fixture, false, line, blastdb);
+    let on_ranks = format!("{line}|-ranks|3|-num_threads|1");
+    for line in [line, &on_ranks] {
+        let found = says(fixture, true, line, blastdb);
+        assert_eq!(complaint(&found), complaint(&expected), "{line} BLASTDB={blastdb}");
+        let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text(&found), text(&expected), "{line} BLASTDB={blastdb}");
+    }
+    String::from_utf8_lossy(&expected.stdout).into_owned()
+}
+
+#[test]
+fn names_are_those_of_blast() {
+    let fixture = fixture();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    let columns = [
+        format!("6 {ALL}"),
+        format!("7 {ALL}"),
+        format!("10 {ALL}"),
+        "6 sallacc sscinames scomnames".into(),
+        "7 sblastnames sskingdoms".into(),
+        "6 ssciname scomname sblastname sskingdom".into(),
+        "6 staxid staxids".into(),
+    ];
+    for outfmt in &columns {
+        for target in ["-db|p5", "-db|p4", "-db|p5 p4", "-subject|p.fa"] {
+            for blastdb in ["tax", "", "nosuch"] {
+                same(&fixture, &format!("-query|q.fa|{target}|-outfmt|{outfmt}"), blastdb);
+            }
+        }
+    }
+    let of = |restriction: &str| {
+        same(&fixture, &format!("-query|q.fa|-db|p5|{restriction}|-outfmt|6 {ALL}"), "tax")
+    };
+    // Only the definition line of that taxon is left.
+    assert!(of("-taxids|562").starts_with("AAA00001\t562\tEscherichia coli\tE. coli\t"));
+    of("-negative_taxids|562");
+    of("-taxids|77,32630");
+    let all = same(&fixture, &format!("-query|q.fa|-db|p5|-outfmt|6 {ALL}"), "tax");
+    assert!(all.contains("\t562;9606\tEscherichia coli;Homo sapiens\tE. coli;human\t"), "{all}");
+}
+
+#[test]
+fn the_first_of_the_search_path_counts() {
+    let fixture = fixture();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    let line = "-query|q.fa|-db|p5|-outfmt|6 sacc sscinames";
+    let (index, data) = taxdb();
+    let other = String::from_utf8(data).unwrap().replace("Homo sapiens", "Homo SAPIENS");
+    write_taxdb(&fixture, "other", (index, other.into_bytes()));
+    assert!(same(&fixture, line, "nosuch:other:tax").contains("Homo SAPIENS"));
+    let path = fixture.path().join("tax");
+    assert!(same(&fixture, line, &path.display().to_string()).contains("Homo sapiens"));
+    fs::write(fixture.path().join(".ncbirc"), "[BLAST]\nBLASTDB=other\n").unwrap();
+    assert!(same(&fixture, line, "").contains("Homo SAPIENS"));
+    // The working directory comes before all others.
+    write_taxdb(&fixture, ".", taxdb());
+    assert!(same(&fixture, line, "other").contains("Homo sapiens"));
+}
+
+#[test]
+fn what_cannot_be_used_is_told_once() {
+    let fixture = fixture();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    let (index, data) = taxdb();
+    let with = |at: usize, byte: u8| {
+        let mut index = index.clone();
+        index[at] = byte;
+        index
+    };
+    let line = format!("-query|q.fa|-db|p5|-outfmt|7 {ALL}");
+    for (name, index, wrong) in [
+        ("magic", with(3, 1), "taxdb.bti: it begins with 0x8701"),
+        ("count", with(7, 9), "taxdb.bti: byte 4 tells"),
+        ("short", index[..30].to_vec(), "taxdb.bti: 30 bytes"),
+        ("empty", Vec::new(), "taxdb.bti: 0 bytes"),
+        ("dataless", index.clone(), "taxdb.btd"),
+    ] {
+        write_taxdb(&fixture, name, (index, data.clone()));
+        if name == "dataless" {
+            fs::remove_file(fixture.path().join(name).join("taxdb.btd")).unwrap();
+        }
+        let expected = says(&fixture, false, &line, name);
+        for line in [line.clone(), format!("{line}|-ranks|3")] {
+            let found = says(&fixture, true, &line, name);
+            assert_eq!(found.stdout, expected.stdout, "{name}");
+            assert_eq!(found.status.code(), expected.status.code(), "{name}");
+            let (told, theirs) = (complaint(&found), complaint(&expected));
+            let own = told.strip_prefix(&theirs).unwrap_or_else(|| panic!("{told}\n{theirs}"));
+            assert_eq!(own.matches("Warning: [blastp] there are no names of taxa: ").count(), 1);
+            assert!(own.contains(wrong), "{name}: {own}");
+        }
+    }
+}
+
+#[test]
+fn data_that_are_cut_short_end_the_search() {
+    let fixture = fixture();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    let (index, data) = taxdb();
+    write_taxdb(&fixture, "cut", (index, data[..50].to_vec()));
+    for more in ["", "|-ranks|3"] {
+        // BLAST+ reads beyond the end, or has no names.
+        let line = format!("-query|q.fa|-db|p5|-outfmt|6 sacc sscinames{more}");
+        let found = says(&fixture, true, &line, "cut");
+        let told = complaint(&found);
+        assert!(told.starts_with("exit code Some(2)\nBLAST Database error: "), "{told}");
+        assert!(told.contains("taxdb.bti") && told.contains("has 50"), "{told}");
+    }
+    // Nobody reads it where no names are asked for; BLAST+ looks at it, and says so.
+    let line = "-query|q.fa|-db|p5|-outfmt|6 sacc staxids";
+    let [found, expected] = [true, false].map(|is_ours| says(&fixture, is_ours, line, "cut"));
+    assert_eq!(complaint(&found), "exit code Some(0)\n");
+    assert_eq!(found.stdout, expected.stdout);
+}

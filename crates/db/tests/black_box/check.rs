@@ -1,0 +1,373 @@
+//! Checking finds every fault that changes what a database says, in whatever file it is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{FOUR, Random, entries, write};
+use fleetblast_db::check::{Report, check};
+use fleetblast_db::load::{Method, Purpose, Wish, choose};
+use fleetblast_db::lookup::lmdb::Environment;
+use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
+use fleetblast_oracle::{command, oracle};
+use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
+use tempfile::TempDir;
+
+fn open(dir: &Path, names: &str, kind: SequenceKind) -> Result<Database, DbError> {
+    Database::open(names, kind, &SearchPath::new(dir, "".as_ref(), None))
+}
+
+fn checked(dir: &Path, names: &str, kind: SequenceKind) -> Result<Report, DbError> {
+    let database = open(dir, names, kind)?;
+    let wish = Wish { method: Some(Method::Read), memory: None };
+    let supply = choose(&database, Purpose::Check, wish)?.supply(&database, 3)?;
+    check(&database, &supply, |work| {
+        std::thread::scope(|scope| {
+            scope.spawn(work);
+            work();
+        });
+    })
+}
+
+/// A file before a flip.
+struct Whole {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+/// Flips bits of every file of a database, one after the other and not too many; whatever the check calls sound must
+/// be `harmless`. Returns how many flips were found, and how many not, for each extension.
+fn flip_everything(
+    dir: &Path,
+    names: &str,
+    kind: SequenceKind,
+    flips: u64,
+    harmless: impl Fn(&Whole, usize, u8) -> bool,
+) -> BTreeMap<String, (u64, u64)> {
+    let mut counts = BTreeMap::new();
+    let mut random = Random(77);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for path in files {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        if !extension.starts_with(kind.letter()) {
+            continue;
+        }
+        let whole = Whole { bytes: fs::read(&path).unwrap(), path };
+        let count: &mut (u64, u64) = counts.entry(extension).or_default();
+        for _ in 0..flips {
+            let at = random.below(whole.bytes.len() as u64) as usize;
+            let changed = whole.bytes[at] ^ 1 << random.below(8);
+            let mut bytes = whole.bytes.clone();
+            bytes[at] = changed;
+            fs::write(&whole.path, bytes).unwrap();
+            match checked(dir, names, kind) {
+                Err(_) => count.0 += 1,
+                Ok(_) => {
+                    let was = whole.bytes[at];
+                    let shown = whole.path.display();
+                    let flip = format!("{shown} byte {at} from {was:#x} to {changed:#x}");
+                    assert!(harmless(&whole, at, changed), "{flip} was not found");
+                    count.1 += 1;
+                }
+            }
+        }
+        fs::write(&whole.path, &whole.bytes).unwrap();
+    }
+    counts
+}
+
+/// All definition lines without what no check can know.
+fn structure(
+    dir: &Path,
+    kind: SequenceKind,
+    with_ids: bool,
+    with_taxids: bool,
+) -> Vec<Vec<Defline>> {
+    let database = open(dir, "d", kind).unwrap();
+    let mut all: Vec<Vec<Defline>> =
+        (0..database.oid_count()).map(|oid| database.deflines(oid).unwrap()).collect();
+    for line in all.iter_mut().flatten() {
+        line.title = vec![b'x'; line.title.len()];
+        if with_ids {
+            // Files beside the volumes know accessions, but not of whom, nor names and releases.
+            for id in &mut line.ids {
+                if let SeqId::Text { kind, name, release, .. } = id {
+                    *kind = TextKind::GenBank;
+                    name.fill(b'x');
+                    release.fill(b'x');
+                }
+                // The index of version 4 is in lower case.
+                if !with_taxids {
+                    *id = SeqId::Local(ObjectId::Text(id.fasta().to_ascii_lowercase()));
+                }
+            }
+        }
+        if !with_taxids {
+            line.taxid = 0;
+        }
+    }
+    all
+}
+
+/// Lengths and numbers of ambiguous runs of all sequences; of proteins, nothing. (A run elsewhere, or longer, or of
+/// another letter is as sound, as long as it allows the bases stored there.)
+fn shape(dir: &Path, kind: SequenceKind) -> Vec<(u32, usize)> {
+    let database = open(dir, "d", kind).unwrap();
+    let bases = (0..database.oid_count()).filter_map(|oid| database.bases_of(oid).ok());
+    bases.map(|bases| (bases.length(), bases.ambiguities().count())).collect()
+}
+
+/// A letter of title or date in an index; of a version-5 volume also its number, which means nothing by itself.
+fn is_text_of_index(whole: &Whole, at: usize, texts: &[&str]) -> bool {
+    let find = |text: &&str| whole.bytes.windows(text.len()).position(|w| w == text.as_bytes());
+    let five = whole.bytes[3] == 5;
+    // The first byte of what pads the date may become a letter of it.
+    texts
+        .iter()
+        .any(|text| find(text).is_some_and(|start| (start..=start + text.len()).contains(&at)))
+        || (five && (8..12).contains(&at))
+}
+
+#[test]
+fn a_sound_database_is_sound() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, 300));
+    write(dir.path(), "b", &FOUR, &entries(2, 0));
+    write(dir.path(), "c", &FOUR, &entries(3, 200));
+    let report = checked(dir.path(), "a c b", SequenceKind::Protein).unwrap();
+    assert_eq!((report.sequences, report.deflines), (500, 500));
+    let database = open(dir.path(), "a b c", SequenceKind::Protein).unwrap();
+    assert_eq!(report.residues, database.residues());
+    let sizes: u64 =
+        fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+    // Of the volume without sequences, the only byte of the sequence file is not needed.
+    assert_eq!(report.bytes, sizes - 1);
+}
+
+#[test]
+fn every_flip_in_a_volume_is_found_or_cannot_be() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "d", &FOUR, &entries(1, 40));
+    let kind = SequenceKind::Protein;
+    let sound = structure(dir.path(), kind, false, false);
+    let counts = flip_everything(dir.path(), "d", kind, 1500, |whole, at, changed| {
+        match whole.path.extension().unwrap().to_str().unwrap() {
+            "pin" => is_text_of_index(whole, at, &[FOUR.title, FOUR.date]),
+            // Another residue.
+            "psq" => whole.bytes[at] != 0 && changed < 28,
+            _ => structure(dir.path(), kind, false, false) == sound,
+        }
+    });
+    // Half of the index is offsets; most of the sequences and headers are letters.
+    for (extension, (found, missed)) in &counts {
+        println!("{extension}: {found} found, {missed} cannot be");
+        assert!(*found > 300, "{extension}: {found}");
+    }
+    assert_eq!(counts.len(), 3);
+}
+
+#[test]
+fn the_first_fault_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, 40));
+    write(dir.path(), "b", &FOUR, &entries(2, 40));
+    let database = open(dir.path(), "a b", SequenceKind::Protein).unwrap();
+    let position =
+        |oid: u32| 1 + (0..oid).map(|i| database.length_of(i) as usize + 1).sum::<usize>();
+    let path = dir.path().join("a.psq");
+    let mut bytes = fs::read(&path).unwrap();
+    (bytes[position(30)], bytes[position(7)]) = (200, 99);
+    fs::write(&path, bytes).unwrap();
+    let other = dir.path().join("b.psq");
+    fs::write(&other, vec![50; fs::read(&other).unwrap().len()]).unwrap();
+    let error = checked(dir.path(), "a b", SequenceKind::Protein).unwrap_err();
+    let DbError::Residue { path: told, offset, oid, .. } = &error else { panic!("{error}") };
+    assert_eq!((told, *offset, *oid), (&path, position(7) as u64, 7), "{error}");
+}
+
+/// BLAST+ shows `#` for other bytes, with an error.
+#[test]
+fn titles_are_printable_ascii() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, 40));
+    let path = dir.path().join("a.phr");
+    let sound = fs::read(&path).unwrap();
+    // Behind the tag of a string and its length.
+    let title = sound.iter().position(|&tag| tag == 0x1a).unwrap() + 2;
+    assert!(sound[title].is_ascii_graphic());
+    for byte in [0x80, 0xc3, 0xff, 0x7f, 0x1f, 0] {
+        let mut bytes = sound.clone();
+        bytes[title] = byte;
+        fs::write(&path, bytes).unwrap();
+        let error = checked(dir.path(), "a", SequenceKind::Protein).unwrap_err();
+        assert!(error.to_string().contains("a.phr"), "{byte}: {error}");
+        assert_eq!(error.exit_code(), 2, "{error}");
+    }
+}
+
+#[test]
+fn lengths_and_counts_must_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, 40));
+    let append = |name: &str, more: &[u8]| {
+        let path = dir.path().join(name);
+        let old = fs::read(&path).unwrap();
+        fs::write(&path, [&old, more].concat()).unwrap();
+        let error = checked(dir.path(), "a", SequenceKind::Protein).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains(&old.len().to_string()), "{error}");
+        fs::write(&path, old).unwrap();
+    };
+    ["a.pin", "a.psq", "a.phr"].iter().for_each(|name| append(name, &[0]));
+    fs::write(dir.path().join("x.pal"), "TITLE x\nDBLIST a\nNSEQ 41\n").unwrap();
+    let error = checked(dir.path(), "x", SequenceKind::Protein).unwrap_err().to_string();
+    assert!(error.contains("states 41 sequences, its volumes have 40"), "{error}");
+    fs::write(dir.path().join("x.pal"), "TITLE x\nDBLIST a\nNSEQ 40\n").unwrap();
+    checked(dir.path(), "x", SequenceKind::Protein).unwrap();
+}
+
+/// Synthetic sequences with identifiers of many kinds and some merged definition lines.
+fn fasta(seed: u64, count: usize, nucleotide: bool) -> String {
+    let mut random = Random(seed);
+    let mut text = String::new();
+    for i in 0..count {
+        let id = match i % 6 {
+            0 => format!("sp|P{:05}.2|NAME{i}_X", 10_000 + i),
+            1 => format!("gi|{}|gb|AAA{:05}.1|", 900 + i, 10_000 + i),
+            2 => format!("gnl|mydb|tag{i}"),
+            3 => format!("lcl|Local{i}"),
+            4 => format!("pdb|{}{}BC|A", i % 9 + 1, char::from(b'A' + (i / 6 % 26) as u8)),
+            _ => format!("ref|NP_{:06}.3|", 100 + i),
+        };
+        let merged = if i % 10 == 3 { format!("\u{1}lcl|also{i} merged") } else { String::new() };
+        let length = 10 + random.below(80) as usize;
+        let sequence: String = if nucleotide {
+            (0..length)
+                .map(|j| {
+                    char::from(if j % 17 < 3 {
+                        b"NRY"[j % 3]
+                    } else {
+                        b"ACGT"[random.below(4) as usize]
+                    })
+                })
+                .collect()
+        } else {
+            String::from_utf8(random.protein(length)).unwrap()
+        };
+        writeln!(text, ">{id} title {i}{merged}\n{sequence}").unwrap();
+    }
+    text
+}
+
+fn make(dir: &TempDir, text: &str, arguments: &[&str]) {
+    let input = tempfile::NamedTempFile::new().unwrap();
+    fs::write(input.path(), text).unwrap();
+    let output = command("makeblastdb")
+        .args(["-in", input.path().to_str().unwrap(), "-title", "made", "-out", "d"])
+        .args(arguments)
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Everything the tables of an LMDB file say; nothing if it cannot be read.
+fn dump(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
+    let env = Environment::open(bytes).ok()?;
+    let mut all = Vec::new();
+    for name in ["acc2oid", "volinfo", "volname", "taxid2offset"] {
+        let Some(table) = env.table(name).ok()? else { continue };
+        for entry in env.entries(&table).ok()? {
+            let (key, value) = entry.ok()?;
+            all.push((key.to_vec(), value.to_vec()));
+        }
+    }
+    Some(all)
+}
+
+#[test]
+fn what_the_oracle_makes_is_sound() {
+    if oracle().is_none() {
+        return;
+    }
+    for (kind, nucleotide) in [(SequenceKind::Protein, false), (SequenceKind::Nucleotide, true)] {
+        for version in ["4", "5"] {
+            for more in [
+                &[][..],
+                &["-parse_seqids"],
+                &["-parse_seqids", "-hash_index"],
+                &["-max_file_sz", "3KB", "-parse_seqids"],
+            ] {
+                let dir = tempfile::tempdir().unwrap();
+                let text = fasta(5, 200, nucleotide);
+                let fixed = [
+                    "-dbtype",
+                    kind.database_type(),
+                    "-blastdb_version",
+                    version,
+                    "-taxid",
+                    "9606",
+                ];
+                make(&dir, &text, &[&fixed[..], more].concat());
+                let report = checked(dir.path(), "d", kind)
+                    .unwrap_or_else(|error| panic!("version {version} {more:?}: {error}"));
+                assert_eq!(report.sequences, text.matches('>').count() as u64);
+                let unchecked = &report.unchecked;
+                let hashed = more.contains(&"-hash_index");
+                assert_eq!(
+                    unchecked.len(),
+                    usize::from(hashed),
+                    "version {version} {more:?}: {unchecked:?}"
+                );
+                println!("version {version} {more:?}: {:?}", report.beside);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_flip_in_files_beside_is_found_or_means_nothing() {
+    if oracle().is_none() {
+        return;
+    }
+    let kinds = [SequenceKind::Protein, SequenceKind::Nucleotide];
+    for (kind, version) in kinds.into_iter().flat_map(|kind| [(kind, "4"), (kind, "5")]) {
+        let nucleotide = kind == SequenceKind::Nucleotide;
+        let dir = tempfile::tempdir().unwrap();
+        let fixed = ["-parse_seqids", "-taxid", "9606", "-blastdb_version", version];
+        make(
+            &dir,
+            &fasta(6, 100, nucleotide),
+            &[&["-dbtype", kind.database_type()], &fixed[..]].concat(),
+        );
+        let five = version == "5";
+        let (sound, shape) = (structure(dir.path(), kind, true, five), shape(dir.path(), kind));
+        let date = open(dir.path(), "d", kind).unwrap().date().to_owned();
+        let counts = flip_everything(dir.path(), "d", kind, 300, |whole, at, changed| {
+            let extension = whole.path.extension().unwrap().to_str().unwrap();
+            match &extension[1..] {
+                "in" => is_text_of_index(whole, at, &["made", &date]),
+                // Another base, or ambiguities that allow it.
+                "sq" if nucleotide => self::shape(dir.path(), kind) == shape,
+                "sq" => whole.bytes[at] != 0 && changed < 28,
+                // Nothing but the headers of version 4 knows taxids.
+                "hr" => structure(dir.path(), kind, true, five) == sound,
+                "db" | "tf" => dump(&whole.bytes) == dump(&fs::read(&whole.path).unwrap()),
+                _ => false,
+            }
+        });
+        for (extension, (found, missed)) in &counts {
+            println!("{extension}: {found} found, {missed} mean nothing or cannot be found");
+        }
+        let exact: &[&str] = match version {
+            "4" => &["og", "nd", "ni", "sd", "si"],
+            _ => &["os", "ot", "to", "og", "nd", "ni"],
+        };
+        for extension in exact {
+            let (found, missed) = counts[&kind.extension(extension)];
+            assert!(found > 0 && missed == 0, "{extension}: {missed}");
+        }
+    }
+}

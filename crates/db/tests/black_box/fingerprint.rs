@@ -1,0 +1,87 @@
+//! Fingerprints change with every byte that a search may look at, and with nothing else.
+
+use crate::common::{FOUR, entries, volume, write};
+use fleetblast_db::fingerprint::Fingerprinter;
+use fleetblast_db::partition::VolumeFile;
+use fleetblast_db::{Database, SearchPath, SequenceKind, VolumeBytes};
+
+const FILES: [VolumeFile; 2] = [VolumeFile::Sequences, VolumeFile::Headers];
+
+/// The sums over all of a database, read in `parts` parts: by volume, of residues and of headers.
+fn sums(database: &Database, parts: usize) -> Vec<[u128; 2]> {
+    let fingerprinter = Fingerprinter::new(database);
+    let mut sums = vec![[0u128; 2]; database.volume_count()];
+    for oids in database.partitions(parts) {
+        for (at, file) in FILES.into_iter().enumerate() {
+            for (volume, sum) in fingerprinter.of(oids.clone(), file).expect("readable files") {
+                sums[volume][at] = sums[volume][at].wrapping_add(sum);
+            }
+        }
+    }
+    sums
+}
+
+fn of_bytes(bytes: VolumeBytes) -> [u128; 2] {
+    sums(&Database::from_volume_bytes(vec![bytes]).expect("a database"), 1)[0]
+}
+
+#[test]
+fn parts_add_up_to_the_whole_however_it_is_cut() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let entries = entries(3, 90);
+    write(dir.path(), "one", &FOUR, &entries[..31]);
+    write(dir.path(), "two", &FOUR, &entries[31..]);
+    let search = SearchPath::new(dir.path(), "".as_ref(), None);
+    let database = Database::open("one two", SequenceKind::Protein, &search).expect("a database");
+    let whole = sums(&database, 1);
+    assert_eq!(whole.len(), 2);
+    assert_ne!(whole[0], whole[1]);
+    for parts in [2, 7, 90] {
+        assert_eq!(sums(&database, parts), whole, "{parts} parts");
+    }
+}
+
+#[test]
+fn every_byte_counts() {
+    let sound = volume(&FOUR, &entries(5, 12));
+    let whole = of_bytes(sound.clone());
+    // The first byte stands before all sequences.
+    for at in 1..sound.residues.len() {
+        let mut changed = sound.clone();
+        changed.residues[at] ^= 1;
+        let [residues, headers] = of_bytes(changed);
+        assert!(residues != whole[0] && headers == whole[1], "residue byte {at}");
+    }
+    for at in 0..sound.headers.len() {
+        let mut changed = sound.clone();
+        changed.headers[at] ^= 1;
+        let [residues, headers] = of_bytes(changed);
+        assert!(residues == whole[0] && headers != whole[1], "header byte {at}");
+    }
+}
+
+#[test]
+fn the_order_of_sequences_counts() {
+    let mut entries = entries(5, 12);
+    let whole = of_bytes(volume(&FOUR, &entries));
+    entries.swap(3, 8);
+    let swapped = of_bytes(volume(&FOUR, &entries));
+    assert!(whole[0] != swapped[0] && whole[1] != swapped[1]);
+}
+
+#[test]
+fn what_describes_itself_otherwise_is_told_apart() {
+    let of = |title: &'static str, date: &'static str| {
+        let label = crate::common::Label { title, date, ..FOUR };
+        let bytes = vec![volume(&label, &entries(5, 3))];
+        let database = Database::from_volume_bytes(bytes).expect("a database");
+        let index = database.outlines().next().expect("a volume").index;
+        (index, database.selection_fingerprint())
+    };
+    let known = of("a title", "Nov 20, 2026  11:10 PM");
+    assert_eq!(known, of("a title", "Nov 20, 2026  11:10 PM"));
+    for other in [of("another", "Nov 20, 2026  11:10 PM"), of("a title", "Nov 20, 2026  11:11 PM")]
+    {
+        assert!(known.0 != other.0 && known.1 != other.1);
+    }
+}

@@ -1,0 +1,118 @@
+//! Partitions in memory that somebody filled in pieces: the same bytes as from the files, and nothing else.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::{FOUR, entries, write};
+use fleetblast_db::load::{FileSource, Held, HugePages, Loader, Map, Statistics};
+use fleetblast_db::partition::Filled;
+use fleetblast_db::{Contents, Database, DbError, Partition, SearchPath, SequenceKind};
+use tempfile::TempDir;
+
+/// Bytes of other things before the partition in the memory.
+const BEFORE: usize = 13;
+
+fn database() -> (TempDir, Database) {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, 900));
+    write(dir.path(), "b", &FOUR, &entries(2, 600));
+    let database = open(dir.path());
+    (dir, database)
+}
+
+fn open(dir: &Path) -> Database {
+    let search = SearchPath::new(dir, "".as_ref(), None);
+    Database::open("a b", SequenceKind::Protein, &search).unwrap()
+}
+
+/// The partition, filled in pieces of some bytes, the last one first.
+fn filled(database: &Database, partition: &Partition, piece: usize) -> Result<Held, DbError> {
+    let source = FileSource::new(database.clone());
+    let mut memory = vec![0xff; BEFORE + partition.size() as usize];
+    let pieces: Vec<&mut [u8]> = memory[BEFORE..].chunks_mut(piece).collect();
+    for (number, bytes) in pieces.into_iter().enumerate().rev() {
+        source.read(partition, (number * piece) as u64, bytes)?;
+    }
+    let filled = Filled { memory: Arc::new(memory), start: BEFORE };
+    let came = Statistics { bytes: partition.size(), ..Statistics::default() };
+    Ok(Held::new(database.clone(), partition.clone(), filled, came, HugePages::None))
+}
+
+#[test]
+fn parts_of_a_held_partition_are_those_of_the_files() {
+    let (_dir, database) = database();
+    let map = Map::new(database.clone(), Contents::Residues);
+    for (partitions, piece) in [(1, 1 << 20), (1, 7_001), (4, 1_000), (9, 333)] {
+        for oids in database.partitions(partitions) {
+            let partition = database.partition(oids.clone(), Contents::Residues).unwrap();
+            let held = filled(&database, &partition, piece).unwrap();
+            assert_eq!(held.statistics().bytes, partition.size());
+            for part in database.partitions_within(oids, 5) {
+                let part = database.partition(part, Contents::Residues).unwrap();
+                let (ours, files) = (held.load(&part).unwrap(), map.load(&part).unwrap());
+                ours.validate().unwrap();
+                for oid in part.oids {
+                    assert_eq!(ours.residues_of(oid), files.residues_of(oid));
+                    assert_eq!(ours.length_of(oid), database.length_of(oid));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_supply_of_what_is_held_keeps_it() {
+    let (_dir, database) = database();
+    let oids = 800..1_000;
+    let partition = database.partition(oids.clone(), Contents::Residues).unwrap();
+    let held = filled(&database, &partition, 5_000).unwrap();
+    let supply = held.supply(database.partitions_within(oids.clone(), 6)).unwrap();
+    assert_eq!(supply.kept_residues_of(900), None, "not asked for yet");
+    let mut searched = Vec::new();
+    let pass = supply.pass(|queue| {
+        while let Some(work) = queue.next() {
+            work.partition.validate_range(&work.range).unwrap();
+            searched.extend(work.range);
+        }
+    });
+    pass.unwrap();
+    assert_eq!(searched, oids.clone().collect::<Vec<_>>());
+    for oid in oids {
+        assert_eq!(supply.kept_residues_of(oid), Some(database.residues_of(oid)));
+    }
+}
+
+#[test]
+fn what_is_not_held_is_an_error() {
+    let (dir, database) = database();
+    let partition = database.partition(300..700, Contents::Residues).unwrap();
+    let held = filled(&database, &partition, 5_000).unwrap();
+    for (oids, contents) in [
+        (299..310, Contents::Residues),
+        (690..701, Contents::Residues),
+        (1_000..1_100, Contents::Residues),
+        (310..320, Contents::All),
+    ] {
+        let wanted = database.partition(oids, contents).unwrap();
+        let error = held.load(&wanted).unwrap_err();
+        assert!(matches!(error, DbError::NotHeld { .. }), "{error}");
+    }
+    let source = FileSource::new(database.clone());
+    let mut beyond = [0; 3];
+    let error = source.read(&partition, partition.size() - 2, &mut beyond).unwrap_err();
+    assert!(matches!(error, DbError::NotHeld { .. }), "{error}");
+    // Memory that is shorter than the partition.
+    let memory = Arc::new(vec![0u8; partition.size() as usize - 1]);
+    let short = Filled { memory, start: 0 };
+    let came = Statistics::default();
+    let short = Held::new(database.clone(), partition.clone(), short, came, HugePages::None);
+    let error = short.load(&partition).unwrap_err();
+    assert!(matches!(error, DbError::Truncated { .. }), "{error}");
+    // A file that is cut short after it was opened.
+    let path = dir.path().join("a.psq");
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000).unwrap();
+    let Err(DbError::Truncated { path: told, .. }) = filled(&database, &partition, 5_000) else {
+        panic!("no error")
+    };
+    assert_eq!(told, path);
+}

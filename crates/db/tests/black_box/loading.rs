@@ -1,0 +1,204 @@
+//! Loaders: whatever the way, the same bytes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::common::{FOUR, entries, write};
+use fleetblast_db::load::{
+    HugePages, Loader, Map, Method, Purpose, Read, Statistics, Supply, Wish, choose,
+};
+use fleetblast_db::{
+    Contents, Database, DbError, LoadedPartition, Partition, SearchPath, SequenceKind,
+};
+use tempfile::TempDir;
+
+const COUNTS: [usize; 2] = [900, 600];
+
+fn database() -> (TempDir, Database) {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a", &FOUR, &entries(1, COUNTS[0]));
+    write(dir.path(), "b", &FOUR, &entries(2, COUNTS[1]));
+    let database = open(dir.path());
+    (dir, database)
+}
+
+fn open(dir: &Path) -> Database {
+    let search = SearchPath::new(dir, "".as_ref(), None);
+    Database::open("a b", SequenceKind::Protein, &search).unwrap()
+}
+
+fn assert_same(loaded: &LoadedPartition, database: &Database) {
+    loaded.validate().unwrap();
+    for oid in loaded.oids() {
+        assert_eq!(loaded.residues_of(oid), database.residues_of(oid));
+    }
+}
+
+#[test]
+fn all_loaders_give_the_same_bytes() {
+    let (_dir, database) = database();
+    let loaders: [Box<dyn Loader>; 5] = [
+        Box::new(Map::new(database.clone(), Contents::All)),
+        Box::new(Read::new(database.clone(), Contents::All, false)),
+        Box::new(Read::new(database.clone(), Contents::All, true)),
+        Box::new(Read::new(database.clone(), Contents::All, false).with_buffers(1, 1)),
+        Box::new(Read::new(database.clone(), Contents::All, true).with_buffers(2, 5_000_000)),
+    ];
+    for loader in &loaders {
+        for contents in [Contents::Residues, Contents::All] {
+            for oids in database.partitions(7) {
+                let partition = database.partition(oids, contents).unwrap();
+                let loaded = loader.load(&partition).unwrap();
+                assert_same(&loaded, &database);
+                if contents == Contents::All {
+                    for oid in loaded.oids() {
+                        assert_eq!(loaded.deflines(oid).unwrap(), database.deflines(oid).unwrap());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What every pass over a supply found, on three threads.
+fn pass(supply: &Supply, database: &Database) -> usize {
+    let residues = AtomicUsize::new(0);
+    let work = |queue: &fleetblast_db::load::Queue| {
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while let Some(work) = queue.next() {
+                        work.partition.validate_range(&work.range).unwrap();
+                        for oid in work.range {
+                            let found = work.partition.residues_of(oid);
+                            assert_eq!(found, database.residues_of(oid));
+                            residues.fetch_add(found.len(), Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+    };
+    supply.pass(work).unwrap();
+    residues.into_inner()
+}
+
+#[test]
+fn supplies_give_everything_once_however_little_memory() {
+    let (_dir, database) = database();
+    let all = database.residues() as usize;
+    for method in [Method::Map, Method::Read, Method::Direct] {
+        for memory in [None, Some(1), Some(9_000), Some(1 << 30)] {
+            let wish = Wish { method: Some(method), memory };
+            let choice = match choose(&database, Purpose::Search, wish) {
+                Err(DbError::MapTooLarge { .. }) if method == Method::Map => continue,
+                choice => choice.unwrap(),
+            };
+            assert_eq!(choice.streamed.is_some(), memory.is_some_and(|memory| memory < 100_000));
+            for ranges in [1, 7, 200] {
+                let supply = choice.supply(&database, ranges).unwrap();
+                assert_eq!(pass(&supply, &database), all, "{choice:?} {ranges}");
+                assert_eq!(pass(&supply, &database), all, "{choice:?} {ranges}, once more");
+                let kept = supply.kept_residues_of(700);
+                let keeps = method != Method::Map && choice.streamed.is_none();
+                assert_eq!(kept.is_some(), keeps);
+                assert_eq!(kept.unwrap_or(database.residues_of(700)), database.residues_of(700));
+            }
+        }
+    }
+}
+
+/// A loader that counts how many partitions are held at a time.
+struct Counting {
+    inner: Read,
+    loaded: Arc<AtomicUsize>,
+}
+
+impl Loader for Counting {
+    fn load(&self, partition: &Partition) -> Result<Arc<LoadedPartition>, DbError> {
+        let loaded = self.inner.load(partition)?;
+        self.loaded.fetch_add(1, Ordering::SeqCst);
+        Ok(loaded)
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.inner.statistics()
+    }
+
+    fn pages(&self) -> Option<HugePages> {
+        self.inner.pages()
+    }
+}
+
+#[test]
+fn the_next_partition_is_read_while_one_is_searched_and_no_further() {
+    let (_dir, database) = database();
+    let choice = choose(
+        &database,
+        Purpose::Search,
+        Wish { method: Some(Method::Read), memory: Some(9_000) },
+    );
+    let units = choice.unwrap().supply(&database, 1).unwrap().units().to_vec();
+    assert!(units.len() > 5, "{}", units.len());
+    let loaded = Arc::new(AtomicUsize::new(0));
+    let inner = Read::new(database.clone(), Contents::All, false).with_buffers(2, 9_000);
+    let counting = Counting { inner, loaded: Arc::clone(&loaded) };
+    let supply = Supply::new(Box::new(counting), units.clone(), false);
+    let work = |queue: &fleetblast_db::load::Queue| {
+        let first = queue.next().unwrap();
+        // Enough for whatever else would be loaded.
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(loaded.load(Ordering::SeqCst), 2);
+        drop(first);
+        while queue.next().is_some() {}
+    };
+    supply.pass(work).unwrap();
+    assert_eq!(loaded.load(Ordering::SeqCst), units.len());
+}
+
+#[test]
+fn a_pass_ends_with_the_first_failure_and_leaves_nobody_waiting() {
+    let (dir, database) = database();
+    let choice = choose(
+        &database,
+        Purpose::Search,
+        Wish { method: Some(Method::Read), memory: Some(9_000) },
+    )
+    .unwrap();
+    let supply = choice.supply(&database, 50).unwrap();
+    // One that a searcher finds.
+    let error = supply.pass(|queue| {
+        while let Some(work) = queue.next() {
+            if work.range.contains(&100) {
+                queue.fail(100, DbError::NoSuchOid { oid: 100, count: 0 });
+            }
+        }
+    });
+    assert!(matches!(error, Err(DbError::NoSuchOid { oid: 100, .. })));
+    // A searcher that wants no more.
+    supply.pass(|queue| queue.next().map(drop)).unwrap();
+    // A file that is cut short after it was opened.
+    let path = dir.path().join("b.psq");
+    let half = std::fs::read(&path).unwrap().len() / 2;
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(half as u64).unwrap();
+    let fresh = choice.supply(&database, 50).unwrap();
+    let error = fresh.pass(|queue| while queue.next().is_some() {});
+    let Err(DbError::Truncated { path: told, .. }) = error else { panic!("no error") };
+    assert_eq!(told, path);
+}
+
+#[test]
+fn the_choice_follows_size_and_wish() {
+    let (_dir, database) = database();
+    let automatic = choose(&database, Purpose::Search, Wish::default()).unwrap();
+    assert_eq!((automatic.method, automatic.streamed), (Method::Map, None));
+    let small =
+        choose(&database, Purpose::Search, Wish { method: None, memory: Some(5_000) }).unwrap();
+    assert_eq!((small.method, small.streamed), (Method::Direct, Some(5_000)));
+    assert!(small.reason.contains("larger than memory"), "{}", small.reason);
+    let refused =
+        choose(&database, Purpose::Search, Wish { method: Some(Method::Map), memory: Some(5_000) });
+    assert!(refused.unwrap_err().to_string().contains("-loader map"));
+}
