@@ -144,15 +144,15 @@ fn results_wait_in_what_memory_is_left() {
 fn blocks_are_smaller_where_tasks_would_be_few() {
     let block = |ranks, queries| {
         let mut request = request(ranks, 8 * GIB, GIB);
-        request.wishes.partitions = Some(64);
+        request.wishes.partitions = Some(32);
         request.queries = queries;
         plan(&request).unwrap().block_residues
     };
     assert_eq!(block(32_768, None), BLOCK_RESIDUES, "what comes from a pipe cannot be counted");
     assert_eq!(block(4, residues(700_000)), BLOCK_RESIDUES);
-    // 256 groups of 128 workers, each with 32 tasks on 64 partitions: 16,384 blocks.
-    assert_eq!(block(32_768, residues(16_384 * 25_000)), 20_000, "whole batches");
-    assert_eq!(block(32_768, residues(16_384 * 60_000)), BLOCK_RESIDUES);
+    // 256 groups of 128 workers, each with 32 tasks on 32 partitions: 32,768 blocks.
+    assert_eq!(block(32_768, residues(32_768 * 25_000)), 20_000, "whole batches");
+    assert_eq!(block(32_768, residues(32_768 * 60_000)), BLOCK_RESIDUES);
     assert_eq!(block(32_768, residues(1_000_000)), 10_000, "a batch is never cut");
     let mut finer = request(32_768, 8 * GIB, GIB);
     finer.queries = residues(256 * 80 * 30_000);
@@ -171,7 +171,7 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
         request.queries = residues(blocks * BLOCK_RESIDUES);
         plan(&request).unwrap().shape.partitions
     };
-    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 328, 33, 4]);
+    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 4]);
     // Those of a small database would be small: fewer tasks must do.
     let mut small = request(128, GIB / 16, GIB);
     small.queries = residues(100 * BLOCK_RESIDUES);
