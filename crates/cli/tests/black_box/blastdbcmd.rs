@@ -317,8 +317,11 @@ fn sample<T>(lines: Vec<T>) -> Vec<T> {
         return lines;
     }
     let seed: usize = seed.parse().unwrap_or(1);
-    let (_, third): (Vec<_>, Vec<_>) =
-        lines.into_iter().enumerate().filter(|(number, _)| (number + seed) % 3 == 0).unzip();
+    let (_, third): (Vec<_>, Vec<_>) = lines
+        .into_iter()
+        .enumerate()
+        .filter(|(number, _)| (number + seed).is_multiple_of(3))
+        .unzip();
     third
 }
 

@@ -173,7 +173,7 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
     };
     assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 4]);
     // Those of a small database would be small: fewer tasks must do.
-    let mut small = request(128, GIB / 16, GIB);
+    let mut small = request(128, 8 * GIB, GIB / 16);
     small.queries = residues(100 * BLOCK_RESIDUES);
     assert_eq!(plan(&small).unwrap().shape.partitions, 82);
 }
