@@ -88,6 +88,8 @@ impl Inputs {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
         command
             .args(["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1"])
+            // Which takes most of the time otherwise.
+            .args(["-comp_based_stats", "0"])
             .args(arguments)
             .current_dir(self.dir.path())
             .env_remove("BLASTDB")
@@ -342,7 +344,9 @@ fn another_job_is_refused() {
     fs::write(&other, ">q\nMKVLAADTGHIWQERTYPASDFGHKLCVNM\n").expect("queries");
     // The last of two options with one name would not be taken: a command of its own.
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
-    command.args(["blastp", "-db", "db", "-resume", "-query"]).arg(&other);
+    command
+        .args(["blastp", "-db", "db", "-comp_based_stats", "0", "-resume", "-query"])
+        .arg(&other);
     command.arg("-checkpoint").arg(&job.checkpoint).arg("-out").arg(job.out());
     let output = command.current_dir(job.inputs.dir.path()).output().expect("it runs");
     let message = String::from_utf8_lossy(&output.stderr);
