@@ -1,6 +1,8 @@
 //! Who is where, and who holds what.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +41,8 @@ pub struct WorkerPlace {
     pub group: GroupId,
     /// Which replica of the database in its group it holds a share of.
     pub replica: u32,
-    /// The partitions of that share, ascending.
-    pub partitions: Vec<PartitionId>,
+    /// The partitions of that share, ascending. Workers of different groups have them in common.
+    pub partitions: Arc<[PartitionId]>,
 }
 
 /// How many of what.
@@ -67,6 +69,8 @@ impl Topology {
         let group_count = shape.groups.clamp(1, ranks);
         let mut groups = Vec::with_capacity(group_count as usize);
         let mut workers = Vec::with_capacity(ranks as usize);
+        // What those hold who search in groups of one size: many groups are alike.
+        let mut held: HashMap<u32, Vec<Hand>> = HashMap::new();
         for number in 0..group_count {
             let members = share(ranks, group_count, number);
             let no_worker = match (shape.dedicated, number) {
@@ -79,21 +83,15 @@ impl Topology {
             let master = Rank(members.start + no_worker.saturating_sub(1));
             let searching = members.start + no_worker..members.end;
             let count = searching.len() as u32;
-            let replicas = shape.replicas.clamp(count.div_ceil(partitions), count);
-            for replica in 0..replicas {
-                let holders = share(count, replicas, replica);
-                let size = holders.len() as u32;
-                workers.extend(holders.clone().map(|holder| WorkerPlace {
-                    rank: Rank(searching.start + holder),
-                    group: GroupId(number),
-                    replica,
-                    partitions: staggered(
-                        share(partitions, size, holder - holders.start),
-                        partitions,
-                        share(partitions / size, replicas, replica).start,
-                    ),
-                }));
-            }
+            let held = held.entry(count).or_insert_with(|| {
+                deal(count, shape.replicas.clamp(count.div_ceil(partitions), count), partitions)
+            });
+            workers.extend(searching.zip(held).map(|(rank, (replica, partitions))| WorkerPlace {
+                rank: Rank(rank),
+                group: GroupId(number),
+                replica: *replica,
+                partitions: Arc::clone(partitions),
+            }));
             groups.push(Group { master, workers: first..workers.len() as u32 });
         }
         Topology { ranks, partitions, supermaster: Rank(0), groups, workers }
@@ -119,6 +117,22 @@ impl Topology {
     pub fn held(&self, worker: WorkerId) -> &[PartitionId] {
         &self.worker(worker).partitions
     }
+}
+
+/// A worker's replica and what it holds.
+type Hand = (u32, Arc<[PartitionId]>);
+
+/// Deals the partitions out to the workers of a group.
+fn deal(workers: u32, replicas: u32, partitions: u32) -> Vec<Hand> {
+    let holders = |replica| {
+        let holders = share(workers, replicas, replica);
+        let size = holders.len() as u32;
+        let by = share(partitions / size, replicas, replica).start;
+        (0..size).map(move |holder| {
+            (replica, staggered(share(partitions, size, holder), partitions, by).into())
+        })
+    };
+    (0..replicas).flat_map(holders).collect()
 }
 
 /// A share of the partitions, moved on by some.
@@ -175,7 +189,7 @@ mod tests {
                         assert!(!worker.partitions.is_empty());
                         assert!(worker.partitions.is_sorted());
                         replicas_seen.insert((worker.group, worker.replica));
-                        for &partition in &worker.partitions {
+                        for &partition in worker.partitions.iter() {
                             assert!(held.insert((worker.group, worker.replica, partition)));
                         }
                     }

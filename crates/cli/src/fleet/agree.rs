@@ -211,7 +211,7 @@ fn share(topology: &Topology, views: &[u32], me: usize) -> Vec<(PartitionId, Sid
     let mut holders = vec![BTreeMap::<u32, Vec<usize>>::new(); topology.partitions as usize];
     for place in &topology.workers {
         let rank = place.rank.index();
-        for partition in &place.partitions {
+        for partition in place.partitions.iter() {
             holders[partition.index()].entry(views[rank]).or_default().push(rank);
         }
     }
@@ -306,7 +306,7 @@ mod tests {
                 assert_eq!(read.len(), 8, "both sides of all partitions");
                 let mut held: BTreeMap<PartitionId, BTreeSet<u32>> = BTreeMap::new();
                 for place in &topology.workers {
-                    for &partition in &place.partitions {
+                    for &partition in place.partitions.iter() {
                         held.entry(partition).or_default().insert(views[place.rank.index()]);
                     }
                 }

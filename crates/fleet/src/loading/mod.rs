@@ -85,7 +85,7 @@ fn children(position: usize, count: usize) -> impl Iterator<Item = usize> {
 pub fn routes(topology: &Topology, hosts: &[u32], sizes: &[u64]) -> Vec<Route> {
     let mut holders: Vec<BTreeMap<u32, Vec<Rank>>> = vec![BTreeMap::new(); sizes.len()];
     for worker in &topology.workers {
-        for partition in &worker.partitions {
+        for partition in worker.partitions.iter() {
             if let (Some(holders), Some(&host)) =
                 (holders.get_mut(partition.index()), hosts.get(worker.rank.index()))
             {

@@ -101,7 +101,8 @@ fn a_host_has_each_of_its_partitions_once() {
         }
         assert_eq!(places.length, at);
         let workers = topology.workers.iter().filter(|worker| ranks.contains(&worker.rank));
-        let held: BTreeSet<_> = workers.flat_map(|worker| worker.partitions.clone()).collect();
+        let held: BTreeSet<_> =
+            workers.flat_map(|worker| worker.partitions.iter().copied()).collect();
         assert_eq!(places.starts.keys().copied().collect::<BTreeSet<_>>(), held);
     }
 }

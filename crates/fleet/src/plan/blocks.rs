@@ -16,6 +16,9 @@ const MANY_TASKS: u64 = 64;
 const FINE_TASKS: u64 = 256;
 /// Residues of a large partition: searching a small block of queries in it takes seconds.
 const LARGE_RESIDUES: u64 = 8 << 20;
+/// Workers of a group for one large partition, at most: the more of them search a block, the fewer blocks are under way, each
+/// of which has output that waits for those before it.
+const WORKERS_PER_PARTITION: u32 = 4;
 /// Tasks of a worker in the whole job for the sake of which blocks are made smaller, when the database is cut as finely
 /// as it can be. Fewer, since a smaller block has the database read more often.
 const ENOUGH_TASKS: u64 = 32;
@@ -76,9 +79,10 @@ impl Request {
     ) -> u32 {
         let few = PARTITIONS_PER_WORKER * workers.div_ceil(replicas);
         let (Some(blocks), None) = (blocks, self.wishes.partitions) else { return u32::MAX };
-        let workers = u64::from(workers) * u64::from(groups);
-        let cut = |tasks: u64| (tasks * workers).div_ceil(blocks.max(1).into());
-        let fine = cut(FINE_TASKS).min(self.database.residues / LARGE_RESIDUES);
+        let all = u64::from(workers) * u64::from(groups);
+        let cut = |tasks: u64| (tasks * all).div_ceil(blocks.max(1).into());
+        let shared = u64::from(workers / WORKERS_PER_PARTITION);
+        let fine = cut(FINE_TASKS).max(shared).min(self.database.residues / LARGE_RESIDUES);
         u32::try_from(cut(MANY_TASKS).max(fine)).unwrap_or(u32::MAX).max(few)
     }
 

@@ -311,7 +311,7 @@ impl Request {
         let mut held: Vec<BTreeSet<PartitionId>> = vec![BTreeSet::new(); hosts as usize];
         for worker in &topology.workers {
             if let Some(held) = held.get_mut((worker.rank.0 / ranks_of_host) as usize) {
-                held.extend(&worker.partitions);
+                held.extend(worker.partitions.iter());
             }
         }
         held.iter().map(|held| held.len() as u64).collect()

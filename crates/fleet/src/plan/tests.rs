@@ -171,7 +171,7 @@ fn the_database_is_cut_so_that_every_worker_has_many_tasks() {
         request.queries = residues(blocks * BLOCK_RESIDUES);
         plan(&request).unwrap().shape.partitions
     };
-    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 4]);
+    assert_eq!([1, 16, 100, 1000, 100_000].map(partitions), [512, 512, 128, 33, 32]);
     // Those of a small database would be small: fewer tasks must do.
     let mut small = request(128, 8 * GIB, GIB / 16);
     small.queries = residues(100 * BLOCK_RESIDUES);
