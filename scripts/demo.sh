@@ -46,7 +46,7 @@ else
 fi
 
 echo
-if "$fleetblast" --version | grep -qx " Built with MPI"; then
+if "$fleetblast" --version | grep -x " Built with MPI" >/dev/null; then
     # Open MPI refuses root, and more ranks than cores, unless told otherwise.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     mpirun -n 2 "$fleetblast" blastp -query "$work/queries.fa" -db "$work/proteins" -outfmt 6 \

@@ -18,7 +18,7 @@ with_mpich() {
 }
 with_mpich cargo test --locked -p fleetblast-cli --features mpi --test black_box broadcast::
 program=$target/debug/fleetblast
-ldd "$program" | grep -q libmpich || { echo "test-mpich: $program is not linked with MPICH" >&2; exit 1; }
+ldd "$program" | grep libmpich >/dev/null || { echo "test-mpich: $program is not linked with MPICH" >&2; exit 1; }
 MPIRUN=mpiexec.mpich cargo run --locked -p fleetblast-difftest -- \
     table --quick --mpi --sample "${SEED:-1}" --part 1/8 --program "$program"
 echo "test-mpich: all passed"

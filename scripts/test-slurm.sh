@@ -21,7 +21,7 @@ done
 pgrep -x 'slurmctld|slurmd' >/dev/null && fail "a Slurm runs on this machine"
 program=$(realpath -m "${1:-${CARGO_TARGET_DIR:-$root/target}/release/fleetblast}")
 [ -x "$program" ] || fail "no program $program; make build"
-ldd "$program" | grep -q libmpi || fail "$program is built without MPI"
+ldd "$program" | grep libmpi >/dev/null || fail "$program is built without MPI"
 script=$root/docs/fleetblast.sbatch
 host=$(hostname)
 dir=$(mktemp -d)

@@ -18,7 +18,7 @@ for command in ip nsenter unshare python3 mpirun; do
     command -v "$command" >/dev/null || fail "needs $command; scripts/setup.sh netlab installs it"
 done
 [ -x "$program" ] || fail "no program $program; make build"
-ldd "$program" | grep -q libmpi || fail "$program is built without MPI"
+ldd "$program" | grep libmpi >/dev/null || fail "$program is built without MPI"
 blast=$("$root/scripts/oracle.sh") || fail "nothing to compare with"
 
 lab() {
