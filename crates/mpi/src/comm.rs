@@ -233,13 +233,27 @@ impl Comm {
 
     /// The least or the largest of all ranks' numbers.
     pub(crate) fn extreme(&self, own: u64, which: Extreme) -> Result<u64, MpiError> {
-        let mut result = own;
-        // SAFETY: both are one number of 64 bits; the operations are constants of MPI.
-        let code = unsafe {
-            let operation = match which {
+        // SAFETY: constants of MPI.
+        let operation = unsafe {
+            match which {
                 Extreme::Least => ffi::RSMPI_MIN,
                 Extreme::Most => ffi::RSMPI_MAX,
-            };
+            }
+        };
+        self.reduce(own, operation)
+    }
+
+    /// The sum of all ranks' numbers, modulo 2^64.
+    pub(crate) fn sum(&self, own: u64) -> Result<u64, MpiError> {
+        // SAFETY: a constant of MPI.
+        self.reduce(own, unsafe { ffi::RSMPI_SUM })
+    }
+
+    /// One of MPI's operations on all ranks' numbers.
+    fn reduce(&self, own: u64, operation: ffi::MPI_Op) -> Result<u64, MpiError> {
+        let mut result = own;
+        // SAFETY: both are one number of 64 bits; callers pass operations of MPI that take such numbers.
+        let code = unsafe {
             let (from, to) = ((&raw const own).cast(), (&raw mut result).cast());
             ffi::MPI_Allreduce(from, to, 1, ffi::RSMPI_UINT64_T, operation, self.raw())
         };

@@ -103,7 +103,7 @@ pub fn on_processes(plan: Plan, _: Launch) -> Result<(), CliError> {
     // Launchers end the other ranks when one ends with an error: none does before all have come so far.
     let all_closed = closed.and_then(|()| {
         write_account(&world, &common, own, start)?;
-        world.comm().barrier().map_err(failure)
+        mpi.mailbox.close().map_err(failure)
     });
     if let Err(error) = all_closed {
         give_up(&world, plan, whole, &error)

@@ -235,12 +235,8 @@ impl GappedStage {
         scratch.hsps.clear();
         let cutoff = context.cutoff_gapped;
         for hsp in ungapped {
-            let bounds = Bounds {
-                q_start: hsp.q_start,
-                q_end: hsp.q_start + hsp.len,
-                s_start: hsp.s_start,
-                s_end: hsp.s_start + hsp.len,
-            };
+            let (q_end, s_end) = hsp.ends();
+            let bounds = Bounds { q_start: hsp.q_start, q_end, s_start: hsp.s_start, s_end };
             if scratch.tree.encloses(&bounds, hsp.score) {
                 continue;
             }
@@ -308,12 +304,13 @@ impl GappedStage {
 
 /// An ungapped HSP as a preliminary one.
 fn ungapped_hit(hsp: &UngappedHsp) -> PrelimHsp {
+    let (q_end, s_end) = hsp.ends();
     PrelimHsp {
         score: hsp.score,
         q_start: hsp.q_start,
-        q_end: hsp.q_start + hsp.len,
+        q_end,
         s_start: hsp.s_start,
-        s_end: hsp.s_start + hsp.len,
+        s_end,
         q_seed: hsp.q_start,
         s_seed: hsp.s_start,
         evalue: 0.0,
@@ -348,9 +345,11 @@ fn start_point(
     subject: &SubjectBuffer,
     scores: &PaddedScores,
 ) -> (usize, usize) {
-    let (q, s, len) = (hsp.q_start as usize, hsp.s_start as usize, hsp.len as usize);
+    let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
+    let len = usize::try_from(hsp.len).unwrap_or(0);
     if len <= START_WINDOW {
-        return (q + len / 2, s + len / 2);
+        let middle = |start: usize| start.saturating_add_signed((hsp.len / 2) as isize);
+        return (middle(q), middle(s));
     }
     let (query, subject) = (context.residues(), subject.residues());
     let pairs = query[q..q + len].iter().zip(&subject[s..s + len]);

@@ -4,19 +4,26 @@ use super::block::Part;
 use super::context::Context;
 use super::profile::PaddedScores;
 
-/// An ungapped HSP: `len` residues of query and subject from the starts on.
+/// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of words that do not score may have
+/// a length below 0 (rules 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UngappedHsp {
     pub score: i32,
     pub q_start: u32,
     pub s_start: u32,
-    pub len: u32,
+    pub len: i32,
 }
 
 impl UngappedHsp {
     /// Sort key of rules 5.2: score descending, subject start, length descending, query start.
-    pub fn order(&self) -> (i32, u32, std::cmp::Reverse<u32>, u32) {
+    pub fn order(&self) -> (i32, u32, std::cmp::Reverse<i32>, u32) {
         (-self.score, self.s_start, std::cmp::Reverse(self.len), self.q_start)
+    }
+
+    /// Where it ends in the query and in the subject: before its start if its length is below 0.
+    pub fn ends(&self) -> (u32, u32) {
+        let end = |start: u32| start.saturating_add_signed(self.len);
+        (end(self.q_start), end(self.s_start))
     }
 }
 
@@ -177,7 +184,7 @@ impl DiagonalRule<'_> {
             score,
             q_start: (q - left_len) as u32,
             s_start: (s - left_len) as u32,
-            len: (left_len + right_len) as u32,
+            len: (left_len + right_len) as i32,
         };
         (hsp, stop)
     }
@@ -202,12 +209,12 @@ impl DiagonalRule<'_> {
         let (right_score, right_len, stop) =
             self.right(context, part, q + end + 1, s + end + 1, left_score);
         // BLAST+ measures the word from the last start it tried, not from the best one (rules 4.4).
-        let word_len = (end + 1).wrapping_sub(start);
+        let word_len = end as i32 + 1 - start as i32;
         let hsp = UngappedHsp {
             score: right_score,
             q_start: (q + best_start - left_len) as u32,
             s_start: (s + best_start - left_len) as u32,
-            len: left_len.wrapping_add(right_len).wrapping_add(word_len) as u32,
+            len: (left_len + right_len) as i32 + word_len,
         };
         (hsp, stop)
     }

@@ -20,6 +20,11 @@ pub fn check(world: &World, piece: usize) {
     let error = mailbox.send(world.size(), 0, vec![1]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("rank {}: MPI_Isend: ", world.rank())), "{error}");
     world.comm().barrier().unwrap();
+    // Nobody receives these: MPI must not find them at its end.
+    for bytes in [1, 3_000_000] {
+        mailbox.send((world.rank() + 1) % world.size(), 1, vec![7; bytes]).unwrap();
+    }
+    mailbox.close().unwrap();
 }
 
 fn contents(from: usize, to: usize, tag: usize) -> Vec<u8> {

@@ -32,7 +32,8 @@ const RECEPTION_BYTES: usize = 1 << 30;
 /// they were sent, whatever their tags and sizes; long ones travel in pieces without anybody noticing. Transfers go on
 /// only while some method is called: a rank calls [`Mailbox::poll`] or [`Mailbox::wait`] all the time.
 ///
-/// What has not left when a mailbox is dropped may never leave; its memory is never freed. See [`Mailbox::flush`].
+/// What has not left when a mailbox is dropped may never leave; its memory is never freed. See [`Mailbox::flush`] and
+/// [`Mailbox::close`].
 pub struct Mailbox {
     comm: Comm,
     outgoing: Pending<Outgoing>,
@@ -42,6 +43,9 @@ pub struct Mailbox {
     incoming: Pending<Incoming>,
     incoming_bytes: usize,
     inbox: Inbox,
+    /// Pieces sent and received so far, or begun to be.
+    sent: u64,
+    received: u64,
 }
 
 impl Mailbox {
@@ -58,6 +62,8 @@ impl Mailbox {
             incoming: Pending::new(),
             incoming_bytes: 0,
             inbox: Inbox::default(),
+            sent: 0,
+            received: 0,
         })
     }
 
@@ -97,6 +103,7 @@ impl Mailbox {
             self.outgoing_bytes += range.len();
             let begun = self.outgoing.send(&self.comm, to, tag, &message, range);
             begun.map_err(|failure| self.failed(failure))?;
+            self.sent += 1;
         }
         Ok(())
     }
@@ -176,6 +183,29 @@ impl Mailbox {
         }
     }
 
+    /// Receives whatever nobody wants any more, until no rank has a message under way (collective). MPI is not to end before:
+    /// some libraries tell of messages that nobody received, on standard output.
+    ///
+    /// # Errors
+    /// As [`Mailbox::poll`].
+    pub fn close(mut self) -> Result<(), MpiError> {
+        let mut backoff = Backoff::new();
+        loop {
+            while self.poll()?.is_some() {}
+            // Modulo 2^64: what one rank has sent another has received.
+            let own = self.sent.wrapping_sub(self.received);
+            if self.comm.sum(own)? == 0 {
+                break;
+            }
+            backoff.pause(BUSY_NAP);
+        }
+        while self.is_moving() {
+            self.poll()?;
+            backoff.pause(BUSY_NAP);
+        }
+        Ok(())
+    }
+
     /// Begins to receive what is next, if anything is there; whether something was.
     fn accept(&mut self) -> Result<bool, MpiError> {
         let full = self.incoming.len() >= RECEPTIONS || self.incoming_bytes >= RECEPTION_BYTES;
@@ -193,6 +223,7 @@ impl Mailbox {
         let ticket = self.inbox.expect(from, tag, last);
         let begun = self.incoming.receive(matched, ticket, buffer);
         begun.map_err(|failure| self.failed(failure))?;
+        self.received += 1;
         self.incoming_bytes += length;
         Ok(true)
     }

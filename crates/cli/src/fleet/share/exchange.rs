@@ -123,7 +123,9 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 self.give_up(error, &results);
             }
             ended
-        })
+        })?;
+        // All ranks have all.
+        self.mailbox.close().map_err(failure)
     }
 
     fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), CliError> {
