@@ -18,7 +18,11 @@ root=$(realpath "$(dirname "$0")/..")
 for command in slurmctld slurmd sbatch srun munged mpirun; do
     command -v "$command" >/dev/null || fail "needs $command; scripts/setup.sh slurm installs it"
 done
-pgrep -x 'slurmctld|slurmd' >/dev/null && fail "a Slurm runs on this machine"
+# A pattern for pgrep may have 15 characters.
+runs_slurm() {
+    pgrep -x slurmctld >/dev/null || pgrep -x slurmd >/dev/null
+}
+runs_slurm && fail "a Slurm runs on this machine"
 program=$(realpath -m "${1:-${CARGO_TARGET_DIR:-$root/target}/release/fleetblast}")
 [ -x "$program" ] || fail "no program $program; make build"
 ldd "$program" | grep libmpi >/dev/null || fail "$program is built without MPI"
@@ -30,8 +34,9 @@ own_munged=
 cleanup() {
     scontrol shutdown >/dev/null 2>&1 || true
     # They write to the directory to their end.
-    timeout 20 bash -c 'while pgrep -x "slurmctld|slurmd" >/dev/null; do sleep 0.2; done' || true
-    [ -z "$own_munged" ] || kill "$own_munged" || true
+    timeout 20 bash -c 'while pgrep -x slurmctld || pgrep -x slurmd; do sleep 0.2; done' >/dev/null || true
+    # Its processes, one on each line.
+    [ -z "$own_munged" ] || xargs kill <<<"$own_munged" || true
     rm -rf "$dir"
 }
 trap cleanup EXIT

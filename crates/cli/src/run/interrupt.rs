@@ -85,7 +85,7 @@ fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
     let unfinished = Arc::downgrade(unfinished);
     memory::before_the_end(move || {
         let Some(unfinished) = unfinished.upgrade() else { return };
-        // The thread that ends the process may hold the lock itself; the next run removes the file then.
+        // Who holds the lock asks for no memory, short of paths of hundreds of bytes: the next run removes the file then.
         if let Ok(path) = unfinished.try_lock()
             && let Some(path) = &*path
         {

@@ -83,16 +83,21 @@ impl Output {
     /// # Errors
     /// None can be made there.
     pub fn detour(&mut self) -> io::Result<PathBuf> {
+        let beside = fs::canonicalize(".")?.join(DETOUR);
         let mut unfinished = self.watch.unfinished();
-        let (file, path) = part::create(Path::new(DETOUR), None, PRIVATE)?;
-        let path = unfinished.insert(fs::canonicalize(path)?).clone();
+        let (file, path) = part::create(&beside, None, PRIVATE)?;
+        *unfinished = Some(path);
+        drop(unfinished);
         self.detour = Some(file);
-        Ok(path)
+        Ok(self.unfinished().unwrap_or_default())
     }
 
     /// Where the report is until it is whole; `None` if it goes to where it belongs at once.
     pub fn unfinished(&self) -> Option<PathBuf> {
-        self.watch.unfinished().clone()
+        // There is room first: who ended the process for want of memory, holding the lock, could not remove the file.
+        let mut path = PathBuf::with_capacity(libc::PATH_MAX as usize);
+        path.push(self.watch.unfinished().as_deref()?);
+        Some(path)
     }
 
     /// Ends the report: everything is written, and a regular file gets its name. One that has several keeps them, and gets

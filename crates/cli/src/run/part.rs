@@ -30,16 +30,18 @@ pub struct Job {
     pub run: u32,
 }
 
-/// A new file beside `path` with these permissions (less the umask's), and where it is.
+/// A new file beside `path` with these permissions (less the umask's), and where it is. Once there is a file, no memory
+/// is asked for: without memory the process ends, before the caller could have told anybody of the file.
 ///
 /// # Errors
 /// A directory in which none can be made.
 pub fn create(path: &Path, job: Option<Job>, mode: u32) -> io::Result<(File, PathBuf)> {
     let names = Names::new(path, job);
+    let others: Vec<PathBuf> = names.of_others().collect();
     let (file, made) = names.create(mode)?;
     let owner = file.metadata()?.uid();
-    for other in names.of_others().filter(|other| *other != made) {
-        if is_abandoned(&other, owner, job.is_some()) {
+    for other in others.iter().filter(|&other| *other != made) {
+        if is_abandoned(other, owner, job.is_some()) {
             // Best effort: it is in nobody's way.
             let _ = fs::remove_file(other);
         }

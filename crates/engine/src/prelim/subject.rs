@@ -173,7 +173,9 @@ impl GappedStage {
         if self.ungapped {
             let len = context.len() as u32;
             hsps.retain(|hsp| {
-                filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
+                // An alignment without a pair is not shown.
+                hsp.q_start < hsp.q_end
+                    && filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
             });
         }
         if hsps.is_empty() {
@@ -346,20 +348,20 @@ fn start_point(
     scores: &PaddedScores,
 ) -> (usize, usize) {
     let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
-    let len = usize::try_from(hsp.len).unwrap_or(0);
+    // BLAST+ takes a length below 0 for a large one, adds up the first stretch, and finds no other.
+    let len = usize::try_from(hsp.len).unwrap_or(START_WINDOW + 1);
     if len <= START_WINDOW {
-        let middle = |start: usize| start.saturating_add_signed((hsp.len / 2) as isize);
-        return (middle(q), middle(s));
+        return (q + len / 2, s + len / 2);
     }
-    let (query, subject) = (context.residues(), subject.residues());
-    let pairs = query[q..q + len].iter().zip(&subject[s..s + len]);
-    let score = |i: usize| {
-        let (a, b) = (query[q + i], subject[s + i]);
-        scores[(a & 31) as usize][(b & 31) as usize]
-    };
+    let len = if hsp.len < 0 { START_WINDOW } else { len };
+    let (query, subject) = (&context.residues()[q..], &subject.residues()[s..]);
+    if query.len().min(subject.len()) < len {
+        return (q, s);
+    }
+    let score = |i: usize| scores[(query[i] & 31) as usize][(subject[i] & 31) as usize];
     let (mut sum, mut best, mut best_end) = (0, i32::MIN, 0);
-    for (i, (&a, &b)) in pairs.enumerate() {
-        sum += scores[(a & 31) as usize][(b & 31) as usize];
+    for i in 0..len {
+        sum += score(i);
         if i >= START_WINDOW {
             sum -= score(i - START_WINDOW);
         }
