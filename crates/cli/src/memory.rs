@@ -112,9 +112,10 @@ fn is_limited() -> bool {
     asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-/// The C library aborts where it has no memory for itself, as when a thread starts.
+/// The C library, and Rust's in its own works, abort where they have no memory for themselves, as when a thread starts. They
+/// tell so before.
 extern "C" fn on_abort(_: libc::c_int) {
-    end(format_args!("the C library has no room for its own"));
+    end(format_args!("a library has no room for its own"));
 }
 
 /// Has something done before the process ends for want of memory. It must not wait for a lock.

@@ -1,11 +1,10 @@
 //! `blastdbcmd`: standard output, standard error and exit code are the oracle's on hand-made databases of all kinds.
 
-use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::Fixture;
+use crate::common::{Fixture, sample};
 
 /// Definition lines of proteins: all kinds of identifiers, merged ones, titles that look like identifiers.
 const PROTEINS: [&str; 20] = [
@@ -289,7 +288,7 @@ fn everything_is_the_oracles() {
         }
     }
     assert!(lines.len() > 1000, "{} lines", lines.len());
-    let lines = sample(lines);
+    let lines = sample(6, lines);
     let mut different = Vec::new();
     for line in &lines {
         let (expected, found) = (run(dir, &theirs, line), run(dir, &ours, line));
@@ -307,22 +306,6 @@ fn everything_is_the_oracles() {
         lines.len(),
         different.join("\n")
     );
-}
-
-/// A third of the command lines, another with each number in `FLEETBLAST_SAMPLE`, which `make test` sets; all of them for `all`.
-fn sample<T>(lines: Vec<T>) -> Vec<T> {
-    let seed = env::var("FLEETBLAST_SAMPLE").unwrap_or_default();
-    println!("FLEETBLAST_SAMPLE={seed}");
-    if seed == "all" {
-        return lines;
-    }
-    let seed: usize = seed.parse().unwrap_or(1);
-    let (_, third): (Vec<_>, Vec<_>) = lines
-        .into_iter()
-        .enumerate()
-        .filter(|(number, _)| (number + seed).is_multiple_of(3))
-        .unzip();
-    third
 }
 
 #[test]

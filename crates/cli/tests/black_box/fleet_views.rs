@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use crate::common::sample;
 use crate::family::{family, queries};
 use crate::launched::launched;
 use crate::volumes::{FOUR, write};
@@ -145,7 +146,7 @@ fn another_database_under_the_same_name_ends_the_job() {
     let views = Views::new();
     let environment = views.environment();
     let odd = Odd { environment: &environment, ..Odd::default() };
-    for rank in 0..RANKS {
+    for rank in sample(3, 0..RANKS) {
         let names = format!("rank {rank} on host ");
         let partitions = ["-partitions", ["1", "3", "8"][rank as usize]];
         views.put("odd", 1, 40);
@@ -198,7 +199,7 @@ fn lengths_that_differ_end_the_job() {
 #[test]
 fn other_options_or_another_environment_end_the_job() {
     let views = Views::new();
-    for rank in 0..RANKS {
+    for rank in sample(3, 0..RANKS) {
         let names = format!("rank {rank} on host ");
         for (options, words) in [
             ("-evalue 1", "the option -evalue is '1' instead of '10'"),

@@ -21,8 +21,8 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
 
 /// Lines on standard error, but for warnings of something else.
 fn messages(said: &str) -> usize {
-    // The C library tells in a line of its own what it had no memory for.
-    let other = ["Warning: ", "Fatal glibc error: "];
+    // The C library and Rust's tell in lines of their own what they had no memory for.
+    let other = ["Warning: ", "Fatal glibc error: ", "memory allocation of ", "note: run with "];
     said.lines().filter(|line| !other.iter().any(|start| line.starts_with(start))).count()
 }
 

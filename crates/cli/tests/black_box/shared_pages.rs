@@ -11,7 +11,7 @@ use crate::volumes::{FOUR, Random, write};
 use tempfile::TempDir;
 
 /// Runs of each kind in an ordinary test.
-const RUNS: usize = 2;
+const RUNS: usize = 1;
 
 /// A family of proteins, and queries of it: a dozen blocks of them.
 fn inputs() -> TempDir {
@@ -80,13 +80,13 @@ fn no_byte_is_lost_between_hosts() {
     let report = || fs::read(dir.path().join("report")).expect("the report");
     let kept = dir.path().join("kept");
     let kept = ["-checkpoint", kept.to_str().expect("a name")];
-    for (format, more) in [("0", &[][..]), ("6", &[]), ("0", &kept)] {
+    for (format, more, first) in [("0", &[][..], 0), ("6", &[], 1), ("0", &kept, 1)] {
         let format = ["-outfmt", format];
         search(Command::new(env!("CARGO_BIN_EXE_fleetblast")), dir.path(), &format);
         let expected = report();
         assert!(expected.len() > 100_000, "{} bytes", expected.len());
         for (run, shape) in
-            [["-groups", "2"], ["-groups", "4"]].iter().cycle().take(runs).enumerate()
+            [["-groups", "2"], ["-groups", "4"]].iter().cycle().skip(first).take(runs).enumerate()
         {
             let arguments = [&format, &shape[..], more].concat();
             search(apart(dir.path()), dir.path(), &arguments);

@@ -345,7 +345,7 @@ fn every_flip_in_files_beside_is_found_or_means_nothing() {
         let five = version == "5";
         let (sound, shape) = (structure(dir.path(), kind, true, five), shape(dir.path(), kind));
         let date = open(dir.path(), "d", kind).unwrap().date().to_owned();
-        let counts = flip_everything(dir.path(), "d", kind, 300, |whole, at, changed| {
+        let counts = flip_everything(dir.path(), "d", kind, 150, |whole, at, changed| {
             let extension = whole.path.extension().unwrap().to_str().unwrap();
             match &extension[1..] {
                 "in" => is_text_of_index(whole, at, &["made", &date]),
