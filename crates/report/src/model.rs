@@ -164,6 +164,8 @@ pub struct Search<'a> {
 pub struct QueryResult<'a> {
     /// Number in the run, from 1.
     pub number: usize,
+    /// Number among the queries without parsed identifiers, from 1: the made-up one names it.
+    pub unnamed: usize,
     /// The definition line; with `-parse_deflines` what follows the identifiers.
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.

@@ -10,7 +10,7 @@ use crate::title;
 
 /// The identifier made up for a query without a parsed one.
 fn made_up(query: &QueryResult) -> SeqId {
-    local(format!("Query_{}", query.number).into_bytes())
+    local(format!("Query_{}", query.unnamed).into_bytes())
 }
 
 fn local(text: Vec<u8>) -> SeqId {

@@ -127,6 +127,8 @@ pub fn query_footer(
 pub fn epilogue(search: &Search, queries: usize, out: &mut Vec<u8>) {
     match search.output.format {
         Format::Pairwise => pairwise::epilogue(search, out),
+        // The start comes with the first.
+        Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
         Format::Tabular(_) => {}
         Format::Commented(_) => tabular::processed(queries, out),

@@ -112,23 +112,26 @@ pub struct Query {
     residues: Vec<u8>,
     lower_case: Vec<std::ops::Range<u32>>,
     number: u64,
+    unnamed: u64,
     range: Option<std::ops::Range<u32>>,
     messages: Vec<String>,
 }
 
 impl From<QueryRecord> for Query {
     fn from(record: QueryRecord) -> Self {
-        let QueryRecord { record, number, range, messages } = record;
+        let QueryRecord { record, number, unnamed, range, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
-        Query { title, ids, residues, lower_case, number: number as u64, range, messages }
+        let (number, unnamed) = (number as u64, unnamed as u64);
+        Query { title, ids, residues, lower_case, number, unnamed, range, messages }
     }
 }
 
 impl From<Query> for QueryRecord {
     fn from(query: Query) -> Self {
-        let Query { title, ids, residues, lower_case, number, range, messages } = query;
+        let Query { title, ids, residues, lower_case, number, unnamed, range, messages } = query;
         let record = Record { title, ids, residues, lower_case, ..Record::default() };
-        QueryRecord { record, number: number as usize, range, messages }
+        let (number, unnamed) = (number as usize, unnamed as usize);
+        QueryRecord { record, number, unnamed, range, messages }
     }
 }
 
@@ -223,14 +226,16 @@ mod tests {
         };
         let messages = vec!["m".to_owned()];
         let range = Some(2..90);
+        let (number, unnamed) = (12, 3);
         let sent =
-            QueryRecord { record: record.clone(), number: 12, range: range.clone(), messages };
+            QueryRecord { record: record.clone(), number, unnamed, range: range.clone(), messages };
         let findings = Vec::new();
         let queries = Queries { queries: vec![sent.into()], findings, batches: vec![1] };
         let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));
-        assert_eq!((back.record, back.number, back.range), (record, 12, range));
+        assert_eq!((back.record, back.range), (record, range));
+        assert_eq!((back.number, back.unnamed), (number, unnamed));
         assert_eq!(back.messages, ["m"]);
     }
 

@@ -38,10 +38,8 @@ pub fn seg(text: &OsStr) -> Result<Option<SegParams>, CliError> {
         return Err(CliError::query_options("Invalid number of arguments to filtering option"));
     };
     let bad = |_| CliError::query_options("Invalid input for filtering parameters");
-    let window = number::parse_int4(window).map_err(bad)?;
     Ok(Some(SegParams {
-        // SEG itself replaces what is not positive.
-        window: usize::try_from(window).unwrap_or(0),
+        window: number::parse_int4(window).map_err(bad)?,
         locut: number::parse_double_strict(locut).map_err(bad)?,
         hicut: number::parse_double_strict(hicut).map_err(bad)?,
     }))

@@ -1,7 +1,9 @@
 //! Queries, read in blocks that are searched together.
 
+use std::fs::{self, File};
 use std::io::{BufRead, Cursor, Read as _};
 use std::ops::Range;
+use std::os::unix::fs::FileTypeExt;
 
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Findings, Query, QueryInput};
@@ -36,6 +38,8 @@ pub struct Queries<'a> {
     reader: Reader<Box<dyn BufRead + Send>>,
     /// Queries read so far.
     count: usize,
+    /// Those of them without parsed identifiers.
+    unnamed: usize,
     cut: Cut,
     done: bool,
     /// There is nothing to search; BLAST+ says so for each query.
@@ -48,6 +52,8 @@ pub struct QueryRecord {
     pub record: Record,
     /// Number in the run, from 1.
     pub number: usize,
+    /// Number among those without parsed identifiers, from 1: what `Query_N` counts.
+    pub unnamed: usize,
     /// The searched part (`-query_loc`).
     pub range: Option<Range<u32>>,
     /// What BLAST+ warns of, without the query's name.
@@ -57,7 +63,7 @@ pub struct QueryRecord {
 impl QueryRecord {
     /// What BLAST+ calls the query in messages.
     pub fn name(&self) -> Vec<u8> {
-        message_name(&self.record, "Query", self.number)
+        message_name(&self.record, "Query", self.unnamed)
     }
 
     /// The query as it is searched.
@@ -157,7 +163,7 @@ impl<'a> Queries<'a> {
         let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
         let reader = reader(input, &plan.query, plan.parse_deflines);
         let cut = Cut { batch_residues: plan.batch_size as u64, block_residues };
-        Ok(Some(Queries { plan, reader, count: 0, cut, done, nothing_included }))
+        Ok(Some(Queries { plan, reader, count: 0, unnamed: 0, cut, done, nothing_included }))
     }
 
     /// The next block; `None` at the end. Made ready on all threads of the current pool.
@@ -231,13 +237,15 @@ impl<'a> Queries<'a> {
                 progress.say(warning.to_string().as_bytes());
             }
             self.count += 1;
+            self.unnamed += usize::from(record.ids.is_empty());
             let Ok(range) = self.range(&record) else { continue };
             residues += record.residues.len();
             let mut messages = Vec::new();
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
             }
-            records.push(QueryRecord { record, number: self.count, range, messages });
+            let (number, unnamed) = (self.count, self.unnamed);
+            records.push(QueryRecord { record, number, unnamed, range, messages });
         }
         if records.is_empty() && (first_batch || self.count > first) {
             return Err(CliError::engine("Empty CBlastQueryVector"));
@@ -300,7 +308,12 @@ fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
 fn is_seekable(source: &Source) -> bool {
     match source {
         Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
-        Source::File(path) => path.is_file(),
+        Source::File(path) => {
+            // A pipe is not opened twice: who writes to it would take the first reader for the last.
+            let is_pipe = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
+            let seek = |file| rustix::fs::seek(file, SeekFrom::Current(0));
+            !is_pipe && File::open(path).is_ok_and(|file| seek(file).is_ok())
+        }
     }
 }
 

@@ -180,6 +180,7 @@ pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> 
     QueryResult {
         batch_searched: true,
         number: record.number,
+        unnamed: record.unnamed,
         title: &record.record.title,
         ids: &record.record.ids,
         residues: &record.record.residues,

@@ -255,20 +255,20 @@ fn read_subjects(source: &Source, plan: &Plan) -> Result<Vec<Subject>, CliError>
         false => error,
     })?;
     let mut reader = reader(input, source, plan.parse_deflines);
-    let mut subjects = Vec::new();
+    let (mut subjects, mut unnamed) = (Vec::new(), 0);
     while let Some(record) = reader.next_record().map_err(|error| fasta_failure(&error))? {
         for warning in &record.warnings {
             complain(&warning.to_string());
         }
-        let number = subjects.len() as u32 + 1;
+        unnamed += u32::from(record.ids.is_empty());
         if record.residues.is_empty() {
-            let name = message_name(&record, "Subject", number as usize);
+            let name = message_name(&record, "Subject", unnamed as usize);
             let text = [b"Warning: [blastp] ", &name[..], b": Subject sequence contains no data"];
             say(&text.concat());
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {
-            Record::subject(number, &record.title, record.residues)
+            Record::subject(unnamed, &record.title, record.residues)
         } else {
             Record::identified(record.ids, record.title, record.residues)
         };

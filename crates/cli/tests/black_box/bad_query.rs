@@ -129,6 +129,22 @@ fn queries_without_residues_and_no_queries() {
     let output = sandbox.run(&["-query", "empty.fa"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
     assert_eq!(message(&output), "Warning: [blastp] Query is Empty!\n");
+    for more in [&[][..], &["-ranks", "2"]] {
+        for format in ["0", "5", "7"] {
+            let device = ["-query", "/dev/null", "-outfmt", format];
+            let output = sandbox.run(&[&device, more].concat());
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{format}");
+            assert_eq!(message(&output), "Warning: [blastp] Query is Empty!\n");
+        }
+        // BLAST+ does not look into a pipe beforehand, and starts an XML report with the first query.
+        for (format, expected) in [("5", "\n"), ("6", ""), ("7", "# BLAST processed 0 queries\n")] {
+            let arguments = format!("blastp -query - -db db -outfmt {format} {}", more.join(" "));
+            let line = format!("printf '' | \"$1\" {arguments}");
+            let output = sandbox.shell(&line, &[]).output().expect("a shell");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+            assert_eq!((output.status.code(), message(&output)), (Some(0), String::new()));
+        }
+    }
     sandbox.refused(&["-subject", "empty.fa"], 3, &["Empty CBlastQueryVector"]);
 }
 

@@ -43,3 +43,4 @@ mod restrictions;
 mod shared_pages;
 mod standard_streams;
 mod taxonomy;
+mod unnamed;

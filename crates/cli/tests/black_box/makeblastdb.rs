@@ -463,6 +463,9 @@ fn what_cannot_be_made() {
         ("long", ">aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeef x\nMKT\n"),
         ("bar", ">gi|abc\nMKT\n"),
         ("junk", ">a\nMKT\n>b\n%%%%%%%\n"),
+        ("unnamed", ">a\nMKT\n>\nMKV\n"),
+        ("nameless", ">a\nMKT\n> \t\n"),
+        ("titled", ">\nMKT\n> x\n%%%%%%%\n"),
     ];
     for (name, text) in inputs {
         bench.write(name, text);

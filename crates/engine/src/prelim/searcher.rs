@@ -29,6 +29,9 @@ const MAX_CHANCE_LANES: f64 = 0.5;
 /// Residues of a pair of average sequences, for that estimate.
 const AVERAGE_PAIR: f64 = 350.0 * 350.0;
 
+/// Longer than any sequence, and short enough that offsets can be added: windows of more residues are the same.
+const MOST_WINDOW: i32 = 1 << 30;
+
 /// A block of queries ready to be searched, shared by all threads.
 #[derive(Debug)]
 pub struct Searcher {
@@ -89,7 +92,7 @@ impl Searcher {
             sparse: Vec::new(),
             scores,
             word,
-            window: params.window,
+            window: params.window.min(MOST_WINDOW),
             gapped,
         };
         searcher.group(params, kernel);

@@ -223,6 +223,7 @@ impl Run {
             .enumerate()
             .map(|(i, (title, ids, residues))| QueryResult {
                 number: i + 1,
+                unnamed: i + 1,
                 title,
                 ids,
                 residues,

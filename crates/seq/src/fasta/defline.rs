@@ -49,7 +49,12 @@ pub(super) fn parse(
     warnings: &mut Vec<Warning>,
 ) -> Result<Parsed, Problem> {
     let Some(start) = text.iter().position(|&c| !is_space(c)) else {
-        return Ok(Parsed::default());
+        return match options {
+            Options { parse_deflines: true, rules: Rules::Database(_) } => {
+                Err(Problem::BlankDefline)
+            }
+            _ => Ok(Parsed::default()),
+        };
     };
     if !options.parse_deflines {
         let (title, suspicious) = title(&text[start..], options.rules);

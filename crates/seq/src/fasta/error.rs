@@ -56,6 +56,9 @@ impl FastaError {
                 "CFastaReader: Input doesn't start with a defline or comment around line {line}"
             ),
             Problem::NoRecord => format!("CFastaReader: Expected defline around line {line}"),
+            Problem::BlankDefline => {
+                format!("CFastaReader: Defline lacks a proper ID around line {line}")
+            }
             Problem::NoIdentifier => "Unable to locate sequence id in definition line".to_string(),
             Problem::BadIdentifier(error) => error.to_string(),
             Problem::InvalidLocal(id) => format!("'{id}' is not a valid local ID"),
@@ -82,6 +85,9 @@ pub enum Problem {
     /// There are only blank lines and comments.
     #[error("there is no sequence")]
     NoRecord,
+    /// The definition line of a sequence for a database is blank.
+    #[error("the definition line is blank")]
+    BlankDefline,
     /// The definition line has no first word.
     #[error("the definition line has no identifier")]
     NoIdentifier,
@@ -122,7 +128,7 @@ impl Problem {
             Self::NotSequence => "give protein sequences in FASTA format",
             Self::NoRecord => "give at least one sequence in FASTA format",
             Self::NoDefline => "put a line with '>' and an identifier first",
-            Self::NoIdentifier => "put an identifier right after '>'",
+            Self::NoIdentifier | Self::BlankDefline => "put an identifier right after '>'",
             Self::BadIdentifier(_)
             | Self::InvalidLocal(_)
             | Self::LongIdentifier { .. }

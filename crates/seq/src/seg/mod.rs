@@ -22,11 +22,12 @@ use self::window::Windows;
 /// Parameters of SEG.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SegParams {
-    /// Window length in residues. Zero stands for 12.
-    pub window: usize,
-    /// Entropy (bits) at or below which a segment starts. Negative values stand for 0.
+    /// Window length in residues. What is not positive stands for 12.
+    pub window: i32,
+    /// Entropy (bits) at or below which a segment starts. What is not positive stands for 2.2.
     pub locut: f64,
-    /// Entropy (bits) up to which a segment is extended. Values below `locut` stand for `locut`.
+    /// Entropy (bits) up to which a segment is extended. What is not positive stands for 2.5, values below `locut` for
+    /// `locut`.
     pub hicut: f64,
 }
 
@@ -36,12 +37,12 @@ impl SegParams {
     /// The parameters by which composition-based statistics mask subjects (`blast_kappa.c`).
     pub const SUBJECT: Self = Self { window: 10, locut: 1.8, hicut: 2.1 };
 
-    /// The parameters as `SeqBufferSeg` corrects them.
+    /// The parameters as `BlastSetUp_Filter` takes them for given (blast_filter.c), and `SeqBufferSeg` corrects them.
     fn checked(self) -> Self {
-        let window = if self.window == 0 { 12 } else { self.window };
-        let locut = if self.locut < 0.0 { 0.0 } else { self.locut };
-        let hicut = if self.hicut < locut { locut } else { self.hicut };
-        Self { window, locut, hicut }
+        let window = if self.window > 0 { self.window } else { Self::QUERY.window };
+        let locut = if self.locut > 0.0 { self.locut } else { Self::QUERY.locut };
+        let hicut = if self.hicut > 0.0 { self.hicut } else { Self::QUERY.hicut };
+        Self { window, locut, hicut: hicut.max(locut) }
     }
 }
 

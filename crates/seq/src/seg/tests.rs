@@ -53,10 +53,14 @@ fn parameters_are_corrected() {
     let odd = SegParams { window: 0, locut: 2.5, hicut: 2.2 };
     let meant = SegParams { window: 12, locut: 2.5, hicut: 2.5 };
     assert_eq!(mask(&protein, &odd), mask(&protein, &meant));
-    let negative = SegParams { window: 12, locut: -1.0, hicut: -2.0 };
-    let zero = SegParams { window: 12, locut: 0.0, hicut: 0.0 };
-    assert_eq!(mask(&protein, &negative), mask(&protein, &zero));
-    assert_eq!(mask(&protein, &SegParams { window: usize::MAX, locut: 1.0, hicut: 1.0 }), []);
+    for given in [
+        SegParams { window: -3, locut: 0.0, hicut: 0.0 },
+        SegParams { window: 12, locut: -1.0, hicut: -2.0 },
+        SegParams { window: 0, locut: 2.2, hicut: f64::NAN },
+    ] {
+        assert_eq!(mask(&protein, &given), mask(&protein, &SegParams::QUERY), "{given:?}");
+    }
+    assert_eq!(mask(&protein, &SegParams { window: i32::MAX, locut: 1.0, hicut: 1.0 }), []);
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn the_estimate_decides_as_the_entropies_do() {
     for round in 0..300 {
         let window = 1 + generator.next(30) as usize;
         let locut = generator.next(430) as f64 / 100.0;
-        let params = SegParams { window, locut, hicut: locut + 0.25 };
+        let params = SegParams { window: window as i32, locut, hicut: locut + 0.25 };
         let sequence = generator.sequence(window + round);
         let mut windows = Windows::new(params);
         windows.classify(&sequence);

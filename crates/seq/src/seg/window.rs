@@ -55,6 +55,8 @@ impl Cut {
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     params: SegParams,
+    /// Residues of a window.
+    window: usize,
     /// Residues of a window before its centre.
     pub before: usize,
     /// Residues of a window from its centre on.
@@ -69,10 +71,13 @@ pub(super) struct Windows {
 }
 
 impl Windows {
+    /// Of parameters that are positive.
     pub(super) fn new(params: SegParams) -> Self {
-        let before = params.window.div_ceil(2) - 1;
-        let after = params.window - before;
-        Self { params, before, after, terms: Vec::new(), cuts: Vec::new(), flags: Vec::new() }
+        let window = params.window.max(1) as usize;
+        let before = window.div_ceil(2) - 1;
+        let after = window - before;
+        let (terms, cuts, flags) = (Vec::new(), Vec::new(), Vec::new());
+        Self { params, window, before, after, terms, cuts, flags }
     }
 
     pub(super) fn starts(&self, centre: usize) -> bool {
@@ -84,7 +89,7 @@ impl Windows {
     }
 
     fn build_tables(&mut self) {
-        let window = self.params.window;
+        let window = self.window;
         self.terms = (0..=window)
             .map(|count| match count {
                 0 => 0,
@@ -102,7 +107,7 @@ impl Windows {
 
     /// Classifies the windows of `residues`; true if any starts a segment.
     pub(super) fn classify(&mut self, residues: &[u8]) -> bool {
-        let window = self.params.window;
+        let window = self.window;
         if residues.len() < window {
             return false;
         }
