@@ -167,14 +167,17 @@ impl Trial<'_> {
     fn ended(&mut self, child: &mut Child, args: &[String], what: &str) -> Result<i32> {
         let limit = PATIENCE + 10 * self.duration;
         let started = Instant::now();
+        let mut with_ranks = started;
         while started.elapsed() < limit {
             let status = child.try_wait().map_err(|error| failed(&error.to_string()))?;
             if let Some(status) = status {
                 return Ok(exit_code(status));
             }
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(20));
             // Open MPI's mpirun sometimes waits for ever for a rank that was killed while it started.
-            if started.elapsed() > LAUNCHER && ranks_of(child.id(), self.program()).is_empty() {
+            if !ranks_of(child.id(), self.program()).is_empty() {
+                with_ranks = Instant::now();
+            } else if with_ranks.elapsed() > LAUNCHER {
                 kill_all(child, &[]);
                 let status = child.wait().map_err(|error| failed(&error.to_string()))?;
                 self.hung += 1;
