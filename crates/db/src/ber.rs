@@ -97,6 +97,22 @@ impl<'a> Reader<'a> {
         Ok(Some(length))
     }
 
+    /// Reads a sequence of fields, each at most once and in their order, as BLAST+ does: else one of them would be taken for
+    /// another one.
+    pub(crate) fn fields(
+        &mut self,
+        mut field: impl FnMut(&mut Self, u8) -> Result<()>,
+    ) -> Result<()> {
+        let mut last = 0;
+        self.constructed(SEQUENCE, |reader, tag| {
+            if tag <= last {
+                return reader.fail("a field out of order");
+            }
+            last = tag;
+            field(reader, tag)
+        })
+    }
+
     /// Reads a constructed element with this tag, calling `item` with the tag of each of its
     /// elements (the position is before that tag) until it ends. `item` must consume the element.
     pub(crate) fn constructed(

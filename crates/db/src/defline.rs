@@ -74,7 +74,7 @@ fn defline_set(reader: &mut Reader<'_>) -> Result<Vec<Defline>> {
 
 fn defline(reader: &mut Reader<'_>) -> Result<Defline> {
     let mut line = Defline::default();
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => line.title = r.wrapped(tag, Reader::string)?,
             0xa1 => line.ids = r.wrapped(tag, |r| sequence_of(r, seq_id))?,
@@ -157,7 +157,7 @@ fn object_id(reader: &mut Reader<'_>) -> Result<ObjectId> {
 /// Giimport-id: only its number is shown.
 fn import_id(reader: &mut Reader<'_>) -> Result<i64> {
     let mut id = 0;
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => id = r.wrapped(tag, Reader::integer)?,
             _ => r.skip()?,
@@ -171,7 +171,7 @@ fn import_id(reader: &mut Reader<'_>) -> Result<i64> {
 fn text_id(reader: &mut Reader<'_>, kind: TextKind) -> Result<SeqId> {
     let (mut name, mut accession, mut release) = (Vec::new(), Vec::new(), Vec::new());
     let mut version = None;
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => name = r.wrapped(tag, Reader::string)?,
             0xa1 => accession = r.wrapped(tag, Reader::string)?,
@@ -190,7 +190,7 @@ fn text_id(reader: &mut Reader<'_>, kind: TextKind) -> Result<SeqId> {
 /// Dbtag: database and Object-id.
 fn general(reader: &mut Reader<'_>) -> Result<SeqId> {
     let (mut db, mut tag_id) = (Vec::new(), None);
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => db = r.wrapped(tag, Reader::string)?,
             0xa1 => tag_id = Some(r.wrapped(tag, object_id)?),
@@ -207,7 +207,7 @@ fn general(reader: &mut Reader<'_>) -> Result<SeqId> {
 /// PDB-seq-id: entry and chain; the text chain-id wins over the old one-letter chain.
 fn pdb(reader: &mut Reader<'_>) -> Result<SeqId> {
     let (mut mol, mut letter, mut chain) = (Vec::new(), None, None);
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => mol = r.wrapped(tag, Reader::string)?,
             0xa1 => letter = u8::try_from(r.wrapped(tag, Reader::integer)?).ok(),
@@ -224,7 +224,7 @@ fn pdb(reader: &mut Reader<'_>) -> Result<SeqId> {
 /// Patent-seq-id: number of the sequence, and Id-pat with country and number or application.
 fn patent(reader: &mut Reader<'_>) -> Result<SeqId> {
     let (mut sequence, mut country, mut number) = (0, Vec::new(), Vec::new());
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => sequence = r.wrapped(tag, Reader::integer)?,
             0xa1 => (country, number) = r.wrapped(tag, cited_patent)?,
@@ -237,7 +237,7 @@ fn patent(reader: &mut Reader<'_>) -> Result<SeqId> {
 
 fn cited_patent(reader: &mut Reader<'_>) -> Result<(Vec<u8>, Vec<u8>)> {
     let (mut country, mut number) = (Vec::new(), Vec::new());
-    reader.constructed(SEQUENCE, |r, tag| {
+    reader.fields(|r, tag| {
         match tag {
             0xa0 => country = r.wrapped(tag, Reader::string)?,
             0xa1 => {

@@ -309,9 +309,12 @@ impl Volume {
             problem: error.problem,
         })?;
         for line in &mut lines {
-            self.make_printable(&mut line.title, first + i);
+            self.make_printable(&mut line.title, "the title", first + i);
         }
         for id in lines.iter_mut().flat_map(|line| &mut line.ids) {
+            for text in id.texts_mut() {
+                self.make_printable(text, "an identifier", first + i);
+            }
             if let SeqId::General { db, tag: ObjectId::Number(ordinal) } = id
                 && db == ORDINAL_DB
             {
@@ -321,21 +324,21 @@ impl Volume {
         Ok(lines)
     }
 
-    /// Shows `#` for bytes of a title that are no printable ASCII, as BLAST+ does, and says so once.
-    fn make_printable(&self, title: &mut [u8], oid: u32) {
+    /// Shows `#` for bytes of a text that are no printable ASCII, as BLAST+ does, and says so once.
+    fn make_printable(&self, text: &mut [u8], what: &str, oid: u32) {
         let is_odd = |byte: &u8| !(b' '..=b'~').contains(byte);
-        if !title.iter().any(is_odd) {
+        if !text.iter().any(is_odd) {
             return;
         }
-        title.iter_mut().filter(|byte| is_odd(byte)).for_each(|byte| *byte = b'#');
+        text.iter_mut().filter(|byte| is_odd(byte)).for_each(|byte| *byte = b'#');
         if self.told.set(()).is_ok() {
             let path = self.file("hr");
-            let what = "has bytes that are no printable ASCII, shown as #";
+            let has = "has bytes that are no printable ASCII, shown as #";
             let file = path.display();
             // Nobody can be told if that fails.
             let _ = writeln!(
                 io::stderr(),
-                "Warning: header file ({file}): the title of sequence {oid} {what}"
+                "Warning: header file ({file}): {what} of sequence {oid} {has}"
             );
         }
     }

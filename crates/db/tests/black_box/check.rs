@@ -69,7 +69,9 @@ fn flip_everything(
                     let was = whole.bytes[at];
                     let shown = whole.path.display();
                     let flip = format!("{shown} byte {at} from {was:#x} to {changed:#x}");
-                    assert!(harmless(&whole, at, changed), "{flip} was not found");
+                    let around = whole.bytes[at.saturating_sub(24)..whole.bytes.len().min(at + 24)]
+                        .escape_ascii();
+                    assert!(harmless(&whole, at, changed), "{flip} was not found: {around}");
                     count.1 += 1;
                 }
             }
@@ -206,6 +208,30 @@ fn titles_are_printable_ascii() {
         assert!(error.to_string().contains("a.phr"), "{byte}: {error}");
         assert_eq!(error.exit_code(), 2, "{error}");
     }
+}
+
+/// The same, as a search reads them.
+#[test]
+fn identifiers_show_odd_bytes_as_blast_does() {
+    let dir = tempfile::tempdir().unwrap();
+    if oracle().is_none() {
+        return;
+    }
+    make(&dir, ">sp|P12345|NAME title\nMKV\n", &["-dbtype", "prot", "-parse_seqids"]);
+    let path = dir.path().join("d.phr");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(6).position(|window| window == b"P12345").unwrap();
+    bytes[at + 2] = 0xff;
+    fs::write(&path, bytes).unwrap();
+    let expected = command("blastdbcmd")
+        .args(["-db", "d", "-entry", "all", "-outfmt", "%i"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    let database = open(dir.path(), "d", SequenceKind::Protein).unwrap();
+    let id = database.deflines(0).unwrap()[0].ids[0].fasta();
+    assert_eq!(String::from_utf8_lossy(&expected.stdout).trim(), String::from_utf8_lossy(&id));
+    assert_eq!(id, b"sp|P1#345|NAME");
 }
 
 #[test]

@@ -182,6 +182,19 @@ pub enum Molecule {
 }
 
 impl SeqId {
+    /// The texts in it, without tags.
+    pub fn texts_mut(&mut self) -> Vec<&mut Vec<u8>> {
+        match self {
+            Self::Local(ObjectId::Text(text)) => vec![text],
+            Self::General { db, tag: ObjectId::Text(tag) } => vec![db, tag],
+            Self::General { db, tag: ObjectId::Number(_) } => vec![db],
+            Self::Pdb { mol, chain } => vec![mol, chain],
+            Self::Patent { country, number, .. } => vec![country, number],
+            Self::Text { accession, name, release, .. } => vec![accession, name, release],
+            Self::Local(ObjectId::Number(_)) | Self::Gi(_) | Self::Numbered(..) => Vec::new(),
+        }
+    }
+
     /// The identifier with its tag, as in FASTA: `sp|P69905.2|HBA_HUMAN`, `lcl|loc1`,
     /// `gnl|mydb|tag1`, `pdb|1ABC|A` (a blank for no chain).
     pub fn fasta(&self) -> Vec<u8> {
