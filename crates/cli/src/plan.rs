@@ -21,7 +21,8 @@ use std::path::PathBuf;
 use fleetblast_db::load::Wish;
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
-use fleetblast_engine::params::Params;
+use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::search::Search;
 
 pub use self::fleet::{Checkpoint, Fleet};
 pub use self::format::{Format, Report};
@@ -233,6 +234,11 @@ impl Plan {
             timing: options.timing.clone().map(PathBuf::from),
             progress: When::from_word(&options.progress),
         })
+    }
+
+    /// The search of a database with these totals.
+    pub fn engine(&self, totals: DatabaseTotals) -> Search {
+        Search::new(self.params.clone(), totals, self.kernel)
     }
 
     /// So many ranks, this one among them, run on the same cores: without a wish, each takes its share of threads.

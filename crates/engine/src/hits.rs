@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::frame::Frame;
 use serde::{Deserialize, Serialize};
+
+use crate::order::HitKey;
 
 /// A preliminary HSP: where a gapped extension of known score lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,10 @@ pub struct PrelimHsp {
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
+    /// Which context of its query, from 0; the positions count in it.
+    pub context: u8,
+    /// How the subject is read; its positions count in that.
+    pub frame: Frame,
 }
 
 /// The preliminary HSPs of one query in one subject, in ORDER-S (rules 5.7).
@@ -76,10 +83,14 @@ pub struct Alignment {
     pub bit_score: f64,
     /// Expect value.
     pub evalue: f64,
-    /// Query residues covered, 0-based half-open, within the searched query.
+    /// Query residues covered, 0-based half-open, within the context.
     pub query: Range<u32>,
-    /// Subject residues covered, 0-based half-open.
+    /// Subject residues covered, 0-based half-open, within the frame.
     pub subject: Range<u32>,
+    /// Which context of the query, from 0.
+    pub context: u8,
+    /// How the subject is read.
+    pub frame: Frame,
     /// The columns, first to last; neighbours differ in kind. Empty in an [outline](Self::outline).
     pub edits: Vec<Edit>,
     /// Place among the alignments of its subject as they were made: by it an outline is recognised.
@@ -98,6 +109,27 @@ impl Alignment {
             subject: self.subject.clone(),
             ..*self
         }
+    }
+}
+
+/// The alignments of one query and one subject, before the selection among subjects.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Subject, counted over the whole database.
+    pub oid: u32,
+    /// Best e-value and scaled score of the first alignment, by which the result heap judges; `None` without alignments.
+    pub key: Option<HitKey>,
+    /// Smith–Waterman only: what the heap must accept before any alignment of this subject counts.
+    pub first_local: Option<HitKey>,
+    /// Alignments in ORDER-S of their scaled scores; with rounded scores.
+    pub alignments: Vec<Alignment>,
+}
+
+impl Candidate {
+    /// The candidate with [outlines](Alignment::outline) of its alignments.
+    #[must_use]
+    pub fn outline(&self) -> Candidate {
+        Candidate { alignments: self.alignments.iter().map(Alignment::outline).collect(), ..*self }
     }
 }
 

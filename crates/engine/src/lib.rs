@@ -4,15 +4,16 @@
 //! come from outside ([`params::DatabaseTotals`]), and so does the list of hits chosen for traceback, so that a search of
 //! any partition of a database, merged, equals the search of the whole.
 
-pub mod composition;
+pub mod batches;
 pub mod containment;
 pub mod filters;
 pub mod hits;
 pub mod kernel;
+pub mod lists;
 pub mod order;
 pub mod params;
-pub mod prelim;
+mod protein;
 pub mod query;
+pub mod search;
 pub mod subjects;
-pub mod traceback;
 mod xdrop;

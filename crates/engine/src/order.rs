@@ -55,6 +55,12 @@ pub trait Hsp {
     fn score(&self) -> i32;
 }
 
+/// An HSP of a query that may have several contexts, in which its positions count.
+pub trait OfContext: Hsp {
+    /// Number of the context in its query.
+    fn context(&self) -> u8;
+}
+
 impl Hsp for PrelimHsp {
     fn bounds(&self) -> Bounds {
         Bounds {
@@ -69,6 +75,12 @@ impl Hsp for PrelimHsp {
     }
 }
 
+impl OfContext for PrelimHsp {
+    fn context(&self) -> u8 {
+        self.context
+    }
+}
+
 impl Hsp for Alignment {
     fn bounds(&self) -> Bounds {
         Bounds {
@@ -80,6 +92,12 @@ impl Hsp for Alignment {
     }
     fn score(&self) -> i32 {
         self.score
+    }
+}
+
+impl OfContext for Alignment {
+    fn context(&self) -> u8 {
+        self.context
     }
 }
 
@@ -137,38 +155,40 @@ pub fn order_r(a: &HitKey, b: &HitKey) -> Ordering {
     a.evalue.total_cmp(&b.evalue).then(b.score.cmp(&a.score)).then(b.oid.cmp(&a.oid))
 }
 
-/// Keeps one HSP of those that share a start, then one of those that share an end (rules 5.7.1): the one of highest
-/// score, then the longer one. Leaves the list ordered by ends; put it in ORDER-S afterwards.
-pub fn common_endpoints<T: Hsp>(hsps: &mut Vec<T>) {
+/// Keeps one HSP of those of a context that share a start, then one of those that share an end (rules 5.7.1): the one of
+/// highest score, then the longer one. How the subject is read does not matter (`s_QueryOffsetCompareHSPs`, blast_hits.c). Leaves the list ordered by ends; put it in ORDER-S afterwards.
+pub fn common_endpoints<T: OfContext>(hsps: &mut Vec<T>) {
     if hsps.len() < 2 {
         return;
     }
     hsps.sort_by(|a, b| {
         let (x, y) = (a.bounds(), b.bounds());
-        (x.q_start, x.s_start)
-            .cmp(&(y.q_start, y.s_start))
+        (a.context(), x.q_start, x.s_start)
+            .cmp(&(b.context(), y.q_start, y.s_start))
             .then(b.score().cmp(&a.score()))
             .then((y.q_end, y.s_end).cmp(&(x.q_end, x.s_end)))
     });
     hsps.dedup_by(|later, kept| {
         let (x, y) = (later.bounds(), kept.bounds());
-        (x.q_start, x.s_start) == (y.q_start, y.s_start)
+        (later.context(), x.q_start, x.s_start) == (kept.context(), y.q_start, y.s_start)
     });
     hsps.sort_by(|a, b| {
         let (x, y) = (a.bounds(), b.bounds());
-        (x.q_end, x.s_end)
-            .cmp(&(y.q_end, y.s_end))
+        (a.context(), x.q_end, x.s_end)
+            .cmp(&(b.context(), y.q_end, y.s_end))
             .then(b.score().cmp(&a.score()))
             .then((y.q_start, y.s_start).cmp(&(x.q_start, x.s_start)))
     });
     hsps.dedup_by(|later, kept| {
         let (x, y) = (later.bounds(), kept.bounds());
-        (x.q_end, x.s_end) == (y.q_end, y.s_end)
+        (later.context(), x.q_end, x.s_end) == (kept.context(), y.q_end, y.s_end)
     });
 }
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_seq::frame::Frame;
+
     use super::*;
 
     fn hsp(score: i32, q: (u32, u32), s: (u32, u32)) -> PrelimHsp {
@@ -181,6 +201,8 @@ mod tests {
             q_seed: 0,
             s_seed: 0,
             evalue: 1.0,
+            context: 0,
+            frame: Frame::Protein,
         }
     }
 

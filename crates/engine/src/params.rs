@@ -16,6 +16,19 @@ pub enum CompositionMode {
     Always,
 }
 
+/// How preliminary hits become alignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// As they are: ungapped search.
+    Ungapped,
+    /// Gapped alignment from the same seeds with the same matrix.
+    Plain,
+    /// Gapped alignment from the same seeds, with an adjusted matrix.
+    Redo,
+    /// Smith–Waterman alignment, with or without an adjusted matrix.
+    SmithWaterman,
+}
+
 /// What decides which preliminary and final HSPs a query keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HspFilter {
@@ -110,6 +123,21 @@ impl Params {
             search_space: None,
             finite_size: true,
             scoring,
+        }
+    }
+}
+
+impl Params {
+    /// How preliminary hits become alignments.
+    pub(crate) fn method(&self) -> Method {
+        if self.ungapped {
+            Method::Ungapped
+        } else if self.smith_waterman {
+            Method::SmithWaterman
+        } else if self.composition == CompositionMode::Off {
+            Method::Plain
+        } else {
+            Method::Redo
         }
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
-use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
-use fleetblast_engine::query::Query;
+use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::id::SeqId;
 
 use crate::columns::Columns;
@@ -188,6 +188,11 @@ pub struct QueryResult<'a> {
 }
 
 impl QueryResult<'_> {
+    /// The reading of the query that an alignment is of.
+    pub(crate) fn context(&self, alignment: &Alignment) -> &Context {
+        &self.query.contexts[usize::from(alignment.context)]
+    }
+
     /// Origin of the positions in hits and masks.
     pub(crate) fn offset(&self) -> u32 {
         self.range.as_ref().map_or(0, |range| range.start)

@@ -197,7 +197,7 @@ fn identities(
         let len = edit.len as usize;
         match edit.op {
             EditOp::Substitution => {
-                let queries = query.query.unmasked.iter().skip(q).take(len);
+                let queries = query.context(alignment).unmasked.iter().skip(q).take(len);
                 let subjects = subject.iter().skip(s).take(len);
                 count += queries.zip(subjects).filter(|(q, s)| q == s).count();
                 q += len;
@@ -225,6 +225,7 @@ pub fn covered(hit: &SubjectHit) -> usize {
 #[cfg(test)]
 mod tests {
     use fleetblast_engine::hits::{Adjustment, Edit};
+    use fleetblast_seq::frame::Frame;
 
     use super::*;
 
@@ -247,6 +248,8 @@ mod tests {
             evalue,
             query: start..start + 9,
             subject: 0..9,
+            context: 0,
+            frame: Frame::Protein,
             edits: vec![Edit { op: EditOp::Substitution, len: 9 }],
             number: 0,
             adjustment: Adjustment::None,

@@ -133,8 +133,8 @@ impl Pair {
     }
 
     /// The masked stretches of the query that the alignment touches, as ranges of columns.
-    pub fn masked_query(&self, query: &QueryResult) -> Vec<Range<usize>> {
-        let masks = query.query.masks.iter().map(|mask| shifted(mask, query.offset()));
+    pub fn masked_query(&self, query: &QueryResult, alignment: &Alignment) -> Vec<Range<usize>> {
+        let masks = query.context(alignment).masks.iter().map(|mask| shifted(mask, query.offset()));
         masked_columns(&self.query, &self.query_range, masks)
     }
 

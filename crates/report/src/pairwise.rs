@@ -136,7 +136,7 @@ pub fn subject_block(
     for alignment in printed_order(search, query, source, hit) {
         let pair = Pair::new(search, query, source, hit.oid, alignment)?;
         score_lines(alignment, &pair, &positives, out);
-        let masked = [&pair.masked_query(query)[..], &pair.masked_subject(&masks)];
+        let masked = [&pair.masked_query(query, alignment)[..], &pair.masked_subject(&masks)];
         rows::rows(search, &pair, masked, &positives, out);
         out.push(b'\n');
     }
@@ -274,7 +274,7 @@ pub fn query_footer(search: &Search, result: &QueryResult, out: &mut Vec<u8>) {
     let gapped = !search.params.ungapped;
     // Lambda, K and H; the others only if e-values are corrected for finite size.
     let shown = if search.params.finite_size { 6 } else { 3 };
-    let query = result.query;
+    let query = result.query.first();
     out.push(b'\n');
     if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
         let row = &scoring.ungapped;

@@ -142,8 +142,8 @@ fn masked_query(query: &QueryResult, alignment: &Alignment, pair: &Pair) -> Vec<
         let (start, end) = (mask.start + query.offset(), mask.end + query.offset());
         (start as usize) < first && first < end as usize
     };
-    let ignored = query.query.masks.iter().filter(begins_before).count();
-    let masks = pair.masked_query(query).split_off(ignored);
+    let ignored = query.context(alignment).masks.iter().filter(begins_before).count();
+    let masks = pair.masked_query(query, alignment).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
     for edit in &alignment.edits {
@@ -182,9 +182,9 @@ pub fn query_footer(
     let counted = || database.paragraphs.iter().filter(|_| !database.is_subject);
     value(6, "Statistics_db-num", counted().map(|d| d.sequences).sum::<i64>(), out);
     value(6, "Statistics_db-len", counted().map(|d| d.residues).sum::<i64>(), out);
-    value(6, "Statistics_hsp-len", query.query.length_adjustment, out);
-    value(6, "Statistics_eff-space", number::posix(query.query.search_space as f64), out);
-    let block = query.query.karlin.map(|ungapped| {
+    value(6, "Statistics_hsp-len", query.query.first().length_adjustment, out);
+    value(6, "Statistics_eff-space", number::posix(query.query.first().search_space as f64), out);
+    let block = query.query.first().karlin.map(|ungapped| {
         if search.params.ungapped { ungapped } else { search.params.scoring.gapped.block() }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));

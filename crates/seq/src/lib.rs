@@ -4,6 +4,7 @@
 
 pub mod alphabet;
 pub mod fasta;
+pub mod frame;
 pub mod id;
 pub mod input;
 pub mod mask;

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::query::Query;
-use fleetblast_engine::traceback::Traceback;
+use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
@@ -25,8 +24,8 @@ pub struct Job<'a> {
     pub target: &'a Target,
     /// How it is reported.
     pub report: model::Search<'a>,
-    /// How hits are aligned.
-    pub traceback: Traceback,
+    /// How it is searched.
+    pub engine: Search,
     /// Ends works under way when the job cannot go on.
     pub halt: Halt,
     /// OIDs of each partition, ascending, without gaps.
@@ -50,9 +49,8 @@ pub struct Block {
 impl<'a> Job<'a> {
     /// Sets a job up; `ranges` are the OIDs of each partition.
     pub fn new(plan: &'a Plan, target: &'a Target, partitions: Vec<Range<u32>>) -> Self {
-        let traceback = Traceback::new(&plan.params, &target.totals);
         let (report, halt) = (report::search(plan, target), Halt::default());
-        Job { plan, target, report, traceback, halt, partitions }
+        Job { plan, target, report, engine: plan.engine(target.totals), halt, partitions }
     }
 
     /// OIDs of a partition.
@@ -70,11 +68,6 @@ impl<'a> Job<'a> {
         PartitionId(self.partitions.partition_point(|oids| oids.end <= oid) as u32)
     }
 
-    /// Statistics of the whole database.
-    pub fn totals(&self) -> &DatabaseTotals {
-        &self.target.totals
-    }
-
     /// Prepares the queries of a block as they were read, on all threads of the current pool.
     ///
     /// # Errors
@@ -82,8 +75,7 @@ impl<'a> Job<'a> {
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, CliError> {
         let wire::Queries { queries, batches, .. } = wire::Queries::unpack(bytes)?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
-        let (params, totals) = (&self.plan.params, self.totals());
-        let find = |record: &QueryRecord| record.prepare(params, totals).findings();
+        let find = |record: &QueryRecord| record.prepare(&self.engine).findings();
         let findings = records.par_iter().map(find).collect();
         let queries = records.into_iter().map(wire::Query::from).collect();
         wire::Queries { queries, findings, batches }.pack()
@@ -97,9 +89,8 @@ impl<'a> Job<'a> {
         let wire::Queries { queries, findings, batches } = wire::Queries::unpack(bytes)?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
-        let prepare = |(record, findings): (&QueryRecord, _)| {
-            record.prepare_again(&self.plan.params, findings)
-        };
+        let prepare =
+            |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
         let prepared: Vec<Query> = records.iter().zip(findings).map(prepare).collect();
         Ok(Block {
             batch_searched: queries::batch_searched(&prepared, &batches, Query::is_searchable)
@@ -115,7 +106,7 @@ impl<'a> Job<'a> {
 impl Block {
     /// Residues of all queries.
     pub fn residues(&self) -> u64 {
-        self.prepared.iter().map(|query| query.residues.len() as u64).sum()
+        self.prepared.iter().map(|query| u64::from(query.length)).sum()
     }
 
     /// A query for the report, which found `hit_count` subjects.

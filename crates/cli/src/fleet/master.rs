@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::mem::take;
 
-use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::prelim::{Cut, HitLists, Merger};
-use fleetblast_engine::traceback::{Candidate, Selector};
+use fleetblast_engine::batches;
+use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::lists::{Cut, HitLists, Merger};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
 use fleetblast_fleet::work::{Extent, MasterOutcome, MasterWork, Owner};
 use fleetblast_report::report;
@@ -85,8 +85,7 @@ impl<'a> MasterWorks<'a> {
         let queries = self.pool.install(|| job.prepare(queries))?;
         // From what the workers get, and as they do: no rank can have other queries than the rest.
         let prepared = job.block(&queries)?;
-        let merger =
-            Merger::new(&prepared.prepared, &prepared.batches, &job.plan.params, job.totals());
+        let merger = job.engine.merger(&prepared.prepared, &prepared.batches);
         let stage = Stage::Search(merger.empty_lists());
         let state = State { block: prepared, merger, cut: Cut::default(), stage };
         self.blocks.insert(block, state);
@@ -338,16 +337,12 @@ fn select(
 ) -> Vec<Vec<SubjectHit>> {
     let mut final_hits = Vec::with_capacity(chosen.len());
     let mut candidates = candidates.into_iter();
-    let mut first = 0;
-    for &len in &block.batches {
-        let queries = first..first + len;
-        let lengths: Vec<u32> =
-            block.prepared[queries.clone()].iter().map(|q| q.residues.len() as u32).collect();
-        let mut selector = Selector::new(&job.plan.params, &lengths);
+    for queries in batches::ranges(&block.batches) {
+        let mut selector = job.engine.selector(&block.prepared[queries.clone()]);
         // Those that no definition line shows have none: BLAST+ drops them before it aligns them.
-        selector.replay(&chosen[queries], candidates.by_ref().take(len).collect());
+        let of_batch = candidates.by_ref().take(queries.len()).collect();
+        selector.replay(&chosen[queries], of_batch);
         final_hits.extend(selector.finish());
-        first += len;
     }
     final_hits
 }

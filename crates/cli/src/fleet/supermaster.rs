@@ -80,7 +80,7 @@ impl<'a> SupermasterWorks<'a> {
         if self.failure.is_some() {
             return Ok(None);
         }
-        let block = self.queries.next_records(&self.job.plan.params, &self.progress);
+        let block = self.queries.next_records(&self.job.engine, &self.progress);
         let block = block.unwrap_or_else(|error| {
             self.failure = Some(error);
             None

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use fleetblast_engine::hits::PrelimHit;
+use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::query::Findings;
-use fleetblast_engine::traceback::Candidate;
 use fleetblast_fleet::payload::Payload;
 use fleetblast_report::table::DescriptionRow;
 use fleetblast_seq::fasta::Record;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fleetblast_db::load::HugePages;
-use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::prelim::{Cut, Searcher};
-use fleetblast_engine::traceback::Candidate;
+use fleetblast_engine::hits::{Candidate, SubjectHit};
+use fleetblast_engine::lists::Cut;
+use fleetblast_engine::search::Searcher;
 use fleetblast_fleet::ids::{BlockId, PartitionId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
 use fleetblast_report::model::QueryResult;
@@ -206,13 +206,7 @@ impl<'a> WorkerWorks<'a> {
     fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), CliError> {
         let job = self.job;
         let prepared = job.block(queries)?;
-        let searcher = Searcher::new(
-            &prepared.prepared,
-            &prepared.batches,
-            &job.plan.params,
-            job.totals(),
-            Some(job.plan.kernel),
-        );
+        let searcher = job.engine.prepare(&prepared.prepared, &prepared.batches);
         let state = State { block: prepared, searcher, aligned: HashMap::new() };
         self.blocks.insert(block, state);
         Ok(())
@@ -292,7 +286,7 @@ impl<'a> WorkerWorks<'a> {
                 break;
             }
             let number = wanted[0].query;
-            let query = self.job.traceback.query(state.query(number)?);
+            let aligner = self.job.engine.aligner(state.query(number)?);
             let mut shown = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
@@ -305,8 +299,7 @@ impl<'a> WorkerWorks<'a> {
                 .map(|(wanted, _)| wanted.hit.clone())
                 .collect();
             scan.check_files(hits.iter().map(|hit| hit.oid))?;
-            let mut candidates =
-                scan.align(&self.job.traceback, &query, &hits, self.job.plan.kernel).into_iter();
+            let mut candidates = scan.align(&aligner, &hits).into_iter();
             for shown in shown {
                 let candidate = if shown { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));

@@ -60,7 +60,8 @@ fn run(plan: &Plan) -> Result<(), CliError> {
         progress.start(count::count(plan).map(|queries| queries.sequences));
     }
     let mut output = Output::open(&plan.out)?;
-    let mut search = Search::new(&target, plan, &progress, recorder.clone())?;
+    let engine = plan.engine(target.totals);
+    let mut search = Search::new(&target, &engine, plan, &progress, recorder.clone())?;
     let mut reporter = Reporter::new(plan, &target, recorder.clone());
     drop(loading_span);
     reporter.start(&mut output)?;
@@ -69,7 +70,7 @@ fn run(plan: &Plan) -> Result<(), CliError> {
     loop {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
-        let block = queries.next_block(&plan.params, &target.totals, &progress)?;
+        let block = queries.next_block(&engine, &progress)?;
         traced::note_block(&mut span, blocks, block.as_ref());
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
@@ -114,7 +115,7 @@ fn run_block(
     reporter.block(block, &hits, output, progress)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
     timing.queries += block.prepared.len() as u64;
-    timing.query_residues += block.prepared.iter().map(|q| q.residues.len() as u64).sum::<u64>();
+    timing.query_residues += block.prepared.iter().map(|q| u64::from(q.length)).sum::<u64>();
     progress.close(0);
     match &block.failure {
         Some(error) => Err(error.clone()),

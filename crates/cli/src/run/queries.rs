@@ -5,8 +5,9 @@ use std::io::{BufRead, Cursor, Read as _};
 use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 
-use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::batches;
 use fleetblast_engine::query::{Findings, Query, QueryInput};
+use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
 use fleetblast_seq::alphabet;
@@ -67,13 +68,13 @@ impl QueryRecord {
     }
 
     /// The query as it is searched.
-    pub fn prepare(&self, params: &Params, totals: &DatabaseTotals) -> Query {
-        Query::new(&input(&self.record, self.range.as_ref()), params, totals)
+    pub fn prepare(&self, engine: &Search) -> Query {
+        engine.query(&input(&self.record, self.range.as_ref()))
     }
 
     /// The same, from what was found when it was prepared before.
-    pub fn prepare_again(&self, params: &Params, findings: Findings) -> Query {
-        Query::again(&input(&self.record, self.range.as_ref()), params, findings)
+    pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
+        engine.query_again(&input(&self.record, self.range.as_ref()), findings)
     }
 
     /// Residues that are searched.
@@ -133,11 +134,9 @@ pub fn batch_searched<T>(
     batches: &[usize],
     searchable: impl Fn(&T) -> bool,
 ) -> impl Iterator<Item = bool> {
-    let mut rest = queries;
-    batches.iter().flat_map(move |&len| {
-        let (batch, after) = rest.split_at(len);
-        rest = after;
-        std::iter::repeat_n(batch.iter().any(&searchable), len)
+    batches::ranges(batches).flat_map(move |batch| {
+        let searched = queries[batch.clone()].iter().any(&searchable);
+        std::iter::repeat_n(searched, batch.len())
     })
 }
 
@@ -169,12 +168,11 @@ impl<'a> Queries<'a> {
     /// The next block; `None` at the end. Made ready on all threads of the current pool.
     pub fn next_block(
         &mut self,
-        params: &Params,
-        totals: &DatabaseTotals,
+        engine: &Search,
         progress: &Progress,
     ) -> Result<Option<Block>, CliError> {
         let Some(mut read) = self.read(progress)? else { return Ok(None) };
-        let prepare = |record: &QueryRecord| record.prepare(params, totals);
+        let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
         let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
         self.add_messages(&mut read, &searchable);
@@ -185,12 +183,12 @@ impl<'a> Queries<'a> {
     /// The next block, with its messages, for others that make it ready; `None` at the end.
     pub fn next_records(
         &mut self,
-        params: &Params,
+        engine: &Search,
         progress: &Progress,
     ) -> Result<Option<Records>, CliError> {
         let Some(mut read) = self.read(progress)? else { return Ok(None) };
         let searchable = |record: &QueryRecord| {
-            Query::has_statistics(&input(&record.record, record.range.as_ref()), params)
+            engine.has_statistics(&input(&record.record, record.range.as_ref()))
         };
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
         self.add_messages(&mut read, &searchable);

@@ -7,11 +7,10 @@ use std::time::Duration;
 use fleetblast_db::load::{Loader, Supply, Unit, Work};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{DbError, LoadedPartition};
-use fleetblast_engine::hits::PrelimHit;
-use fleetblast_engine::kernel::Kernel;
-use fleetblast_engine::prelim::{self, HitLists, Searcher};
+use fleetblast_engine::hits::{Candidate, PrelimHit};
+use fleetblast_engine::lists::HitLists;
+use fleetblast_engine::search::{Aligner, SearchScratch, Searcher};
 use fleetblast_engine::subjects::{Masks, Subjects};
-use fleetblast_engine::traceback::{self, Candidate, Traceback, TracebackQuery};
 use rayon::prelude::*;
 
 use super::halt::Halt;
@@ -94,7 +93,7 @@ impl<'a> Scan<'a> {
         let lists = Mutex::new(merger.empty_lists());
         let ((), waiting) = self.supply.pass(|queue| {
             rayon::broadcast(|_| {
-                let mut scratch = prelim::Scratch::default();
+                let mut scratch = SearchScratch::default();
                 while !self.halt.is_set()
                     && let Some(work) = queue.next()
                 {
@@ -119,7 +118,7 @@ impl<'a> Scan<'a> {
         &self,
         searcher: &Searcher,
         work: &Work,
-        scratch: &mut prelim::Scratch,
+        scratch: &mut SearchScratch,
     ) -> Result<HitLists, DbError> {
         if !self.validated {
             work.partition.validate_range(&work.range)?;
@@ -163,19 +162,13 @@ impl<'a> Scan<'a> {
     }
 
     /// The alignments of hits of one query, on all threads of the current pool.
-    pub fn align(
-        &self,
-        traceback: &Traceback,
-        query: &TracebackQuery,
-        hits: &[PrelimHit],
-        kernel: Kernel,
-    ) -> Vec<Candidate> {
+    pub fn align(&self, aligner: &Aligner, hits: &[PrelimHit]) -> Vec<Candidate> {
         hits.par_iter()
             .map_init(
-                || traceback::Scratch::new(kernel),
+                || aligner.scratch(),
                 |scratch, hit| {
                     let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
-                    let candidate = traceback.align(query, &subject, hit, scratch);
+                    let candidate = aligner.align(&subject, hit, scratch);
                     self.step(1);
                     candidate
                 },

@@ -8,11 +8,8 @@ use std::time::{Duration, Instant};
 use fleetblast_db::DbError;
 use fleetblast_db::load::{self, Choice, Loader, Purpose};
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
-use fleetblast_engine::kernel::Kernel;
-use fleetblast_engine::params::Params;
-use fleetblast_engine::prelim::Searcher;
 use fleetblast_engine::query::Query;
-use fleetblast_engine::traceback::{Selector, Traceback};
+use fleetblast_engine::{batches, search};
 use rayon::prelude::*;
 
 use super::scan::Scan;
@@ -42,9 +39,7 @@ pub struct Phases {
 /// A database and all that stays the same from block to block of queries.
 pub struct Search<'a> {
     target: &'a Target,
-    params: &'a Params,
-    traceback: Traceback,
-    kernel: Kernel,
+    engine: &'a search::Search,
     /// How the database comes into memory.
     pub choice: Choice,
     scan: Scan<'a>,
@@ -64,11 +59,12 @@ impl<'a> Search<'a> {
     /// A database whose index is out of order, or that cannot be loaded as wished.
     pub fn new(
         target: &'a Target,
-        plan: &'a Plan,
+        engine: &'a search::Search,
+        plan: &Plan,
         progress: &Progress,
         recorder: Recorder,
     ) -> Result<Self, DbError> {
-        let (database, params) = (&target.searched, &plan.params);
+        let database = &target.searched;
         let by_size = (database.residues() / RANGE_RESIDUES) as usize;
         let least = plan.threads * RANGES_PER_THREAD;
         let default = by_size.clamp(least, MAX_RANGES.max(least));
@@ -76,9 +72,7 @@ impl<'a> Search<'a> {
         let choice = load::choose(database, Purpose::Search, plan.load)?;
         Ok(Search {
             target,
-            params,
-            traceback: Traceback::new(params, &target.totals),
-            kernel: plan.kernel,
+            engine,
             scan: Scan::new(target, choice.supply(database, ranges)?, choice.streamed.is_none())
                 .watched(progress),
             progress: progress.clone(),
@@ -117,7 +111,7 @@ impl<'a> Search<'a> {
         span.arg("block", self.blocks);
         span.arg("partition", 0);
         span.arg("queries", queries.len() as u64);
-        span.arg("residues", queries.iter().map(|query| query.residues.len() as u64).sum());
+        span.arg("residues", queries.iter().map(|query| u64::from(query.length)).sum());
         span.arg("hits", found as u64);
         // About what they would be as a message.
         span.arg("bytes", (found * size_of::<PrelimHit>()) as u64);
@@ -143,8 +137,7 @@ impl<'a> Search<'a> {
         queries: &[Query],
         batches: &[usize],
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
-        let searcher =
-            Searcher::new(queries, batches, self.params, &self.target.totals, Some(self.kernel));
+        let searcher = self.engine.prepare(queries, batches);
         let before = self.loader().statistics().bytes;
         self.progress.stage(Stage::Search, self.scan.subjects());
         let lists = self.scan.search(&searcher)?;
@@ -180,13 +173,8 @@ impl<'a> Search<'a> {
         batches: &[usize],
         chosen: &[Vec<PrelimHit>],
     ) -> Vec<Vec<SubjectHit>> {
-        let mut starts = Vec::with_capacity(batches.len());
-        let mut start = 0;
-        for &len in batches {
-            starts.push(start..start + len);
-            start += len;
-        }
-        starts
+        let ranges: Vec<_> = batches::ranges(batches).collect();
+        ranges
             .into_par_iter()
             .map(|range| self.trace_batch(&queries[range.clone()], &chosen[range]))
             .collect::<Vec<_>>()
@@ -197,24 +185,22 @@ impl<'a> Search<'a> {
 
     /// Traceback of one batch of queries.
     fn trace_batch(&self, queries: &[Query], chosen: &[Vec<PrelimHit>]) -> Vec<Vec<SubjectHit>> {
-        let lengths: Vec<u32> = queries.iter().map(|q| q.residues.len() as u32).collect();
-        let mut selector = Selector::new(self.params, &lengths);
+        let mut selector = self.engine.selector(queries);
         if selector.by_subject() {
             let aligned = |(query, hits): (&Query, &Vec<PrelimHit>)| {
-                let query = self.traceback.query(query);
-                let candidates = self.scan.align(&self.traceback, &query, hits, self.kernel);
+                let candidates = self.scan.align(&self.engine.aligner(query), hits);
                 candidates.into_iter().map(Some).collect()
             };
             selector.replay(chosen, queries.iter().zip(chosen).map(aligned).collect());
             return selector.finish();
         }
         for (number, (query, hits)) in queries.iter().zip(chosen).enumerate() {
-            let query = self.traceback.query(query);
+            let aligner = self.engine.aligner(query);
             for wave in hits.chunks(self.wave(number, queries.len())) {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
-                let candidates = self.scan.align(&self.traceback, &query, wave, self.kernel);
+                let candidates = self.scan.align(&aligner, wave);
                 for (hit, candidate) in wave.iter().zip(candidates) {
                     if selector.wants(hit.evalue) {
                         selector.offer(number, candidate);

@@ -27,10 +27,10 @@ pub fn note_block(span: &mut Span, number: u64, block: Option<&Block>) {
     span.arg("block", number);
     if let Some(block) = block {
         span.arg("queries", block.prepared.len() as u64);
-        let residues: usize = block.prepared.iter().map(|query| query.residues.len()).sum();
-        span.arg("residues", residues as u64);
+        let residues: u64 = block.prepared.iter().map(|query| u64::from(query.length)).sum();
+        span.arg("residues", residues);
         // About what they would be as a message.
-        span.arg("bytes", residues as u64);
+        span.arg("bytes", residues);
     }
 }
 

@@ -1,3 +1,5 @@
+use fleetblast_seq::frame::Frame;
+
 use super::*;
 
 fn hsp(score: i32, q: (u32, u32), s_start: u32, evalue: f64) -> PrelimHsp {
@@ -10,6 +12,8 @@ fn hsp(score: i32, q: (u32, u32), s_start: u32, evalue: f64) -> PrelimHsp {
         q_seed: 0,
         s_seed: 0,
         evalue,
+        context: 0,
+        frame: Frame::Protein,
     }
 }
 

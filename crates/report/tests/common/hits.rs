@@ -2,6 +2,7 @@
 //! pairwise report. Values in XML have six digits; the reports need no more.
 
 use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
+use fleetblast_seq::frame::Frame;
 
 /// The hits of each query. Subjects are recognised by their length, which must differ.
 pub fn read(
@@ -105,6 +106,8 @@ fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
         evalue: number(hsp, "Hsp_evalue"),
         query: position("Hsp_query-from") - 1 - offset..position("Hsp_query-to") - offset,
         subject: position("Hsp_hit-from") - 1..position("Hsp_hit-to"),
+        context: 0,
+        frame: Frame::Protein,
         edits,
         number: 0,
         adjustment,

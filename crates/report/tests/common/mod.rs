@@ -217,7 +217,7 @@ impl Run {
         let inputs: Vec<_> =
             case.queries.iter().map(|entry| query_input(entry, case.parse_deflines)).collect();
         // So few queries are one batch.
-        let batch_searched = self.queries.iter().any(|query| query.karlin.is_some());
+        let batch_searched = self.queries.iter().any(|query| query.is_searchable());
         let results: Vec<_> = inputs
             .iter()
             .enumerate()

@@ -1,0 +1,75 @@
+//! Lists of preliminary hits that keep the best subjects of a query (rules 5.8).
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hits::PrelimHit;
+use crate::order::{HitKey, order_h};
+
+/// Preliminary hits of every piece of the queries of a block, in some ranges of OIDs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct HitLists {
+    pub(super) lists: Vec<Vec<PrelimHit>>,
+}
+
+impl HitLists {
+    /// Empty lists for so many pieces.
+    pub(super) fn new(pieces: usize) -> HitLists {
+        HitLists { lists: vec![Vec::new(); pieces] }
+    }
+
+    /// Hits of all pieces: a subject counts once for each query.
+    pub fn len(&self) -> usize {
+        self.lists.iter().map(Vec::len).sum()
+    }
+
+    /// True if there is no hit.
+    pub fn is_empty(&self) -> bool {
+        self.lists.iter().all(Vec::is_empty)
+    }
+
+    /// Adds a hit; where there are far more than `capacity`, the worst are dropped.
+    pub(crate) fn push(&mut self, piece: usize, hit: PrelimHit, capacity: Option<usize>) {
+        let list = &mut self.lists[piece];
+        list.push(hit);
+        if let Some(capacity) = capacity
+            && list.len() > 2 * capacity + 64
+        {
+            keep_best(list, capacity);
+        }
+    }
+}
+
+impl HitLists {
+    /// Adds the hits of other lists of the same pieces, and cuts lists far longer than `capacity`.
+    pub(super) fn absorb(&mut self, other: HitLists, capacity: Option<usize>) {
+        for (list, hits) in self.lists.iter_mut().zip(other.lists) {
+            list.extend(hits);
+            if let Some(capacity) = capacity
+                && list.len() > 2 * capacity + 64
+            {
+                keep_best(list, capacity);
+            }
+        }
+    }
+}
+
+/// ORDER-H on preliminary hits.
+pub(crate) fn by_rank(a: &PrelimHit, b: &PrelimHit) -> Ordering {
+    order_h(&key_of(a), &key_of(b))
+}
+
+/// What ORDER-H looks at.
+pub(super) fn key_of(hit: &PrelimHit) -> HitKey {
+    HitKey::of_prelim(hit).expect("a hit has an HSP")
+}
+
+/// Drops all but the best `capacity` hits, leaving them in ascending OID order.
+pub(super) fn keep_best(hits: &mut Vec<PrelimHit>, capacity: usize) {
+    if hits.len() > capacity {
+        hits.select_nth_unstable_by(capacity, by_rank);
+        hits.truncate(capacity);
+    }
+    hits.sort_unstable_by_key(|hit| hit.oid);
+}

@@ -1,0 +1,148 @@
+//! Putting together the preliminary hits of ranges of OIDs (rules 5.8).
+
+use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use super::hitlist::{self, HitLists, key_of};
+use super::pieces::{self, Piece, split};
+use super::select::preliminary_capacity;
+use crate::hits::PrelimHit;
+use crate::order::{HitKey, order_h};
+use crate::params::{CompositionMode, HspFilter, Params};
+use crate::query::Query;
+use crate::{batches, filters};
+
+/// What is known of a block of queries when only hits are to be merged: no profiles, no words.
+#[derive(Clone, Debug)]
+pub struct Merger {
+    pieces: Vec<Piece>,
+    filter: HspFilter,
+    /// Hits kept for each piece of a query, P.
+    capacity: usize,
+    /// Matches go into the traceback by OID.
+    by_oid: bool,
+    /// Number of queries in the block.
+    queries: usize,
+}
+
+/// For each piece of a query in a block the worst hit that is among the best of what was merged so far; none while there is room.
+/// Hits worse than that cannot be chosen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cut {
+    worst: Vec<Option<HitKey>>,
+}
+
+impl Merger {
+    /// A merger of the lists that a search of the same queries makes.
+    pub fn new(queries: &[Query], batches: &[usize], params: &Params) -> Merger {
+        Merger::of(pieces(queries, batches, params), queries.len(), params)
+    }
+
+    /// A merger of the lists of these pieces of a block of so many queries.
+    pub(crate) fn of(pieces: Vec<Piece>, queries: usize, params: &Params) -> Merger {
+        Merger {
+            pieces,
+            filter: params.filter,
+            capacity: preliminary_capacity(params),
+            by_oid: params.composition == CompositionMode::Off,
+            queries,
+        }
+    }
+
+    /// Lists without hits, to [absorb](Self::absorb) ranges into.
+    pub fn empty_lists(&self) -> HitLists {
+        HitLists::new(self.pieces.len())
+    }
+
+    /// Whether the lists have a list for each piece of this block.
+    pub fn fits(&self, lists: &HitLists) -> bool {
+        lists.lists.len() == self.pieces.len()
+    }
+
+    /// Adds the hits of another range of OIDs to `lists`.
+    pub fn absorb(&self, lists: &mut HitLists, part: HitLists) {
+        lists.absorb(part, self.prune_to());
+    }
+
+    /// Lists may be cut to this length at any time; `None` where the choice needs all hits.
+    pub(crate) fn prune_to(&self) -> Option<usize> {
+        (self.filter == HspFilter::Collect).then_some(self.capacity)
+    }
+
+    /// Drops from the lists of a range what cannot be chosen: all but the best of each, and what lies beyond `cut`.
+    pub fn prune(&self, lists: &mut HitLists, cut: &Cut) {
+        let Some(capacity) = self.prune_to() else { return };
+        let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
+        for (list, worst) in lists.lists.iter_mut().zip(cuts) {
+            if let Some(worst) = worst {
+                list.retain(|hit| order_h(&key_of(hit), &worst) != Ordering::Greater);
+            }
+            hitlist::keep_best(list, capacity);
+        }
+    }
+
+    /// The cut of what was merged so far.
+    pub fn cut(&self, lists: &HitLists) -> Cut {
+        let Some(capacity) = self.prune_to() else { return Cut::default() };
+        let worst = |list: &Vec<PrelimHit>| {
+            let mut keys: Vec<HitKey> = list.iter().map(key_of).collect();
+            (keys.len() >= capacity && capacity > 0)
+                .then(|| *keys.select_nth_unstable_by(capacity - 1, order_h).1)
+        };
+        Cut { worst: lists.lists.iter().map(worst).collect() }
+    }
+
+    /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
+    /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
+    pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
+        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries];
+        for (piece, hits) in self.pieces.iter().zip(lists.lists) {
+            let hits = self.select(piece, hits);
+            let query = &mut queries[piece.query];
+            let split_at = if piece.continues { piece.range.start } else { 0 };
+            // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`, blast_hits.c).
+            let both = !query.is_empty() && !hits.is_empty();
+            *query = pieces::merge(std::mem::take(query), hits, split_at);
+            if both {
+                hitlist::keep_best(query, self.capacity);
+            }
+        }
+        for hits in &mut queries {
+            if self.by_oid {
+                hits.sort_unstable_by_key(|hit| hit.oid);
+            } else {
+                hits.sort_unstable_by(hitlist::by_rank);
+            }
+        }
+        queries
+    }
+
+    /// What is kept of a piece's hits in the whole database, in ascending OID order.
+    fn select(&self, piece: &Piece, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
+        hits.sort_unstable_by_key(|hit| hit.oid);
+        let mut kept = match self.filter {
+            HspFilter::Collect => hits,
+            HspFilter::Culling(limit) => {
+                filters::preliminary_culling(&hits, piece.range.clone(), limit)
+            }
+            HspFilter::BestHit { edge, .. } => {
+                filters::preliminary_best_hit(&hits, edge, self.capacity)
+            }
+        };
+        let capacity = self.prune_to().unwrap_or(kept.len());
+        hitlist::keep_best(&mut kept, capacity);
+        kept
+    }
+}
+
+/// The pieces of the queries of a block. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
+/// batches are searched in pieces as BLAST+ does (rules 2.3).
+pub(crate) fn pieces(queries: &[Query], batches: &[usize], params: &Params) -> Vec<Piece> {
+    batches::ranges(batches)
+        .flat_map(|batch| {
+            let lengths: Vec<u32> = queries[batch.clone()].iter().map(|q| q.length).collect();
+            split(&lengths, batch.start, !params.ungapped)
+        })
+        .collect()
+}

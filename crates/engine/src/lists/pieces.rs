@@ -1,0 +1,212 @@
+//! Long query batches are cut into overlapping chunks that are searched on their own (rules 2.3, 8.3; facts from
+//! `split_query_aux_priv.cpp`, `split_query_cxx.cpp` and `Blast_HSPListsMerge`).
+
+use std::ops::Range;
+
+use crate::hits::{PrelimHit, PrelimHsp};
+use crate::order;
+
+/// Residues per chunk that BLAST+ aims at.
+const CHUNK_SIZE: u64 = 10_000;
+/// Residues shared by neighbouring chunks.
+const OVERLAP: u32 = 100;
+/// Diagonals nearer than this may be joined.
+const CLOSE_DIAGONALS: i64 = 10;
+
+/// A part of a query that lies in one chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Number of the query.
+    pub query: usize,
+    /// Part of the query.
+    pub range: Range<u32>,
+    /// The piece does not start where the query starts.
+    pub continues: bool,
+    /// The batch is searched in chunks, whether or not this query is cut.
+    pub chunked: bool,
+    /// Number of the query whose effective search space holds. BLAST+ counts the queries of a chunk afresh, but not the spaces
+    /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
+    pub space_of: usize,
+}
+
+/// The pieces of one batch of queries of the given lengths, chunk by chunk. `first` numbers the first query.
+pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
+    let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
+    let chunks = if gapped { total / (CHUNK_SIZE - u64::from(OVERLAP)) } else { 1 };
+    if chunks <= 1 {
+        return lengths
+            .iter()
+            .enumerate()
+            .map(|(i, &len)| Piece {
+                query: first + i,
+                range: 0..len,
+                continues: false,
+                chunked: false,
+                space_of: first + i,
+            })
+            .collect();
+    }
+    let mut pieces = Vec::new();
+    for chunk in chunk_ranges(total, chunks) {
+        let mut start = 0u64;
+        let mut count = 0;
+        for (i, &len) in lengths.iter().enumerate() {
+            let end = start + u64::from(len);
+            let (from, to) = (chunk.start.max(start), chunk.end.min(end));
+            if from < to {
+                pieces.push(Piece {
+                    query: first + i,
+                    range: (from - start) as u32..(to - start) as u32,
+                    continues: from > start,
+                    chunked: true,
+                    space_of: first + count,
+                });
+                count += 1;
+            }
+            start = end;
+        }
+    }
+    pieces
+}
+
+/// The chunks of the concatenated residues of a batch.
+fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
+    let overlap = u64::from(OVERLAP);
+    let mut size = (total + (chunks - 1) * overlap) / chunks;
+    if chunks < size - overlap {
+        size += 1;
+    }
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    for i in 0..chunks {
+        let end = if i + 1 == chunks { total } else { (start + size).min(total) };
+        ranges.push(start..end);
+        if end == total {
+            break;
+        }
+        start = end - overlap;
+    }
+    ranges
+}
+
+/// Adds the hits of a query's next piece to those of its earlier pieces; both in ascending OID order, coordinates of
+/// the whole query. `split_at` is the start of the piece in the query.
+pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, split_at: u32) -> Vec<PrelimHit> {
+    let mut merged = Vec::with_capacity(old.len() + new.len());
+    let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
+    while let (Some(a), Some(b)) = (old.peek(), new.peek()) {
+        match a.oid.cmp(&b.oid) {
+            std::cmp::Ordering::Less => merged.extend(old.next()),
+            std::cmp::Ordering::Greater => merged.extend(new.next()),
+            std::cmp::Ordering::Equal => {
+                let (a, b) = (old.next().expect("peeked"), new.next().expect("peeked"));
+                merged.push(join(a, b, split_at));
+            }
+        }
+    }
+    merged.extend(old);
+    merged.extend(new);
+    merged
+}
+
+/// Joins the HSPs of one subject: those that meet in the overlap become one.
+fn join(mut old: PrelimHit, mut new: PrelimHit, split_at: u32) -> PrelimHit {
+    if split_at > 0 {
+        let in_old = to_front(&mut old.hsps, |h| h.q_end > split_at);
+        let in_new = to_front(&mut new.hsps, |h| h.q_start < split_at + OVERLAP);
+        let rest = new.hsps.split_off(in_new);
+        let mut candidates: Vec<Option<PrelimHsp>> = new.hsps.drain(..).map(Some).collect();
+        for left in &mut old.hsps[..in_old] {
+            for slot in &mut candidates {
+                if slot.is_some_and(|right| unite(left, &right)) {
+                    *slot = None;
+                }
+            }
+        }
+        new.hsps.extend(candidates.into_iter().flatten());
+        new.hsps.extend(rest);
+    }
+    old.hsps.append(&mut new.hsps);
+    old.hsps.sort_by(order::order_s);
+    old.evalue = order::best_evalue(old.hsps.iter().map(|hsp| hsp.evalue));
+    old
+}
+
+/// Swaps each HSP that `wanted` accepts with the first one it did not; returns how many it accepted.
+fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usize {
+    let mut count = 0;
+    for i in 0..hsps.len() {
+        if wanted(&hsps[i]) {
+            hsps.swap(count, i);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Makes `left` the union of both if they are of the same context and frame, lie on nearly one diagonal, and touch.
+fn unite(left: &mut PrelimHsp, right: &PrelimHsp) -> bool {
+    let end_diagonal = i64::from(left.q_end) - i64::from(left.s_end);
+    let start_diagonal = i64::from(right.q_start) - i64::from(right.s_start);
+    let apart = (end_diagonal - start_diagonal).abs() >= CLOSE_DIAGONALS;
+    if apart || (left.context, left.frame) != (right.context, right.frame) {
+        return false;
+    }
+    let inside = |q: u32, s: u32| {
+        (left.q_start..=left.q_end).contains(&q) && (left.s_start..=left.s_end).contains(&s)
+    };
+    if !inside(right.q_start, right.s_start) && !inside(right.q_end, right.s_end) {
+        return false;
+    }
+    let spans = (left.q_end - left.q_start) + (right.q_end - right.q_start);
+    let density = f64::from(left.score + right.score) / f64::from(spans);
+    left.q_start = left.q_start.min(right.q_start);
+    left.s_start = left.s_start.min(right.s_start);
+    left.q_end = left.q_end.max(right.q_end);
+    left.s_end = left.s_end.max(right.s_end);
+    if right.score > left.score {
+        left.q_seed = right.q_seed;
+        left.s_seed = right.s_seed;
+        left.score = right.score;
+    }
+    left.score = left.score.max((density * f64::from(left.q_end - left.q_start)) as i32);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_batches_are_not_split() {
+        assert_eq!(split(&[9_000, 10_799], 3, true).len(), 2);
+        assert_eq!(split(&[30_000], 0, false).len(), 1);
+    }
+
+    #[test]
+    fn chunks_overlap_and_cover_everything() {
+        for total in [19_800u64, 25_000, 31_000, 100_001] {
+            let ranges = chunk_ranges(total, total / 9_900);
+            assert_eq!(ranges[0].start, 0);
+            assert_eq!(ranges.last().unwrap().end, total);
+            for pair in ranges.windows(2) {
+                assert_eq!(pair[1].start, pair[0].end - 100);
+            }
+        }
+    }
+
+    #[test]
+    fn boundaries_fall_on_the_concatenation() {
+        let pieces = split(&[5_000, 15_000], 0, true);
+        let piece = |query, range, continues, space_of| Piece {
+            query,
+            range,
+            continues,
+            chunked: true,
+            space_of,
+        };
+        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0));
+        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1));
+        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0));
+    }
+}

@@ -1,0 +1,262 @@
+//! Which candidates become hits, and in which order (rules 6.1, 6.9).
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use crate::filters::{by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit};
+use crate::hits::{Candidate, PrelimHit, SubjectHit};
+use crate::order::{HitKey, order_r};
+use crate::params::{CompositionMode, HspFilter, Method, Params};
+
+/// E-value up to which the result heap grows without limit (`PSI_INCLUSION_ETHRESH`, `blast_options.h`).
+const INCLUSION_EVALUE: f64 = 0.002;
+/// How far a preliminary e-value may lie above that for a match to be worth a try (`EVALUE_STRETCH`).
+const STRETCH: f64 = 5.0;
+
+/// Length P of the preliminary list of a query: how many subjects go into the traceback (`GetPrelimHitlistSize`,
+/// `hspfilter_collector.c`).
+pub fn preliminary_capacity(params: &Params) -> usize {
+    let wanted = params.hitlist_size;
+    if params.ungapped {
+        wanted
+    } else if params.composition == CompositionMode::Off {
+        (2 * wanted).max(10).min(wanted + 50)
+    } else if wanted <= 500 {
+        1050
+    } else {
+        2 * wanted + 50
+    }
+}
+
+/// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
+///
+/// Candidates may be computed in any order, and are then taken in BLAST+'s: [`Selector::replay`]. Unless that is
+/// [by subject](Selector::by_subject) they may also be offered one by one: query by query, within a query in the order of
+/// [`Merger::choose`](super::Merger::choose), and only those that [`Selector::wants`] at that moment.
+#[derive(Debug)]
+pub struct Selector {
+    /// Composition adjustment or Smith–Waterman: candidates pass through result heaps.
+    heaps: bool,
+    by_subject: bool,
+    queries: Vec<QueryHits>,
+    rules: Rules,
+}
+
+#[derive(Debug)]
+struct QueryHits {
+    /// Query length in residues.
+    length: u32,
+    kept: BinaryHeap<Record>,
+}
+
+/// What decides on final hits.
+#[derive(Clone, Debug)]
+struct Rules {
+    hitlist_size: usize,
+    /// Length of the preliminary list.
+    capacity: usize,
+    filter: HspFilter,
+    max_hsps: Option<usize>,
+    qcov_hsp_perc: f64,
+    subject_besthit: bool,
+}
+
+/// A hit in the heap; the greatest is the worst under ORDER-R.
+#[derive(Debug)]
+struct Record {
+    key: HitKey,
+    hit: SubjectHit,
+}
+
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Record {}
+
+impl PartialOrd for Record {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Record {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order_r(&self.key, &other.key)
+    }
+}
+
+impl Selector {
+    /// A selector for queries of the given lengths in residues.
+    pub fn new(params: &Params, query_lengths: &[u32]) -> Self {
+        let queries = query_lengths
+            .iter()
+            .map(|&length| QueryHits { length, kept: BinaryHeap::new() })
+            .collect();
+        let method = params.method();
+        Selector {
+            heaps: matches!(method, Method::Redo | Method::SmithWaterman),
+            by_subject: method == Method::SmithWaterman
+                && params.composition == CompositionMode::Off,
+            queries,
+            rules: Rules {
+                hitlist_size: params.hitlist_size,
+                capacity: preliminary_capacity(params),
+                filter: params.filter,
+                max_hsps: params.max_hsps,
+                qcov_hsp_perc: params.qcov_hsp_perc,
+                subject_besthit: params.subject_besthit,
+            },
+        }
+    }
+
+    /// True if the matches of all queries are taken by ascending OID: without composition adjustment BLAST+ does not sort them
+    /// by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
+    pub fn by_subject(&self) -> bool {
+        self.by_subject
+    }
+
+    /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in BLAST+'s order; `None` for hits
+    /// that are not aligned.
+    pub fn replay(
+        &mut self,
+        chosen: &[Vec<PrelimHit>],
+        mut candidates: Vec<Vec<Option<Candidate>>>,
+    ) {
+        let of_query = |(query, hits): (usize, &Vec<PrelimHit>)| {
+            (0..hits.len()).map(move |place| (query, place))
+        };
+        let mut order: Vec<(usize, usize)> = chosen.iter().enumerate().flat_map(of_query).collect();
+        if self.by_subject {
+            // Of a subject's matches the last query's is read first (`BlastHSPStreamRead`).
+            order.sort_by_key(|&(query, place)| (chosen[query][place].oid, Reverse(query)));
+        }
+        for (query, place) in order {
+            if let Some(candidate) = candidates[query][place].take()
+                && self.wants(chosen[query][place].evalue)
+            {
+                self.offer(query, candidate);
+            }
+        }
+    }
+
+    /// Whether the next match, with this preliminary e-value, is to be aligned at all. It is not once every query of the batch
+    /// has its fill of matches below the inclusion threshold, and the preliminary e-value lies far above it.
+    pub fn wants(&self, prelim_evalue: f64) -> bool {
+        let full = |query: &QueryHits| {
+            query.kept.len() >= self.rules.hitlist_size
+                && query.worst_evalue() <= INCLUSION_EVALUE
+                && prelim_evalue > STRETCH * INCLUSION_EVALUE
+        };
+        !(self.heaps && self.queries.iter().all(full))
+    }
+
+    /// Takes the next candidate of query number `query` of the batch.
+    ///
+    /// # Panics
+    /// If there is no such query.
+    pub fn offer(&mut self, query: usize, candidate: Candidate) {
+        let limit = self.rules.hitlist_size;
+        let hits = &mut self.queries[query];
+        if let Some(first) = candidate.first_local
+            && !hits.would_accept(&first, limit)
+        {
+            return;
+        }
+        let Some(key) = candidate.key else { return };
+        let hit = SubjectHit { oid: candidate.oid, alignments: candidate.alignments };
+        let record = Record { key, hit };
+        if !self.heaps {
+            hits.kept.push(record);
+        } else if hits.would_accept(&key, limit) {
+            hits.insert(record, limit);
+        }
+    }
+
+    /// The final hits of every query.
+    pub fn finish(self) -> Vec<Vec<SubjectHit>> {
+        let rules = self.rules;
+        let finish = |query: QueryHits| {
+            let hits = query.kept.into_iter().map(|record| record.hit).collect();
+            rules.finish(hits, query.length)
+        };
+        self.queries.into_iter().map(finish).collect()
+    }
+}
+
+impl QueryHits {
+    fn worst_evalue(&self) -> f64 {
+        self.kept.peek().map_or(0.0, |worst| worst.key.evalue)
+    }
+
+    fn is_worse_than(&self, key: &HitKey) -> bool {
+        self.kept.peek().is_some_and(|worst| order_r(&worst.key, key) == Ordering::Greater)
+    }
+
+    /// `BlastCompo_HeapWouldInsert`, `compo_heap.c`.
+    fn would_accept(&self, key: &HitKey, limit: usize) -> bool {
+        self.kept.len() < limit
+            || key.evalue <= INCLUSION_EVALUE
+            || key.evalue < self.worst_evalue()
+            || self.is_worse_than(key)
+    }
+
+    /// `BlastCompo_HeapInsert`, `compo_heap.c`.
+    fn insert(&mut self, record: Record, limit: usize) {
+        let grows =
+            record.key.evalue <= INCLUSION_EVALUE && self.worst_evalue() <= INCLUSION_EVALUE;
+        if self.kept.len() < limit || grows {
+            self.kept.push(record);
+        } else if self.is_worse_than(&record.key) {
+            self.kept.pop();
+            self.kept.push(record);
+        }
+    }
+}
+
+impl Rules {
+    fn finish(&self, mut hits: Vec<SubjectHit>, query_len: u32) -> Vec<SubjectHit> {
+        if hits.len() > self.hitlist_size {
+            // A hit list that overflows sorts the alignments of its subjects anew (`Blast_HitListUpdate`, `blast_hits.c`).
+            for hit in &mut hits {
+                hit.alignments.sort_by(by_evalue);
+            }
+            hits.sort_by(final_order_h);
+            hits.truncate(self.hitlist_size);
+        }
+        let mut hits = final_filter(hits, self.filter, query_len, self.capacity);
+        hits.sort_by(final_order_h);
+        for hit in &mut hits {
+            self.trim(hit, query_len);
+        }
+        hits.retain(|hit| !hit.alignments.is_empty());
+        hits.truncate(self.hitlist_size);
+        for hit in &mut hits {
+            // An alignment whose score rounds to 0 is not reported (`s_BlastHSP2SeqAlign`, `blast_seqalign.cpp`).
+            hit.alignments.retain(|alignment| alignment.score != 0);
+            hit.alignments.sort_by(by_evalue);
+        }
+        hits.retain(|hit| !hit.alignments.is_empty());
+        hits
+    }
+
+    /// `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order (`s_FilterBlastResults`, `blast_traceback.c`).
+    fn trim(&self, hit: &mut SubjectHit, query_len: u32) {
+        if let Some(limit) = self.max_hsps {
+            hit.alignments.truncate(limit);
+        }
+        if self.qcov_hsp_perc > 0.0 {
+            hit.alignments.retain(|a| {
+                query_coverage(a.query.start, a.query.end, query_len) >= self.qcov_hsp_perc
+            });
+        }
+        if self.subject_besthit {
+            subject_best_hit(&mut hit.alignments);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Searches of protein with protein: words of the neighbourhood, a matrix or rows by position, composition adjustment.
+
+mod composition;
+pub(crate) mod prelim;
+pub(crate) mod traceback;

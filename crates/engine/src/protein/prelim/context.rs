@@ -1,0 +1,212 @@
+//! Contexts: the queries, or the pieces of long queries, that the word finder searches (rules 2.3, 3.3, 5.1).
+
+use std::ops::Range;
+
+use fleetblast_seq::{alphabet, mask};
+use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::karlin::{self, KarlinBlock};
+
+use crate::lists::Piece;
+use crate::params::{CompositionMode, DatabaseTotals, Params, whole};
+use crate::query::{self, Query};
+
+const LN_2: f64 = std::f64::consts::LN_2;
+
+/// A context of a query, or of a piece of one, with the thresholds that hold for it.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    /// Number of the piece in the block.
+    pub piece: usize,
+    /// Its number among the contexts of its query.
+    pub number: u8,
+    /// Where the piece starts in the context of the whole query.
+    pub offset: u32,
+    /// Sentinel, residues, sentinel.
+    buffer: Vec<u8>,
+    /// The residues backwards.
+    pub reversed: Vec<u8>,
+    /// Where words may be indexed.
+    pub regions: Vec<Range<u32>>,
+    /// Ungapped X-drop, raw.
+    pub x_drop: i32,
+    /// Least score of an ungapped HSP that is kept.
+    pub cutoff_ungapped: i32,
+    /// Least score of a gapped HSP that is kept.
+    pub cutoff_gapped: i32,
+    /// Ungapped statistics.
+    pub karlin: KarlinBlock,
+    /// Effective search space of a whole query: this one, unless its batch is searched in chunks.
+    pub search_space: i64,
+}
+
+impl Context {
+    /// The contexts of the piece with this number of one of the `queries`, without those that cannot be searched (rules 1.4).
+    pub fn of_piece(
+        queries: &[Query],
+        number: usize,
+        piece: &Piece,
+        params: &Params,
+        totals: &DatabaseTotals,
+        gumbel: &Gumbel,
+    ) -> impl Iterator<Item = Context> {
+        (0..queries[piece.query].contexts.len()).filter_map(move |context| {
+            let (place, context) =
+                ((number, context as u8), &queries[piece.query].contexts[context]);
+            Context::new(queries, place, context, piece, params, totals, gumbel)
+        })
+    }
+
+    fn new(
+        queries: &[Query],
+        (of, number): (usize, u8),
+        context: &query::Context,
+        piece: &Piece,
+        params: &Params,
+        totals: &DatabaseTotals,
+        gumbel: &Gumbel,
+    ) -> Option<Context> {
+        let search_space = queries[piece.space_of].contexts[usize::from(number)].search_space;
+        let range = piece.range.start as usize..piece.range.end as usize;
+        let (residues, masks, karlin) = if piece.chunked {
+            piece_masks(context, range, params)?
+        } else {
+            (context.residues.clone(), context.masks.clone(), context.karlin?)
+        };
+        let len = residues.len() as u32;
+        let cutoff_max = cutoff_score(len, &karlin, search_space, params, totals, gumbel);
+        let trigger = ((params.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
+        let cutoff_ungapped = trigger.min(cutoff_max);
+        let x_drop = if params.xdrop_ungapped_bits == 0.0 {
+            cutoff_ungapped
+        } else {
+            // None below 0 is more than the drop before a walk has begun.
+            whole((params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
+        };
+        let mut buffer = Vec::with_capacity(residues.len() + 2);
+        buffer.push(alphabet::SENTINEL);
+        buffer.extend_from_slice(&residues);
+        buffer.push(alphabet::SENTINEL);
+        Some(Context {
+            piece: of,
+            number,
+            offset: piece.range.start,
+            buffer,
+            reversed: residues.iter().rev().copied().collect(),
+            regions: mask::complement(&masks, len),
+            x_drop,
+            cutoff_ungapped,
+            cutoff_gapped: cutoff_max,
+            karlin,
+            search_space,
+        })
+    }
+
+    /// A context of these residues, with cut-offs to be set.
+    #[cfg(test)]
+    pub fn for_test(residues: &[u8]) -> Context {
+        let karlin = KarlinBlock { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
+        let mut buffer = vec![alphabet::SENTINEL];
+        buffer.extend_from_slice(residues);
+        buffer.push(alphabet::SENTINEL);
+        Context {
+            piece: 0,
+            number: 0,
+            offset: 0,
+            buffer,
+            reversed: residues.iter().rev().copied().collect(),
+            regions: mask::complement(&[], residues.len() as u32),
+            x_drop: 16,
+            cutoff_ungapped: 1,
+            cutoff_gapped: 1,
+            karlin,
+            search_space: 1,
+        }
+    }
+
+    /// Number of residues.
+    pub fn len(&self) -> usize {
+        self.buffer.len() - 2
+    }
+
+    /// The residues.
+    pub fn residues(&self) -> &[u8] {
+        &self.buffer[1..self.buffer.len() - 1]
+    }
+
+    /// The residues and the sentinel after them.
+    pub fn residues_with_end(&self) -> &[u8] {
+        &self.buffer[1..]
+    }
+}
+
+/// Residues, masks and statistics of a part of a query, which BLAST+ treats as a query of its own.
+fn piece_masks(
+    query: &query::Context,
+    range: Range<usize>,
+    params: &Params,
+) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinBlock)> {
+    let unmasked = &query.unmasked[range.clone()];
+    let lower_case = within(&query.lower_case, range.start as u32..range.end as u32);
+    let masks = query::masks(unmasked, &lower_case, params);
+    let residues = query::hard_mask(unmasked, &masks, params);
+    let karlin = karlin::ungapped(&residues, &params.scoring.scores)?;
+    Some((residues, masks, karlin))
+}
+
+/// The lower-case stretches of a query that mask a piece of it, relative to its start. BLAST+ makes each one residue longer,
+/// but for those that end with the piece, and drops one that starts with its last residue
+/// (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the last residue for last residues, and the other way round).
+fn within(ranges: &[Range<u32>], window: Range<u32>) -> Vec<Range<u32>> {
+    ranges
+        .iter()
+        .map(|r| r.start.max(window.start)..r.end.min(window.end - 1))
+        .filter(|r| r.start < r.end)
+        .map(|r| r.start - window.start..r.end + 1 - window.start)
+        .collect()
+}
+
+/// The least score that can reach the preliminary e-value limit.
+fn cutoff_score(
+    len: u32,
+    karlin: &KarlinBlock,
+    search_space: i64,
+    params: &Params,
+    totals: &DatabaseTotals,
+    gumbel: &Gumbel,
+) -> i32 {
+    if params.ungapped {
+        return karlin.cutoff_score(params.evalue, search_space);
+    }
+    if !params.finite_size {
+        return params.scoring.gapped.block().cutoff_score(params.evalue, search_space);
+    }
+    gumbel.cutoff_score(evalue_limit(params), len as i32, totals.min_length, totals.residues)
+}
+
+/// The largest preliminary e-value that is kept (rules 5.1).
+pub(super) fn evalue_limit(params: &Params) -> f64 {
+    let adjusted =
+        matches!(params.composition, CompositionMode::Conditional | CompositionMode::Always);
+    if adjusted && params.finite_size && !params.ungapped {
+        5.0 * params.evalue
+    } else {
+        params.evalue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_case_grows_by_a_residue_in_pieces() {
+        let cut = |start: u32, end: u32| within(&[Range { start, end }, 300..310], 100..200);
+        let is = |start: u32, end: u32| vec![Range { start, end }];
+        assert_eq!(cut(110, 120), is(10, 21));
+        assert_eq!(cut(90, 101), is(0, 2));
+        assert_eq!(cut(190, 199), is(90, 100));
+        assert_eq!(cut(190, 250), is(90, 100));
+        assert_eq!(cut(199, 210), [], "starts with the last residue");
+        assert_eq!((cut(50, 100), cut(200, 220)), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,299 @@
+//! The dense filter: where the ungapped score of a diagonal rises to the cut-off, many query positions at a time.
+//!
+//! One signed byte per query position holds the running score of the diagonal that is passing there, biased by −128, so that
+//! saturating addition gives the floor of zero for nothing. The contexts of a group stand one after the other on a line, with
+//! resetting pads between them. The line is cut into pieces whose scores stay in registers, in the striped layout of Farrar
+//! (Bioinformatics 2007): lane l, element e holds position e + (lanes − 1 − l) · elements, so that a step along all diagonals
+//! moves each element's vector to the next element, and bytes move between lanes once per subject residue. What leaves the end
+//! of a piece is kept and enters the next one. The subjects of a block stand on a line as well, with pads between them, so
+//! that the steps go on from one to the next.
+//!
+//! **Lossless.** An ungapped HSP of rules 4.4 covers a contiguous stretch of one diagonal and its score is the sum of the
+//! scores there, whatever words, X-drops, windows or masks led to it: masks and words only remove HSPs. (From words of X alone one-hit
+//! extensions leave pairs out; contexts with such words are not filtered in that mode.) The diagonal's
+//! running score, floored at zero, is at least that sum when the stretch ends, as long as no profile entry is rounded down
+//! and 255 is not exceeded by the cut-off ([`Group::new`] refuses both). So a diagonal that stays below the group's least
+//! cut-off has no HSP; near the rises of the others the exact rules run ([`super::stretch`]).
+
+/// Calls a function that is generic over the number of vectors in a piece, for one of these numbers.
+macro_rules! with_elements {
+    ($elements:expr, [$($number:literal)*], $run:ident $arguments:tt) => {
+        match $elements {
+            $($number => $run::<$number> $arguments,)*
+            elements => unreachable!("a piece of {elements} elements"),
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod line;
+mod locate;
+mod portable;
+mod stepper;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use fleetblast_seq::alphabet;
+
+use self::line::Line;
+use self::stepper::Stepper;
+use super::context::Context;
+use super::profile::PaddedScores;
+use crate::kernel::Kernel;
+
+/// Resetting positions between contexts: two of −128 bring any byte to its floor.
+const PAD: usize = 2;
+/// Largest cut-off a byte can show.
+pub(in crate::protein::prelim) const MAX_CUTOFF: i32 = 255;
+/// The byte of a score of zero.
+const FLOOR: i8 = i8::MIN;
+/// Subject residues between two looks whether a diagonal reached the cut-off.
+const LOOK_EVERY: usize = 32;
+/// Steps are taken in such numbers.
+const UNROLLED: usize = 8;
+/// Bytes beyond the last step's that a kernel may read and write.
+const SLACK: usize = 16;
+/// Positions in a piece at most, for any kernel.
+const MOST_POSITIONS: usize = 1024;
+/// Residue codes in a profile, those included that do not exist.
+const CODES: usize = 32;
+/// One that does not exist: it brings all scores down by 128.
+const RESET: u8 = 31;
+/// Alignment of the profile: a cache line.
+const ALIGNMENT: usize = 64;
+
+/// A diagonal of a context and a subject whose score rose to the cut-off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::protein::prelim) struct Candidate {
+    /// Index of the subject in the block.
+    pub subject: u32,
+    /// Index of the context in the searcher's list.
+    pub context: u32,
+    /// Query offset less subject offset.
+    pub diagonal: i32,
+    /// The offset in the subject of the pair that reached the cut-off.
+    pub rise: u32,
+}
+
+/// Contexts that are filtered together.
+#[derive(Debug)]
+pub(in crate::protein::prelim) struct Group {
+    /// The contexts, by index into the searcher's list, and where each starts on the line; ascending.
+    members: Vec<(usize, usize)>,
+    pieces: Vec<Piece>,
+    /// Vectors that hold the scores of a piece.
+    elements: usize,
+    /// Least score that makes a candidate.
+    cutoff: i32,
+    /// Highest score of a pair.
+    highest: i32,
+    stepper: Stepper,
+}
+
+/// Consecutive positions of the line.
+#[derive(Debug)]
+struct Piece {
+    /// Their scores: per residue code, per element, per lane, after a few bytes for the alignment.
+    profile: Vec<i8>,
+    aligned: usize,
+}
+
+/// Scratch memory of one thread.
+#[derive(Debug, Default)]
+pub(in crate::protein::prelim) struct FilterScratch {
+    line: Line,
+    /// Scores that enter the piece at hand before each step along the line, and those that leave it.
+    entering: Vec<i8>,
+    leaving: Vec<i8>,
+    /// Scores of a piece before and after some steps, and while they are repeated.
+    states: Box<[Scores; 4]>,
+}
+
+/// Scores of a piece, aligned so that no vector lies in two cache lines: what was stored there could not be loaded again at once.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Scores([i8; MOST_POSITIONS]);
+
+impl Default for Scores {
+    fn default() -> Self {
+        Scores([FLOOR; MOST_POSITIONS])
+    }
+}
+
+/// Residues of the subjects against a piece.
+#[derive(Clone, Copy)]
+struct Steps<'a> {
+    /// Scores of the piece.
+    profile: &'a [i8],
+    /// Number of steps, a multiple of those between looks.
+    count: usize,
+    /// Steps between two looks whether a diagonal reached the threshold, a multiple of [`UNROLLED`].
+    look_every: usize,
+    /// The code of each step, and [`SLACK`] more.
+    codes: &'a [u8],
+    /// Scores that enter before each step, and [`SLACK`] more.
+    entering: &'a [i8],
+    /// The byte at and above which a diagonal is a candidate.
+    threshold: i8,
+    /// A diagonal that rises to the threshold is below the byte of a score of 128 after the step that takes it there.
+    rises_are_negative: bool,
+}
+
+impl<'a> Steps<'a> {
+    /// Some of the steps.
+    fn of(&self, range: Range<usize>) -> Steps<'a> {
+        Steps {
+            count: range.len(),
+            codes: &self.codes[range.start..],
+            entering: &self.entering[range.start..],
+            ..*self
+        }
+    }
+}
+
+/// What became of [`Steps`].
+#[derive(Clone, Copy, Debug)]
+struct Advance {
+    /// Those that were taken.
+    steps: usize,
+    /// After the last look but one a diagonal was at the threshold.
+    reached: bool,
+}
+
+impl Group {
+    /// Lays out the contexts `members`; `None` if the filter would not be lossless for them.
+    pub fn new(
+        contexts: &[Context],
+        members: &[usize],
+        scores: &PaddedScores,
+        kernel: Kernel,
+    ) -> Option<Group> {
+        Group::with(contexts, members, scores, Stepper::of(kernel))
+    }
+
+    /// [`Group::new`] with a variant of the filter.
+    fn with(
+        contexts: &[Context],
+        members: &[usize],
+        scores: &PaddedScores,
+        stepper: Stepper,
+    ) -> Option<Group> {
+        let cutoff = members.iter().map(|&i| contexts[i].cutoff_ungapped).min()?;
+        let highest = scores.iter().flatten().copied().max()?;
+        if !(1..=MAX_CUTOFF).contains(&cutoff) || highest > i32::from(i8::MAX) {
+            return None;
+        }
+        let mut line = Vec::new();
+        let mut placed = Vec::new();
+        for &i in members {
+            placed.push((i, line.len()));
+            line.extend(contexts[i].residues().iter().map(|&code| Some(code)));
+            line.extend([None; PAD]);
+        }
+        let lanes = stepper.lanes();
+        let count = line.len().div_ceil(lanes * stepper.most_elements());
+        let elements = line.len().div_ceil(lanes * count);
+        let pieces = line
+            .chunks(lanes * elements)
+            .map(|letters| Piece::new(letters, elements, lanes, scores))
+            .collect();
+        Some(Group { members: placed, pieces, elements, cutoff, highest, stepper })
+    }
+
+    /// Least score that makes a candidate.
+    pub fn cutoff(&self) -> i32 {
+        self.cutoff
+    }
+
+    /// The rises to the cut-off in any subject of a block, in order, each once.
+    pub fn filter(
+        &self,
+        subjects: &[&[u8]],
+        scratch: &mut FilterScratch,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        scratch.line.fill(subjects);
+        for scores in [&mut scratch.entering, &mut scratch.leaving] {
+            scores.clear();
+            scores.resize(scratch.line.len() + SLACK, FLOOR);
+        }
+        for number in 0..self.pieces.len() {
+            self.pass(number, scratch, candidates);
+            std::mem::swap(&mut scratch.entering, &mut scratch.leaving);
+        }
+        candidates.sort_unstable();
+    }
+
+    /// The subjects against a piece.
+    fn pass(&self, number: usize, scratch: &mut FilterScratch, candidates: &mut Vec<Candidate>) {
+        let FilterScratch { line, entering, leaving, states } = scratch;
+        let positions = self.stepper.lanes() * self.elements;
+        let [mut before, mut after, again, next] =
+            states.each_mut().map(|scores| &mut scores.0[..positions]);
+        before.fill(FLOOR);
+        let piece = &self.pieces[number];
+        let all = Steps {
+            profile: &piece.profile[piece.aligned..],
+            count: line.len(),
+            look_every: LOOK_EVERY,
+            codes: line.codes(),
+            entering,
+            threshold: (self.cutoff - 128) as i8,
+            rises_are_negative: self.cutoff + self.highest <= 128,
+        };
+        let mut at = 0;
+        while at < all.count {
+            let rest = all.of(at..all.count);
+            let taken = self.stepper.advance(&rest, before, after, &mut leaving[at..]);
+            at += taken.steps;
+            if taken.reached {
+                let start = at - LOOK_EVERY;
+                again.copy_from_slice(before);
+                let (steps, leaving) = (all.of(start..at), &mut leaving[start..]);
+                self.stepper.locate(&steps, [again, next], leaving, |position, step| {
+                    let position = number * positions + position;
+                    candidates.extend(self.candidate(line, position, start + step));
+                });
+            }
+            std::mem::swap(&mut before, &mut after);
+        }
+    }
+
+    /// The diagonal that passes a position of the contexts' line at an offset of the subjects' line; `None` for a pad.
+    fn candidate(&self, line: &Line, position: usize, offset: usize) -> Option<Candidate> {
+        let place = self.members.partition_point(|&(_, start)| start <= position).checked_sub(1)?;
+        let (context, start) = self.members[place];
+        let (subject, offset) = line.subject(offset);
+        Some(Candidate {
+            subject: subject as u32,
+            context: context as u32,
+            diagonal: (position - start) as i32 - offset as i32,
+            rise: offset as u32,
+        })
+    }
+}
+
+impl Piece {
+    /// The profile of `letters`, of which `None` resets.
+    fn new(letters: &[Option<u8>], elements: usize, lanes: usize, scores: &PaddedScores) -> Piece {
+        let row = elements * lanes;
+        let mut profile = vec![i8::MIN; CODES * row + ALIGNMENT];
+        let aligned = profile.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        for (code, row) in profile[aligned..].chunks_exact_mut(row).take(alphabet::SIZE).enumerate()
+        {
+            for (position, letter) in letters.iter().enumerate() {
+                let Some(letter) = letter else { continue };
+                let score = scores[(letter & 31) as usize][code];
+                let (lane, element) = (position / elements, position % elements);
+                // Above the range `Group::new` refuses; raising what is below loses nothing.
+                row[element * lanes + lanes - 1 - lane] = score.max(i32::from(i8::MIN)) as i8;
+            }
+        }
+        Piece { profile, aligned }
+    }
+}

@@ -1,0 +1,88 @@
+//! All variants find what the definition says.
+
+use fleetblast_stats::scoring::ScoringSystem;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx512::Watch;
+use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::Avx512;
+use crate::protein::prelim::profile;
+use crate::protein::prelim::testing::{Random, kernels};
+
+/// The rises to the cut-off in a subject, straight from the definition.
+fn passing(
+    group: &Group,
+    index: usize,
+    subject: &[u8],
+    contexts: &[Context],
+    scores: &PaddedScores,
+) -> Vec<Candidate> {
+    let mut passing = Vec::new();
+    for (number, context) in contexts.iter().enumerate() {
+        let (m, n) = (context.len() as i32, subject.len() as i32);
+        for diagonal in 1 - n..m {
+            let mut run = 0;
+            for q in diagonal.max(0)..m.min(n + diagonal) {
+                let (a, b) = (context.residues()[q as usize], subject[(q - diagonal) as usize]);
+                let before = run;
+                run = (run + scores[a as usize][b as usize].max(-128)).clamp(0, MAX_CUTOFF);
+                if before < group.cutoff && run >= group.cutoff {
+                    let (subject, context) = (index as u32, number as u32);
+                    let rise = (q - diagonal) as u32;
+                    passing.push(Candidate { subject, context, diagonal, rise });
+                }
+            }
+        }
+    }
+    passing
+}
+
+/// The variants that this machine can run.
+fn steppers() -> Vec<Stepper> {
+    let mut steppers: Vec<Stepper> = kernels().into_iter().map(Stepper::of).collect();
+    #[cfg(target_arch = "x86_64")]
+    if let Some(proof) = Avx512::detect() {
+        let watches = [Watch::Comparison, Watch::Maximum];
+        steppers.extend(watches.map(|watch| Stepper::Avx512(proof, watch)));
+    }
+    steppers
+}
+
+#[test]
+fn variants_agree_with_the_definition() {
+    let scores = profile::pad(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
+    let mut random = Random::new(99);
+    // The portable filter looks for rises up to 117, where the highest score is 11, in another way than for higher ones.
+    let usual = [&[1][..], &[62], &[63, 64, 65], &[300, 7, 500], &[1500], &[2600, 900]];
+    let higher = (112..=132).chain([MAX_CUTOFF]).map(|cutoff| (cutoff, &[300, 7, 80][..]));
+    for (cutoff, lengths) in usual.into_iter().map(|lengths| (22, lengths)).chain(higher) {
+        let mut contexts = Vec::new();
+        for &len in lengths {
+            let mut context = Context::for_test(&random.protein(len));
+            context.cutoff_ungapped = cutoff;
+            contexts.push(context);
+        }
+        let members: Vec<usize> = (0..contexts.len()).collect();
+        // Some that saturate (the query itself, twice), one of sentinels, one residue, none, and longer than the contexts.
+        let own = contexts[0].residues().to_vec();
+        let mut subjects = vec![own.clone(), own, vec![0; 40], vec![20], vec![]];
+        subjects.extend([3, 64, 400, 3_000].map(|len| random.protein(len)));
+        let block: Vec<&[u8]> = subjects.iter().map(Vec::as_slice).collect();
+        for stepper in steppers() {
+            let group = Group::with(&contexts, &members, &scores, stepper).unwrap();
+            let mut candidates: Vec<Candidate> = Vec::new();
+            // What an earlier block left behind must not matter.
+            let mut scratch = FilterScratch::default();
+            group.filter(&[&[20; 5_000]], &mut scratch, &mut candidates);
+            candidates.clear();
+            group.filter(&block, &mut scratch, &mut candidates);
+            for (index, subject) in subjects.iter().enumerate() {
+                let found: Vec<Candidate> =
+                    candidates.iter().filter(|c| c.subject == index as u32).copied().collect();
+                let expected = passing(&group, index, subject, &contexts, &scores);
+                assert_eq!(found, expected, "{stepper:?} {cutoff} {index}");
+            }
+        }
+    }
+}

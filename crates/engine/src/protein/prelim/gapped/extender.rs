@@ -1,0 +1,51 @@
+//! Exact extensions in vectors of small numbers, with the instructions at hand.
+
+use super::rows::{LastRow, Rows};
+#[cfg(target_arch = "x86_64")]
+use super::vector::Frames;
+use super::{Direction, Extent, GapCosts};
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::kernel::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::{Avx2, Avx512};
+use crate::protein::prelim::profile::PaddedScores;
+
+/// What extensions with the same scores and costs have in common.
+#[derive(Clone, Debug)]
+pub(in crate::protein::prelim) enum Extender {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512, Box<Frames>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2, Box<Frames>),
+    Rows(Rows),
+}
+
+impl Extender {
+    /// Prepares extensions; `None` where small numbers do not suffice for the scores and costs.
+    pub fn new(scores: &PaddedScores, costs: GapCosts, kernel: Kernel) -> Option<Extender> {
+        match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(proof) => {
+                Some(Extender::Avx512(proof, Box::new(Frames::new(scores, costs)?)))
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(proof) => {
+                Some(Extender::Avx2(proof, Box::new(Frames::new(scores, costs)?)))
+            }
+            _ => Rows::new(scores, costs).map(Extender::Rows),
+        }
+    }
+
+    /// Extends in two directions, to the end of the subject, around which there are sentinels. `None` for a direction whose window
+    /// or score gets too large. `row` is scratch memory.
+    pub fn extend(&self, directions: [Direction; 2], row: &mut LastRow) -> [Option<Extent>; 2] {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Extender::Avx512(proof, frames) => avx512::extend(*proof, frames, directions),
+            #[cfg(target_arch = "x86_64")]
+            Extender::Avx2(proof, frames) => avx2::extend(*proof, frames, directions),
+            Extender::Rows(rows) => directions.map(|direction| rows.extend(direction, row)),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Vector extensions are those of the scalar code, whatever the instructions.
+
+use super::*;
+use crate::kernel::Kernel;
+use crate::protein::prelim::profile;
+use crate::protein::prelim::testing::{Random, kernels, related};
+use crate::xdrop::Window;
+use fleetblast_seq::alphabet::{self, SENTINEL};
+use fleetblast_stats::scoring::ScoringSystem;
+
+/// Scores of a matrix, and its gap costs with an X-drop of so many bits.
+fn scheme(matrix: &str, bits: f64) -> (Box<PaddedScores>, GapCosts) {
+    let scoring = ScoringSystem::new(matrix, None, None).unwrap();
+    let open_extend = scoring.gap_open + scoring.gap_extend;
+    let x_drop = (bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
+    let costs =
+        GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
+    (profile::pad(&scoring.scores), costs)
+}
+
+fn residue(letter: u8) -> u8 {
+    alphabet::encode(letter).unwrap()
+}
+
+/// A query and a subject between margins.
+type Pair = (Vec<u8>, Vec<u8>);
+
+fn padded((query, subject): Pair) -> Pair {
+    (query, [&[SENTINEL; MARGIN], &subject[..], &[SENTINEL; MARGIN]].concat())
+}
+
+/// Extends both pairs with each kernel; returns how many extensions did not fit.
+fn check(pairs: &[Pair; 2], scores: &PaddedScores, costs: GapCosts) -> usize {
+    let expected = [0, 1].map(|i| {
+        let (query, subject) = &pairs[i];
+        let ended = &subject[MARGIN..=subject.len() - MARGIN];
+        extend(query, ended, scores, costs, &mut Vec::new())
+    });
+    let (mut strayed, mut row) = (0, LastRow::default());
+    for kernel in kernels() {
+        let extender = Extender::new(scores, costs, kernel).expect("it fits");
+        let wide = Wide::new(scores, costs, kernel);
+        let found = extender.extend(
+            [0, 1].map(|i| {
+                let (query, subject) = &pairs[i];
+                Direction { query, subject, at: MARGIN }
+            }),
+            &mut row,
+        );
+        for i in 0..2 {
+            strayed += usize::from(found[i].is_none());
+            let (query, subject) = &pairs[i];
+            let direction = Direction { query, subject, at: MARGIN };
+            let len = subject.len() - 2 * MARGIN;
+            let wide = wide.extend(direction, len, &mut Window::default());
+            for extent in [found[i], wide].into_iter().flatten() {
+                assert_eq!(extent, expected[i], "{kernel:?} {costs:?} {:?}", pairs[i]);
+            }
+        }
+    }
+    strayed
+}
+
+/// Starts a pair of sequences anywhere.
+fn cut(random: &mut Random, (mut query, mut subject): Pair) -> Pair {
+    query.drain(..random.below(query.len() as u64 + 1) as usize);
+    subject.drain(..random.below(subject.len() as u64 + 1) as usize);
+    (query, subject)
+}
+
+#[test]
+fn related_sequences() {
+    let mut random = Random::new(11);
+    let mut strayed = 0;
+    for (matrix, bits) in
+        [("BLOSUM62", 15.0), ("PAM30", 15.0), ("BLOSUM45", 12.0), ("BLOSUM90", 5.0)]
+    {
+        let (scores, costs) = scheme(matrix, bits);
+        for round in 0..1_500 {
+            let pairs = [0, 1].map(|_| {
+                let len = 1 + random.below(300) as usize;
+                let pair = related(&mut random, len);
+                padded(if round % 2 == 0 { cut(&mut random, pair) } else { pair })
+            });
+            strayed += check(&pairs, &scores, costs);
+        }
+    }
+    assert!(strayed < 20, "{strayed}");
+}
+
+#[test]
+fn gap_costs_and_drop_offs_of_all_sorts() {
+    let mut random = Random::new(12);
+    let (scores, _) = scheme("BLOSUM62", 15.0);
+    for _ in 0..400 {
+        let extend = 1 + random.below(7) as i32;
+        let open_extend = extend + random.below(20) as i32;
+        let x_drop = open_extend + random.below(32 * extend as u64) as i32;
+        let costs = GapCosts { open_extend, extend, x_drop: x_drop.min(120) };
+        for _ in 0..4 {
+            let pairs = [0, 1].map(|_| {
+                let len = 1 + random.below(150) as usize;
+                let pair = related(&mut random, len);
+                padded(cut(&mut random, pair))
+            });
+            check(&pairs, &scores, costs);
+        }
+    }
+}
+
+#[test]
+fn short_sequences_and_sequences_of_few_letters() {
+    let mut random = Random::new(13);
+    let (scores, costs) = scheme("BLOSUM62", 15.0);
+    let mut strayed = 0;
+    for _ in 0..3_000 {
+        let pairs = [0, 1].map(|_| {
+            let letters = [&b"AG"[..], b"W", b"LIVM", b"PQCX*"][random.below(4) as usize];
+            let mut sequence = || {
+                let len = match random.below(3) {
+                    0 => random.below(4),
+                    1 => 60 + random.below(10),
+                    _ => 120 + random.below(200),
+                };
+                let letter = |_| residue(letters[random.below(letters.len() as u64) as usize]);
+                (0..len).map(letter).collect()
+            };
+            padded((sequence(), sequence()))
+        });
+        strayed += check(&pairs, &scores, costs);
+    }
+    assert!(strayed > 0, "wide windows are among them: {strayed}");
+}
+
+#[test]
+fn the_frame_follows_gaps_that_add_up() {
+    let mut random = Random::new(14);
+    let (scores, costs) = scheme("BLOSUM62", 15.0);
+    for _ in 0..40 {
+        let mut sequences = [Vec::new(), Vec::new()];
+        for _ in 0..12 {
+            let shared = random.protein(30);
+            sequences.iter_mut().for_each(|sequence| sequence.extend_from_slice(&shared));
+            let longer = 8 + random.below(10) as usize;
+            sequences[0].extend(random.protein(longer));
+        }
+        let [long, short] = sequences;
+        let pairs = [padded((long.clone(), short.clone())), padded((short, long))];
+        assert_eq!(check(&pairs, &scores, costs), 0);
+        let (query, subject) = &pairs[0];
+        let ended = &subject[MARGIN..=subject.len() - MARGIN];
+        let extent = extend(query, ended, &scores, costs, &mut Vec::new());
+        assert!(extent.query > extent.subject + 80, "{extent:?}");
+    }
+}
+
+#[test]
+fn long_high_scores_move_the_base() {
+    let (scores, costs) = scheme("BLOSUM62", 15.0);
+    let mut random = Random::new(15);
+    let query = random.protein(3_000);
+    let pairs = [padded((query.clone(), query.clone())), padded((vec![residue(b'W'); 500], query))];
+    assert_eq!(check(&pairs, &scores, costs), 0);
+}
+
+#[test]
+fn sentinels_within_end_an_extension() {
+    let (scores, costs) = scheme("BLOSUM62", 15.0);
+    let mut random = Random::new(16);
+    for _ in 0..200 {
+        let pairs = [0, 1].map(|_| {
+            let (query, mut subject) = related(&mut random, 120);
+            let at = random.below(subject.len() as u64) as usize;
+            subject[at] = SENTINEL;
+            padded((query, subject))
+        });
+        check(&pairs, &scores, costs);
+    }
+}
+
+#[test]
+fn scores_beyond_sixteen_bits_are_left_to_the_scalar_code() {
+    let (scores, costs) = scheme("BLOSUM62", 15.0);
+    let extender = Extender::new(&scores, costs, Kernel::Portable).expect("it fits");
+    for (len, fits) in [(2_600, true), (2_700, false)] {
+        let (query, subject) = padded((vec![residue(b'W'); len], vec![residue(b'W'); len]));
+        let direction = Direction { query: &query, subject: &subject, at: MARGIN };
+        let extent = Extent { score: 11 * len as i32, query: len, subject: len };
+        let found = extender.extend([direction; 2], &mut LastRow::default());
+        assert_eq!(found, [fits.then_some(extent); 2], "{len}");
+    }
+}
+
+#[test]
+fn what_small_numbers_cannot_hold_is_left_to_the_scalar_code() {
+    let (scores, _) = scheme("BLOSUM62", 15.0);
+    let costs = GapCosts { open_extend: 12, extend: 1, x_drop: 38 };
+    let scaled = scores.map(|row| row.map(|score| score * 16));
+    for kernel in kernels() {
+        let fits = |scores: &PaddedScores, costs| Extender::new(scores, costs, kernel).is_some();
+        assert!(fits(&scores, costs));
+        assert!(!fits(&[[0; 32]; 32], costs), "sentinels that pair");
+        // Bytes hold less than numbers of sixteen bits.
+        let portable = kernel == Kernel::Portable;
+        assert!(fits(&scores, GapCosts { x_drop: 43, ..costs }));
+        let with = |open_extend, extend, x_drop| GapCosts { open_extend, extend, x_drop };
+        assert_eq!(fits(&scores, with(12, 1, 44)), portable, "gaps longer than two sections");
+        assert_eq!(fits(&scores, with(12, 0, 38)), portable);
+        assert_eq!(fits(&scores, with(200, 1, 200)), portable);
+        assert_eq!(fits(&scores, with(24, 8, 38)), portable, "costs of a section");
+        assert_eq!(fits(&scaled, costs), portable);
+        assert!(!fits(&scores, with(12, 1, 5_000)));
+        assert!(!fits(&scores, with(5_000, 1, 5_000)));
+    }
+}

@@ -1,0 +1,380 @@
+//! The exact extension with the cells of a row in vector registers: the same results as [`super::extend`].
+//!
+//! Rows are query residues, lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
+//! stays in its lane, a gap in the subject comes from the lane above in the row before, and a gap in the query from lanes
+//! below in the same row: a running maximum, in steps of doubling length.
+//!
+//! * **Bytes.** A cell counts only if it is not more than the X-drop below the best score so far, so a byte relative to a base
+//!   that moves along with the best score holds it. A dropped cell is [`NEVER`], and anything below the floor in a gap: the
+//!   floor only rises and a gap only loses, so such a gap never counts again. For the same reason nothing comes of the gaps that
+//!   the scalar code leaves behind in dropped cells.
+//! * **Order.** The best score is that of the cells so far, those to the left in the same row included. In most rows no cell
+//!   exceeds it. In the others each record is taken in turn, and what is to its right is held against the new floor.
+//! * **Window.** It has no bounds but the frame's. When the first or the last lane comes alive, the row is done again in a
+//!   shifted frame; where no frame is wide enough, the scalar code has to do the extension. Columns beyond the end of
+//!   the subject hold sentinels: nothing pairs with them, and a gap that runs into them never comes back.
+//! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last cell of the row before
+//!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
+
+use super::{Direction, Extent, GapCosts, MARGIN};
+use crate::protein::prelim::profile::PaddedScores;
+use fleetblast_seq::alphabet::SENTINEL;
+
+/// Diagonals in the frame.
+pub(super) const LANES: usize = 128;
+/// Lanes that moves within a register do not cross.
+pub(super) const SECTION: usize = 16;
+/// The score of a dropped cell.
+pub(super) const NEVER: i8 = i8::MIN;
+/// Lane of the start's diagonal at first.
+const CENTRE: usize = 54;
+/// Longest gap in the query that a row follows everywhere.
+const LONGEST_GAP: i32 = 2 * SECTION as i32;
+/// A shift of the frame is of use as long as so many lanes are free.
+const LEAST_ROOM: u32 = 4;
+
+// A frame that meets residues may hang over at both ends.
+const _: () = assert!(LANES <= MARGIN);
+
+/// Bytes of the lanes.
+pub(super) type Cells = [i8; LANES];
+
+/// What extensions with the same scores and costs have in common.
+#[derive(Clone, Debug)]
+pub(in crate::protein::prelim) struct Frames {
+    /// Scores per query residue code, per subject residue code.
+    scores: Box<[[i8; 32]; 32]>,
+    costs: GapCosts,
+    /// The byte of a score of zero at first.
+    zero: i8,
+    /// A best score above this byte moves the base.
+    highest: i8,
+    /// The row before the first query residue.
+    first: Cells,
+    /// The same cells after the opening of a gap in the subject.
+    first_gaps: Cells,
+    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    opening: Cells,
+    /// The same when it has come to a lane.
+    arriving: Cells,
+}
+
+impl Frames {
+    /// Prepares extensions; `None` where bytes do not suffice for the scores and costs.
+    pub(in crate::protein::prelim) fn new(
+        scores: &PaddedScores,
+        costs: GapCosts,
+    ) -> Option<Frames> {
+        let GapCosts { open_extend, extend, x_drop } = costs;
+        let (never, most) = (i32::from(NEVER), scores.iter().flatten().copied().max()?.max(0));
+        // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
+        // section add. A cell that is kept although the floor has risen above it stays above `NEVER` when the base moves.
+        let lowest = never + 1 + most.max(extend);
+        let zero = lowest + x_drop;
+        // No score, nor what a section adds to it, exceeds a byte in the row that brings the best score here.
+        let highest = i32::from(i8::MAX) - most - SECTION as i32 * extend;
+        let fits = zero <= highest
+            && x_drop < i32::from(i8::MAX)
+            && (1..=i32::from(i8::MAX) / SECTION as i32).contains(&extend)
+            && (extend..=i32::from(i8::MAX)).contains(&open_extend)
+            && (x_drop - open_extend) / extend < LONGEST_GAP
+            && scores.iter().all(|row| row[usize::from(SENTINEL)] <= never);
+        if !fits {
+            return None;
+        }
+        let by_lane = |cost: &dyn Fn(i32) -> i32| {
+            std::array::from_fn(|lane| cost((lane % SECTION) as i32) as i8)
+        };
+        let [first, first_gaps] = first_row(zero, costs);
+        Some(Frames {
+            scores: Box::new(scores.map(|row| row.map(clipped))),
+            costs,
+            zero: zero as i8,
+            highest: highest as i8,
+            first,
+            first_gaps,
+            opening: by_lane(&|lane| open_extend - lane * extend),
+            arriving: by_lane(&|lane| (lane - 1) * extend),
+        })
+    }
+}
+
+/// The row before the first query residue, and the same after the opening of a gap in the subject.
+fn first_row(zero: i32, costs: GapCosts) -> [Cells; 2] {
+    let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
+    let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
+    let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);
+    let mut last = CENTRE;
+    for (lane, score) in (CENTRE..).zip(row) {
+        cells[lane] = clipped(zero + score);
+        opened[lane] = clipped(zero + score - costs.open_extend);
+        last = lane;
+    }
+    // The pair after the last cell is not followed.
+    cells[last] = NEVER;
+    [cells, opened]
+}
+
+/// A score as a byte; what is too low for one is dropped.
+fn clipped(score: i32) -> i8 {
+    score.max(i32::from(NEVER)) as i8
+}
+
+/// The lanes of a row. Sums and differences stop at the ends of a byte's range.
+pub(super) trait Row: Copy {
+    /// Proof of the instructions.
+    type Proof: Copy;
+    fn splat(proof: Self::Proof, byte: i8) -> Self;
+    fn load(proof: Self::Proof, cells: &Cells) -> Self;
+    fn store(self) -> Cells;
+    /// Scores of the codes by a table of 32; no code is above 31.
+    fn look_up(proof: Self::Proof, table: &[i8; 32], codes: &[u8; LANES]) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    /// Which lanes are greater than those of the other.
+    fn above(self, other: Self) -> u128;
+    /// The row with lanes below `floor` dropped, and which ones were kept.
+    fn keep(self, floor: Self) -> (Self, u128);
+    /// The row with all but these lanes dropped.
+    fn select(self, lanes: u128) -> Self;
+    /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
+    fn up<const BY: usize>(self) -> Self;
+    /// Each lane's byte moves one lane down; [`NEVER`] enters.
+    fn down(self) -> Self;
+    /// The last byte of each section in all lanes of the section.
+    fn spread_ends(self) -> Self;
+    /// Each lane's byte moves `BY` (1 or 2) sections up; [`NEVER`] enters.
+    fn sections_up<const BY: usize>(self) -> Self;
+}
+
+/// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
+/// a direction goes to. `None` for a direction whose window does not fit the frame.
+#[inline(always)]
+pub(super) fn run<R: Row>(
+    proof: R::Proof,
+    frames: &Frames,
+    directions: [Direction; 2],
+) -> [Option<Extent>; 2] {
+    let costs = Costs::<R>::new(proof, frames);
+    let [mut left, mut right] =
+        directions.map(|direction| Extension::new(proof, frames, direction));
+    while left.alive && right.alive {
+        left.step(frames, &costs);
+        right.step(frames, &costs);
+    }
+    while left.alive {
+        left.step(frames, &costs);
+    }
+    while right.alive {
+        right.step(frames, &costs);
+    }
+    [left.result(), right.result()]
+}
+
+/// Gap costs in all lanes.
+struct Costs<R> {
+    open_extend: R,
+    extend: R,
+    /// See [`Frames`].
+    opening: R,
+    arriving: R,
+    /// Of going on through a section.
+    section: R,
+}
+
+impl<R: Row> Costs<R> {
+    #[inline(always)]
+    fn new(proof: R::Proof, frames: &Frames) -> Self {
+        let costs = frames.costs;
+        Costs {
+            open_extend: R::splat(proof, costs.open_extend as i8),
+            extend: R::splat(proof, costs.extend as i8),
+            opening: R::load(proof, &frames.opening),
+            arriving: R::load(proof, &frames.arriving),
+            section: R::splat(proof, (SECTION as i32 * costs.extend) as i8),
+        }
+    }
+
+    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
+    /// gap opened from a gap is never better.
+    #[inline(always)]
+    fn across(&self, scores: R) -> R {
+        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        let opened = scores.minus(self.opening);
+        let two = opened.max(opened.up::<1>());
+        let four = two.max(two.up::<2>());
+        let eight = four.max(four.up::<4>());
+        let all = eight.max(eight.up::<8>());
+        let ends = all.spread_ends();
+        let from_next = ends.sections_up::<1>().minus(self.section);
+        let from_second = ends.sections_up::<2>().minus(self.section).minus(self.section);
+        all.up::<1>().max(from_next.max(from_second)).minus(self.arriving)
+    }
+}
+
+/// An extension on its way.
+struct Extension<'a, R: Row> {
+    proof: R::Proof,
+    direction: Direction<'a>,
+    /// Query residues that were taken.
+    taken: usize,
+    /// Index in the subject's bytes of what the first lane pairs next.
+    position: usize,
+    scores: R,
+    /// Scores after a gap in the subject that goes on.
+    gaps: R,
+    /// The best score and the least that is not dropped, in all lanes.
+    best: R,
+    floor: R,
+    /// The best score as a byte, and what to add to bytes.
+    top: i8,
+    base: i32,
+    extent: Extent,
+    /// There is more to extend to.
+    alive: bool,
+    /// The frame was too narrow.
+    strayed: bool,
+}
+
+impl<'a, R: Row> Extension<'a, R> {
+    #[inline(always)]
+    fn new(proof: R::Proof, frames: &Frames, direction: Direction<'a>) -> Self {
+        let zero = frames.zero;
+        Extension {
+            proof,
+            direction,
+            taken: 0,
+            position: direction.at - CENTRE,
+            scores: R::load(proof, &frames.first),
+            gaps: R::load(proof, &frames.first_gaps),
+            best: R::splat(proof, zero),
+            floor: R::splat(proof, zero - frames.costs.x_drop as i8),
+            top: zero,
+            base: -i32::from(zero),
+            extent: Extent::default(),
+            alive: true,
+            strayed: false,
+        }
+    }
+
+    #[inline(always)]
+    fn result(&self) -> Option<Extent> {
+        (!self.strayed).then_some(self.extent)
+    }
+
+    /// Takes a query residue, or shifts the frame, or ends.
+    #[inline(always)]
+    fn step(&mut self, frames: &Frames, costs: &Costs<R>) {
+        let letter = self.direction.query.get(self.taken);
+        // Beyond the margin no lane meets a residue any more.
+        let codes = self.direction.subject.get(self.position..);
+        let (Some(&letter), Some(codes)) = (letter, codes.and_then(|codes| codes.first_chunk()))
+        else {
+            self.alive = false;
+            return;
+        };
+        let pairs = R::look_up(self.proof, &frames.scores[(letter & 31) as usize], codes);
+        let gaps = self.gaps.down();
+        let without = self.scores.plus(pairs).max(gaps);
+        let scores = without.max(costs.across(without));
+        let gaps = gaps.minus(costs.extend).max(scores.minus(costs.open_extend));
+        let (kept, lanes) = scores.keep(self.floor);
+        let records = scores.above(self.best);
+        if records != 0 {
+            self.record(frames, scores, gaps, lanes, records);
+        } else if lanes == 0 {
+            self.alive = false;
+        } else if at_edge(lanes) {
+            self.shift(lanes);
+        } else {
+            self.scores = kept;
+            self.gaps = gaps;
+            self.taken += 1;
+            self.position += 1;
+        }
+    }
+
+    /// Ends a row in which the best score rises; `lanes` are those not below the floor of the row before, `records` those above
+    /// its best score.
+    #[inline(always)]
+    fn record(&mut self, frames: &Frames, scores: R, gaps: R, lanes: u128, records: u128) {
+        let cells = scores.store();
+        let x_drop = frames.costs.x_drop as i8;
+        let (mut lanes, mut records) = (lanes, records);
+        let (mut top, mut lane) = (self.top, 0);
+        while records != 0 {
+            lane = records.trailing_zeros() as usize;
+            top = cells[lane];
+            let right = !1 << lane;
+            lanes &= !right | scores.keep(R::splat(self.proof, top - x_drop)).1;
+            records &= scores.above(R::splat(self.proof, top));
+        }
+        if at_edge(lanes) {
+            self.shift(lanes);
+            return;
+        }
+        self.taken += 1;
+        self.position += 1;
+        self.scores = scores.select(lanes);
+        self.gaps = gaps;
+        self.extent = Extent {
+            score: self.base + i32::from(top),
+            query: self.taken,
+            subject: self.position + lane - self.direction.at,
+        };
+        if top > frames.highest {
+            self.lower(i32::from(top) - i32::from(frames.zero));
+            top = frames.zero;
+        }
+        self.top = top;
+        self.best = R::splat(self.proof, top);
+        self.floor = R::splat(self.proof, top - x_drop);
+    }
+
+    /// Moves the base up, and all scores down by as much.
+    #[inline(always)]
+    fn lower(&mut self, by: i32) {
+        self.base += by;
+        // A byte holds the halves only.
+        for part in [by / 2, by - by / 2] {
+            self.scores = self.scores.minus(R::splat(self.proof, part as i8));
+            self.gaps = self.gaps.minus(R::splat(self.proof, part as i8));
+        }
+    }
+
+    /// Moves the frame so that the lanes which the next row brings alive come to its middle.
+    #[inline(always)]
+    fn shift(&mut self, lanes: u128) {
+        let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
+        let room = below + above;
+        if room < LEAST_ROOM {
+            self.strayed = true;
+            self.alive = false;
+            return;
+        }
+        let by = below as isize - (room / 2) as isize;
+        // Not beyond the margin, as a live lane stands for a column of the subject.
+        self.position = self.position.wrapping_add_signed(by);
+        self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
+        self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
+    }
+}
+
+/// The first or the last lane is among them.
+#[inline(always)]
+fn at_edge(lanes: u128) -> bool {
+    lanes & (1 | 1 << (LANES - 1)) != 0
+}
+
+/// The cells so many lanes down, or up if negative.
+fn shifted(cells: &Cells, by: isize) -> Cells {
+    let mut out = [NEVER; LANES];
+    let distance = by.unsigned_abs();
+    if by > 0 {
+        out[..LANES - distance].copy_from_slice(&cells[distance..]);
+    } else {
+        out[distance..].copy_from_slice(&cells[..LANES - distance]);
+    }
+    out
+}

@@ -1,0 +1,42 @@
+//! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors of whole numbers.
+
+use super::{Direction, Extent, GapCosts};
+use crate::kernel::Kernel;
+use crate::protein::prelim::profile;
+use crate::xdrop::{self, PaddedScores, Scheme, Window};
+
+/// What extensions with the same scores and costs have in common.
+#[derive(Clone, Debug)]
+pub(in crate::protein::prelim) struct Wide {
+    kernel: Kernel,
+    scores: PaddedScores,
+    costs: GapCosts,
+}
+
+impl Wide {
+    /// Prepares extensions.
+    pub(in crate::protein::prelim) fn new(
+        scores: &profile::PaddedScores,
+        costs: GapCosts,
+        kernel: Kernel,
+    ) -> Wide {
+        Wide { kernel, scores: PaddedScores(*scores), costs }
+    }
+
+    /// Extends over at most `len` residues of the subject; `window` is scratch memory. `None` where there are no vectors for it.
+    pub(in crate::protein::prelim) fn extend(
+        &self,
+        direction: Direction,
+        len: usize,
+        window: &mut Window,
+    ) -> Option<Extent> {
+        let Direction { query, subject, at } = direction;
+        if query.is_empty() || len == 0 {
+            return Some(Extent::default());
+        }
+        let GapCosts { open_extend, extend, x_drop } = self.costs;
+        let gaps = xdrop::GapCosts { open: open_extend - extend, extend };
+        let scheme = Scheme { scores: &self.scores, gaps, x_drop };
+        xdrop::extend(self.kernel, query, &subject[at..=at + len], &scheme, window, &mut ())
+    }
+}

@@ -1,0 +1,268 @@
+//! The preliminary search of a block of queries.
+
+use fleetblast_stats::gumbel::Gumbel;
+
+use super::block::Block;
+use super::context::Context;
+use super::dense::{self, Candidate, FilterScratch};
+use super::profile::{self, PaddedScores};
+use super::sparse::{self, Diagonals};
+use super::stage::{GappedScratch, GappedStage};
+use super::stretch::{Stretch, WordHit};
+use super::ungapped::{DiagonalRule, UngappedHsp};
+use super::words::{self, Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
+use crate::kernel::Kernel;
+use crate::lists::{self, HitLists, Merger};
+use crate::params::{DatabaseTotals, Params, whole};
+use crate::query::Query;
+use crate::subjects::Subjects;
+
+/// Query residues that are scanned together; more do not stay in the cache.
+const GROUP_RESIDUES: usize = 16_000;
+/// Contexts whose cut-offs differ by more are filtered apart.
+const GROUP_CUTOFF_SPREAD: i32 = 3;
+/// Subject residues that are filtered together, so that they and the profile stay in the cache.
+const BLOCK_RESIDUES: usize = 64 * 1024;
+/// The filter pays off while chance brings fewer lanes than this over the cut-off, for each pair of average sequences.
+const MAX_CHANCE_LANES: f64 = 0.5;
+/// Residues of a pair of average sequences, for that estimate.
+const AVERAGE_PAIR: f64 = 350.0 * 350.0;
+
+/// Longer than any sequence, and short enough that offsets can be added: windows of more residues are the same.
+const MOST_WINDOW: i32 = 1 << 30;
+
+/// A block of queries ready to be searched, shared by all threads.
+#[derive(Debug)]
+pub struct Searcher {
+    contexts: Vec<Context>,
+    /// The words of each context.
+    words: Vec<Vec<Limit>>,
+    dense: Vec<dense::Group>,
+    sparse: Vec<sparse::Group>,
+    scores: Box<PaddedScores>,
+    word: WordRule,
+    window: i32,
+    gapped: GappedStage,
+    merger: Merger,
+}
+
+/// Scratch memory of one thread.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    filter: FilterScratch,
+    candidates: Vec<Candidate>,
+    hits: Vec<WordHit>,
+    found: Vec<Found>,
+    ungapped: Vec<UngappedHsp>,
+    diagonals: Diagonals,
+    gapped: GappedScratch,
+}
+
+/// An ungapped HSP of a context in a part of a subject of the block.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    part: u32,
+    context: u32,
+    hsp: UngappedHsp,
+}
+
+impl Searcher {
+    /// Prepares a block of queries. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
+    /// batches are searched in pieces as BLAST+ does (rules 2.3).
+    ///
+    /// `kernel` chooses the instructions of the filters; `None` switches them off.
+    pub fn new(
+        queries: &[Query],
+        batches: &[usize],
+        params: &Params,
+        totals: &DatabaseTotals,
+        kernel: Option<Kernel>,
+    ) -> Searcher {
+        let gumbel = Gumbel::new(&params.scoring);
+        let pieces = lists::pieces(queries, batches, params);
+        let of_piece =
+            |(number, piece)| Context::of_piece(queries, number, piece, params, totals, &gumbel);
+        let contexts: Vec<Context> = pieces.iter().enumerate().flat_map(of_piece).collect();
+        let scores = profile::pad(&params.scoring.scores);
+        let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
+        let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
+        let mut searcher = Searcher {
+            merger: Merger::of(pieces, queries.len(), params),
+            words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
+            contexts,
+            dense: Vec::new(),
+            sparse: Vec::new(),
+            scores,
+            word,
+            window: params.window.min(MOST_WINDOW),
+            gapped,
+        };
+        searcher.group(params, kernel);
+        searcher
+    }
+
+    /// Distributes the contexts over groups that are scanned together.
+    fn group(&mut self, params: &Params, kernel: Option<Kernel>) {
+        let mut order: Vec<usize> = (0..self.contexts.len())
+            .filter(|&i| self.contexts[i].len() >= self.word.size)
+            .collect();
+        order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
+        let mut rest = Vec::new();
+        if let Some(kernel) = kernel.filter(|_| self.word.size <= MAX_STANDARD_WORD) {
+            let (filtered, other): (Vec<usize>, Vec<usize>) =
+                order.iter().partition(|&&i| self.filterable(&self.contexts[i]));
+            rest = other;
+            for members in chunks(&filtered, &self.contexts, GROUP_CUTOFF_SPREAD) {
+                match dense::Group::new(&self.contexts, &members, &self.scores, kernel) {
+                    Some(group) => self.dense.push(group),
+                    None => rest.extend(members),
+                }
+            }
+        } else {
+            rest.append(&mut order);
+        }
+        if rest.is_empty() {
+            return;
+        }
+        let Some(alphabet) = Alphabet::new(&params.scoring, params.word_size, params.threshold)
+        else {
+            return;
+        };
+        for members in chunks(&rest, &self.contexts, i32::MAX) {
+            self.sparse.push(sparse::Group::new(
+                &self.contexts,
+                &members,
+                alphabet.clone(),
+                params.word_size,
+                kernel,
+            ));
+        }
+    }
+
+    /// True if the dense filter loses nothing of a context's HSPs and pays off.
+    fn filterable(&self, context: &Context) -> bool {
+        let sums = self.window > 0 || !words::any_worthless(context, self.word.size, &self.scores);
+        sums && chance_lanes(context) < MAX_CHANCE_LANES
+    }
+
+    /// Searches the subjects with these OIDs, which ascend; a range of them, or a choice.
+    pub fn search(
+        &self,
+        subjects: &impl Subjects,
+        oids: impl IntoIterator<Item = u32>,
+        scratch: &mut Scratch,
+    ) -> HitLists {
+        let mut lists = self.merger.empty_lists();
+        let mut block = Block::default();
+        for oid in oids {
+            block.push(oid, subjects.residues(oid), subjects.masks(oid), self.word.size);
+            if block.size >= BLOCK_RESIDUES {
+                self.search_block(&block, scratch, &mut lists);
+                block.clear();
+            }
+        }
+        if !block.parts.is_empty() {
+            self.search_block(&block, scratch, &mut lists);
+        }
+        lists
+    }
+
+    /// Searches a few subjects.
+    fn search_block(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
+        let rule =
+            DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
+        let Scratch { filter, candidates, hits, found, diagonals, .. } = scratch;
+        found.clear();
+        for group in &self.dense {
+            candidates.clear();
+            group.filter(&block.residues, filter, candidates);
+            let place = |c: &Candidate| (c.subject, c.context, c.diagonal);
+            for rises in candidates.chunk_by(|a, b| place(a) == place(b)) {
+                let (part, context, diagonal) = place(&rises[0]);
+                let index = context as usize;
+                let stretch = Stretch::new(
+                    &self.contexts[index],
+                    &self.words[index],
+                    &block.parts[part as usize],
+                    diagonal,
+                    &rule,
+                    &self.word,
+                );
+                let offsets = rises.iter().map(|c| c.rise as usize);
+                stretch.scan(offsets, group.cutoff(), hits, |hsp| {
+                    found.push(Found { part, context, hsp });
+                });
+            }
+        }
+        for group in &self.sparse {
+            for (index, part) in block.parts.iter().enumerate() {
+                group.scan(&self.contexts, &rule, part, diagonals, |context, hsp| {
+                    found.push(Found { part: index as u32, context: context as u32, hsp });
+                });
+            }
+        }
+        self.extend_found(block, scratch, lists);
+    }
+
+    /// The gapped stage for all that was found in a block.
+    fn extend_found(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
+        let mut found = std::mem::take(&mut scratch.found);
+        let oid = |found: &Found| block.parts[found.part as usize].oid;
+        found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
+        let mut loaded = None;
+        // The contexts of a piece follow each other.
+        let piece = |found: &Found| self.contexts[found.context as usize].piece;
+        for of_piece in found.chunk_by(|a, b| (oid(a), piece(a)) == (oid(b), piece(b))) {
+            for of_context in of_piece.chunk_by(|a, b| a.context == b.context) {
+                let context = &self.contexts[of_context[0].context as usize];
+                for hits in of_context.chunk_by(|a, b| a.part == b.part) {
+                    let part = &block.parts[hits[0].part as usize];
+                    if loaded != Some(hits[0].part) {
+                        scratch.gapped.subject.load(part);
+                        loaded = Some(hits[0].part);
+                    }
+                    scratch.ungapped.clear();
+                    scratch.ungapped.extend(hits.iter().map(|f| f.hsp));
+                    let Scratch { ungapped, gapped, .. } = scratch;
+                    self.gapped.extend(part, context, ungapped, &self.scores, gapped);
+                }
+                let length = block.parts[of_context[0].part as usize].subject_len;
+                self.gapped.finish_context(context, length, &mut scratch.gapped);
+            }
+            if let Some(hit) = scratch.gapped.hit(oid(&of_piece[0])) {
+                lists.push(piece(&of_piece[0]), hit, self.merger.prune_to());
+            }
+        }
+        scratch.found = found;
+    }
+
+    /// What puts lists of several ranges together.
+    pub fn merger(&self) -> &Merger {
+        &self.merger
+    }
+}
+
+/// Expected number of lanes that chance brings over the cut-off between average sequences.
+fn chance_lanes(context: &Context) -> f64 {
+    let karlin = &context.karlin;
+    karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
+}
+
+/// Runs of `members`, given by ascending cut-off, that are scanned together.
+fn chunks(members: &[usize], contexts: &[Context], spread: i32) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut residues = 0;
+    let mut lowest = 0;
+    for &i in members {
+        let context = &contexts[i];
+        let apart = context.cutoff_ungapped.saturating_sub(lowest) > spread;
+        if groups.is_empty() || apart || residues + context.len() > GROUP_RESIDUES {
+            groups.push(Vec::new());
+            residues = 0;
+            lowest = context.cutoff_ungapped;
+        }
+        groups.last_mut().expect("pushed above").push(i);
+        residues += context.len();
+    }
+    groups
+}

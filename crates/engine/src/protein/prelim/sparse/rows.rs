@@ -1,0 +1,125 @@
+//! For each letter of the alphabet a row of how the query's residues score against it: added up along a subject word, the rows
+//! tell what the word scores everywhere in the query.
+
+use super::reached::{LANES, reached};
+use crate::kernel::Kernel;
+use crate::protein::prelim::words::Words;
+
+/// The score of no word: words have at most seven letters, of at most about 1,200 each (the compressed alphabet's tryptophan).
+const NEVER: i16 = i16::MAX;
+
+/// Rows of scores, and what a word must score at each position.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// By letter, then position; each row has room for the last word's lanes.
+    scores: Vec<i16>,
+    /// Length of a row.
+    stride: usize,
+    /// Letters of a word.
+    size: usize,
+    /// By position: the least score of a word that may match. It matches for certain if it has the threshold; below it the two
+    /// must be equal.
+    limits: Vec<i16>,
+    /// What makes a match for certain.
+    threshold: i16,
+    /// The query's digits, to see whether words are equal; of a residue without one no word has one.
+    digits: Vec<Option<u8>>,
+}
+
+impl Rows {
+    pub fn new(words: &Words) -> Rows {
+        let alphabet = &words.alphabet;
+        let len = words.residues.len();
+        let padded = len.next_multiple_of(LANES);
+        let stride = padded + words.size;
+        let mut scores = vec![i16::MIN; stride * alphabet.radix()];
+        for (digit, row) in scores.chunks_exact_mut(stride).enumerate() {
+            for (score, &code) in row.iter_mut().zip(&words.residues) {
+                *score = alphabet.score(code, digit);
+            }
+        }
+        let digits = words.residues.iter().map(|&code| alphabet.digit(code).map(|d| d as u8));
+        // Without a threshold words must be equal.
+        let threshold = match alphabet.threshold() {
+            0 => NEVER,
+            threshold => threshold.clamp(i16::MIN.into(), NEVER.into()) as i16,
+        };
+        let mut rows = Rows {
+            scores,
+            stride,
+            size: words.size,
+            limits: vec![NEVER; padded],
+            threshold,
+            digits: digits.collect(),
+        };
+        for &position in &words.starts {
+            rows.limits[position as usize] = rows.limit(position as usize);
+        }
+        rows
+    }
+
+    /// The least score of a word that may match the one at a position.
+    fn limit(&self, position: usize) -> i16 {
+        let own = self.digits[position..position + self.size].iter().copied();
+        let own: Option<Vec<u8>> = own.collect();
+        own.map_or(NEVER, |own| self.score(&own, position).min(self.threshold))
+    }
+
+    /// What a word scores at a position.
+    fn score(&self, word: &[u8], position: usize) -> i16 {
+        let letters = word.iter().enumerate();
+        letters
+            .map(|(i, &digit)| self.scores[usize::from(digit) * self.stride + position + i])
+            .fold(0, i16::saturating_add)
+    }
+
+    /// Nanoseconds that a subject of so many residues takes, roughly.
+    pub fn cost(&self, kernel: Kernel, residues: usize) -> u64 {
+        let scores_per_ns = if kernel.avx2().is_some() { 45 } else { 20 };
+        (residues * (self.limits.len() * self.size / scores_per_ns + 1)) as u64
+    }
+
+    /// Calls `hit` with each position whose word the subject's word of this number matches, ascending.
+    pub fn matches(&self, kernel: Kernel, word: usize, hit: impl FnMut(u32)) {
+        match self.size {
+            2 => self.matches_of::<2>(kernel, word, hit),
+            3 => self.matches_of::<3>(kernel, word, hit),
+            4 => self.matches_of::<4>(kernel, word, hit),
+            5 => self.matches_of::<5>(kernel, word, hit),
+            6 => self.matches_of::<6>(kernel, word, hit),
+            _ => self.matches_of::<7>(kernel, word, hit),
+        }
+    }
+
+    /// The matches of a word of `SIZE` letters.
+    fn matches_of<const SIZE: usize>(&self, kernel: Kernel, word: usize, mut hit: impl FnMut(u32)) {
+        let word: [u8; SIZE] = self.letters(word);
+        // The row of each letter, from where that letter stands in the first word.
+        let rows: [&[i16]; SIZE] = std::array::from_fn(|i| {
+            &self.scores[usize::from(word[i]) * self.stride + i..][..self.limits.len()]
+        });
+        let found = |position: usize| {
+            if self.score(&word, position) >= self.threshold || self.equal(&word, position) {
+                hit(position as u32);
+            }
+        };
+        reached(kernel, rows, &self.limits, found);
+    }
+
+    /// The digits of a word.
+    fn letters<const SIZE: usize>(&self, word: usize) -> [u8; SIZE] {
+        let radix = self.scores.len() / self.stride;
+        let (mut letters, mut rest) = ([0; SIZE], word);
+        for letter in letters.iter_mut().rev() {
+            *letter = (rest % radix) as u8;
+            rest /= radix;
+        }
+        letters
+    }
+
+    /// True if the word at a position has the same letters.
+    fn equal(&self, word: &[u8], position: usize) -> bool {
+        let own = &self.digits[position..position + word.len()];
+        word.iter().zip(own).all(|(&digit, own)| *own == Some(digit))
+    }
+}

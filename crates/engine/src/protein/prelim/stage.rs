@@ -1,0 +1,388 @@
+//! From the ungapped HSPs of one query in one subject to its preliminary hit (rules 5.3–5.7; facts from
+//! `BLAST_GetGappedScore` in `blast_gapalign.c`).
+
+use super::block::Part;
+use super::context::{self, Context};
+use super::gapped::{self, Cell, Direction, Extender, GapCosts, LastRow, MARGIN, Wide};
+use super::profile::PaddedScores;
+use super::ungapped::UngappedHsp;
+use crate::containment::ContainmentTree;
+use crate::filters;
+use crate::hits::{PrelimHit, PrelimHsp};
+use crate::kernel::Kernel;
+use crate::order::{self, Bounds};
+use crate::params::{DatabaseTotals, Params, whole};
+use crate::xdrop::Window;
+use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
+use fleetblast_stats::gumbel::Gumbel;
+
+/// Residues scored to find the start of a gapped extension.
+const START_WINDOW: usize = 11;
+/// Share of the cut-off below which an ungapped score, and an approximate gapped score, counts as hopeless.
+const RESTRICTED_SHARE: f64 = 0.68;
+/// Largest e-value with which approximate extensions are used.
+const RESTRICTED_MAX_EVALUE: f64 = 10.0;
+/// Subjects of at least this length are extended only so far.
+const LONG_SUBJECT: usize = 90_000;
+/// How far beyond the query's own length.
+const LONG_SUBJECT_GAPS: usize = 3_000;
+
+/// The part of a subject at hand, ready for extensions in both directions.
+#[derive(Debug, Default)]
+pub(super) struct SubjectBuffer {
+    /// Residues between margins of sentinels.
+    forward: Vec<u8>,
+    /// The same backwards.
+    backward: Vec<u8>,
+    /// Where extensions to the right end, if not before.
+    reach: usize,
+}
+
+impl SubjectBuffer {
+    /// Takes another part.
+    pub fn load(&mut self, part: &Part) {
+        let margin = [alphabet::SENTINEL; MARGIN];
+        self.forward.clear();
+        self.forward.extend(margin.iter().chain(part.residues).chain(&margin));
+        self.backward.clear();
+        self.backward.extend(self.forward.iter().rev());
+        self.reach = part.reach;
+    }
+
+    fn len(&self) -> usize {
+        self.forward.len() - 2 * MARGIN
+    }
+
+    fn residues(&self) -> &[u8] {
+        &self.forward[MARGIN..][..self.len()]
+    }
+}
+
+/// Scratch memory of the gapped stage, one per thread.
+#[derive(Debug, Default)]
+pub(super) struct GappedScratch {
+    pub subject: SubjectBuffer,
+    cells: Vec<Cell>,
+    row: LastRow,
+    window: Window,
+    tree: ContainmentTree,
+    /// HSPs in the part at hand.
+    hsps: Vec<PrelimHsp>,
+    /// Those of a context in the parts so far of a subject.
+    gathered: Vec<PrelimHsp>,
+    /// Those of all contexts so far of a piece.
+    finished: Vec<PrelimHsp>,
+}
+
+impl GappedScratch {
+    /// The preliminary hit of a piece in a subject, from the HSPs of all its contexts; `None` if none is left.
+    pub fn hit(&mut self, oid: u32) -> Option<PrelimHit> {
+        if self.finished.is_empty() {
+            return None;
+        }
+        self.finished.sort_by(order::order_s);
+        let evalue = order::best_evalue(self.finished.iter().map(|hsp| hsp.evalue));
+        let hit = PrelimHit { oid, evalue, hsps: self.finished.clone() };
+        self.finished.clear();
+        Some(hit)
+    }
+}
+
+/// What the gapped stage needs to know of a search.
+#[derive(Debug)]
+pub(super) struct GappedStage {
+    /// Extends in vectors; `None` where that is switched off or impossible.
+    extender: Option<Extender>,
+    /// Extends where that one cannot; `None` where vectors are switched off.
+    wide: Option<Wide>,
+    costs: GapCosts,
+    restricted: bool,
+    ungapped: bool,
+    subject_besthit: bool,
+    karlin_evalues: bool,
+    evalue_limit: f64,
+    /// `-qcov_hsp_perc`; here only for ungapped searches, which have no later stage.
+    qcov_hsp_perc: f64,
+    db_residues: i64,
+    gumbel: Gumbel,
+    gapped_karlin: fleetblast_stats::karlin::KarlinBlock,
+}
+
+impl GappedStage {
+    /// `kernel` chooses the instructions of extensions; `None` has them done without vectors.
+    pub fn new(
+        params: &Params,
+        totals: &DatabaseTotals,
+        gumbel: &Gumbel,
+        scores: &PaddedScores,
+        kernel: Option<Kernel>,
+    ) -> GappedStage {
+        let scoring = &params.scoring;
+        let open_extend = scoring.gap_open + scoring.gap_extend;
+        let x_drop =
+            whole(params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda);
+        let costs =
+            GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
+        GappedStage {
+            extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
+            wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
+            costs,
+            restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
+            ungapped: params.ungapped,
+            subject_besthit: params.subject_besthit,
+            karlin_evalues: params.ungapped || !params.finite_size,
+            evalue_limit: context::evalue_limit(params),
+            qcov_hsp_perc: params.qcov_hsp_perc,
+            db_residues: totals.residues,
+            gumbel: *gumbel,
+            gapped_karlin: scoring.gapped.block(),
+        }
+    }
+
+    /// Finds the HSPs of a context in the loaded part of a subject and adds them to those in its earlier parts (rules 5.3–5.7;
+    /// `Blast_HSPListsMerge` in `blast_hits.c`, which has nothing to join where parts do not overlap). `ungapped` is in the
+    /// order of [`UngappedHsp::order`] and not empty.
+    pub fn extend(
+        &self,
+        part: &Part,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+    ) {
+        scratch.hsps.clear();
+        if self.ungapped {
+            scratch.hsps.extend(ungapped.iter().map(|hsp| ungapped_hit(hsp, context.number)));
+        } else {
+            self.extend_all(context, ungapped, scores, scratch);
+            order::common_endpoints(&mut scratch.hsps);
+        }
+        if scratch.hsps.is_empty() {
+            return;
+        }
+        for hsp in &mut scratch.hsps {
+            hsp.s_start += part.start;
+            hsp.s_end += part.start;
+            hsp.s_seed += part.start;
+        }
+        scratch.gathered.append(&mut scratch.hsps);
+        scratch.gathered.sort_by(order::order_s);
+        if self.subject_besthit {
+            filters::subject_best_hit(&mut scratch.gathered);
+        }
+    }
+
+    /// Takes what was found of a context in all parts of a subject of so many residues: only what is significant stays.
+    pub fn finish_context(
+        &self,
+        context: &Context,
+        subject_len: usize,
+        scratch: &mut GappedScratch,
+    ) {
+        let hsps = &mut scratch.gathered;
+        for hsp in hsps.iter_mut() {
+            hsp.evalue = self.evalue(context, hsp.score, subject_len);
+        }
+        hsps.retain(|hsp| hsp.evalue <= self.evalue_limit);
+        if self.ungapped {
+            let len = context.len() as u32;
+            hsps.retain(|hsp| {
+                // An alignment without a pair is not shown.
+                hsp.q_start < hsp.q_end
+                    && filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
+            });
+        }
+        for hsp in hsps.iter_mut() {
+            hsp.q_start += context.offset;
+            hsp.q_end += context.offset;
+            hsp.q_seed += context.offset;
+        }
+        scratch.finished.append(hsps);
+    }
+
+    fn evalue(&self, context: &Context, score: i32, subject_len: usize) -> f64 {
+        if self.karlin_evalues {
+            let karlin = if self.ungapped { &context.karlin } else { &self.gapped_karlin };
+            karlin.evalue(score, context.search_space as f64)
+        } else {
+            self.gumbel.evalue(
+                score,
+                1.0,
+                context.len() as i32,
+                subject_len as i32,
+                self.db_residues,
+            )
+        }
+    }
+
+    /// Gapped extensions of all ungapped HSPs that no earlier extension encloses.
+    fn extend_all(
+        &self,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+    ) {
+        let hopeless = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
+        let restricted = self.restricted && ungapped[0].score < hopeless;
+        if restricted && self.pass(context, ungapped, scores, scratch, Some(hopeless)) {
+            return;
+        }
+        self.pass(context, ungapped, scores, scratch, None);
+    }
+
+    /// One pass over the ungapped HSPs, approximate if `hopeless` is given; then false tells that an approximate score was
+    /// inconclusive and the pass has to be repeated exactly.
+    fn pass(
+        &self,
+        context: &Context,
+        ungapped: &[UngappedHsp],
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+        hopeless: Option<i32>,
+    ) -> bool {
+        scratch.tree.clear();
+        scratch.hsps.clear();
+        let cutoff = context.cutoff_gapped;
+        for hsp in ungapped {
+            let (q_end, s_end) = hsp.ends();
+            let bounds = Bounds { q_start: hsp.q_start, q_end, s_start: hsp.s_start, s_end };
+            if scratch.tree.encloses(&bounds, hsp.score) {
+                continue;
+            }
+            let (q, s) = start_point(hsp, context, &scratch.subject, scores);
+            let new = self.extend_both(context, q, s, scores, scratch, hopeless.is_some());
+            if new.score >= cutoff {
+                scratch.hsps.push(new);
+                scratch.tree.add(&order::Hsp::bounds(&new), new.score);
+            } else if hopeless.is_some_and(|hopeless| new.score >= hopeless) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Extends from the pair (`q`, `s`) to both sides.
+    fn extend_both(
+        &self,
+        context: &Context,
+        q: usize,
+        s: usize,
+        scores: &PaddedScores,
+        scratch: &mut GappedScratch,
+        restricted: bool,
+    ) -> PrelimHsp {
+        let (m, n, reach) = (context.len(), scratch.subject.len(), scratch.subject.reach);
+        let (mut left_len, mut right_len) = (s + 1, reach.saturating_sub(s + 1));
+        if reach >= LONG_SUBJECT {
+            left_len = left_len.min(q + 1 + LONG_SUBJECT_GAPS);
+            right_len = right_len.min(m - q - 1 + LONG_SUBJECT_GAPS);
+        }
+        let at_end = q + 1 >= m || right_len == 0;
+        let directions = directions(context, &scratch.subject, q, s);
+        // Vectors go as far as the sentinels around the subject.
+        let whole = left_len == s + 1 && right_len == n - 1 - s;
+        let extents = match &self.extender {
+            Some(extender) if whole && !restricted => extender.extend(directions, &mut scratch.row),
+            _ => [None; 2],
+        };
+        let GappedScratch { cells, window, .. } = scratch;
+        let mut extend = |direction: Direction, len| {
+            let wide = self.wide.as_ref().filter(|_| !restricted);
+            wide.and_then(|wide| wide.extend(direction, len, window)).unwrap_or_else(|| {
+                let extend = if restricted { gapped::extend_restricted } else { gapped::extend };
+                let Direction { query, subject, at } = direction;
+                extend(query, &subject[at..=at + len], scores, self.costs, cells)
+            })
+        };
+        let left = extents[0].unwrap_or_else(|| extend(directions[0], left_len));
+        let right = extents[1].unwrap_or_else(|| extend(directions[1], right_len));
+        // BLAST+ records the start point itself as the end where there is nothing to extend to.
+        let step = usize::from(!at_end);
+        PrelimHsp {
+            score: left.score + right.score,
+            q_start: (q + 1 - left.query) as u32,
+            q_end: (q + step + right.query) as u32,
+            s_start: (s + 1 - left.subject) as u32,
+            s_end: (s + step + right.subject) as u32,
+            q_seed: q as u32,
+            s_seed: s as u32,
+            evalue: 0.0,
+            context: context.number,
+            frame: Frame::Protein,
+        }
+    }
+}
+
+/// An ungapped HSP as a preliminary one.
+fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
+    let (q_end, s_end) = hsp.ends();
+    PrelimHsp {
+        score: hsp.score,
+        q_start: hsp.q_start,
+        q_end,
+        s_start: hsp.s_start,
+        s_end,
+        q_seed: hsp.q_start,
+        s_seed: hsp.s_start,
+        evalue: 0.0,
+        context,
+        frame: Frame::Protein,
+    }
+}
+
+/// The ways from the pair (`q`, `s`), which belongs to the first one.
+fn directions<'a>(
+    context: &'a Context,
+    subject: &'a SubjectBuffer,
+    q: usize,
+    s: usize,
+) -> [Direction<'a>; 2] {
+    let (m, n) = (context.len(), subject.len());
+    let left = Direction {
+        query: &context.reversed[m - 1 - q..],
+        subject: &subject.backward,
+        at: MARGIN + n - 1 - s,
+    };
+    let right = Direction {
+        query: &context.residues()[q + 1..],
+        subject: &subject.forward,
+        at: MARGIN + s + 1,
+    };
+    [left, right]
+}
+
+/// Where the gapped extension of an ungapped HSP starts: amid its best stretch (rules 5.4).
+fn start_point(
+    hsp: &UngappedHsp,
+    context: &Context,
+    subject: &SubjectBuffer,
+    scores: &PaddedScores,
+) -> (usize, usize) {
+    let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
+    // BLAST+ takes a length below 0 for a large one, adds up the first stretch, and finds no other.
+    let len = usize::try_from(hsp.len).unwrap_or(START_WINDOW + 1);
+    if len <= START_WINDOW {
+        return (q + len / 2, s + len / 2);
+    }
+    let len = if hsp.len < 0 { START_WINDOW } else { len };
+    let (query, subject) = (&context.residues()[q..], &subject.residues()[s..]);
+    if query.len().min(subject.len()) < len {
+        return (q, s);
+    }
+    let score = |i: usize| scores[(query[i] & 31) as usize][(subject[i] & 31) as usize];
+    let (mut sum, mut best, mut best_end) = (0, i32::MIN, 0);
+    for i in 0..len {
+        sum += score(i);
+        if i >= START_WINDOW {
+            sum -= score(i - START_WINDOW);
+        }
+        if i + 1 >= START_WINDOW && sum > best {
+            best = sum;
+            best_end = i;
+        }
+    }
+    let shift = if best > 0 { best_end - START_WINDOW / 2 } else { 0 };
+    (q + shift, s + shift)
+}

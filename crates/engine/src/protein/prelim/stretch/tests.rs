@@ -1,0 +1,98 @@
+//! Near the rises all is found that whole diagonals give.
+
+use fleetblast_stats::scoring::ScoringSystem;
+
+use super::*;
+use crate::protein::prelim::block::Block;
+use crate::protein::prelim::profile;
+use crate::protein::prelim::testing::Random;
+use crate::subjects::Masks;
+
+/// A protein of stretches that repeat a few residues, and of others.
+fn sequence(random: &mut Random) -> Vec<u8> {
+    let mut sequence = random.protein(1);
+    for _ in 0..random.below(12) {
+        let len = random.below(90) as usize;
+        let period = 1 + random.below(60) as usize;
+        let unit = random.protein(period);
+        sequence.extend(unit.iter().cycle().take(len));
+    }
+    sequence
+}
+
+/// The second sequence takes stretches of the first one, so that some diagonals have hits enough.
+fn pair(random: &mut Random) -> (Vec<u8>, Vec<u8>) {
+    let (query, mut subject) = (sequence(random), sequence(random));
+    for _ in 0..random.below(6) {
+        let from = random.below(query.len() as u64) as usize;
+        let len = random.below(60).min((query.len() - from) as u64) as usize;
+        let at = random.below(subject.len() as u64) as usize;
+        subject.splice(at..at, query[from..from + len].iter().copied());
+    }
+    (query, subject)
+}
+
+/// Where the filter's score of a diagonal rises, as offsets in the part.
+fn rises(stretch: &Stretch, threshold: i32) -> Vec<usize> {
+    let mut score = 0;
+    let mut rises = Vec::new();
+    for i in 0..stretch.query.len() {
+        let before = score;
+        score = (score + stretch.pair(i).max(-128)).clamp(0, 255);
+        if before < threshold && score >= threshold {
+            rises.push(stretch.s + i);
+        }
+    }
+    rises
+}
+
+/// The HSPs of a diagonal, each hit taken from its start to its end.
+fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
+    let mut found = Vec::new();
+    let mut state = Diagonal::fresh(stretch.rule.window);
+    let size = stretch.rule.word_size;
+    for at in 0..(stretch.query.len() + 1).saturating_sub(size) {
+        let sum = (at..at + size).map(|i| stretch.pair(i)).sum();
+        if sum >= i32::from(stretch.limits[at]) {
+            stretch.take(WordHit { at, sum }, &mut state, &mut |hsp| found.push(hsp));
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_is_lost_far_from_rises() {
+    let scores = profile::pad(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
+    let mut random = Random::new(7);
+    let (mut found, mut skipped) = (0, 0);
+    for round in 0..1500 {
+        let (query, subject) = pair(&mut random);
+        let cutoff = [9, 14, 25, 255][random.below(4) as usize];
+        let mut context = Context::for_test(&query);
+        context.cutoff_ungapped = cutoff + random.below(4) as i32;
+        context.x_drop = 1 + random.below(40) as i32;
+        let word_size = 2 + random.below(4) as usize;
+        let window = [0, 1, 8, 40, 1_000][random.below(5) as usize];
+        let threshold = [0, 6, 11, 14][random.below(4) as usize];
+        let rule = DiagonalRule { scores: &scores, word_size, window };
+        let word_rule = WordRule { size: word_size, threshold };
+        let limits = word_rule.limits(&context, &scores);
+        let start = random.below(subject.len() as u64) as u32;
+        let mask = start..(start + random.below(9) as u32).min(subject.len() as u32);
+        let masks = if round % 3 == 0 { std::slice::from_ref(&mask) } else { &[] };
+        let mut block = Block::default();
+        block.push(0, &subject, Masks::Soft(masks), word_size);
+        let part = &block.parts[0];
+        for diagonal in 1 - subject.len() as i32..query.len() as i32 {
+            let stretch = Stretch::new(&context, &limits, part, diagonal, &rule, &word_rule);
+            let rises = rises(&stretch, cutoff);
+            let mut near = Vec::new();
+            stretch.scan(rises.iter().copied(), cutoff, &mut Vec::new(), |hsp| near.push(hsp));
+            let whole = whole(&stretch);
+            assert_eq!(near, whole, "round {round}, diagonal {diagonal}, {rises:?}");
+            found += whole.len();
+            skipped += usize::from(rises.is_empty());
+        }
+    }
+    assert!(found > 2_000 && skipped > 10_000, "{found} HSPs, {skipped} diagonals passed over");
+}

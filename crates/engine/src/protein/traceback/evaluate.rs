@@ -1,0 +1,147 @@
+//! From scaled alignments to e-values and reported scores (rules 1.6, 6.5).
+
+use fleetblast_seq::frame::Frame;
+use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::unified;
+
+use super::{Scaled, Traceback, TracebackQuery};
+use crate::hits::{Alignment, Candidate};
+use crate::order::{HitKey, best_evalue, order_s};
+use crate::params::{DatabaseTotals, Params};
+
+/// How scores become e-values.
+#[derive(Clone, Debug)]
+pub(super) struct Significance {
+    gumbel: Gumbel,
+    /// Gapped statistics in raw units.
+    karlin: KarlinBlock,
+    /// The same in scaled units.
+    scaled: KarlinBlock,
+    scale: f64,
+    residues: i64,
+    /// Finite-size statistics hold; otherwise e-values follow from the search space.
+    finite_size: bool,
+    /// Largest e-value that is reported.
+    pub limit: f64,
+}
+
+impl Significance {
+    pub fn new(params: &Params, totals: &DatabaseTotals, scale: i32) -> Self {
+        let karlin = params.scoring.gapped.block();
+        Significance {
+            gumbel: Gumbel::new(&params.scoring),
+            karlin,
+            scaled: KarlinBlock { lambda: karlin.lambda / f64::from(scale), ..karlin },
+            scale: f64::from(scale),
+            residues: totals.residues,
+            finite_size: params.finite_size,
+            limit: params.evalue,
+        }
+    }
+
+    /// E-value of a scaled score.
+    pub fn evalue(&self, score: i32, query: &TracebackQuery, subject_len: usize) -> f64 {
+        if !self.finite_size {
+            return self.local_evalue(score, query);
+        }
+        let (m, n) = (query.residues.len() as i32, subject_len as i32);
+        self.gumbel.evalue(score, self.scale, m, n, self.residues)
+    }
+
+    /// E-value of a scaled score by the search space alone, by which the Smith–Waterman pass decides whether to go on.
+    pub fn local_evalue(&self, score: i32, query: &TracebackQuery) -> f64 {
+        self.scaled.evalue(score, query.search_space as f64)
+    }
+
+    /// Bit score of a raw score.
+    pub fn bits(&self, score: i32) -> f64 {
+        self.karlin.bit_score(score)
+    }
+}
+
+/// The nearest integer, halves away from zero (`BLAST_Nint`, `ncbi_math.c`).
+fn nearest(x: f64) -> i32 {
+    (x + if x >= 0.0 { 0.5 } else { -0.5 }) as i32
+}
+
+impl Traceback {
+    /// Orders scaled alignments, drops those inside a better one and those that are not significant, and rounds the scores of
+    /// the rest.
+    pub(super) fn evaluate(
+        &self,
+        query: &TracebackQuery,
+        subject_len: usize,
+        oid: u32,
+        mut alignments: Vec<Scaled>,
+        pair_p: Option<f64>,
+    ) -> Candidate {
+        alignments.sort_by(order_s);
+        drop_contained(&mut alignments);
+        let mut scored: Vec<(Scaled, f64)> = alignments
+            .into_iter()
+            .map(|a| {
+                let evalue = self.significance.evalue(a.score, query, subject_len);
+                (a, self.united(evalue, pair_p, query, subject_len))
+            })
+            .collect();
+        scored.retain(|(_, evalue)| *evalue <= self.significance.limit);
+        let evalues = scored.iter().map(|(_, evalue)| *evalue);
+        // United e-values are as large as they are (`s_AdjustEvaluesForComposition`, `blast_kappa.c`).
+        let evalue = match pair_p {
+            Some(_) => evalues.fold(f64::INFINITY, f64::min),
+            None => best_evalue(evalues),
+        };
+        let key = scored.first().map(|(first, _)| HitKey { evalue, score: first.score, oid });
+        let alignments =
+            scored.into_iter().map(|(a, evalue)| self.report(query, a, evalue)).collect();
+        Candidate { oid, key, first_local: None, alignments }
+    }
+
+    /// The e-value united with the p-value of the two compositions, if the search asks for that.
+    fn united(
+        &self,
+        evalue: f64,
+        pair_p: Option<f64>,
+        query: &TracebackQuery,
+        subject_len: usize,
+    ) -> f64 {
+        let Some(pair_p) = pair_p else { return evalue };
+        let factor = unified::sequence_factor(
+            query.residues.len() as i32,
+            subject_len as i32,
+            query.length_adjustment,
+            query.search_space,
+        );
+        unified::unite(evalue, pair_p, factor)
+    }
+
+    /// The alignment with its reported scores. The bit score follows from the rounded score, the e-value does not.
+    fn report(&self, query: &TracebackQuery, scaled: Scaled, evalue: f64) -> Alignment {
+        let score = nearest(f64::from(scaled.score) / f64::from(self.scale));
+        let bounds = scaled.bounds;
+        Alignment {
+            score,
+            bit_score: self.significance.bits(score),
+            evalue,
+            query: bounds.q_start..bounds.q_end,
+            subject: bounds.s_start..bounds.s_end,
+            context: query.context,
+            frame: Frame::Protein,
+            edits: scaled.edits,
+            number: 0,
+            adjustment: scaled.adjustment,
+        }
+    }
+}
+
+/// Drops every alignment that lies in an earlier one of at least its score. The list is in ORDER-S.
+fn drop_contained(alignments: &mut Vec<Scaled>) {
+    let mut kept: Vec<Scaled> = Vec::with_capacity(alignments.len());
+    for alignment in alignments.drain(..) {
+        if !kept.iter().any(|k| k.bounds.holds(&alignment.bounds)) {
+            kept.push(alignment);
+        }
+    }
+    *alignments = kept;
+}

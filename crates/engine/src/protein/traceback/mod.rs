@@ -1,0 +1,258 @@
+//! The traceback stage: from chosen preliminary hits to final alignments (rules 6, 7).
+//!
+//! [`Traceback::align`] turns one preliminary hit into a [`Candidate`]; it depends on nothing but the query, the subject and
+//! the parameters, so that candidates can be made in any order, on any thread or rank. [`Selector`](crate::lists::Selector) then
+//! replays, in the order of the preliminary hits, what BLAST+ does with them one after another.
+
+mod dp;
+mod evaluate;
+mod local;
+mod near;
+mod plain;
+mod redo;
+mod smith_waterman;
+mod subject;
+mod sweep;
+
+use crate::containment::ContainmentTree;
+use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, PrelimHit};
+use crate::kernel::Kernel;
+use crate::order::{HitKey, Hsp, order_s};
+use crate::params::{CompositionMode, DatabaseTotals, Method, Params, whole};
+use crate::protein::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
+use crate::query::Query;
+use fleetblast_seq::alphabet;
+
+use self::dp::{DpScratch, GapCosts, PaddedScores, Scheme};
+use self::evaluate::Significance;
+use self::local::{Forbidden, LocalScratch};
+use self::subject::{Segments, Subject};
+
+const LN_2: f64 = std::f64::consts::LN_2;
+
+/// Factor by which composition adjustment multiplies scores and gap costs, for a finer resolution.
+const ADJUSTED_SCALE: i32 = 32;
+
+/// Bits per aligned pair from which two sequences may be nearly identical (`blast_kappa.c`).
+const NEAR_IDENTICAL_BITS: f64 = 1.74;
+
+/// What the traceback of a search needs, fixed for all queries and subjects.
+#[derive(Debug)]
+pub struct Traceback {
+    method: Method,
+    mode: CompositionMode,
+    /// Present whenever `mode` asks for adjusted matrices.
+    adjuster: Option<Adjuster>,
+    pair_pvalues: Option<PairPvalues>,
+    significance: Significance,
+    plain: PaddedScores,
+    /// In scaled units.
+    gaps: GapCosts,
+    /// In scaled units.
+    x_drop: i32,
+    /// 1, or [`ADJUSTED_SCALE`].
+    scale: i32,
+    /// λ per scaled unit.
+    lambda: f64,
+    segments: Segments,
+}
+
+/// A context of a query as the traceback needs it.
+#[derive(Clone, Debug)]
+pub struct TracebackQuery {
+    /// Its number in its query.
+    context: u8,
+    /// Residues for scoring, with C in place of U.
+    residues: Vec<u8>,
+    /// The same, last residue first.
+    backwards: Vec<u8>,
+    /// Words of eight of the residues as they were.
+    words: Vec<u64>,
+    composition: Composition,
+    /// Ungapped statistics; a query without them has no hits.
+    karlin: Option<fleetblast_stats::karlin::KarlinBlock>,
+    search_space: i64,
+    length_adjustment: i32,
+}
+
+/// The work space of one thread, reused from alignment to alignment.
+#[derive(Debug)]
+pub struct Scratch {
+    dp: DpScratch,
+    local: LocalScratch,
+    forbidden: Forbidden,
+    subject: Subject,
+    matrix: fleetblast_stats::matrix::Scores,
+    padded: PaddedScores,
+    workspace: Workspace,
+    tree: ContainmentTree,
+}
+
+impl Scratch {
+    /// An empty work space for these instructions.
+    pub fn new(kernel: Kernel) -> Self {
+        let matrix = [[0; alphabet::SIZE]; alphabet::SIZE];
+        Scratch {
+            dp: DpScratch::new(kernel),
+            local: LocalScratch::new(kernel),
+            forbidden: Forbidden::default(),
+            subject: Subject::new(),
+            padded: PaddedScores::new(&matrix),
+            matrix,
+            workspace: Workspace::new(kernel),
+            tree: ContainmentTree::new(),
+        }
+    }
+}
+
+/// An alignment in scaled units, before its e-value is known.
+#[derive(Clone, Debug)]
+struct Scaled {
+    score: i32,
+    bounds: crate::order::Bounds,
+    edits: Vec<Edit>,
+    adjustment: Adjustment,
+}
+
+impl Hsp for Scaled {
+    fn bounds(&self) -> crate::order::Bounds {
+        self.bounds
+    }
+    fn score(&self) -> i32 {
+        self.score
+    }
+}
+
+impl Traceback {
+    /// Prepares the traceback of a search of a database with the given totals.
+    ///
+    /// A matrix without frequency data (IDENTITY) is never adjusted, whatever `params.composition` says.
+    pub fn new(params: &Params, totals: &DatabaseTotals) -> Self {
+        let scoring = &params.scoring;
+        let wanted = params.composition != CompositionMode::Off && !params.ungapped;
+        let adjuster = Adjuster::new(scoring, f64::from(ADJUSTED_SCALE)).filter(|_| wanted);
+        let adjuster = match adjuster {
+            Some(adjuster) if params.unified_p => Some(adjuster.with_unified_p_values()),
+            adjuster => adjuster,
+        };
+        let mut method = params.method();
+        if method == Method::Redo && adjuster.is_none() {
+            method = Method::Plain;
+        }
+        let scale = if adjuster.is_some() { ADJUSTED_SCALE } else { 1 };
+        let lambda = scoring.gapped.lambda / f64::from(scale);
+        let x_drop = final_x_drop(params);
+        Traceback {
+            method,
+            mode: if adjuster.is_some() { params.composition } else { CompositionMode::Off },
+            pair_pvalues: (adjuster.is_some() && params.unified_p).then(PairPvalues::new),
+            adjuster,
+            significance: Significance::new(params, totals, scale),
+            plain: PaddedScores::new(&scoring.scores),
+            gaps: GapCosts { open: scoring.gap_open * scale, extend: scoring.gap_extend * scale },
+            x_drop: if matches!(method, Method::Redo | Method::SmithWaterman) {
+                whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)))
+            } else {
+                x_drop
+            },
+            scale,
+            lambda,
+            segments: Segments::new(),
+        }
+    }
+
+    /// Prepares a query.
+    pub fn query(&self, query: &Query) -> TracebackQuery {
+        // A protein has no other.
+        let context = query.first();
+        let residues: Vec<u8> = context
+            .residues
+            .iter()
+            .map(|&code| if code == alphabet::U { alphabet::C } else { code })
+            .collect();
+        TracebackQuery {
+            backwards: residues.iter().rev().copied().collect(),
+            context: 0,
+            words: near::query_words(&context.residues),
+            composition: composition_of(&context.residues),
+            residues,
+            karlin: context.karlin,
+            search_space: context.search_space,
+            length_adjustment: context.length_adjustment,
+        }
+    }
+
+    /// Aligns one query and one subject. `subject` are the residues of the whole subject, masked as
+    /// [`Masks::aligned`](crate::subjects::Masks::aligned) tells, `hit` a preliminary hit of this query in it, its HSPs in ORDER-S.
+    pub fn align(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        hit: &PrelimHit,
+        scratch: &mut Scratch,
+    ) -> Candidate {
+        let mut candidate = self.candidate(query, subject, hit, scratch);
+        for (number, alignment) in candidate.alignments.iter_mut().enumerate() {
+            alignment.number = number as u32;
+        }
+        candidate
+    }
+
+    fn candidate(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        hit: &PrelimHit,
+        scratch: &mut Scratch,
+    ) -> Candidate {
+        match self.method {
+            Method::Ungapped => ungapped(query, hit),
+            Method::Plain => self.plain(query, subject, hit, scratch),
+            Method::Redo => {
+                let (scaled, pair_p) = self.redo(query, subject, hit, scratch);
+                self.evaluate(query, subject.len(), hit.oid, scaled, pair_p)
+            }
+            Method::SmithWaterman => {
+                let found = self.smith_waterman(query, subject, hit, scratch);
+                let pair_p = found.pair_p;
+                let mut candidate =
+                    self.evaluate(query, subject.len(), hit.oid, found.alignments, pair_p);
+                candidate.first_local = found.first;
+                candidate
+            }
+        }
+    }
+
+    fn scheme<'a>(&self, scores: &'a PaddedScores) -> Scheme<'a> {
+        Scheme { scores, gaps: self.gaps, x_drop: self.x_drop }
+    }
+}
+
+/// Raw final gapped X-drop (rules 3.3).
+fn final_x_drop(params: &Params) -> i32 {
+    let lambda = params.scoring.gapped.lambda;
+    let preliminary = whole(params.xdrop_gapped_bits * LN_2 / lambda);
+    whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
+}
+
+/// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).
+fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
+    let Some(karlin) = query.karlin else {
+        return Candidate { oid: hit.oid, key: None, first_local: None, alignments: Vec::new() };
+    };
+    let alignment = |hsp: &crate::hits::PrelimHsp| Alignment {
+        score: hsp.score,
+        bit_score: karlin.bit_score(hsp.score),
+        evalue: hsp.evalue,
+        query: hsp.q_start..hsp.q_end,
+        subject: hsp.s_start..hsp.s_end,
+        context: hsp.context,
+        frame: hsp.frame,
+        edits: vec![Edit { op: EditOp::Substitution, len: hsp.q_end - hsp.q_start }],
+        number: 0,
+        adjustment: Adjustment::None,
+    };
+    let mut alignments: Vec<Alignment> = hit.hsps.iter().map(alignment).collect();
+    alignments.sort_by(order_s);
+    Candidate { oid: hit.oid, key: HitKey::of_prelim(hit), first_local: None, alignments }
+}

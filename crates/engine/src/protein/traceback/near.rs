@@ -1,0 +1,231 @@
+//! The test for nearly identical sequences, which decides whether a subject is masked before its composition is taken (rules 6.3).
+
+use crate::hits::PrelimHsp;
+
+/// Share of identical residues above which the aligned parts count as nearly identical (2.12.0; later versions differ).
+const NEAR_IDENTICAL: f64 = 0.96;
+/// Mismatches or gaps that an extension may skip at once, plus one.
+const MAX_SHIFT: usize = 8;
+/// Length of the words that anchor the middle part.
+const WORD: usize = 8;
+/// Five bits for each letter of a word.
+const WORD_MASK: u64 = (1 << (5 * WORD)) - 1;
+
+/// The words of a query by position. The last word has no entry of its own, as in BLAST+: it counts as 0.
+pub(super) fn query_words(query: &[u8]) -> Vec<u64> {
+    let mut words: Vec<u64> = query.windows(WORD).map(word).collect();
+    if words.len() > 1
+        && let Some(last) = words.last_mut()
+    {
+        *last = 0;
+    }
+    words
+}
+
+fn word(letters: &[u8]) -> u64 {
+    letters.iter().fold(0, |hash, &letter| (hash << 5) + u64::from(letter))
+}
+
+/// What an extension covered, and the identities in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reach {
+    query: usize,
+    subject: usize,
+    identical: usize,
+}
+
+/// Whether the parts aligned by `hsp` are nearly identical. `query` has C in place of U; `words` are those of the unchanged query.
+pub(super) fn nearly_identical(
+    query: &[u8],
+    words: &[u64],
+    subject: &[u8],
+    hsp: &PrelimHsp,
+) -> bool {
+    let start = hsp.q_start as usize;
+    let q = &query[start..hsp.q_end as usize];
+    let s = &subject[hsp.s_start as usize..hsp.s_end as usize];
+    let length = q.len().min(s.len()) as f64;
+    let enough = |identical: usize| identical as f64 / length > NEAR_IDENTICAL;
+
+    let head = reach_right(q, s);
+    if head.query >= q.len() || head.subject >= s.len() {
+        return enough(head.identical);
+    }
+    let (q, s) = (&q[head.query..], &s[head.subject..]);
+    let tail = reach_left(q, s);
+    let identical = head.identical + tail.identical;
+    if tail.query >= q.len() || tail.subject >= s.len() {
+        return enough(identical);
+    }
+    let middle_words = words.get(start + head.query..).unwrap_or_default();
+    let (q, s) = (&q[..q.len() - tail.query], &s[..s.len() - tail.subject]);
+    enough(identical + identical_by_words(q, middle_words, s))
+}
+
+/// Walks right over equal residues, and over up to seven mismatches or a gap of up to seven if two equal pairs follow.
+fn reach_right(q: &[u8], s: &[u8]) -> Reach {
+    let (mut p, mut r, mut identical) = (0, 0, 0);
+    while p < q.len() && r < s.len() {
+        while p < q.len() && r < s.len() && q[p] == s[r] {
+            p += 1;
+            r += 1;
+            identical += 1;
+        }
+        let pair = |a: usize, b: usize| q[a] == s[b] && q[a + 1] == s[b + 1];
+        let skip = (1..MAX_SHIFT)
+            .take_while(|n| p + n + 1 < q.len() && r + n + 1 < s.len())
+            .find_map(|n| first_pair([(n, n), (n, 0), (0, n)], |dq, ds| pair(p + dq, r + ds)));
+        let Some((dq, ds)) = skip else { break };
+        p += dq + 2;
+        r += ds + 2;
+        identical += 2;
+    }
+    Reach { query: p, subject: r, identical }
+}
+
+/// Mirror image of [`reach_right`], from the ends; except that the first residue of either sequence is never walked over.
+fn reach_left(q: &[u8], s: &[u8]) -> Reach {
+    // Positions are one more than those of the residues, so that "none left" is 0.
+    let (mut p, mut r, mut identical) = (q.len(), s.len(), 0);
+    while p > 0 && r > 0 {
+        while p > 1 && r > 1 && q[p - 1] == s[r - 1] {
+            p -= 1;
+            r -= 1;
+            identical += 1;
+        }
+        let pair = |a: usize, b: usize| q[a - 1] == s[b - 1] && q[a - 2] == s[b - 2];
+        let skip = (1..MAX_SHIFT)
+            .take_while(|n| p > n + 2 && r > n + 2)
+            .find_map(|n| first_pair([(n, n), (n, 0), (0, n)], |dq, ds| pair(p - dq, r - ds)));
+        let Some((dq, ds)) = skip else { break };
+        p -= dq + 2;
+        r -= ds + 2;
+        identical += 2;
+    }
+    Reach { query: q.len() - p, subject: s.len() - r, identical }
+}
+
+fn first_pair(
+    shifts: [(usize, usize); 3],
+    matches: impl Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
+    shifts.into_iter().find(|&(dq, ds)| matches(dq, ds))
+}
+
+/// Identities around common words of eight. `words` are the query's words from the first residue of `q` on.
+fn identical_by_words(q: &[u8], words: &[u64], s: &[u8]) -> usize {
+    if q.len() < WORD || s.len() < WORD {
+        return 0;
+    }
+    let (mut q_from, mut s_from, mut identical) = (0, 0, 0);
+    let mut at = 0;
+    let mut hash = word(&s[..WORD]);
+    while at < s.len() - WORD {
+        let candidates = words.get(q_from..q.len() - WORD).unwrap_or_default();
+        let Some(found) = candidates.iter().position(|&w| w == hash) else {
+            hash = ((hash << 5) & WORD_MASK) + u64::from(s[at + WORD]);
+            at += 1;
+            continue;
+        };
+        let (q_word, s_word) = (q_from + found, at);
+        let left = reach_left(&q[q_from..q_word], &s[s_from..s_word]);
+        let right = reach_right(&q[q_word + WORD..], &s[s_word + WORD..]);
+        identical += WORD + left.identical + right.identical;
+        q_from = q_word + WORD + right.query;
+        s_from = s_word + WORD + right.subject;
+        at = s_from;
+        if at + WORD <= s.len() {
+            hash = word(&s[at..at + WORD]);
+        }
+    }
+    identical
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_seq::frame::Frame;
+
+    use super::*;
+
+    fn hsp(q: (u32, u32), s: (u32, u32)) -> PrelimHsp {
+        PrelimHsp {
+            score: 0,
+            q_start: q.0,
+            q_end: q.1,
+            s_start: s.0,
+            s_end: s.1,
+            q_seed: 0,
+            s_seed: 0,
+            evalue: 0.0,
+            context: 0,
+            frame: Frame::Protein,
+        }
+    }
+
+    /// Residues 1..=20 in a fixed irregular order.
+    fn sequence(len: usize) -> Vec<u8> {
+        let mut state = 12345_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            1 + ((state >> 16) % 20) as u8
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn right_reach_skips_mismatches_and_gaps() {
+        let q = sequence(40);
+        let mut s = q.clone();
+        s[10] = 27;
+        assert_eq!(reach_right(&q, &s), Reach { query: 40, subject: 40, identical: 39 });
+        s.insert(20, 27);
+        assert_eq!(reach_right(&q, &s), Reach { query: 40, subject: 41, identical: 39 });
+        s[30..38].fill(26);
+        let stopped = reach_right(&q, &s);
+        assert_eq!((stopped.query, stopped.subject), (29, 30));
+    }
+
+    #[test]
+    fn left_reach_never_takes_the_first_residue() {
+        let q = sequence(12);
+        assert_eq!(reach_left(&q, &q), Reach { query: 11, subject: 11, identical: 11 });
+        assert_eq!(reach_left(&[], &q), Reach { query: 0, subject: 0, identical: 0 });
+    }
+
+    #[test]
+    fn the_threshold_is_more_than_96_per_cent() {
+        let q = sequence(100);
+        let words = query_words(&q);
+        let all = hsp((0, 100), (0, 100));
+        let with = |changes: &[usize]| {
+            let mut s = q.clone();
+            for &at in changes {
+                s[at] = 27;
+            }
+            nearly_identical(&q, &words, &s, &all)
+        };
+        assert!(with(&[20, 40, 60]));
+        assert!(!with(&[20, 40, 60, 80]), "exactly 0.96 is not enough");
+    }
+
+    #[test]
+    fn words_find_identities_behind_long_differences() {
+        let q = sequence(1000);
+        let words = query_words(&q);
+        let mut s = q.clone();
+        // Eight changes in a row stop the extensions from either end: only words reach what lies between.
+        s[100..108].fill(27);
+        s[800..808].fill(27);
+        let all = hsp((0, 1000), (0, 1000));
+        assert!(nearly_identical(&q, &words, &s, &all));
+        assert!(!nearly_identical(&q, &[], &s, &all));
+    }
+
+    #[test]
+    fn the_last_word_of_a_query_is_blank() {
+        let q = sequence(9);
+        assert_eq!(query_words(&q), vec![word(&q[..8]), 0]);
+        assert_eq!(query_words(&q[..8]), vec![word(&q[..8])]);
+        assert!(query_words(&q[..7]).is_empty());
+    }
+}

@@ -1,0 +1,232 @@
+//! Alignments done again with a matrix adjusted to the two compositions (rules 6.3, `redo_alignment.c`).
+
+use super::dp::{Sequences, align_from};
+use super::{LN_2, NEAR_IDENTICAL_BITS, Scaled, Scratch, Traceback, TracebackQuery, near};
+use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
+use crate::order::{Bounds, Hsp};
+use crate::params::CompositionMode;
+use crate::protein::composition::composition_of;
+
+/// Bits by which an alignment must exceed an HSP to make it superfluous.
+const CONTAINED_BITS: f64 = 2.0;
+
+/// Shortest subject span, unless the query is shorter, of nearly identical sequences.
+const NEAR_IDENTICAL_LENGTH: i64 = 50;
+
+impl Traceback {
+    /// Alignments in scaled units, latest first, and the p-value of the compositions if one was computed.
+    pub(super) fn redo(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        hit: &PrelimHit,
+        scratch: &mut Scratch,
+    ) -> (Vec<Scaled>, Option<f64>) {
+        let mut accepted: Vec<Scaled> = Vec::new();
+        let mut pair_p = None;
+        let (mut near, mut was_near, mut maybe_biased) = (false, false, true);
+        let mut adjustments = 0;
+        let mut rule = None;
+        for (k, hsp) in hit.hsps.iter().enumerate() {
+            if k == 0 || maybe_biased {
+                near = self.maybe_near_identical(query, hsp);
+            }
+            let changed = k == 0 || near != was_near;
+            if changed && maybe_biased {
+                let first = (hit.oid, &hit.hsps[0]);
+                maybe_biased = self.prepare(query, subject, first, near, scratch);
+            }
+            if !self.is_covered(hsp, &accepted) {
+                if changed {
+                    rule = self.adjust(query, scratch, &mut pair_p);
+                    adjustments += 1;
+                }
+                if let Some(adjustment) = rule {
+                    let new = self.realign(query, hsp, adjustment, scratch);
+                    if new.score >= 1 {
+                        insert_distinct(new, &mut accepted, adjustments == 1);
+                    }
+                }
+            }
+            was_near = near;
+        }
+        (accepted, pair_p)
+    }
+
+    /// A quick test whether an HSP can be one of nearly identical sequences.
+    pub(super) fn maybe_near_identical(&self, query: &TracebackQuery, hsp: &PrelimHsp) -> bool {
+        let q_span = i64::from(hsp.q_end) - i64::from(hsp.q_start);
+        let s_span = i64::from(hsp.s_end) - i64::from(hsp.s_start);
+        if s_span + 1 < (query.residues.len() as i64).min(NEAR_IDENTICAL_LENGTH) {
+            return false;
+        }
+        let cutoff = NEAR_IDENTICAL_BITS * LN_2 / self.lambda;
+        let density = f64::from(hsp.score * self.scale) / q_span.min(s_span) as f64;
+        density >= cutoff
+    }
+
+    /// Whether a much better alignment already covers an HSP.
+    fn is_covered(&self, hsp: &PrelimHsp, accepted: &[Scaled]) -> bool {
+        let enough = f64::from(hsp.score * self.scale) + CONTAINED_BITS * LN_2 / self.lambda;
+        let bounds = hsp.bounds();
+        accepted.iter().any(|a| a.bounds.holds(&bounds) && enough <= f64::from(a.score))
+    }
+
+    /// Makes the matrix of the query and the subject as it was prepared. `None` if there is nothing to align. Without adjustment it is the
+    /// plain matrix.
+    pub(super) fn adjust(
+        &self,
+        query: &TracebackQuery,
+        scratch: &mut Scratch,
+        pair_p: &mut Option<f64>,
+    ) -> Option<Adjustment> {
+        let Some(adjuster) = &self.adjuster else {
+            scratch.padded.clone_from(&self.plain);
+            return Some(Adjustment::None);
+        };
+        let residues = scratch.subject.residues();
+        let subject = composition_of(residues);
+        let rule = adjuster.adjust(
+            self.mode,
+            &query.composition,
+            query.residues.len(),
+            &subject,
+            residues.len(),
+            &mut scratch.workspace,
+            &mut scratch.matrix,
+        )?;
+        scratch.padded.set(&scratch.matrix);
+        if let Some(judge) = &self.pair_pvalues {
+            *pair_p = Some(judge.p_value(&query.composition, &subject));
+        }
+        Some(rule)
+    }
+
+    fn realign(
+        &self,
+        query: &TracebackQuery,
+        hsp: &PrelimHsp,
+        adjustment: Adjustment,
+        scratch: &mut Scratch,
+    ) -> Scaled {
+        let sequences = Sequences {
+            query: &query.residues,
+            query_back: &query.backwards,
+            subject: scratch.subject.forwards(),
+            subject_back: scratch.subject.backwards(),
+        };
+        let scheme = self.scheme(&scratch.padded);
+        let (q, s) = (hsp.q_seed as usize, hsp.s_seed as usize);
+        let traced = align_from(&sequences, q, s, &scheme, &mut scratch.dp);
+        Scaled { score: traced.score, bounds: traced.bounds, edits: traced.edits, adjustment }
+    }
+
+    /// Prepares the subject for a Smith–Waterman alignment, where the question is asked only once.
+    pub(super) fn prepare_once(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        first: (u32, &PrelimHsp),
+        scratch: &mut Scratch,
+    ) {
+        if self.mode == CompositionMode::Off {
+            scratch.subject.load(subject);
+        } else {
+            let near = self.maybe_near_identical(query, first.1);
+            self.prepare(query, subject, first, near, scratch);
+        }
+    }
+
+    /// Loads the subject: masked, unless it is nearly identical to the query by its first HSP. False if it was masked and
+    /// nothing was found.
+    fn prepare(
+        &self,
+        query: &TracebackQuery,
+        subject: &[u8],
+        (oid, first): (u32, &PrelimHsp),
+        near: bool,
+        scratch: &mut Scratch,
+    ) -> bool {
+        if near && near::nearly_identical(&query.residues, &query.words, subject, first) {
+            scratch.subject.load(subject);
+            true
+        } else {
+            scratch.subject.load_masked(oid, subject, &self.segments)
+        }
+    }
+}
+
+/// Puts a new alignment in front of those accepted so far, unless one of at least its score has an end in common with it; in its turn it
+/// replaces all that have. If the accepted ones were made with different matrices, ends on the same diagonal inside the other
+/// box are enough to refuse the new one.
+fn insert_distinct(new: Scaled, accepted: &mut Vec<Scaled>, same_matrix: bool) {
+    let conflict = |old: &Scaled| {
+        if same_matrix {
+            shares_end(&new.bounds, &old.bounds)
+        } else {
+            has_similar_end(&new.bounds, &old.bounds)
+        }
+    };
+    if accepted.iter().any(|old| conflict(old) && new.score <= old.score) {
+        return;
+    }
+    accepted.retain(|old| !shares_end(&new.bounds, &old.bounds));
+    accepted.insert(0, new);
+}
+
+fn shares_end(a: &Bounds, b: &Bounds) -> bool {
+    (a.q_start, a.s_start) == (b.q_start, b.s_start) || (a.q_end, a.s_end) == (b.q_end, b.s_end)
+}
+
+/// Whether an end of `new` lies in the closed box of `old`, on the diagonal of the same end of `old`.
+fn has_similar_end(new: &Bounds, old: &Bounds) -> bool {
+    let inside = |q: u32, s: u32| {
+        (old.q_start..=old.q_end).contains(&q) && (old.s_start..=old.s_end).contains(&s)
+    };
+    let diagonal = |q: u32, s: u32| i64::from(q) - i64::from(s);
+    let start = inside(new.q_start, new.s_start)
+        && diagonal(new.q_start, new.s_start) == diagonal(old.q_start, old.s_start);
+    let end = inside(new.q_end, new.s_end)
+        && diagonal(new.q_end, new.s_end) == diagonal(old.q_end, old.s_end);
+    start || end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scaled(score: i32, q: (u32, u32), s: (u32, u32)) -> Scaled {
+        Scaled {
+            score,
+            bounds: Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 },
+            edits: Vec::new(),
+            adjustment: Adjustment::Matrix,
+        }
+    }
+
+    fn scores(list: &[Scaled]) -> Vec<i32> {
+        list.iter().map(|a| a.score).collect()
+    }
+
+    #[test]
+    fn a_better_alignment_replaces_those_with_a_common_end() {
+        let mut list = Vec::new();
+        insert_distinct(scaled(50, (0, 10), (0, 10)), &mut list, true);
+        insert_distinct(scaled(40, (2, 20), (3, 20)), &mut list, true);
+        insert_distinct(scaled(50, (0, 30), (0, 30)), &mut list, true);
+        assert_eq!(scores(&list), [40, 50], "an equal score does not replace");
+        insert_distinct(scaled(51, (0, 20), (0, 20)), &mut list, true);
+        assert_eq!(scores(&list), [51]);
+    }
+
+    #[test]
+    fn similar_ends_refuse_but_do_not_replace() {
+        let mut list = vec![scaled(50, (0, 30), (0, 30))];
+        insert_distinct(scaled(40, (5, 40), (5, 45)), &mut list, false);
+        assert_eq!(scores(&list), [50]);
+        insert_distinct(scaled(40, (5, 40), (5, 45)), &mut list, true);
+        assert_eq!(scores(&list), [40, 50]);
+        insert_distinct(scaled(60, (5, 29), (5, 33)), &mut list, false);
+        assert_eq!(scores(&list), [60, 50], "only the one with the same start is replaced");
+    }
+}

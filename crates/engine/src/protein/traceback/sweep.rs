@@ -1,0 +1,327 @@
+//! Rows of a Smith–Waterman pass, some columns at a time.
+//!
+//! The vertical and diagonal moves of a row depend on the row before only. What comes along a row is, for each column, the best of
+//! gaps that were opened to the left of it: within a chunk of columns it is found in steps of doubling length, and from
+//! chunk to chunk only one number waits for the one before.
+
+use crate::kernel::Kernel;
+
+use super::dp::{GapCosts, PaddedScores};
+
+/// Columns in a chunk.
+const LANES: usize = 16;
+/// Scores of a chunk.
+type Chunk = [i32; LANES];
+/// A pair with this score, or any below, aligns nothing.
+const NEVER: i32 = i32::MIN / 4;
+/// Residue codes, those included that do not exist.
+const CODES: usize = 32;
+
+/// The last row of a pass, and what the next one is made of.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    kernel: Kernel,
+    columns: usize,
+    /// Best score of each column.
+    best: Vec<Chunk>,
+    /// The best of each column with an open gap in the subject.
+    gaps: Vec<Chunk>,
+    /// Scores of a residue with those of the columns; empty for residues not met so far.
+    pairs: [Vec<Chunk>; CODES],
+    /// Those of a row in which some columns are forbidden.
+    barred: Vec<Chunk>,
+}
+
+impl Sweep {
+    /// Memory for these instructions.
+    pub fn new(kernel: Kernel) -> Self {
+        let pairs = [const { Vec::new() }; CODES];
+        Sweep { kernel, columns: 0, best: vec![], gaps: vec![], pairs, barred: vec![] }
+    }
+
+    /// Begins a pass over so many columns.
+    pub fn start(&mut self, columns: usize, gaps: GapCosts) {
+        let chunks = columns.div_ceil(LANES);
+        self.columns = columns;
+        self.best.clear();
+        self.best.resize(chunks, [0; LANES]);
+        self.gaps.clear();
+        self.gaps.resize(chunks, [-gaps.open; LANES]);
+        self.pairs.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Goes on by a row of `residue`; returns its best score. `letters` are the residues of the columns, the same in each row;
+    /// no alignment goes through the columns in the half-open ranges `forbidden`.
+    pub fn row(
+        &mut self,
+        residue: u8,
+        letters: &[u8],
+        forbidden: impl ExactSizeIterator<Item = std::ops::Range<usize>>,
+        scores: &PaddedScores,
+        gaps: GapCosts,
+    ) -> i32 {
+        let met = &mut self.pairs[usize::from(residue & 31)];
+        if met.is_empty() {
+            fill_pairs(met, letters, scores.row(residue));
+        }
+        let mut pairs = &met[..];
+        if forbidden.len() > 0 {
+            self.barred.clear();
+            self.barred.extend_from_slice(pairs);
+            for range in forbidden {
+                self.barred.as_flattened_mut()[range].fill(NEVER);
+            }
+            pairs = &self.barred;
+        }
+        let row = Row { best: &mut self.best, gaps: &mut self.gaps, pairs, costs: gaps };
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(proof) => x86::avx512(proof, row),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(proof) => x86::avx2(proof, row),
+            _ => row.advance(Plain),
+        }
+    }
+
+    /// The first column of the last row with this score.
+    pub fn column_of(&self, score: i32) -> Option<usize> {
+        self.best.as_flattened()[..self.columns].iter().position(|&best| best == score)
+    }
+}
+
+/// Scores of the letters, and columns that align nothing up to the end of the last chunk.
+fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &[i32; 32]) {
+    pairs.resize(letters.len().div_ceil(LANES), [NEVER; LANES]);
+    for (pair, &letter) in pairs.as_flattened_mut().iter_mut().zip(letters) {
+        *pair = scores[usize::from(letter & 31)].max(NEVER);
+    }
+}
+
+/// What differs between instruction sets; the rest the compiler turns into vector instructions.
+trait Lanes: Copy {
+    /// Each lane moves `BY` (1, 2, 4 or 8) lanes up; the last ones of `below` enter.
+    fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk;
+}
+
+/// Plain Rust.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl Lanes for Plain {
+    #[inline(always)]
+    fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
+        std::array::from_fn(|i| if i < BY { below[LANES + i - BY] } else { chunk[i - BY] })
+    }
+}
+
+/// The last row, which becomes the next one.
+struct Row<'a> {
+    best: &'a mut [Chunk],
+    gaps: &'a mut [Chunk],
+    pairs: &'a [Chunk],
+    costs: GapCosts,
+}
+
+impl Row<'_> {
+    /// Updates the row and returns its best score.
+    #[inline(always)]
+    fn advance<L: Lanes>(self, lanes: L) -> i32 {
+        let (opened, extend) = (self.costs.open + self.costs.extend, self.costs.extend);
+        let decay: Chunk = std::array::from_fn(|i| i as i32 * extend);
+        let mut before = [0; LANES];
+        // Best score of a gap that reaches the first column of the chunk.
+        let mut arriving = -opened;
+        let mut top = [0; LANES];
+        for ((best, gap), pairs) in self.best.iter_mut().zip(self.gaps).zip(self.pairs) {
+            let down = zip(*best, *gap, |best, gap| (best - opened).max(gap - extend));
+            let moved =
+                zip(lanes.up::<1>(*best, before), *pairs, |score, pair| (score + pair).max(0));
+            before = *best;
+            let without = zip(moved, down, i32::max);
+            // As opening costs no less than extending, a gap opened from a gap is never better.
+            let mut across = lanes.up::<1>(without.map(|score| score - opened), [NEVER; LANES]);
+            across = doubled::<L, 1>(lanes, across, extend);
+            across = doubled::<L, 2>(lanes, across, extend);
+            across = doubled::<L, 4>(lanes, across, extend);
+            across = doubled::<L, 8>(lanes, across, extend);
+            let from_left = decay.map(|cost| arriving - cost);
+            let score = zip(without, zip(across, from_left, i32::max), i32::max);
+            let leaving = (without[LANES - 1] - opened).max(across[LANES - 1] - extend);
+            arriving = leaving.max(arriving - LANES as i32 * extend);
+            top = zip(top, score, i32::max);
+            *best = score;
+            *gap = down;
+        }
+        top.into_iter().fold(0, i32::max)
+    }
+}
+
+#[inline(always)]
+fn zip(a: Chunk, b: Chunk, f: impl Fn(i32, i32) -> i32) -> Chunk {
+    std::array::from_fn(|i| f(a[i], b[i]))
+}
+
+/// The best of each lane and of a gap that comes to it from `BY` lanes before.
+#[inline(always)]
+fn doubled<L: Lanes, const BY: usize>(lanes: L, across: Chunk, extend: i32) -> Chunk {
+    let longer = lanes.up::<BY>(across, [NEVER; LANES]).map(|score| score - BY as i32 * extend);
+    zip(across, longer, i32::max)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    //! A row with instructions that not every CPU has.
+    #![allow(unsafe_code)]
+
+    use std::arch::x86_64::*;
+
+    use super::{Chunk, LANES, Lanes, Row};
+    use crate::kernel::{Avx2, Avx512};
+
+    /// [`Row::advance`] with AVX-512.
+    pub(super) fn avx512(proof: Avx512, row: Row) -> i32 {
+        #[target_feature(enable = "avx512bw")]
+        fn inner(proof: Avx512, row: Row) -> i32 {
+            row.advance(proof)
+        }
+        // SAFETY: the proof says that the CPU has the instructions.
+        unsafe { inner(proof, row) }
+    }
+
+    /// [`Row::advance`] with AVX2.
+    pub(super) fn avx2(proof: Avx2, row: Row) -> i32 {
+        #[target_feature(enable = "avx2")]
+        fn inner(proof: Avx2, row: Row) -> i32 {
+            row.advance(proof)
+        }
+        // SAFETY: the proof says that the CPU has the instructions.
+        unsafe { inner(proof, row) }
+    }
+
+    impl Lanes for Avx512 {
+        #[inline(always)]
+        fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
+            let mut out = [0; LANES];
+            // SAFETY: the proof says that the CPU has the instructions; all arrays hold 64 bytes, loads and the store
+            // need no alignment.
+            unsafe {
+                let chunk = _mm512_loadu_si512(chunk.as_ptr().cast());
+                let below = _mm512_loadu_si512(below.as_ptr().cast());
+                let moved = match BY {
+                    1 => _mm512_alignr_epi32::<15>(chunk, below),
+                    2 => _mm512_alignr_epi32::<14>(chunk, below),
+                    4 => _mm512_alignr_epi32::<12>(chunk, below),
+                    8 => _mm512_alignr_epi32::<8>(chunk, below),
+                    _ => unreachable!("moves are powers of two up to 8"),
+                };
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), moved);
+            }
+            out
+        }
+    }
+
+    impl Lanes for Avx2 {
+        #[inline(always)]
+        fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
+            let mut out = [0; LANES];
+            // SAFETY: the proof says that the CPU has the instructions; both halves of the arrays hold 32 bytes, loads
+            // and stores need no alignment.
+            unsafe {
+                let half = |chunk: &Chunk, at: usize| {
+                    _mm256_loadu_si256(chunk[at..at + 8].as_ptr().cast())
+                };
+                let (first, second, below) = (half(&chunk, 0), half(&chunk, 8), half(&below, 8));
+                // Each 16 bytes take the last bytes of those before.
+                let before_first = _mm256_permute2x128_si256::<0x21>(below, first);
+                let before_second = _mm256_permute2x128_si256::<0x21>(first, second);
+                let (first, second) = match BY {
+                    1 => (
+                        _mm256_alignr_epi8::<12>(first, before_first),
+                        _mm256_alignr_epi8::<12>(second, before_second),
+                    ),
+                    2 => (
+                        _mm256_alignr_epi8::<8>(first, before_first),
+                        _mm256_alignr_epi8::<8>(second, before_second),
+                    ),
+                    4 => (before_first, before_second),
+                    8 => (below, first),
+                    _ => unreachable!("moves are powers of two up to 8"),
+                };
+                let (low, high) = out.split_at_mut(8);
+                _mm256_storeu_si256(low.as_mut_ptr().cast(), first);
+                _mm256_storeu_si256(high.as_mut_ptr().cast(), second);
+            }
+            out
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protein::prelim::testing::{Random, kernels};
+    use fleetblast_stats::scoring::ScoringSystem;
+
+    /// The definition: each cell from its three neighbours.
+    fn table(
+        query: &[u8],
+        subject: &[u8],
+        allowed: impl Fn(usize, usize) -> bool,
+        scores: &PaddedScores,
+        gaps: GapCosts,
+    ) -> Vec<Vec<i32>> {
+        let opened = gaps.open + gaps.extend;
+        let mut best = vec![vec![0; subject.len() + 1]; query.len() + 1];
+        let mut down = vec![NEVER; subject.len() + 1];
+        for (q, &a) in query.iter().enumerate() {
+            let mut across = NEVER;
+            for (s, &b) in subject.iter().enumerate() {
+                let pair = if allowed(q, s) { scores.row(a)[usize::from(b)] } else { NEVER };
+                down[s + 1] = (down[s + 1] - gaps.extend).max(best[q][s + 1] - opened);
+                across = (across - gaps.extend).max(best[q + 1][s] - opened);
+                let score = (best[q][s] + pair).max(0).max(down[s + 1]).max(across);
+                best[q + 1][s + 1] = score;
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn rows_are_as_defined_whatever_the_instructions() {
+        let scoring = ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix");
+        let scores = PaddedScores::new(&scoring.scores);
+        let mut random = Random::new(77);
+        for (open, extend) in [(11, 1), (2, 1), (0, 1), (6, 2)] {
+            let gaps = GapCosts { open, extend };
+            for len in [1, 15, 16, 17, 48, 100] {
+                let (query, mut subject) = (random.protein(40), random.protein(len));
+                let shared = len.min(30);
+                subject[..shared].copy_from_slice(&query[5..5 + shared]);
+                // Rows 10 to 19 may not align some columns.
+                let barred = len / 3..len / 2;
+                let allowed = |q: usize, s: usize| !((10..20).contains(&q) && barred.contains(&s));
+                let expected = table(&query, &subject, allowed, &scores, gaps);
+                for kernel in kernels() {
+                    let mut sweep = Sweep::new(kernel);
+                    sweep.start(len, gaps);
+                    for (q, &residue) in query.iter().enumerate() {
+                        let forbidden = (10..20).contains(&q).then(|| barred.clone());
+                        let best =
+                            sweep.row(residue, &subject, forbidden.into_iter(), &scores, gaps);
+                        let row = &expected[q + 1][1..];
+                        assert_eq!(
+                            sweep.best.as_flattened()[..len],
+                            *row,
+                            "{kernel:?} {len} row {q}"
+                        );
+                        assert_eq!(Some(&best), row.iter().max());
+                        assert_eq!(
+                            sweep.column_of(best),
+                            row.iter().position(|&score| score == best)
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

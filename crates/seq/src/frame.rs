@@ -1,0 +1,103 @@
+//! Frames: the ways to read a sequence, and where what is read lies in the sequence.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the two strands of a nucleotide sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Strand {
+    /// As written.
+    Plus,
+    /// Its reverse complement.
+    Minus,
+}
+
+/// A way to read a sequence.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum Frame {
+    /// A protein as it is.
+    #[default]
+    Protein,
+    /// A strand of a nucleotide sequence, base by base.
+    Strand(Strand),
+    /// A strand of a nucleotide sequence, translated from its base with this number (0, 1 or 2) on.
+    Codons(Strand, u8),
+}
+
+impl Frame {
+    /// The number by which BLAST+ prints and orders frames: 0 for a protein, 1 and −1 for strands, 1 to 3 and −1 to −3 for codons.
+    pub fn number(self) -> i8 {
+        let (strand, place) = match self {
+            Frame::Protein => return 0,
+            Frame::Strand(strand) => (strand, 1),
+            Frame::Codons(strand, offset) => (strand, offset as i8 + 1),
+        };
+        if strand == Strand::Minus { -place } else { place }
+    }
+
+    /// The strand that is read; none of a protein.
+    pub fn strand(self) -> Option<Strand> {
+        match self {
+            Frame::Protein => None,
+            Frame::Strand(strand) | Frame::Codons(strand, _) => Some(strand),
+        }
+    }
+
+    /// Letters of the sequence for each one that is read.
+    pub fn step(self) -> u32 {
+        if matches!(self, Frame::Codons(..)) { 3 } else { 1 }
+    }
+
+    /// Where a range of what is read lies in a sequence of `length` letters, as written: 0-based and half-open, and ascending
+    /// also for the minus strand.
+    pub fn place(self, read: Range<u32>, length: u32) -> Range<u32> {
+        let offset = if let Frame::Codons(_, offset) = self { u32::from(offset) } else { 0 };
+        let (start, end) = (offset + self.step() * read.start, offset + self.step() * read.end);
+        match self.strand() {
+            Some(Strand::Minus) => length - end..length - start,
+            _ => start..end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_blasts_numbers() {
+        use Strand::{Minus, Plus};
+        let frames = [
+            (Frame::Protein, 0),
+            (Frame::Strand(Plus), 1),
+            (Frame::Strand(Minus), -1),
+            (Frame::Codons(Plus, 2), 3),
+            (Frame::Codons(Minus, 0), -1),
+            (Frame::Codons(Minus, 2), -3),
+        ];
+        for (frame, number) in frames {
+            assert_eq!(frame.number(), number, "{frame:?}");
+        }
+    }
+
+    /// By the formulas of BLAST+'s reports for inclusive positions from 1, which descend on the minus strand.
+    #[test]
+    fn places_are_those_that_blast_prints() {
+        let (length, a, b) = (101, 4, 9);
+        for offset in 0..3u8 {
+            let f = i64::from(offset) + 1;
+            let plus = Frame::Codons(Strand::Plus, offset).place(a..b, length);
+            let printed = (i64::from(plus.start) + 1, i64::from(plus.end));
+            assert_eq!(printed, (3 * i64::from(a) + f, 3 * i64::from(b) + f - 1));
+            let minus = Frame::Codons(Strand::Minus, offset).place(a..b, length);
+            let printed = (i64::from(minus.end), i64::from(minus.start) + 1);
+            let l = i64::from(length);
+            assert_eq!(printed, (l - 3 * i64::from(a) - f + 1, l - 3 * i64::from(b) - f + 2));
+        }
+        assert_eq!(Frame::Strand(Strand::Minus).place(0..3, 10), 7..10);
+        assert_eq!(Frame::Protein.place(2..5, 10), 2..5);
+    }
+}
