@@ -95,7 +95,7 @@ impl Traceback {
             &mut scratch.workspace,
             &mut scratch.matrix,
         )?;
-        scratch.padded.set(&scratch.matrix);
+        scratch.padded.set_matrix(&scratch.matrix);
         if let Some(judge) = &self.pair_pvalues {
             *pair_p = Some(judge.p_value(&query.composition, &subject));
         }
@@ -110,8 +110,8 @@ impl Traceback {
         scratch: &mut Scratch,
     ) -> Scaled {
         let sequences = Sequences {
-            query: &query.residues,
-            query_back: &query.backwards,
+            query: &query.rows,
+            query_back: &query.reversed_rows,
             subject: scratch.subject.forwards(),
             subject_back: scratch.subject.backwards(),
         };
