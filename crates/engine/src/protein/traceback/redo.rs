@@ -6,6 +6,7 @@ use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
+use crate::subjects::View;
 
 /// Bits by which an alignment must exceed an HSP to make it superfluous.
 const CONTAINED_BITS: f64 = 2.0;
@@ -151,7 +152,7 @@ impl Traceback {
             scratch.subject.load(subject);
             true
         } else {
-            scratch.subject.load_masked(oid, subject, &self.segments)
+            scratch.subject.load_masked(View::protein(oid), subject, &self.segments)
         }
     }
 }
