@@ -2,13 +2,13 @@
 
 use std::io::{self, IsTerminal, Read};
 
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::plan::Source;
 use fleetblast_mpi::speaks_for_all;
 use fleetblast_seq::input;
 
 use crate::dbcheck;
-use crate::error::{CliError, exit};
 use crate::messages::complain;
-use crate::plan::Source;
 
 /// Bytes of a query file that are looked at.
 const LOOKED_AT: u64 = 1 << 16;

@@ -4,16 +4,18 @@ use std::ffi::{OsStr, OsString};
 use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::plan::Destination;
+use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
-use crate::blastp;
 use crate::dbcheck;
 use crate::doctor;
-use crate::error::{CliError, exit};
 use crate::generate;
 use crate::hint;
 use crate::makeblastdb;
@@ -32,10 +34,10 @@ use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::typed::BlastpOptions;
 use crate::options::usage::{self, Name};
-use crate::plan::{Host, Plan};
+use crate::plan::{self, Host};
 use crate::report;
 use crate::simulate;
-use crate::standard::print;
+use crate::terminal::{Progress, When};
 
 const ABOUT: &str = "\
 FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
@@ -96,22 +98,22 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
         // MPI belongs to the first thread, and settles in before there are others.
-        return ended(&arguments);
+        return ended(dispatch(&arguments));
     }
     // The stack of the first thread grows as it is used: where memory is limited that may fail at any place, by a signal.
     let thread = thread::Builder::new().name("main".to_owned());
-    match thread.spawn(move || ended(&arguments)).map(JoinHandle::join) {
+    match thread.spawn(move || ended(dispatch(&arguments))).map(JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(panic)) => panic::resume_unwind(panic),
         Err(error) => {
-            complain(&memory::message(format_args!("a thread cannot be started: {error}")));
-            ExitCode::from(exit::MEMORY)
+            ended(Err(CliError::starved(format_args!("a thread cannot be started: {error}"))))
         }
     }
 }
 
-fn ended(arguments: &[OsString]) -> ExitCode {
-    match dispatch(arguments) {
+/// Says what ended the program early, if anything did.
+fn ended(end: Result<(), CliError>) -> ExitCode {
+    match end {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {
@@ -212,14 +214,17 @@ fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliE
 fn blastp(given: &Given) -> Result<(), CliError> {
     let mut warnings = Vec::new();
     let options = BlastpOptions::new(given);
-    let plan = Plan::new(&options, &Host::current(), &mut warnings);
+    let plan = plan::blastp(&options, &Host::current(), &mut warnings);
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
     let plan = told_once(plan)?;
     hint::before_search(&plan.query);
+    let when = When::from_word(&options.progress);
+    let progress = Arc::new(Progress::new(when, plan.out == Destination::Stdout));
     let db = options.db.unwrap_or_default();
-    blastp::run(plan).map_err(|error| hint::after_error(&db.to_string_lossy(), error))
+    fleetblast_job::run(plan, progress)
+        .map_err(|error| hint::after_error(&db.to_string_lossy(), error))
 }
 
 /// What is wrong with options all ranks find alike; only the first tells.

@@ -4,11 +4,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::masks::MaskAlgorithm;
 use fleetblast_db::{SequenceKind, TaxonNames};
+use fleetblast_job::error::CliError;
+use fleetblast_job::output::Output;
 use fleetblast_report::with_commas;
 
 use super::source::Source;
-use crate::error::CliError;
-use crate::run::output::Output;
 
 /// The text of `-info`.
 pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, CliError> {

@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::output::Output;
 
 use super::options::List;
 use super::{fields, info};
-use crate::error::{CliError, exit};
-use crate::run::output::Output;
 
 /// Directories within directories.
 const DEEPEST: usize = 256;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 
-use crate::error::CliError;
+use fleetblast_job::error::CliError;
 
 /// The place for messages.
 #[derive(Debug)]

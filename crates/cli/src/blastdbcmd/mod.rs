@@ -15,6 +15,8 @@ mod options;
 mod source;
 
 use fleetblast_db::{DbError, SearchPath};
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::output::Output;
 
 use self::config::Config;
 use self::fasta::Fasta;
@@ -22,10 +24,8 @@ use self::fields::Fields;
 use self::messages::Messages;
 use self::options::{Options, What};
 use self::source::Source;
-use crate::error::{CliError, exit};
 use crate::options::parse::Given;
 use crate::plan;
-use crate::run::output::Output;
 
 /// Why a request ends early.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
 }
 
 fn run_with(options: &Options, messages: &Messages) -> Result<(), CliError> {
-    let mut out = Output::open(&plan::input::target("out", &options.out)?)?;
+    let mut out = Output::open(&plan::input::destination("out", &options.out)?)?;
     let done = request(options, messages, &mut out);
     // What was written before an error stays.
     out.commit()?;

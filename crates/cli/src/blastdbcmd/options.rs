@@ -7,13 +7,13 @@ use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use fleetblast_db::SequenceKind;
+use fleetblast_job::error::CliError;
+use fleetblast_job::standard;
 
-use crate::error::CliError;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::number;
 use crate::options::parse::Given;
 use crate::options::values::Values;
-use crate::standard;
 
 /// Taxids to look for, ascending.
 pub(super) type Taxids = BTreeSet<i32>;
@@ -146,7 +146,7 @@ impl What {
         if ["recursive", "remove_redundant_dbs", "list_outfmt"].iter().any(|name| values.flag(name))
         {
             return Err(CliError::new(
-                crate::error::exit::INPUT,
+                fleetblast_job::error::exit::INPUT,
                 "Command line argument error: Argument \"db\". The value is excluded by other arguments.",
             ));
         }
@@ -187,9 +187,7 @@ impl Wanted {
         let words = text.split(|&b| b == separator);
         // Empty lines are none; nothing between commas is.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
-        let taxid = |word: &[u8]| {
-            number::parse_int4(word.trim_ascii()).map_err(|error| CliError::number(&error))
-        };
+        let taxid = |word: &[u8]| number::parse_int4(word.trim_ascii()).map_err(CliError::from);
         words.map(taxid).collect::<Result<_, _>>().map(Some)
     }
 }

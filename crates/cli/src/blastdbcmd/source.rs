@@ -8,9 +8,9 @@ use fleetblast_db::{
     Database, DbError, Defline, Lookup, SearchPath, SequenceKind, TaxidSign, TaxonNames,
     TaxonomyNames,
 };
+use fleetblast_job::error::CliError;
 
 use super::options::{Options, Taxids};
-use crate::error::CliError;
 
 /// An opened database and what belongs to it.
 pub(super) struct Source {

@@ -5,14 +5,14 @@ use std::time::Instant;
 use fleetblast_db::check::{self, Report};
 use fleetblast_db::load::{self, Purpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::standard::print;
+use fleetblast_job::threads::pool;
 
-use crate::error::{CliError, exit};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
-use crate::standard::print;
-use crate::threads::pool;
 
 /// Bytes that a thread checks at a time.
 const RANGE_BYTES: u64 = 1 << 20;

@@ -9,14 +9,15 @@ mod text;
 use std::fs;
 use std::time::Duration;
 
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::standard::print;
+
 use self::measure::Findings;
 use crate::dbcheck;
-use crate::error::{CliError, exit};
 use crate::options::doctor::DOCTOR;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
-use crate::standard::print;
 
 /// Runs the program.
 ///

@@ -5,12 +5,13 @@ mod fish;
 mod man;
 mod zsh;
 
-use crate::error::{CliError, exit};
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::standard::print;
+
 use crate::options::generate::GENERATE;
 use crate::options::parse::Given;
 use crate::options::spec::{Kind, OptionSpec, Program};
 use crate::options::values::Values;
-use crate::standard::print;
 
 /// Words that, typed as the first argument, need no command.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];

@@ -6,13 +6,13 @@ use std::io::{BufRead, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use fleetblast_job::error::CliError;
+use fleetblast_job::standard;
 use fleetblast_makedb::Error;
 use fleetblast_seq::input::{self, OpenError};
 
 use super::guess::{SAMPLE, is_fasta};
 use super::options_error;
-use crate::error::CliError;
-use crate::standard;
 
 /// One input, open.
 pub(super) struct Input {

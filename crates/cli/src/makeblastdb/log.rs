@@ -5,11 +5,11 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 
+use fleetblast_job::error::{CliError, output_error};
+use fleetblast_job::standard;
 use fleetblast_makedb::{Kind, Sink};
 
 use super::options::Options;
-use crate::error::{CliError, output_error};
-use crate::standard;
 
 /// Writes the log. What cannot be written is told at the end.
 pub(super) struct Log {

@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use fleetblast_job::error::{CliError, exit};
 use fleetblast_makedb::masks::{AlgorithmError, MaskError, MaskFile, Masks};
 
 use super::log::{Log, warn};
 use super::options::Options;
 use super::options_error;
-use crate::error::{CliError, exit};
 
 /// Reads them all.
 pub(super) fn read(options: &Options, masks: &mut Masks, log: &mut Log) -> Result<(), CliError> {

@@ -18,6 +18,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::interrupt::Watch;
 use fleetblast_makedb::masks::Masks;
 use fleetblast_makedb::{
     Builder, Error, Event, RecordProblem, Sink, Taxids, Unmatched, Version, add_fasta,
@@ -27,10 +29,7 @@ use self::dates::now;
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
-use crate::error::{CliError, exit};
-use crate::memory;
 use crate::options::parse::Given;
-use crate::run::interrupt::Watch;
 
 /// Makes a database.
 ///
@@ -175,7 +174,7 @@ fn refused(error: &Error) -> CliError {
         Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
             creation(&problem.to_string())
         }
-        _ if error.is_for_memory() => CliError::new(exit::MEMORY, memory::message(error)),
+        _ if error.is_for_memory() => CliError::starved(error),
         Error::Write { .. } | Error::Table { .. } => CliError::output(error),
         _ => creation(&error.to_string()),
     }

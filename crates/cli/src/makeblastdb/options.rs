@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 
+use fleetblast_job::error::CliError;
 use fleetblast_makedb::{Kind, Version};
 
 use super::options_error;
-use crate::error::CliError;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::Given;
 use crate::options::values::Values;

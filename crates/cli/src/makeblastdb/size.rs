@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 
+use fleetblast_job::error::{CliError, exit};
 use fleetblast_makedb::Error;
 
 use super::options_error;
-use crate::error::{CliError, exit};
 use crate::options::number::printable;
 
 /// The size that BLAST+ does not allow any more.

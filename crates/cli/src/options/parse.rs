@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
+use fleetblast_job::error::{CliError, exit};
+
 use super::nearest::nearest;
 use super::number::{self, ConvertError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
-use crate::error::{CliError, exit};
 use crate::hint::somebody_reads;
 
 /// Value of an option that was given.

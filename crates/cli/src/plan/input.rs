@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf, absolute};
 
-use super::{Source, Subjects, Target};
-use crate::error::CliError;
+use fleetblast_job::error::CliError;
+use fleetblast_job::plan::{Destination, Source, Subjects};
+
 use crate::options::number;
 use crate::options::typed::{BlastpOptions, lossy};
 
@@ -44,14 +45,14 @@ pub fn source(option: &str, path: &OsStr) -> Result<Source, CliError> {
 
 /// An output file, opened once to see that it can be. What it holds is kept until the report is written; one that was
 /// not there is removed again, lest it be taken for a report without hits should there never be one.
-pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
+pub fn destination(option: &str, path: &OsStr) -> Result<Destination, CliError> {
     if path == "-" {
-        return Ok(Target::Stdout);
+        return Ok(Destination::Stdout);
     }
     if !is_fifo(path) && !can_be_written(Path::new(path)) {
         return Err(CliError::inaccessible(option, &lossy(path)));
     }
-    Ok(Target::File(PathBuf::from(path)))
+    Ok(Destination::File(PathBuf::from(path)))
 }
 
 /// Whether a file can be written. All ranks of a job look at the same time, so that it may come and go meanwhile: each
@@ -79,8 +80,12 @@ fn can_be_written(path: &Path) -> bool {
 }
 
 /// The report and the file of another option cannot be the same.
-pub fn refuse_same_file(out: &Target, name: &str, other: &Target) -> Result<(), CliError> {
-    let (Target::File(out), Target::File(other)) = (out, other) else { return Ok(()) };
+pub fn refuse_same_file(
+    out: &Destination,
+    name: &str,
+    other: &Destination,
+) -> Result<(), CliError> {
+    let (Destination::File(out), Destination::File(other)) = (out, other) else { return Ok(()) };
     let is_device = fs::metadata(out).is_ok_and(|meta| !meta.is_file());
     if is_device || !matches!((absolute(out), absolute(other)), (Ok(a), Ok(b)) if a == b) {
         return Ok(());
@@ -108,7 +113,7 @@ pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, C
     if from.is_empty() || to.is_empty() {
         return Err(bad("Format: start-stop"));
     }
-    let number = |part| number::parse_int4(part).map_err(|error| CliError::number(&error));
+    let number = |part| number::parse_int4(part).map_err(CliError::from);
     let (from, to) = (number(from)?, number(to)?);
     match (usize::try_from(from), usize::try_from(to)) {
         (Ok(from @ 1..), Ok(to @ 1..)) if from < to => Ok(Some(from - 1..to)),

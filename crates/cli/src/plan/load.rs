@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 
 use fleetblast_db::load::{Method, Wish};
+use fleetblast_job::error::{CliError, exit};
 
-use crate::error::{CliError, exit};
 use crate::options::typed::lossy;
 
 /// The wish that `-loader` and `-memory` express.

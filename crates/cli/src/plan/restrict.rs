@@ -6,24 +6,21 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_db::restrict::list::{self, ListError, SeqIdList};
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{DbError, SearchPath};
+use fleetblast_job::error::CliError;
+use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
 
-use crate::error::CliError;
+use crate::options::number;
 use crate::options::typed::{BlastpOptions, lossy};
-
-/// How stored masks are used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatabaseMask {
-    /// Number or name of the algorithm, as typed.
-    pub algorithm: String,
-    /// Masked residues are as good as absent; otherwise only no words are looked for there.
-    pub hard: bool,
-}
 
 /// The masks of the options.
 pub fn mask(options: &BlastpOptions) -> Option<DatabaseMask> {
     let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
     let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
-    Some(DatabaseMask { algorithm: lossy(name), hard })
+    let algorithm = match number::parse_int4(name.as_bytes()) {
+        Ok(number) => MaskAlgorithm::Number(number),
+        Err(_) => MaskAlgorithm::Name(lossy(name)),
+    };
+    Some(DatabaseMask { algorithm, hard })
 }
 
 /// The list of the options, read. At most one is given.

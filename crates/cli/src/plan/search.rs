@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params};
+use fleetblast_job::error::CliError;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_threshold, suggested_window,
 };
 
-use crate::error::CliError;
 use crate::options::number;
 use crate::options::typed::{BlastpOptions, Task, lossy};
 

@@ -10,13 +10,14 @@ mod verdict;
 use std::fs;
 use std::path::PathBuf;
 
+use fleetblast_job::error::CliError;
+use fleetblast_job::standard::print;
+use fleetblast_job::trace::Timeline;
+
 use self::figures::Figures;
-use crate::error::CliError;
 use crate::options::parse::Given;
 use crate::options::report::REPORT;
 use crate::options::values::Values;
-use crate::standard::print;
-use crate::trace::Timeline;
 
 /// Runs the program.
 ///

@@ -14,16 +14,16 @@ use fleetblast_fleet::ids::Time;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
 use fleetblast_fleet::sim::world::{End, Faults, Job, simulate};
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::standard::print;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use self::setup::Setup;
-use crate::error::{CliError, exit};
 use crate::options::parse::Given;
 use crate::options::simulate::SIMULATE;
 use crate::options::values::Values;
-use crate::standard::print;
 
 /// Runs of a job that failures end, at most: one that never ends says so.
 const MOST_RUNS: u32 = 1000;

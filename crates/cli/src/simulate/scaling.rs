@@ -2,11 +2,11 @@
 
 use fleetblast_fleet::config::Schedule;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
+use fleetblast_job::error::CliError;
 use serde::Serialize;
 
 use super::setup::{self, Setup};
 use super::{Simulated, job, print, text};
-use crate::error::CliError;
 use crate::options::values::Values;
 use crate::report::text::{percent, seconds};
 

@@ -10,12 +10,12 @@ use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
 use fleetblast_fleet::sim::world::Job;
+use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::trace::Timeline;
 
 use super::recorded;
-use crate::error::{CliError, exit};
 use crate::options::values::Values;
 use crate::plan;
-use crate::trace::Timeline;
 
 /// What is simulated.
 pub struct Setup {
