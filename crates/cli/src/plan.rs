@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
-use fleetblast_job::error::CliError;
+use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{Destination, Plan, Source, Subjects};
 
@@ -63,7 +63,7 @@ struct Named {
 }
 
 impl Named {
-    fn new(options: &BlastpOptions) -> Result<Self, CliError> {
+    fn new(options: &BlastpOptions) -> Result<Self, Error> {
         let choice = format::Choice::parse(&options.outfmt)?;
         let subjects = input::subjects(options)?;
         let restriction = restrict::restriction(options)?;
@@ -77,7 +77,7 @@ impl Named {
             }
         }
         if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
-            return Err(CliError::query_options("-trace needs a file, not standard output"));
+            return Err(Error::query_options("-trace needs a file, not standard output"));
         }
         Ok(Named { choice, subjects, restriction, query, out })
     }
@@ -93,7 +93,7 @@ pub fn blastp(
     options: &BlastpOptions,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Plan, CliError> {
+) -> Result<Plan, Error> {
     refuse_unsupported(options, host)?;
     let named = Named::new(options)?;
     let out = named.out.clone();
@@ -107,7 +107,7 @@ fn with_files(
     options: &BlastpOptions,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Plan, CliError> {
+) -> Result<Plan, Error> {
     let seg = search::seg(&options.seg)?;
     let query_range = input::range(options.query_loc.as_deref(), "query")?;
     let (report, hitlist_size) = format::report(choice, options, warnings)?;
@@ -115,7 +115,7 @@ fn with_files(
     let old_finite_size = (host.variable)("OLD_FSC").is_some();
     let search = search::params(options, seg, hitlist_size, old_finite_size)?;
     if subjects == Subjects::Database(String::new()) {
-        return Err(CliError::database("Database name is required."));
+        return Err(Error::database("Database name is required."));
     }
     Ok(Plan {
         params: search.params,
@@ -142,34 +142,34 @@ fn with_files(
     })
 }
 
-fn refuse_unsupported(options: &BlastpOptions, host: &Host<'_>) -> Result<(), CliError> {
+fn refuse_unsupported(options: &BlastpOptions, host: &Host<'_>) -> Result<(), Error> {
     if let Some(name) = options.unsupported {
-        return Err(CliError::unsupported("blastp", format_args!("-{name}")));
+        return Err(Error::unsupported("blastp", format_args!("-{name}")));
     }
     match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
         Some(name) => {
-            Err(CliError::unsupported("blastp", format_args!("the environment variable {name}")))
+            Err(Error::unsupported("blastp", format_args!("the environment variable {name}")))
         }
         None => Ok(()),
     }
 }
 
 /// The best vector instructions there are, unless [`KERNEL`] tells otherwise: to measure and to test the others.
-fn kernel(host: &Host<'_>) -> Result<Kernel, CliError> {
+fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
     let Some(name) = (host.variable)(KERNEL) else { return Ok(Kernel::detect()) };
     Kernel::named(&name.to_string_lossy()).ok_or_else(|| {
         let name = name.to_string_lossy();
-        CliError::query_options(format_args!(
+        Error::query_options(format_args!(
             "environment variable {KERNEL}: this processor has no '{name}'; it may be avx512, avx2, or portable"
         ))
     })
 }
 
-fn batch_size(host: &Host<'_>) -> Result<usize, CliError> {
+fn batch_size(host: &Host<'_>) -> Result<usize, Error> {
     use std::os::unix::ffi::OsStrExt;
     let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(BATCH_SIZE) };
     match number::parse_int4(text.as_bytes())? {
-        0 => Err(CliError::engine("Empty CBlastQueryVector")),
+        0 => Err(Error::engine("Empty CBlastQueryVector")),
         // BLAST+ takes a negative number for a very large one.
         size => Ok(usize::try_from(size).unwrap_or(usize::MAX)),
     }

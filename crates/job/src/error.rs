@@ -30,14 +30,14 @@ pub const ADVICE: &str =
 
 /// A run that ends with a message on standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CliError {
+pub struct Error {
     /// Exit code of the process.
     pub exit_code: u8,
     /// The message, possibly of several lines, without the last line end. Empty for a silent end.
     pub message: String,
 }
 
-impl CliError {
+impl Error {
     /// Any message with any exit code.
     pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
         Self { exit_code, message: message.into() }
@@ -103,29 +103,29 @@ impl CliError {
     }
 }
 
-impl fmt::Display for CliError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for CliError {}
+impl std::error::Error for Error {}
 
 /// A report that cannot be written, in the words of BLAST+. A closed pipe is no news: that ends quietly.
-pub fn output_error(error: &std::io::Error) -> CliError {
+pub fn output_error(error: &std::io::Error) -> Error {
     match error.kind() {
-        std::io::ErrorKind::BrokenPipe => CliError::closed_output(),
-        _ => CliError::new(exit::OUTPUT, "BLAST failed to write output"),
+        std::io::ErrorKind::BrokenPipe => Error::closed_output(),
+        _ => Error::new(exit::OUTPUT, "BLAST failed to write output"),
     }
 }
 
 /// A database that cannot be used: BLAST+'s words where it has some, then file and place.
-impl From<DbError> for CliError {
+impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         let mut message = error.report();
         if let Some(detail) = error.detail() {
             message.push_str(&format!("\n({detail})"));
         }
-        CliError::new(error.exit_code(), message)
+        Error::new(error.exit_code(), message)
     }
 }

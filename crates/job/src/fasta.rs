@@ -7,7 +7,7 @@ use fleetblast_seq::fasta::{self, FastaError, Record};
 use fleetblast_seq::{id, input};
 
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::plan::Source;
 use crate::standard;
 
@@ -17,12 +17,11 @@ const LONG_NAME: usize = 35;
 const CUT_NAME: usize = 25;
 
 /// Opens a file or standard input.
-pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, CliError> {
+pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, Error> {
     if *source == Source::Stdin {
-        standard::input()
-            .map_err(|error| CliError::query(format_args!("standard input: {error}")))?;
+        standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
     }
-    input::open(path(source)).map_err(|error| CliError::new(exit::INPUT, error.to_string()))
+    input::open(path(source)).map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
 /// A reader of FASTA from `input`, which came from `source`.
@@ -44,15 +43,15 @@ pub fn path(source: &Source) -> &Path {
 
 /// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line. The audience hears of what was
 /// odd before.
-pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> CliError {
+pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
             audience.complain(&warning.to_string());
         }
     }
     match error.blast_message() {
-        Some(message) => CliError::query(format_args!("{message}\n({error})")),
-        None => CliError::query(error),
+        Some(message) => Error::query(format_args!("{message}\n({error})")),
+        None => Error::query(error),
     }
 }
 

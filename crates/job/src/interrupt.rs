@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::last_works::{LastWork, before_the_end};
 
 /// Signals by which users and batch systems end a program.
@@ -37,9 +37,9 @@ impl Watch {
     ///
     /// # Errors
     /// The system starts no thread for it.
-    pub fn start() -> Result<Watch, CliError> {
+    pub fn start() -> Result<Watch, Error> {
         Self::try_start()
-            .map_err(|error| CliError::starved(format_args!("cannot wait for signals: {error}")))
+            .map_err(|error| Error::starved(format_args!("cannot wait for signals: {error}")))
     }
 
     fn try_start() -> io::Result<Watch> {

@@ -5,7 +5,7 @@ use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult};
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::plan::{Format, Plan, Report};
 use crate::queries::QueryRecord;
 use crate::subjects::Target;
@@ -77,12 +77,12 @@ pub fn xml_messages(record: &QueryRecord) -> Vec<u8> {
 }
 
 /// A report that cannot be made.
-pub fn failure(error: &ReportError) -> CliError {
+pub fn failure(error: &ReportError) -> Error {
     match error {
         ReportError::Deflines { .. }
         | ReportError::NoDefline { .. }
-        | ReportError::Taxonomy { .. } => CliError::database(error),
-        _ => CliError::engine(error),
+        | ReportError::Taxonomy { .. } => Error::database(error),
+        _ => Error::engine(error),
     }
 }
 

@@ -6,7 +6,7 @@ use fleetblast_db::load::Method;
 
 use crate::alone;
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::last_works::before_the_end;
 use crate::output::leave_empty;
 use crate::plan::Plan;
@@ -17,7 +17,7 @@ use crate::ranks;
 /// # Errors
 /// Whatever ends the job early. Where no file was, an empty one is left then, unless a signal ended it. Of several processes all
 /// but one have an error without a message.
-pub fn run(plan: Plan, audience: Arc<dyn Audience>) -> Result<(), CliError> {
+pub fn run(plan: Plan, audience: Arc<dyn Audience>) -> Result<(), Error> {
     let out = (!plan.fleet.dry_run).then(|| plan.out.clone());
     let _last = out.clone().map(|out| before_the_end(move || leave_empty(&out)));
     search(plan, &audience).inspect_err(|error| {
@@ -28,7 +28,7 @@ pub fn run(plan: Plan, audience: Arc<dyn Audience>) -> Result<(), CliError> {
     })
 }
 
-fn search(plan: Plan, audience: &Arc<dyn Audience>) -> Result<(), CliError> {
+fn search(plan: Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     // What processes do together, one that is alone among them does too.
     let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
     let launched = fleetblast_mpi::launched();

@@ -14,7 +14,7 @@ use fleetblast_engine::subjects::{Masks, Subjects};
 use rayon::prelude::*;
 
 use crate::audience::Audience;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::halt::Halt;
 use crate::subjects::Target;
 
@@ -146,13 +146,13 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     /// Files that hold something else.
-    pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), CliError> {
+    pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
         let database = &self.target.searched;
         for oid in oids {
             let (loaded, held) = (self.supply.kept_residues_of(oid), database.residues_of(oid));
             if loaded.is_some_and(|loaded| !std::ptr::eq(loaded, held) && loaded != held) {
                 let file = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
-                return Err(CliError::database(format_args!(
+                return Err(Error::database(format_args!(
                     "{} does not hold the residues of sequence {} that were loaded; give all ranks the same database, \
                      and leave it as it is while it is searched",
                     file.display(),

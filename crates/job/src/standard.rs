@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{CliError, output_error};
+use crate::error::{Error, output_error};
 
 /// Whether standard input and output were closed. Written once, before `main`.
 static CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
@@ -51,7 +51,7 @@ pub fn output() -> io::Result<File> {
 ///
 /// # Errors
 /// In BLAST+'s words; a closed pipe ends the program quietly.
-pub fn print(text: &str) -> Result<(), CliError> {
+pub fn print(text: &str) -> Result<(), Error> {
     let printed = output().and_then(|mut output| output.write_all(text.as_bytes()));
     printed.map_err(|error| output_error(&error))
 }

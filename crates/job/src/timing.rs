@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::standard::print;
 
 /// What this process used so far.
@@ -162,9 +162,9 @@ impl Timing {
     ///
     /// # Errors
     /// Exit code 6 if the file cannot be written, or 141 for a closed standard output.
-    pub fn write(&self, path: &Path) -> Result<(), CliError> {
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
         let failed = |error: &dyn std::fmt::Display| {
-            CliError::output(format_args!("{error} (-timing {})", path.display()))
+            Error::output(format_args!("{error} (-timing {})", path.display()))
         };
         let text = serde_json::to_string_pretty(self).map_err(|error| failed(&error))? + "\n";
         if path == Path::new("-") {

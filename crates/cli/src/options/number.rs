@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fleetblast_job::error::{CliError, exit};
+use fleetblast_job::error::{Error, exit};
 
 /// What is wrong with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl fmt::Display for ConvertError {
 
 /// In a range or in the environment BLAST+ does not expect what is no number: it reports an exception nobody handled, with
 /// the place in its source.
-impl From<ConvertError> for CliError {
+impl From<ConvertError> for Error {
     fn from(error: ConvertError) -> Self {
         let (line, function) = match error.fault {
             Fault::OutOfRange => (640, "StringToInt"),

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
 use fleetblast_fleet::plan::Wishes;
-use fleetblast_job::error::CliError;
+use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
 use super::load;
 use crate::options::typed::{BlastpOptions, FleetOptions, Lists, lossy};
 
 /// What the options say; `old_finite_size` is what the environment says of that.
-pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliError> {
+pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, Error> {
     let options = &all.fleet;
     let default = Config::default();
     let size = |name: &str, text: &Option<OsString>| {
@@ -37,7 +37,7 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliErro
         result_memory: result_memory.unwrap_or(most),
         ..config
     };
-    config.validate().map_err(CliError::query_options)?;
+    config.validate().map_err(Error::query_options)?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
     let partitions = all.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let wishes = Wishes {

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_db::restrict::list::{self, ListError, SeqIdList};
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{DbError, SearchPath};
-use fleetblast_job::error::CliError;
+use fleetblast_job::error::Error;
 use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
 
 use crate::options::number;
@@ -24,7 +24,7 @@ pub fn mask(options: &BlastpOptions) -> Option<DatabaseMask> {
 }
 
 /// The list of the options, read. At most one is given.
-pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliError> {
+pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, Error> {
     let lists = &options.lists;
     if lists == &Default::default() {
         return Ok(None);
@@ -45,7 +45,7 @@ pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliEr
         let found = list::find_and_read(&lossy(&name), &search);
         let (_, contents) = found.map_err(|error| match error {
             DbError::MissingList { .. } => {
-                CliError::query_options(format_args!("File is not acessible: {}", lossy(&name)))
+                Error::query_options(format_args!("File is not acessible: {}", lossy(&name)))
             }
             error => error.into(),
         })?;
@@ -56,21 +56,21 @@ pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliEr
     Ok(Some(Restriction { ids, negative }))
 }
 
-fn taxids(text: &[u8], separator: u8) -> Result<Vec<i32>, CliError> {
+fn taxids(text: &[u8], separator: u8) -> Result<Vec<i32>, Error> {
     list::typed_taxids(text, separator)
-        .ok_or_else(|| CliError::query_options("Invalid taxidlist file "))
+        .ok_or_else(|| Error::query_options("Invalid taxidlist file "))
 }
 
 fn read<T>(
     name: &OsStr,
     search: &SearchPath,
     parse: impl Fn(&[u8]) -> Result<T, ListError>,
-) -> Result<T, CliError> {
+) -> Result<T, Error> {
     let name = lossy(name);
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not tell the name.
         DbError::MissingList { .. } => {
-            let mut error = CliError::from(DbError::MissingList { path: Default::default() });
+            let mut error = Error::from(DbError::MissingList { path: Default::default() });
             error.message = format!(
                 "{}\n(list {name} was not found; check the name)",
                 error.message.split_once("\n(").map_or("", |(text, _)| text)

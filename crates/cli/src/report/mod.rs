@@ -10,7 +10,7 @@ mod verdict;
 use std::fs;
 use std::path::PathBuf;
 
-use fleetblast_job::error::CliError;
+use fleetblast_job::error::Error;
 use fleetblast_job::standard::print;
 use fleetblast_job::trace::Timeline;
 
@@ -23,7 +23,7 @@ use crate::options::values::Values;
 ///
 /// # Errors
 /// A trace that cannot be read, a page that cannot be written.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Values::new(&REPORT, given);
     let trace = PathBuf::from(options.text("trace").unwrap_or_default());
     let out = match options.text("out") {
@@ -36,6 +36,6 @@ pub fn run(given: &Given) -> Result<(), CliError> {
         return print(&page);
     }
     fs::write(&out, page)
-        .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))?;
+        .map_err(|error| Error::output(format_args!("{}: {error}", out.display())))?;
     print(&format!("{}: open it in a browser\n", out.display()))
 }

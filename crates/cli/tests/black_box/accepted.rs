@@ -10,7 +10,7 @@ use fleetblast_cli::options::typed::BlastpOptions;
 use fleetblast_cli::options::usage::Name;
 use fleetblast_cli::plan::{self, Host};
 use fleetblast_engine::params::{CompositionMode, HspFilter};
-use fleetblast_job::error::CliError;
+use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Format, Plan, Split, Subjects};
 
 /// Lines to add to `-query q.fa -subject s.fa`.
@@ -68,13 +68,13 @@ fn plan_on(
     arguments: &[OsString],
     cores: usize,
     variables: &BTreeMap<&str, &str>,
-) -> (Vec<String>, Result<Plan, CliError>) {
+) -> (Vec<String>, Result<Plan, Error>) {
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let host = Host { cores, variable: &variable };
     let mut warnings = Vec::new();
     let plan = match parse::parse(&BLASTP, Name::Blast, arguments) {
         Ok(Request::Run(given)) => plan::blastp(&BlastpOptions::new(&given), &host, &mut warnings),
-        Ok(Request::Print(text)) => Err(CliError::new(0, text)),
+        Ok(Request::Print(text)) => Err(Error::new(0, text)),
         Err(error) => Err(error),
     };
     (warnings, plan)

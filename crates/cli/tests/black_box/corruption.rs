@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::sandbox::{SEQUENCES, Sandbox};
 use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 use fleetblast_cli::blastp;
-use fleetblast_cli::error::CliError;
+use fleetblast_cli::error::Error;
 use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::typed::BlastpOptions;
@@ -82,7 +82,7 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
     done
 }
 
-fn search(sandbox: &Sandbox, options: &[&str]) -> Result<(), CliError> {
+fn search(sandbox: &Sandbox, options: &[&str]) -> Result<(), Error> {
     let files = [("-query", "q.fa"), ("-db", "bad"), ("-out", "report")];
     let named = files.map(|(option, file)| [option.into(), sandbox.path(file).into_os_string()]);
     let mut arguments: Vec<OsString> = named.into_iter().flatten().collect();

@@ -15,7 +15,7 @@ use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use self::reporter::Reporter;
 use self::search::TwoPhases;
 use crate::audience::Audience;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
@@ -29,11 +29,11 @@ use crate::trace::{Kind, Lane};
 ///
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
-pub fn run(plan: &Plan, audience: &dyn Audience) -> Result<(), CliError> {
+pub fn run(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     pool(plan.threads)?.install(|| search(plan, audience))
 }
 
-fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), CliError> {
+fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     let start = Instant::now();
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
     let recorder = traced::recorder(plan)?;
@@ -97,7 +97,7 @@ fn run_block(
     output: &mut Output,
     timing: &mut Timing,
     audience: &dyn Audience,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     audience.open(0, block.prepared.len() as u64);
     let hits = search.run(&block.prepared, &block.batches)?;
     let writing = Instant::now();

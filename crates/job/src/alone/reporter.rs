@@ -8,7 +8,7 @@ use fleetblast_report::report;
 use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage, warning};
-use crate::error::CliError;
+use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::{self, Block, QueryRecord};
@@ -41,7 +41,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes what comes before all queries.
-    pub fn start(&self, output: &mut Output) -> Result<(), CliError> {
+    pub fn start(&self, output: &mut Output) -> Result<(), Error> {
         let mut bytes = Vec::new();
         report::prologue(&self.search, &mut bytes);
         output.write(&bytes)
@@ -54,7 +54,7 @@ impl<'a> Reporter<'a> {
         hits: &[Vec<SubjectHit>],
         output: &mut Output,
         audience: &dyn Audience,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         let messages: Vec<Vec<u8>> = block.records.iter().map(reporting::xml_messages).collect();
         let results: Vec<QueryResult> = block
             .records
@@ -123,7 +123,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes what comes after the last query.
-    pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), CliError> {
+    pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), Error> {
         if self.misses_taxonomy && warns_at_end(&self.search) {
             audience.say(&warning(NO_TAXONOMY.as_bytes()));
         }

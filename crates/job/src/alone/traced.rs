@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::plan::{Plan, Subjects};
 use crate::queries::Block;
 use crate::subjects::Target;
@@ -17,7 +17,7 @@ const RANK: u32 = 0;
 ///
 /// # Errors
 /// A file that cannot be made.
-pub fn recorder(plan: &Plan) -> Result<Recorder, CliError> {
+pub fn recorder(plan: &Plan) -> Result<Recorder, Error> {
     let Some(path) = &plan.fleet.trace else { return Ok(Recorder::default()) };
     Recorder::new(RANK, Some(path)).map_err(|error| trace::failure(path, &error))
 }
@@ -44,7 +44,7 @@ pub fn write(
     target: &Target,
     timing: &Timing,
     start: Instant,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let Some(path) = &plan.fleet.trace else { return Ok(()) };
     let finished = recorder.finish();
     let described = describe(plan, target, timing, start);

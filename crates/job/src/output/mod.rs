@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf, absolute};
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::interrupt::Watch;
 use crate::plan::Destination;
 use crate::standard;
@@ -56,7 +56,7 @@ impl Write for Counted {
 impl Output {
     /// Opens the output: a regular file under a name of its own beside the wanted one; pipes and devices directly, and
     /// so a file in a directory where none can be made.
-    pub fn open(target: &Destination) -> Result<Output, CliError> {
+    pub fn open(target: &Destination) -> Result<Output, Error> {
         let name = match target {
             Destination::Stdout => Path::new("standard output"),
             Destination::File(path) => path,
@@ -74,7 +74,7 @@ impl Output {
     }
 
     /// Appends to the report.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.writer.write_all(bytes).map_err(|error| self.failure(&error))
     }
 
@@ -103,7 +103,7 @@ impl Output {
 
     /// Ends the report: everything is written, and a regular file gets its name. One that has several keeps them, and gets
     /// the contents.
-    pub fn commit(mut self) -> Result<(), CliError> {
+    pub fn commit(mut self) -> Result<(), Error> {
         self.writer.flush().map_err(|error| self.failure(&error))?;
         if let Some(wanted) = &self.wanted {
             let mut unfinished = self.watch.unfinished();
@@ -116,7 +116,7 @@ impl Output {
         Ok(())
     }
 
-    fn failure(&self, error: &io::Error) -> CliError {
+    fn failure(&self, error: &io::Error) -> Error {
         failure(&self.name, Some(self.writer.get_ref().bytes), error)
     }
 }
@@ -198,14 +198,14 @@ pub fn replaced(path: &Path) -> Option<PathBuf> {
 }
 
 /// A failure to write; a closed pipe is no news, that ends quietly.
-fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> CliError {
+fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
     let advice = match error.kind() {
-        ErrorKind::BrokenPipe => return CliError::closed_output(),
+        ErrorKind::BrokenPipe => return Error::closed_output(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "; make room or name another place with -out"
         }
         _ => "",
     };
     let place = written.map_or_else(String::new, |bytes| format!(" after {bytes} bytes"));
-    CliError::output(format_args!("{}{place}: {error}{advice}", name.display()))
+    Error::output(format_args!("{}{place}: {error}{advice}", name.display()))
 }

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rustix::fs::SeekFrom;
 
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::plan::{Plan, Source};
 
@@ -107,7 +107,7 @@ pub struct Records {
     /// How many of them, one after the other, BLAST+ would search together.
     pub batches: Vec<usize>,
     /// What stopped the reading after this block.
-    pub failure: Option<CliError>,
+    pub failure: Option<Error>,
 }
 
 /// Queries that are searched together.
@@ -119,7 +119,7 @@ pub struct Block {
     /// How many queries, one after the other, BLAST+ would search together.
     pub batches: Vec<usize>,
     /// What stopped the reading after this block.
-    pub failure: Option<CliError>,
+    pub failure: Option<Error>,
 }
 
 impl Records {
@@ -149,13 +149,13 @@ impl<'a> Queries<'a> {
         plan: &'a Plan,
         block_residues: u64,
         nothing_included: bool,
-    ) -> Result<Option<Queries<'a>>, CliError> {
+    ) -> Result<Option<Queries<'a>>, Error> {
         if matches!(&plan.query, Source::File(path) if path.is_dir()) {
             return Ok(None);
         }
         let mut input = open_input(&plan.query)?;
         let start = leading_blanks(&mut input)
-            .map_err(|error| CliError::new(exit::INPUT, error.to_string()))?;
+            .map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
         let blank = start.iter().all(u8::is_ascii_whitespace);
         if blank && is_seekable(&plan.query) {
             return Ok(None);
@@ -172,7 +172,7 @@ impl<'a> Queries<'a> {
         &mut self,
         engine: &Search,
         audience: &dyn Audience,
-    ) -> Result<Option<Block>, CliError> {
+    ) -> Result<Option<Block>, Error> {
         let Some(mut read) = self.read(audience)? else { return Ok(None) };
         let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
@@ -187,7 +187,7 @@ impl<'a> Queries<'a> {
         &mut self,
         engine: &Search,
         audience: &dyn Audience,
-    ) -> Result<Option<Records>, CliError> {
+    ) -> Result<Option<Records>, Error> {
         let Some(mut read) = self.read(audience)? else { return Ok(None) };
         let searchable = |record: &QueryRecord| {
             engine.has_statistics(&input(&record.record, record.range.as_ref()))
@@ -197,7 +197,7 @@ impl<'a> Queries<'a> {
         Ok(Some(read))
     }
 
-    fn read(&mut self, audience: &dyn Audience) -> Result<Option<Records>, CliError> {
+    fn read(&mut self, audience: &dyn Audience) -> Result<Option<Records>, Error> {
         let mut block = Records::default();
         let mut weight = Weight::default();
         while !self.done && !self.cut.is_full(weight) {
@@ -222,7 +222,7 @@ impl<'a> Queries<'a> {
     }
 
     /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
-    fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, CliError> {
+    fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
         let mut records = Vec::new();
         let mut residues = 0;
         let first_batch = self.count == 0;
@@ -248,11 +248,11 @@ impl<'a> Queries<'a> {
             records.push(QueryRecord { record, number, unnamed, range, messages });
         }
         if records.is_empty() && (first_batch || self.count > first) {
-            return Err(CliError::engine("Empty CBlastQueryVector"));
+            return Err(Error::engine("Empty CBlastQueryVector"));
         }
         if !records.is_empty() && records.iter().all(|record| record.length() == 0) {
             let warnings = format!("Warning: {EMPTY} ").repeat(records.len());
-            return Err(CliError::engine(warnings));
+            return Err(Error::engine(warnings));
         }
         Ok(records)
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Common;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::plan::{Plan, Subjects};
 use crate::timing::{Fleet, Loading, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, Recorder, Sums};
@@ -25,7 +25,7 @@ impl Figures {
     ///
     /// # Errors
     /// Its part of the trace could not be written.
-    pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, CliError> {
+    pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, Error> {
         let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
         let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -42,7 +42,7 @@ impl Figures {
 ///
 /// # Errors
 /// A part of the trace that cannot be made.
-pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, CliError> {
+pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
     let trace = plan.fleet.trace.as_deref();
     if trace.is_none() && plan.timing.is_none() {
         return Ok(Recorder::default());
@@ -59,7 +59,7 @@ pub fn render(
     figures: &[Figures],
     start: Instant,
     one_process: bool,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let plan = common.job.plan;
     if let Some(path) = &plan.timing {
         timing(common, figures, start, one_process).write(path)?;
@@ -71,7 +71,7 @@ pub fn render(
     Ok(())
 }
 
-fn failure(plan: &Plan, error: &std::io::Error) -> CliError {
+fn failure(plan: &Plan, error: &std::io::Error) -> Error {
     trace::failure(plan.fleet.trace.as_deref().unwrap_or_else(|| "".as_ref()), error)
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_spool::{Checkpoint, Error, Fault, FileId, Index, Kind, Run, Scan, Start};
+use fleetblast_spool::{self as spool, Checkpoint, Fault, FileId, Index, Kind, Run, Scan, Start};
 
 use super::contents::Contents;
 use super::identity;
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::plan::{self, Plan};
 use crate::subjects::Target;
 
@@ -36,18 +36,18 @@ pub fn open(
     contents: &Contents,
     block_residues: u64,
     audience: &dyn Audience,
-) -> Result<Option<Checkpoint>, CliError> {
+) -> Result<Option<Checkpoint>, Error> {
     let Some(wanted) = &plan.fleet.checkpoint else { return Ok(None) };
     let identity = identity::of_job(plan, target, contents, block_residues)?;
     let start = if wanted.resume { Start::NewOrResume } else { Start::New };
     // Other ranks may have another current directory.
     let directory = std::path::absolute(&wanted.directory).map_err(|error| {
-        CliError::inaccessible("checkpoint", &format!("{} ({error})", wanted.directory.display()))
+        Error::inaccessible("checkpoint", &format!("{} ({error})", wanted.directory.display()))
     })?;
     let opened = Checkpoint::open(&directory, &identity, start);
     let opened = match opened {
         // A job that a batch system starts again on another machine comes too early to know that it is alone.
-        Err(Error::Locked { retry_after: Some(time), .. }) if wanted.resume => {
+        Err(spool::Error::Locked { retry_after: Some(time), .. }) if wanted.resume => {
             audience.complain(&format!(
                 "waiting {} s to see whether an earlier run in {} is dead",
                 time.as_secs() + 1,
@@ -72,7 +72,7 @@ pub fn kept_block_residues(wanted: &plan::Checkpoint) -> Option<u64> {
 ///
 /// # Errors
 /// Directories that cannot be read.
-pub fn files(run: &Run) -> Result<Vec<FileId>, CliError> {
+pub fn files(run: &Run) -> Result<Vec<FileId>, Error> {
     run.files().map_err(|error| failure(&error))
 }
 
@@ -80,7 +80,7 @@ pub fn files(run: &Run) -> Result<Vec<FileId>, CliError> {
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, CliError> {
+pub fn scan(run: &Run, files: Vec<FileId>, part: usize, of: usize) -> Result<Vec<Scan>, Error> {
     let own = files.into_iter().skip(part).step_by(of.max(1));
     own.map(|file| run.scan(file)).collect::<Result<_, _>>().map_err(|error| failure(&error))
 }
@@ -90,7 +90,7 @@ impl Kept {
     ///
     /// # Errors
     /// Records that contradict each other.
-    pub fn new(run: Run, scans: &[Scan]) -> Result<Kept, CliError> {
+    pub fn new(run: Run, scans: &[Scan]) -> Result<Kept, Error> {
         let mut earlier = Index::default();
         for place in scans.iter().flat_map(|scan| &scan.records) {
             earlier.add(&run, *place).map_err(|error| failure(&error))?;
@@ -107,7 +107,7 @@ impl Kept {
         plan: &Plan,
         scans: &[Scan],
         audience: &dyn Audience,
-    ) -> Result<Kept, CliError> {
+    ) -> Result<Kept, Error> {
         let kept = Kept::new(run, scans)?;
         if let Some(wanted) = &plan.fleet.checkpoint {
             kept.tell(wanted, scans, audience);
@@ -150,11 +150,11 @@ impl Kept {
 }
 
 /// A checkpoint that cannot be used.
-pub fn failure(error: &Error) -> CliError {
+pub fn failure(error: &spool::Error) -> Error {
     match error {
-        Error::Io { .. } | Error::Unreliable { .. } | Error::Damaged { .. } => {
-            CliError::output(format_args!("checkpoint: {error}"))
-        }
-        _ => CliError::new(exit::INPUT, format!("BLAST query/options error: -checkpoint: {error}")),
+        spool::Error::Io { .. }
+        | spool::Error::Unreliable { .. }
+        | spool::Error::Damaged { .. } => Error::output(format_args!("checkpoint: {error}")),
+        _ => Error::new(exit::INPUT, format!("BLAST query/options error: -checkpoint: {error}")),
     }
 }

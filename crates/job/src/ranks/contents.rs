@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Cut;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::plan::Plan;
 use crate::subjects::Target;
 use crate::threads::pool;
@@ -73,7 +73,7 @@ impl Contents {
     ///
     /// # Errors
     /// Files that cannot be read; threads that cannot be started.
-    pub fn for_checkpoint(plan: &Plan, target: &Target, cut: &Cut) -> Result<Self, CliError> {
+    pub fn for_checkpoint(plan: &Plan, target: &Target, cut: &Cut) -> Result<Self, Error> {
         if plan.fleet.checkpoint.is_none() || !target.is_on_disk() {
             return Ok(Self::default());
         }
@@ -97,7 +97,7 @@ pub fn read(
     target: &Target,
     cut: &Cut,
     wanted: impl IntoIterator<Item = (PartitionId, Side)>,
-) -> Result<Sums, CliError> {
+) -> Result<Sums, Error> {
     let database = &target.searched;
     let stretches = usize::try_from(database.residues() / STRETCH).unwrap_or(usize::MAX) + 1;
     let parts = stretches.div_ceil(cut.partitions.len().max(1)).max(plan.threads);
@@ -114,7 +114,7 @@ pub fn read(
         let sums = stretches.into_par_iter().map(|(partition, side, oids)| {
             Ok((partition, side, fingerprinter.of(oids, side.file())?))
         });
-        sums.collect::<Result<Vec<_>, CliError>>()
+        sums.collect::<Result<Vec<_>, Error>>()
     };
     let mut sums = Sums::new();
     for (partition, side, volumes) in pool(plan.threads)?.install(read)? {

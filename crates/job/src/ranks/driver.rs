@@ -34,7 +34,7 @@ use super::works::master::MasterWorks;
 use super::works::supermaster::SupermasterWorks;
 use super::works::worker::{Shared, WorkerWorks};
 use crate::audience::Audience;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::trace::{
     MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
 };
@@ -108,8 +108,8 @@ pub fn run<T: Transport>(
     hosted: Hosted,
     vigil: Vigil,
     transport: &mut T,
-    failed: impl FnOnce(Result<End, CliError>),
-) -> Result<End, CliError> {
+    failed: impl FnOnce(Result<End, Error>),
+) -> Result<End, Error> {
     let done = transport.works();
     thread::scope(|scope| {
         let Hosted { supermaster, earlier, master, worker, recorder, audience } = hosted;
@@ -170,7 +170,7 @@ pub fn run<T: Transport>(
 }
 
 impl<T: Transport> Driver<'_, T> {
-    fn run(&mut self, mut clock: Clock) -> Result<End, CliError> {
+    fn run(&mut self, mut clock: Clock) -> Result<End, Error> {
         self.all(|| Event::Start, || Event::Start, || Event::Start)?;
         loop {
             self.settle()?;
@@ -194,7 +194,7 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Deals with what happens among the roles of this rank.
-    fn settle(&mut self) -> Result<(), CliError> {
+    fn settle(&mut self) -> Result<(), Error> {
         while let Some((envelope, receipt)) = self.local.pop_front() {
             self.deliver(envelope)?;
             receipt.map_or(Ok(()), |receipt| self.sent(receipt))?;
@@ -202,7 +202,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    fn sent(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), CliError> {
+    fn sent(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), Error> {
         match role {
             Address::Supermaster => self.supermaster(Event::Sent { ticket }),
             Address::Master(_) => self.master(Event::Sent { ticket }),
@@ -229,7 +229,7 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Tells who watches, here or at the supermaster's, how far the groups are.
-    fn show(&mut self) -> Result<(), CliError> {
+    fn show(&mut self) -> Result<(), Error> {
         if let Some(watch) = &self.watch {
             watch.show();
             return Ok(());
@@ -252,7 +252,7 @@ impl<T: Transport> Driver<'_, T> {
         supermaster: impl Fn() -> SupermasterEvent,
         master: impl Fn() -> MasterEvent,
         worker: impl Fn() -> WorkerEvent,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         if self.supermaster.is_some() {
             self.supermaster(supermaster())?;
         }
@@ -265,7 +265,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    fn happen(&mut self, happening: Happening) -> Result<(), CliError> {
+    fn happen(&mut self, happening: Happening) -> Result<(), Error> {
         match happening {
             // The payload is with a role of this rank now: what is returned goes back.
             Happening::Message(envelope, _returned) => self.deliver(envelope),
@@ -288,7 +288,7 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// Has the supermaster end the job soon.
-    fn drain(&mut self) -> Result<(), CliError> {
+    fn drain(&mut self) -> Result<(), Error> {
         if self.supermaster.is_some() {
             return self.supermaster(Event::Drain);
         }
@@ -302,14 +302,14 @@ impl<T: Transport> Driver<'_, T> {
     }
 
     /// The event of a work's end.
-    fn done<M, O>(ticket: Ticket, outcome: Result<O, CliError>) -> Event<M, O> {
+    fn done<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
         match outcome {
             Ok(outcome) => Event::Done { ticket, outcome },
             Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },
         }
     }
 
-    fn deliver(&mut self, envelope: Envelope) -> Result<(), CliError> {
+    fn deliver(&mut self, envelope: Envelope) -> Result<(), Error> {
         let Envelope { from, message } = envelope;
         match message {
             Outgoing::Supermaster(message) => {
@@ -333,7 +333,7 @@ impl<T: Transport> Driver<'_, T> {
         }
     }
 
-    fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), CliError> {
+    fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some(slot) = self.supermaster.as_mut().filter(|slot| !slot.exited) else {
             return Ok(());
@@ -349,7 +349,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    fn master(&mut self, event: MasterEvent) -> Result<(), CliError> {
+    fn master(&mut self, event: MasterEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some((id, slot)) = self.master.as_mut().filter(|(_, slot)| !slot.exited) else {
             return Ok(());
@@ -370,7 +370,7 @@ impl<T: Transport> Driver<'_, T> {
         Ok(())
     }
 
-    fn worker(&mut self, event: WorkerEvent) -> Result<(), CliError> {
+    fn worker(&mut self, event: WorkerEvent) -> Result<(), Error> {
         let (now, mut actions) = (self.now(), Vec::new());
         let Some((id, slot)) = self.worker.as_mut().filter(|(_, slot)| !slot.exited) else {
             return Ok(());
@@ -406,7 +406,7 @@ impl<T: Transport> Driver<'_, T> {
         &mut self,
         from: Address,
         action: Action<Bytes, W>,
-    ) -> Result<Option<Action<Bytes, W>>, CliError> {
+    ) -> Result<Option<Action<Bytes, W>>, Error> {
         match action {
             Action::Send { message, receipt } => {
                 if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(watch)) =

@@ -11,7 +11,7 @@ use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, Vol
 
 use super::contents::{Contents, Side};
 use crate::digest::Digest;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::plan::{Plan, Source, Subjects};
 use crate::subjects::Target;
 
@@ -33,7 +33,7 @@ pub fn of_job(
     target: &Target,
     contents: &Contents,
     block_residues: u64,
-) -> Result<Identity, CliError> {
+) -> Result<Identity, Error> {
     if let Subjects::Fasta { source, .. } = &plan.subjects {
         again(source, "-subject")?;
     }
@@ -59,7 +59,7 @@ pub fn block_residues(identity: &Identity) -> Option<u64> {
 ///
 /// # Errors
 /// Files that cannot be read.
-pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, CliError> {
+pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
     let named = |path: &PathBuf| {
         let name = path.file_name().map(lossy).unwrap_or_default();
         Ok((name, format!("names of taxa, {}", digest(path)?)))
@@ -71,7 +71,7 @@ pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, CliError> {
 ///
 /// # Errors
 /// A program that cannot be read.
-pub fn of_plan(plan: &Plan) -> Result<Identity, CliError> {
+pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
     let mut options = plan.fleet.decisive.clone();
     if let (Some(name), Some(restriction)) = (plan.fleet.list, &plan.restriction) {
         let mut list = Digest::default();
@@ -97,7 +97,7 @@ pub fn database(
     plan: &Plan,
     target: &Target,
     contents: &Contents,
-) -> Result<DatabaseIdentity, CliError> {
+) -> Result<DatabaseIdentity, Error> {
     let searched = &target.searched;
     let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeOutline)| {
         let name = outline.path.file_name().map(lossy).unwrap_or_default();
@@ -127,18 +127,18 @@ fn lossy(name: &OsStr) -> String {
 }
 
 /// The digest of an input that can be read again when the job is resumed.
-fn again(source: &Source, option: &str) -> Result<QueryDigest, CliError> {
+fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
     match source {
         Source::File(path) if path.is_file() => digest(path),
-        _ => Err(CliError::query_options(format_args!(
+        _ => Err(Error::query_options(format_args!(
             "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
         ))),
     }
 }
 
-fn digest(path: &Path) -> Result<QueryDigest, CliError> {
+fn digest(path: &Path) -> Result<QueryDigest, Error> {
     let failed = |error: std::io::Error| {
-        CliError::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
+        Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
     };
     let mut file = File::open(path).map_err(failed)?;
     let (mut hasher, mut buffer) = (QueryHasher::default(), vec![0; READ]);

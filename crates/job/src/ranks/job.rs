@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::wire;
 use crate::audience::Audience;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::halt::Halt;
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
@@ -82,7 +82,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// Bytes of another build of the program.
-    pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, CliError> {
+    pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
         let wire::Queries { queries, batches, .. } = wire::Queries::unpack(bytes)?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let find = |record: &QueryRecord| record.prepare(&self.engine).findings();
@@ -95,7 +95,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// Bytes that no rank sent.
-    pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, CliError> {
+    pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
         let wire::Queries { queries, findings, batches } = wire::Queries::unpack(bytes)?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();

@@ -11,7 +11,7 @@ use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{BLOCK_RESIDUES, Plan as Layout, Request, Size, Wishes};
 
 use super::checkpoint;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::plan::Plan;
 use crate::queries::count::count;
 use crate::standard;
@@ -67,7 +67,7 @@ pub fn memory_per_rank(ranks_on_host: u32) -> Option<u64> {
 ///
 /// # Errors
 /// A database that does not fit, wishes that cannot be had; an index out of order.
-pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, CliError> {
+pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Error> {
     let (config, queries) = (&plan.fleet.config, count(plan));
     let broadcast = ranks.broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
@@ -92,7 +92,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Cli
         request.memory = wanted.saturating_add(request.other_memory(config));
         request.ranks_per_host = 1;
     }
-    request.plan(config).map_err(|error| CliError::new(exit::INPUT, format!("Error: {error}")))
+    request.plan(config).map_err(|error| Error::new(exit::INPUT, format!("Error: {error}")))
 }
 
 fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
@@ -108,7 +108,7 @@ fn size(database: &Database) -> Result<Size, fleetblast_db::DbError> {
 /// # Errors
 /// A database that cannot be loaded as wished; an index out of order.
 #[cfg(feature = "mpi")]
-pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, CliError> {
+pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, Error> {
     let why = match plan.load.method {
         Some(_) => "as asked for",
         None => "several hosts and a network file system: each byte is read once",
@@ -117,14 +117,14 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
         true => Choice::broadcast(&target.searched, why),
         false => load::choose(&target.searched, Purpose::Search, plan.load),
     };
-    choice.map_err(CliError::from)
+    choice.map_err(Error::from)
 }
 
 /// Prints a layout.
 ///
 /// # Errors
 /// Standard output that takes nothing.
-pub fn print(layout: &Layout) -> Result<(), CliError> {
+pub fn print(layout: &Layout) -> Result<(), Error> {
     standard::print(&format!("{layout}\n"))
 }
 

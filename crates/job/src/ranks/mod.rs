@@ -50,7 +50,7 @@ use self::works::store::Store;
 use self::works::supermaster::SupermasterWorks;
 use self::works::worker::{Shared, WorkerWorks};
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::output::{Output, Unpublished};
 use crate::plan::Plan;
 use crate::queries::Queries;
@@ -63,7 +63,7 @@ use crate::trace::{Kind, Lane, Recorder};
 ///
 /// # Errors
 /// Whatever ends the job early.
-pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Result<(), CliError> {
+pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let start = Instant::now();
     let all = Ranks::of_one_process(&plan, ranks);
     let plan = &plan.sharing_cores((all.all / all.hosts) as usize);
@@ -91,7 +91,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let common = Common::new(plan, &target, audience, cut, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job);
     let mut first = Some((works, vigil));
-    let results: Vec<Result<(End, Figures), CliError>> = thread::scope(|scope| {
+    let results: Vec<Result<(End, Figures), Error>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
         for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
             let rank = Rank(rank);
@@ -140,7 +140,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
 }
 
 /// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
-fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), CliError> {
+fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
     whole.try_iter().try_for_each(|whole| whole.publish(checkpoint))
 }
 
@@ -162,8 +162,8 @@ pub fn on_processes(
     _: Plan,
     launch: fleetblast_mpi::Launch,
     _: &Arc<dyn Audience>,
-) -> Result<(), CliError> {
-    launch.refuse_without_mpi().map_err(|error| CliError::new(exit::INPUT, error.to_string()))
+) -> Result<(), Error> {
+    launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
 /// Both ends of a job: the queries and the report.
@@ -180,7 +180,7 @@ impl<'a> Ends<'a> {
         contents: &Contents,
         layout: &Layout,
         audience: &dyn Audience,
-    ) -> Result<Option<(Self, Option<Checkpoint>)>, CliError> {
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         audience.begin();
         let block_residues = layout.block_residues;
         let queries = Queries::open(plan, block_residues, target.nothing_included)?;
@@ -262,11 +262,11 @@ impl<'a> Common<'a> {
     }
 
     /// What a rank's end means for its process.
-    fn verdict(&self, end: Result<End, CliError>) -> Result<(), CliError> {
+    fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
         match end? {
             End::Exited(Exit::Completed) => Ok(()),
             // Told already, lest a long search delay it.
-            End::Exited(Exit::Drained) => Err(CliError::new(exit::DRAINED, "")),
+            End::Exited(Exit::Drained) => Err(Error::new(exit::DRAINED, "")),
             End::Failed(Failure { rank, code, cause }) => {
                 // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
                 let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
@@ -282,7 +282,7 @@ impl<'a> Common<'a> {
                         );
                     }
                 }
-                Err(CliError::new(code, message))
+                Err(Error::new(code, message))
             }
         }
     }
@@ -308,7 +308,7 @@ impl<'a> Common<'a> {
         vigil: Vigil<'a>,
         recorder: &Recorder,
         transport: &mut impl Transport,
-    ) -> Result<(End, Figures), CliError> {
+    ) -> Result<(End, Figures), Error> {
         let hosted = self.hosted(rank, supermaster, recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
@@ -333,7 +333,7 @@ impl<'a> Common<'a> {
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
         recorder: &Recorder,
-    ) -> Result<Hosted<'a>, CliError> {
+    ) -> Result<Hosted<'a>, Error> {
         let _span = recorder.begin(Lane::Search, Kind::Load);
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.worker_on(rank).map(|worker| self.worker(rank, worker));
@@ -357,7 +357,7 @@ impl<'a> Common<'a> {
         &'a self,
         rank: Rank,
         id: WorkerId,
-    ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), CliError> {
+    ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), Error> {
         let (plan, target) = (self.job.plan, self.job.target);
         let partitions = self.topology.held(id);
         // One partition is searched at a time, but each has buffers of its own.

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use fleetblast_spool::{Checkpoint, Run};
 
 use super::checkpoint;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
 use crate::plan::Destination;
@@ -22,7 +22,7 @@ pub struct Whole {
     path: PathBuf,
     ending: Ending,
     /// What keeps the report from being whole: queries after those that it reports cannot be read.
-    pub failure: Option<CliError>,
+    pub failure: Option<Error>,
 }
 
 /// How the report gets where it belongs. Standard output, pipes and devices have no places to write at: their report is
@@ -68,12 +68,12 @@ impl Whole {
     ///
     /// # Errors
     /// If it needs a file of its own and none can be made in the current directory.
-    pub fn new(mut output: Output) -> Result<Self, CliError> {
+    pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
             return Ok(Whole { path, ending: Ending::Named(output), failure: None });
         }
         let path = output.detour().map_err(|error| {
-            CliError::output(format_args!(
+            Error::output(format_args!(
                 "a file in the current directory, needed where ranks do not write to a regular file: {error}; \
                  name one with -out"
             ))
@@ -85,7 +85,7 @@ impl Whole {
     ///
     /// # Errors
     /// A file that cannot be made.
-    pub fn kept(target: &Destination, run: &Run) -> Result<Self, CliError> {
+    pub fn kept(target: &Destination, run: &Run) -> Result<Self, Error> {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
@@ -125,7 +125,7 @@ impl Whole {
     /// # Errors
     /// A file that cannot be written; a checkpoint that another run has taken over meanwhile, whose report it is now; what kept the
     /// report from being whole.
-    pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), CliError> {
+    pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
         }
@@ -156,7 +156,7 @@ impl Whole {
     }
 }
 
-fn copy(path: &Path, mut output: Output) -> Result<(), CliError> {
+fn copy(path: &Path, mut output: Output) -> Result<(), Error> {
     let failed = |error: io::Error| failure(path, None, &error);
     let mut file = File::open(path).map_err(failed)?;
     let mut buffer = vec![0; COPIED];
@@ -180,7 +180,7 @@ impl SharedOutput {
     ///
     /// # Errors
     /// Names file and place.
-    pub fn write(&self, stretches: &[Stretch]) -> Result<(), CliError> {
+    pub fn write(&self, stretches: &[Stretch]) -> Result<(), Error> {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
@@ -200,13 +200,13 @@ impl SharedOutput {
     ///
     /// # Errors
     /// Names the file.
-    pub fn sync(&self) -> Result<(), CliError> {
+    pub fn sync(&self) -> Result<(), Error> {
         let synced = self.file.get().map_or(Ok(()), File::sync_all);
         synced.map_err(|error| failure(&self.path, None, &error))
     }
 }
 
-fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> CliError {
+fn failure(path: &Path, offset: Option<u64>, error: &io::Error) -> Error {
     let place = offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
-    CliError::output(format_args!("{}{place}: {error}", path.display()))
+    Error::output(format_args!("{}{place}: {error}", path.display()))
 }

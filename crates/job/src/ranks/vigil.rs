@@ -15,7 +15,7 @@ use signal_hook::low_level::emulate_default_handler;
 use super::checkpoint::failure;
 use super::transport::Happening;
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::interrupt;
 use crate::output::Unpublished;
 
@@ -56,9 +56,9 @@ impl Drop for Watching {
 ///
 /// # Errors
 /// The system refuses.
-pub fn signals() -> Result<Signals, CliError> {
+pub fn signals() -> Result<Signals, Error> {
     Signals::new(interrupt::ending().chain([SIGUSR1, SIGXFSZ]))
-        .map_err(|error| CliError::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
+        .map_err(|error| Error::new(exit::UNKNOWN, format!("Cannot wait for signals: {error}")))
 }
 
 /// Starts to watch; what happens is told to `done`.
@@ -99,7 +99,7 @@ pub fn watch<'s, 'a: 's>(
 
 /// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a
 /// file system, say. Nothing is done for who has nothing to tell, since another rank of this process has.
-pub fn end_late(error: CliError, report: Unpublished, audience: Arc<dyn Audience>) {
+pub fn end_late(error: Error, report: Unpublished, audience: Arc<dyn Audience>) {
     if error.message.is_empty() {
         return;
     }

@@ -12,7 +12,7 @@ use fleetblast_seq::id::SeqId;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::queries::QueryRecord;
 
 /// How hard queries are compressed: they are read once and sent to many.
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Bytes {
 ///
 /// # Errors
 /// None for the types of this module; they have no parts that cannot be written.
-pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, CliError> {
+pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, Error> {
     postcard::to_allocvec(value).map(Bytes::from).map_err(|error| broken(&error))
 }
 
@@ -77,16 +77,16 @@ pub fn pack<T: Serialize>(value: &T) -> Result<Bytes, CliError> {
 ///
 /// # Errors
 /// Bytes that no rank sent; that all run the same build is known before.
-pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, CliError> {
+pub fn unpack<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Error> {
     postcard::from_bytes(bytes.get()).map_err(|error| broken(&error))
 }
 
-fn broken(error: &dyn fmt::Display) -> CliError {
+fn broken(error: &dyn fmt::Display) -> Error {
     // The word of the library that decompresses, which takes its memory elsewhere.
     if error.to_string().starts_with("Allocation error") {
-        return CliError::starved("no room for a message between ranks");
+        return Error::starved("no room for a message between ranks");
     }
-    CliError::engine(format_args!(
+    Error::engine(format_args!(
         "a message between ranks cannot be read ({error}): it is not what was sent"
     ))
 }
@@ -138,7 +138,7 @@ impl Queries {
     ///
     /// # Errors
     /// See [`pack`].
-    pub fn pack(&self) -> Result<Bytes, CliError> {
+    pub fn pack(&self) -> Result<Bytes, Error> {
         let plain = pack(self)?;
         zstd::encode_all(plain.get(), LEVEL).map(Bytes::from).map_err(|error| broken(&error))
     }
@@ -147,7 +147,7 @@ impl Queries {
     ///
     /// # Errors
     /// See [`unpack`].
-    pub fn unpack(bytes: &Bytes) -> Result<Self, CliError> {
+    pub fn unpack(bytes: &Bytes) -> Result<Self, Error> {
         let plain = zstd::decode_all(bytes.get()).map_err(|error| broken(&error))?;
         unpack(&plain.into())
     }

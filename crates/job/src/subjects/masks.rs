@@ -6,7 +6,7 @@ use fleetblast_db::masks::Masks;
 use fleetblast_db::{Database, SearchPath, SequenceKind};
 
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::plan::{DatabaseMask, MaskAlgorithm};
 
 /// The masked stretches of each subject, ascending: 8 bytes for each of them and for each subject.
@@ -60,7 +60,7 @@ pub fn stored(
     database: &Database,
     search: &SearchPath,
     audience: &dyn Audience,
-) -> Result<Stored, CliError> {
+) -> Result<Stored, Error> {
     let masks = database.masks()?;
     let Some(id) = algorithm(wanted, names, &masks)? else {
         let text =
@@ -81,7 +81,7 @@ pub fn stored(
         }
         Ok(text)
     });
-    let algorithms = algorithms.collect::<Result<_, CliError>>()?;
+    let algorithms = algorithms.collect::<Result<_, Error>>()?;
     let mut stored = Stored { algorithms, ..Stored::default() };
     for oid in 0..database.oid_count() {
         let length = database.length_of(oid);
@@ -96,7 +96,7 @@ pub fn stored(
 }
 
 /// The number of the algorithm, `None` if there is no such name.
-fn algorithm(wanted: &DatabaseMask, names: &str, masks: &Masks) -> Result<Option<i32>, CliError> {
+fn algorithm(wanted: &DatabaseMask, names: &str, masks: &Masks) -> Result<Option<i32>, Error> {
     let id = match &wanted.algorithm {
         MaskAlgorithm::Name(name) => return Ok(masks.named(name.as_bytes())),
         MaskAlgorithm::Number(id) => *id,
@@ -105,7 +105,7 @@ fn algorithm(wanted: &DatabaseMask, names: &str, masks: &Masks) -> Result<Option
     match id {
         -1 => Ok(None),
         id if is_known => Ok(Some(id)),
-        1.. => Err(CliError::new(
+        1.. => Err(Error::new(
             exit::INPUT,
             format!(
                 "BLAST options error: Masking algorithm ID {id} is not supported in protein \
@@ -116,8 +116,8 @@ fn algorithm(wanted: &DatabaseMask, names: &str, masks: &Masks) -> Result<Option
     }
 }
 
-fn unsupported(id: i32, masks: &Masks) -> CliError {
-    CliError::database(format_args!(
+fn unsupported(id: i32, masks: &Masks) -> Error {
+    Error::database(format_args!(
         "Filtering algorithm ID {id} is not supported.\n{}",
         String::from_utf8_lossy(&masks.table())
     ))

@@ -17,7 +17,7 @@ use fleetblast_seq::alphabet;
 use self::masks::SubjectMasks;
 use crate::audience::{Audience, warning};
 use crate::digest::Digest;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
 use crate::plan::{Plan, Source, Subjects};
 use crate::reporting;
@@ -53,7 +53,7 @@ pub struct Target {
 
 impl Target {
     /// Opens what the plan names; what is odd about it is told.
-    pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<Target, CliError> {
+    pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
         let target = match &plan.subjects {
             Subjects::Database(names) => open_database(names, plan, audience)?,
             Subjects::Fasta { source, name, range } => {
@@ -72,7 +72,7 @@ impl Target {
     ///
     /// # Errors
     /// None for sequences that are in memory.
-    pub fn selection_fingerprint(&self) -> Result<u128, CliError> {
+    pub fn selection_fingerprint(&self) -> Result<u128, Error> {
         let mut state = Digest::default();
         let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
@@ -124,7 +124,7 @@ impl SubjectSource for Target {
 
 /// Opens the taxonomy database, if the report shows names of taxa. One that cannot be used is told of, and does not keep
 /// BLAST+ from searching.
-fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, CliError> {
+fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
     if !reporting::has_taxon_names(plan) {
         return Ok(TaxonomyNames::default());
     }
@@ -138,7 +138,7 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
     Ok(names)
 }
 
-fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Target, CliError> {
+fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
     let search = SearchPath::from_environment()?;
     let mut warnings = Vec::new();
     let kind = SequenceKind::Protein;
@@ -178,7 +178,7 @@ fn open_fasta(
     range: Option<&Range<usize>>,
     plan: &Plan,
     audience: &dyn Audience,
-) -> Result<Target, CliError> {
+) -> Result<Target, Error> {
     let title = format!("User specified sequence set (Input: {name}).");
     let subjects = read_subjects(source, plan, audience)?;
     let whole = subjects.iter().map(|subject| subject.record.clone());
@@ -222,12 +222,12 @@ struct Subject {
 
 impl Subject {
     /// The part to search, as BLAST+ loads it: like queries, with `X` for `O`.
-    fn searched(&self, range: Option<&Range<usize>>) -> Result<Record, CliError> {
+    fn searched(&self, range: Option<&Range<usize>>) -> Result<Record, Error> {
         let residues = &self.record.residues;
         let part = match range {
             None => 0..residues.len(),
             Some(range) if range.start >= residues.len() => {
-                return Err(CliError::query_options(
+                return Err(Error::query_options(
                     "Invalid from coordinate (greater than sequence length)",
                 ));
             }
@@ -255,10 +255,10 @@ fn read_subjects(
     source: &Source,
     plan: &Plan,
     audience: &dyn Audience,
-) -> Result<Vec<Subject>, CliError> {
+) -> Result<Vec<Subject>, Error> {
     let input = open_input(source).map_err(|error| match path(source).is_dir() {
         // For BLAST+ a directory is an empty file.
-        true => CliError::engine(format_args!("{NO_SUBJECTS}\n({error})")),
+        true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
         false => error,
     })?;
     let mut reader = reader(input, source, plan.parse_deflines);
@@ -283,7 +283,7 @@ fn read_subjects(
         subjects.push(Subject { record, lower_case });
     }
     if subjects.is_empty() {
-        return Err(CliError::engine(NO_SUBJECTS));
+        return Err(Error::engine(NO_SUBJECTS));
     }
     Ok(subjects)
 }

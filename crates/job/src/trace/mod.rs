@@ -21,7 +21,7 @@ use fleetblast_fleet::config::{Schedule, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::CliError;
+use crate::error::Error;
 
 pub use self::join::join;
 pub use self::read::{Slice, Timeline};
@@ -170,8 +170,8 @@ struct Event {
 }
 
 /// A trace that cannot be written.
-pub fn failure(trace: &Path, error: &io::Error) -> CliError {
-    CliError::output(format_args!("{error} (-trace {})", trace.display()))
+pub fn failure(trace: &Path, error: &io::Error) -> Error {
+    Error::output(format_args!("{error} (-trace {})", trace.display()))
 }
 
 /// Counter of a master: tasks that no worker has yet.

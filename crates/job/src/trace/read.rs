@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::{Description, Event, File, Kind, Track};
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 
 /// What all ranks did. Times are in seconds since the first event.
 #[derive(Clone, Debug, Default)]
@@ -54,9 +54,9 @@ impl Timeline {
     ///
     /// # Errors
     /// A file that cannot be read, or is no trace of FleetBLAST.
-    pub fn read(path: &Path) -> Result<Self, CliError> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let failed = |what: &dyn std::fmt::Display| {
-            CliError::new(exit::INPUT, format!("Error: {}: {what}", path.display()))
+            Error::new(exit::INPUT, format!("Error: {}: {what}", path.display()))
         };
         let file = fs::File::open(path).map_err(|error| failed(&error))?;
         let timeline = Timeline::parse(BufReader::new(file)).map_err(|error| {

@@ -30,12 +30,12 @@ impl<N: FnMut() -> Happening> Transport for Scripted<N> {
         to: Rank,
         envelope: Envelope,
         receipt: Option<Receipt>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         self.sent.push((to, envelope, receipt));
         Ok(())
     }
 
-    fn next(&mut self, _: Duration) -> Result<Option<Happening>, CliError> {
+    fn next(&mut self, _: Duration) -> Result<Option<Happening>, Error> {
         Ok(Some((self.next)()))
     }
 }
@@ -74,7 +74,7 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
     let (start, mut turn) = (Instant::now(), 0);
     let next = || {
         if start.elapsed() > PATIENCE {
-            return Happening::Broken(CliError::new(1, "nobody was missed"));
+            return Happening::Broken(Error::new(1, "nobody was missed"));
         }
         turn = (turn + 1) % 2;
         let message = Outgoing::Supermaster(ToSupermaster::Ping);

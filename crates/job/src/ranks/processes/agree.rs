@@ -16,7 +16,7 @@ use fleetblast_spool::{Difference, Identity};
 
 use super::together::{Processes, failure};
 use crate::digest::Digest;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::plan::Plan;
 use crate::ranks::Cut;
 use crate::ranks::contents::{self, Contents, Item, Side, Sums};
@@ -45,10 +45,10 @@ impl Comparison<'_> {
     ///
     /// # Errors
     /// Silent where another rank tells it.
-    pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), CliError> {
+    pub fn agree_on_plan(&self, plan: &Plan) -> Result<(), Error> {
         let own = self.processes.together(identity::of_plan(plan))?;
         let options = own.options.into_iter().chain(plan.fleet.common.clone()).collect();
-        let refused = |what| CliError::new(exit::INPUT, format!("Error: {what}"));
+        let refused = |what| Error::new(exit::INPUT, format!("Error: {what}"));
         self.agree(&Identity { options, ..own }, "", refused)
     }
 
@@ -56,14 +56,14 @@ impl Comparison<'_> {
     ///
     /// # Errors
     /// Silent where another rank tells it.
-    pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), CliError> {
+    pub fn agree_on_database(&self, plan: &Plan, target: &Target) -> Result<(), Error> {
         let database = identity::database(plan, target, &Contents::default());
         let options = database.and_then(|database| Ok((database, identity::taxonomy(target)?)));
         let (database, options) = self.processes.together(options)?;
         let own = Identity { database, options, ..Identity::default() };
         let place = target.searched.volume_paths().next();
         let place = place.map(|path| path.display().to_string()).unwrap_or_default();
-        self.agree(&own, &place, CliError::database)
+        self.agree(&own, &place, Error::database)
     }
 
     /// Ends the job unless all ranks see the same sequences, as far as they are going to look at them. Tells what these are if
@@ -76,7 +76,7 @@ impl Comparison<'_> {
         plan: &Plan,
         target: &Target,
         cut: &Cut,
-    ) -> Result<Contents, CliError> {
+    ) -> Result<Contents, Error> {
         let views = self.views(target)?;
         let is_shared = views.iter().all(|&view| view == 0);
         if !target.is_on_disk() || is_shared && plan.fleet.checkpoint.is_none() {
@@ -86,12 +86,12 @@ impl Comparison<'_> {
         let own = self.processes.together(contents::read(plan, target, cut, wanted))?;
         let mut lengths = Digest::default();
         lengths.add(&cut.partitions);
-        let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(CliError::engine)?;
+        let own = postcard::to_allocvec(&(lengths.finish(), own)).map_err(Error::engine)?;
         let all = self.processes.world.comm().gather_all(&own).map_err(failure)?;
         let all: Result<Vec<(u128, Sums)>, _> =
             all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
         let (lengths, sums): (Vec<u128>, Vec<Sums>) =
-            all.map_err(CliError::engine)?.into_iter().unzip();
+            all.map_err(Error::engine)?.into_iter().unzip();
         if let Some(pair) = odd_rank(lengths) {
             let place = file_name(target, 0, VolumeFile::Index);
             self.refuse_database(pair, &place, "other lengths of sequences")?;
@@ -115,9 +115,9 @@ impl Comparison<'_> {
         &self,
         own: &Identity,
         place: &str,
-        refused: impl Fn(String) -> CliError,
-    ) -> Result<(), CliError> {
-        let bytes = postcard::to_allocvec(&(own, place)).map_err(CliError::engine)?;
+        refused: impl Fn(String) -> Error,
+    ) -> Result<(), Error> {
+        let bytes = postcard::to_allocvec(&(own, place)).map_err(Error::engine)?;
         let mut digest = Digest::default();
         digest.add(own);
         let digests = self.processes.world.comm().gather_all(&digest.finish().to_le_bytes());
@@ -147,11 +147,11 @@ impl Comparison<'_> {
     }
 
     /// Ends the job, since two ranks see different databases.
-    fn refuse_database(&self, pair: Pair, place: &str, what: &str) -> Result<(), CliError> {
+    fn refuse_database(&self, pair: Pair, place: &str, what: &str) -> Result<(), Error> {
         let usual = self.processes.tell(pair.usual, Some(place.as_bytes().to_vec()))?;
         let usual = String::from_utf8_lossy(&usual.unwrap_or_default()).into_owned();
         let refused = || {
-            CliError::database(format_args!(
+            Error::database(format_args!(
                 "{} search different databases: {place} has {what} than {usual}",
                 self.name(pair)
             ))
@@ -170,7 +170,7 @@ impl Comparison<'_> {
     }
 
     /// For each rank a number of what it sees: ranks with the same number see the same files.
-    fn views(&self, target: &Target) -> Result<Vec<u32>, CliError> {
+    fn views(&self, target: &Target) -> Result<Vec<u32>, Error> {
         let mut seen = Digest::default();
         // Hosts give what they mount from elsewhere devices of their own.
         let remote = layout::is_remote(&target.searched);

@@ -20,7 +20,7 @@ use fleetblast_fleet::work::WorkerOutcome;
 use fleetblast_mpi::{Access, Arrival, Comm, MpiError, ParallelFile, World};
 
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::output::Unpublished;
 use crate::ranks::Common;
 use crate::ranks::transport::{Assembled, Happening};
@@ -104,7 +104,7 @@ impl GroupFile {
     ///
     /// # Errors
     /// What was written may be lost.
-    pub fn close(self, durable: bool) -> Result<(), CliError> {
+    pub fn close(self, durable: bool) -> Result<(), Error> {
         if durable {
             self.file.sync().map_err(failure)?;
         }
@@ -131,17 +131,17 @@ fn told(assembled: Assembled, written: Result<(), MpiError>) -> Option<Happening
 
 /// An error of the file, in the words for ranks that write on their own: the rank is told beside, by its number among all.
 /// Silent where it happened elsewhere.
-fn failure(error: MpiError) -> CliError {
+fn failure(error: MpiError) -> Error {
     match error {
         MpiError::File { path, call, offset, text, .. } => {
-            CliError::output(format_args!("{} at byte {offset}: {call}: {text}", path.display()))
+            Error::output(format_args!("{} at byte {offset}: {call}: {text}", path.display()))
         }
-        MpiError::NoSpace { path, wanted, free, .. } => CliError::output(format_args!(
+        MpiError::NoSpace { path, wanted, free, .. } => Error::output(format_args!(
             "{}: no room for {wanted} bytes, its file system has {free} left",
             path.display()
         )),
-        MpiError::Elsewhere { .. } => CliError::new(exit::OUTPUT, ""),
-        error => CliError::output(error),
+        MpiError::Elsewhere { .. } => Error::new(exit::OUTPUT, ""),
+        error => Error::output(error),
     }
 }
 

@@ -31,7 +31,7 @@ use super::transport::mpi::Mpi;
 use super::vigil::{self, Vigil};
 use super::{Common, Cut, Ends, remove};
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::output::leave_empty;
 use crate::plan::Plan;
 use crate::subjects::Target;
@@ -41,7 +41,7 @@ use crate::trace::{Kind, Lane, Recorder};
 ///
 /// # Errors
 /// Whatever ends the job before it has begun. Afterwards a failure ends all processes.
-pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), CliError> {
+pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
@@ -119,12 +119,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
 }
 
 /// Ends the job on all ranks. A report that was not published is removed.
-fn give_up(
-    processes: &Processes,
-    plan: &Plan,
-    whole: Option<Receiver<Whole>>,
-    error: &CliError,
-) -> ! {
+fn give_up(processes: &Processes, plan: &Plan, whole: Option<Receiver<Whole>>, error: &Error) -> ! {
     let Processes { world, audience } = processes;
     drop(whole);
     audience.leave();
@@ -144,7 +139,7 @@ fn load_together(
     setting: Setting,
     common: &Common,
     recorder: &Recorder,
-) -> Result<HashMap<PartitionId, Held>, CliError> {
+) -> Result<HashMap<PartitionId, Held>, Error> {
     if common.choice.method != Method::Broadcast {
         return Ok(HashMap::new());
     }
@@ -158,31 +153,31 @@ fn write_account(
     common: &Common,
     own: Option<Figures>,
     start: Instant,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let plan = common.job.plan;
     if plan.timing.is_none() && plan.fleet.trace.is_none() {
         return Ok(());
     }
     let own =
-        own.ok_or_else(|| CliError::engine("a rank that is through has no account of itself"))?;
-    let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
+        own.ok_or_else(|| Error::engine("a rank that is through has no account of itself"))?;
+    let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
     let all = world.comm().gather_all(&own).map_err(failure)?;
     if world.rank() > 0 {
         return Ok(());
     }
     let figures: Result<Vec<Figures>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
-    account::render(common, &figures.map_err(CliError::engine)?, start, false)
+    account::render(common, &figures.map_err(Error::engine)?, start, false)
 }
 
 /// The host of each rank.
-fn hosts(world: &World) -> Result<Vec<String>, CliError> {
+fn hosts(world: &World) -> Result<Vec<String>, Error> {
     let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
     Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
 /// How many ranks of a host run on the same cores as this one.
-fn sharing_cores(host: &Comm) -> Result<usize, CliError> {
+fn sharing_cores(host: &Comm) -> Result<usize, Error> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let own = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default();
     let all = host.gather_all(own.as_bytes()).map_err(failure)?;
@@ -195,17 +190,17 @@ fn laid_out(
     host: &Comm,
     plan: &Plan,
     target: &Target,
-) -> Result<Layout, CliError> {
+) -> Result<Layout, Error> {
     let world = &processes.world;
     let in_front = host.rank() == 0;
     let remote = layout::is_remote(&target.searched);
     let own = (host.size() as u32, in_front, layout::memory_per_rank(host.size() as u32), remote);
-    let own = postcard::to_allocvec(&own).map_err(CliError::engine)?;
+    let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
     let all = world.size() as u32;
     let mut ranks = Ranks { all, per_host: 1, hosts: 0, memory: None, remote: false };
     for bytes in world.comm().gather_all(&own).map_err(failure)? {
         let (per_host, in_front, memory, remote): (u32, bool, Option<u64>, bool) =
-            postcard::from_bytes(&bytes).map_err(CliError::engine)?;
+            postcard::from_bytes(&bytes).map_err(Error::engine)?;
         ranks.per_host = ranks.per_host.max(per_host);
         ranks.hosts += u32::from(in_front);
         ranks.memory = ranks.memory.into_iter().chain(memory).min();
@@ -217,9 +212,9 @@ fn laid_out(
         _ => Ok(None),
     };
     let layout = processes.together(layout)?.map(|layout| postcard::to_allocvec(&layout));
-    let layout = layout.transpose().map_err(CliError::engine)?;
+    let layout = layout.transpose().map_err(Error::engine)?;
     let layout = told(processes.tell_all(layout)?)?;
-    postcard::from_bytes(&layout).map_err(CliError::engine)
+    postcard::from_bytes(&layout).map_err(Error::engine)
 }
 
 /// The checkpoint, if there is one, for all ranks; each of them scans some of its files.
@@ -227,23 +222,23 @@ fn kept(
     processes: &Processes,
     plan: &Plan,
     checkpoint: Option<&Checkpoint>,
-) -> Result<Option<Kept>, CliError> {
+) -> Result<Option<Kept>, Error> {
     let world = &processes.world;
     let run = checkpoint.map(|checkpoint| {
         let files = checkpoint::files(checkpoint.run())?;
         let Run { root, number, job } = checkpoint.run();
-        postcard::to_allocvec(&(path_bytes(root), number, job, files)).map_err(CliError::engine)
+        postcard::to_allocvec(&(path_bytes(root), number, job, files)).map_err(Error::engine)
     });
     let Some(run) = processes.tell_all(processes.together(run.transpose())?)? else {
         return Ok(None);
     };
-    let (root, number, job, files) = postcard::from_bytes(&run).map_err(CliError::engine)?;
+    let (root, number, job, files) = postcard::from_bytes(&run).map_err(Error::engine)?;
     let run = Run { root: path_of(root), number, job };
     let scans = checkpoint::scan(&run, files, world.rank(), world.size());
-    let scans = postcard::to_allocvec(&processes.together(scans)?).map_err(CliError::engine)?;
+    let scans = postcard::to_allocvec(&processes.together(scans)?).map_err(Error::engine)?;
     let mut all: Vec<Scan> = Vec::new();
     for scans in world.comm().gather_all(&scans).map_err(failure)? {
-        all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(CliError::engine)?);
+        all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(Error::engine)?);
     }
     let kept = match checkpoint {
         Some(_) => Kept::told(run, plan, &all, &*processes.audience),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fleetblast_mpi::{MpiError, World};
 
 use crate::audience::Audience;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 
 /// Stands for the length of nothing at all.
 const NOTHING: u64 = u64::MAX;
@@ -28,7 +28,7 @@ impl Processes {
     ///
     /// # Errors
     /// Silent: why has been told.
-    pub fn together<T>(&self, own: Result<T, CliError>) -> Result<T, CliError> {
+    pub fn together<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
         let mark = match &own {
             Ok(_) => Vec::new(),
             Err(error) => vec![error.exit_code],
@@ -44,7 +44,7 @@ impl Processes {
                 self.world.comm().barrier().map_err(failure)?;
                 thread::sleep(LAST_WORDS);
                 let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
-                Err(CliError::new(code, ""))
+                Err(Error::new(code, ""))
             }
         }
     }
@@ -53,7 +53,7 @@ impl Processes {
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn tell_all(&self, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
+    pub fn tell_all(&self, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
         self.tell(0, known)
     }
 
@@ -61,7 +61,7 @@ impl Processes {
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn tell(&self, from: usize, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, CliError> {
+    pub fn tell(&self, from: usize, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
         // Nothing at all is not the same as no bytes.
         let length = known.as_ref().map_or(NOTHING, |bytes| bytes.len() as u64);
         let (mut length, mut bytes) = (length.to_ne_bytes(), known.unwrap_or_default());
@@ -80,15 +80,15 @@ impl Processes {
 ///
 /// # Errors
 /// It has told nothing: a fault of the program.
-pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, CliError> {
+pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
     known.ok_or_else(|| {
-        CliError::engine(
+        Error::engine(
             "rank 0 told the others nothing; all ranks must run the same build of the program",
         )
     })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
-pub fn failure(error: MpiError) -> CliError {
-    CliError::new(exit::UNKNOWN, error.to_string())
+pub fn failure(error: MpiError) -> Error {
+    Error::new(exit::UNKNOWN, error.to_string())
 }

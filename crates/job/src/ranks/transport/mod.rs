@@ -12,7 +12,7 @@ use fleetblast_fleet::message::Outgoing;
 use fleetblast_fleet::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::output::Stretch;
 use crate::ranks::wire::Bytes;
 use crate::trace::Span;
@@ -57,13 +57,13 @@ pub enum Happening {
     /// A message has left: its payload takes no memory here any more.
     Sent(Receipt),
     /// A work of the supermaster has ended.
-    Supermaster(Ticket, Result<SupermasterOutcome<Bytes>, CliError>),
+    Supermaster(Ticket, Result<SupermasterOutcome<Bytes>, Error>),
     /// A work of the master has ended.
-    Master(Ticket, Result<MasterOutcome<Bytes>, CliError>),
+    Master(Ticket, Result<MasterOutcome<Bytes>, Error>),
     /// A work of the worker has ended.
-    Worker(Ticket, Result<WorkerOutcome<Bytes>, CliError>),
+    Worker(Ticket, Result<WorkerOutcome<Bytes>, Error>),
     /// This rank cannot go on.
-    Broken(CliError),
+    Broken(Error),
     /// The job is to end soon.
     Drain,
 }
@@ -91,12 +91,8 @@ pub trait Transport {
     ///
     /// # Errors
     /// A connection that is lost.
-    fn send(
-        &mut self,
-        to: Rank,
-        envelope: Envelope,
-        receipt: Option<Receipt>,
-    ) -> Result<(), CliError>;
+    fn send(&mut self, to: Rank, envelope: Envelope, receipt: Option<Receipt>)
+    -> Result<(), Error>;
 
     /// Lets the other ranks know at once that the job cannot go on. Where the end of a process ends them, nothing is to be
     /// done.
@@ -112,5 +108,5 @@ pub trait Transport {
     ///
     /// # Errors
     /// A connection that is lost.
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError>;
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error>;
 }

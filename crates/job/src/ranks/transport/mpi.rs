@@ -9,7 +9,7 @@ use fleetblast_mpi::{Mailbox, World};
 use fleetblast_spool::Checkpoint;
 
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::output::Whole;
 use crate::ranks::processes::group_file::GroupFile;
 use crate::ranks::processes::together::failure;
@@ -45,7 +45,7 @@ impl Mpi {
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn flush(&mut self) -> Result<(), CliError> {
+    pub fn flush(&mut self) -> Result<(), Error> {
         self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
     }
 
@@ -60,7 +60,7 @@ impl Mpi {
         whole: Option<&Receiver<Whole>>,
         durable: bool,
         checkpoint: Option<&Checkpoint>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         self.flush()?;
         let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
         closed.map_err(|mut error| {
@@ -77,7 +77,7 @@ impl Mpi {
     ///
     /// # Errors
     /// A connection that is lost.
-    pub fn close(self) -> Result<(), CliError> {
+    pub fn close(self) -> Result<(), Error> {
         self.mailbox.close().map_err(failure)
     }
 }
@@ -96,8 +96,8 @@ impl Transport for Mpi {
         to: Rank,
         envelope: Envelope,
         receipt: Option<Receipt>,
-    ) -> Result<(), CliError> {
-        let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(CliError::engine)?);
+    ) -> Result<(), Error> {
+        let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(Error::engine)?);
         let Some(receipt) = receipt else {
             return self.mailbox.send(to, 0, bytes).map_err(failure);
         };
@@ -106,7 +106,7 @@ impl Transport for Mpi {
         self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
     }
 
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError> {
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
         let start = Instant::now();
         let mut nap = SHORTEST_NAP;
         loop {
@@ -122,7 +122,7 @@ impl Transport for Mpi {
                 return Ok(Some(happening));
             }
             if let Some(message) = self.mailbox.poll().map_err(failure)? {
-                let envelope = postcard::from_bytes(&message.bytes).map_err(CliError::engine)?;
+                let envelope = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
                 return Ok(Some(Happening::Message(envelope, None)));
             }
             let rest = timeout.saturating_sub(start.elapsed());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fleetblast_fleet::ids::Rank;
 
 use super::{Envelope, Happening, Receipt, Returning, Transport};
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 
 /// The messages of one rank.
 pub struct Threads {
@@ -38,7 +38,7 @@ impl Transport for Threads {
         to: Rank,
         envelope: Envelope,
         receipt: Option<Receipt>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         // The payload is in memory once, and leaves when the other rank takes it.
         let returning = receipt.map(|receipt| Returning { receipt, to: self.own.clone() });
         // Who has ended needs no more messages.
@@ -49,11 +49,11 @@ impl Transport for Threads {
     fn end_all(&self) {
         for outbox in &self.outboxes {
             // Who has ended need not be told.
-            let _ = outbox.send(Happening::Broken(CliError::new(exit::UNKNOWN, "")));
+            let _ = outbox.send(Happening::Broken(Error::new(exit::UNKNOWN, "")));
         }
     }
 
-    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, CliError> {
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
         // It cannot be disconnected.
         Ok(self.inbox.recv_timeout(timeout).ok())
     }

@@ -17,7 +17,7 @@ use fleetblast_fleet::work::{
 use super::master::MasterWorks;
 use super::supermaster::SupermasterWorks;
 use super::worker::{Moved, Shared, WorkerWorks};
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::transport::{Assembled, Happening};
 use crate::ranks::wire::Bytes;
 use crate::trace::{Kind, Lane, Recorder, Span};
@@ -231,7 +231,7 @@ fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span 
 }
 
 /// What a worker's work made.
-fn note(span: &mut Span, outcome: &Result<WorkerOutcome<Bytes>, CliError>) {
+fn note(span: &mut Span, outcome: &Result<WorkerOutcome<Bytes>, Error>) {
     match outcome {
         Ok(WorkerOutcome::Found(hits)) => span.arg("bytes", hits.bytes()),
         Ok(WorkerOutcome::Gathered { bytes, .. }) => span.arg("bytes", bytes.bytes()),

@@ -12,7 +12,7 @@ use fleetblast_report::report;
 use fleetblast_report::table::DescriptionRow;
 
 use super::pieces::Pieces;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
 use crate::reporting::failure;
@@ -70,17 +70,13 @@ impl<'a> MasterWorks<'a> {
     ///
     /// # Errors
     /// Threads that cannot be started.
-    pub fn new(job: &'a Job<'a>) -> Result<Self, CliError> {
+    pub fn new(job: &'a Job<'a>) -> Result<Self, Error> {
         let pool = pool(job.plan.threads)?;
         Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: Pieces::default() })
     }
 
     /// Prepares a block's queries, and takes note of them.
-    fn prepare(
-        &mut self,
-        block: BlockId,
-        queries: &Bytes,
-    ) -> Result<MasterOutcome<Bytes>, CliError> {
+    fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let job = self.job;
         let queries = self.pool.install(|| job.prepare(queries))?;
         // From what the workers get, and as they do: no rank can have other queries than the rest.
@@ -96,7 +92,7 @@ impl<'a> MasterWorks<'a> {
     ///
     /// # Errors
     /// Bytes of another build of the program, or a report that cannot be made.
-    pub fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, CliError> {
+    pub fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
         match work {
             MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
             MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
@@ -105,11 +101,11 @@ impl<'a> MasterWorks<'a> {
         }
     }
 
-    fn state(&mut self, block: BlockId) -> Result<&mut State, CliError> {
+    fn state(&mut self, block: BlockId) -> Result<&mut State, Error> {
         self.blocks.get_mut(&block).ok_or_else(|| confused(block))
     }
 
-    fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, CliError> {
+    fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let part: HitLists = unpack(hits)?;
         let state = self.state(block)?;
         let Stage::Search(lists) = &mut state.stage else { return Err(confused(block)) };
@@ -125,11 +121,7 @@ impl<'a> MasterWorks<'a> {
         Ok(MasterOutcome::Absorbed { cut: Some(pack(&state.cut)?) })
     }
 
-    fn round(
-        &mut self,
-        block: BlockId,
-        replies: &[Bytes],
-    ) -> Result<MasterOutcome<Bytes>, CliError> {
+    fn round(&mut self, block: BlockId, replies: &[Bytes]) -> Result<MasterOutcome<Bytes>, Error> {
         let mut answers = Answers::new();
         for reply in replies {
             answers.extend(unpack::<Vec<(PartitionId, Answer)>>(reply)?);
@@ -183,7 +175,7 @@ impl<'a> MasterWorks<'a> {
 
 impl Stage {
     /// What to ask.
-    fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, CliError> {
+    fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, Error> {
         let packed = |asked: &Asked, question: &dyn Fn(&[Place]) -> Question| {
             let pack =
                 |(&partition, places): (_, &Vec<Place>)| Ok((partition, pack(&question(places))?));
@@ -259,7 +251,7 @@ fn matched<T, H>(
     hits: &[Vec<H>],
     answers: &mut Answers,
     items: impl Fn(PartitionId, &mut Answer) -> Option<Vec<T>>,
-) -> Result<Vec<Vec<T>>, CliError> {
+) -> Result<Vec<Vec<T>>, Error> {
     let mut matched: Vec<Vec<Option<T>>> =
         hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
     for (&partition, places) in asked {
@@ -282,7 +274,7 @@ fn candidates(
     asked: &Asked,
     chosen: &[Vec<PrelimHit>],
     answers: &mut Answers,
-) -> Result<Vec<Vec<Option<Candidate>>>, CliError> {
+) -> Result<Vec<Vec<Option<Candidate>>>, Error> {
     matched(block, asked, chosen, answers, |_, answer| match answer {
         Answer::Aligned(candidates) => Some(take(candidates)),
         _ => None,
@@ -295,7 +287,7 @@ fn rows(
     asked: &Asked,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
-) -> Result<Vec<Vec<DescriptionRow>>, CliError> {
+) -> Result<Vec<Vec<DescriptionRow>>, Error> {
     matched(block, asked, hits, answers, |_, answer| match answer {
         Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
         Answer::Aligned(_) => None,
@@ -308,7 +300,7 @@ fn pieces(
     asked: &Asked,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
-) -> Result<Vec<Vec<Piece>>, CliError> {
+) -> Result<Vec<Vec<Piece>>, Error> {
     matched(block, asked, hits, answers, |partition, answer| match answer {
         Answer::Formatted { sizes, .. } => {
             let piece = |(number, &length)| Piece { partition, number, length };
@@ -364,7 +356,7 @@ impl Laid {
         Printed { hits, orders, rows: known }: Printed,
         asked: &Asked,
         mut answers: Answers,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, Error> {
         let pieces = pieces(id, asked, &hits, &mut answers)?;
         let rows = match known {
             Some(rows) => rows,
@@ -413,8 +405,8 @@ impl Laid {
 }
 
 /// Messages that do not fit together: a fault of the program.
-fn confused(block: BlockId) -> CliError {
-    CliError::engine(format_args!(
+fn confused(block: BlockId) -> Error {
+    Error::engine(format_args!(
         "the ranks do not agree about query block {block}; all must run the same build of the program with the same \
          options, and find the same database"
     ))

@@ -6,7 +6,7 @@ use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::work::{Holder, Run};
 
 use super::store::lost;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::wire::Bytes;
 
 /// Own pieces of blocks that are laid out.
@@ -23,7 +23,7 @@ impl Pieces {
     ///
     /// # Errors
     /// One that is not there: a fault of the program.
-    pub fn gather(&self, runs: &[Run]) -> Result<Bytes, CliError> {
+    pub fn gather(&self, runs: &[Run]) -> Result<Bytes, Error> {
         let mut bytes = Vec::new();
         for run in runs {
             for slice in run.slices.iter().filter(|slice| slice.holder == Holder::Master) {

@@ -6,7 +6,7 @@ use fleetblast_fleet::ids::{BlockId, Rank};
 use fleetblast_fleet::work::{Run, Slice};
 use fleetblast_spool::{Key, Kind, Place, Reader, Share, Writer};
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::checkpoint::{Kept, failure};
 use crate::ranks::output::Stretch;
 
@@ -48,7 +48,7 @@ impl Records {
     ///
     /// # Errors
     /// Too many ranks, too little memory.
-    pub fn new(kept: &Kept, rank: Rank) -> Result<Records, CliError> {
+    pub fn new(kept: &Kept, rank: Rank) -> Result<Records, Error> {
         let writer = Writer::new(&kept.run, rank.0, BUFFER).map_err(|error| failure(&error))?;
         let reader = Reader::new(&kept.run);
         Ok(Records { kept: kept.clone(), writer, reader, own: HashMap::new(), restored: None })
@@ -64,7 +64,7 @@ impl Records {
         size: u64,
         stretches: &[Stretch],
         last: bool,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         let key = key(block);
         if size == 0 {
             let nothing = Share::whole(0);
@@ -91,7 +91,7 @@ impl Records {
     ///
     /// # Errors
     /// Records that are damaged or cannot be read.
-    pub fn stretches(&mut self, runs: &[Run]) -> Result<Vec<Stretch>, CliError> {
+    pub fn stretches(&mut self, runs: &[Run]) -> Result<Vec<Stretch>, Error> {
         let mut stretches = Vec::with_capacity(runs.len());
         for run in runs {
             let mut bytes = vec![0; run.length() as usize];
@@ -121,7 +121,7 @@ impl Records {
         slice: &Slice,
         to: usize,
         parts: &mut Vec<Part>,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         let places = match self.own.get(&block) {
             Some(own) => &own.places,
             None => self.restored(block)?,
@@ -145,7 +145,7 @@ impl Records {
     }
 
     /// The records of a block that an earlier run finished.
-    fn restored(&mut self, block: BlockId) -> Result<&Vec<Place>, CliError> {
+    fn restored(&mut self, block: BlockId) -> Result<&Vec<Place>, Error> {
         if self.restored.as_ref().is_none_or(|(known, _)| *known != block) {
             let places = self.kept.earlier.cover(key(block)).ok_or_else(|| lost(block))?;
             self.restored = Some((block, places));
@@ -169,6 +169,6 @@ fn key(block: BlockId) -> Key {
 }
 
 /// A fault of the program.
-fn lost(block: BlockId) -> CliError {
-    CliError::engine(format_args!("a record of query block {block} is missing in the checkpoint"))
+fn lost(block: BlockId) -> Error {
+    Error::engine(format_args!("a record of query block {block} is missing in the checkpoint"))
 }

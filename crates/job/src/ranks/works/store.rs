@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId};
 use fleetblast_fleet::work::{Holder, Run, Slice, Window};
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::output::Stretch;
 use crate::ranks::wire::Bytes;
 
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// # Errors
     /// A spool that cannot be written.
-    pub fn keep(&mut self, key: Key, bytes: Vec<u8>, budget: u64) -> Result<u64, CliError> {
+    pub fn keep(&mut self, key: Key, bytes: Vec<u8>, budget: u64) -> Result<u64, Error> {
         let left = bytes.len() as u64;
         if left == 0 {
             return Ok(0);
@@ -64,7 +64,7 @@ impl Store {
     ///
     /// # Errors
     /// A spool that cannot be read.
-    pub fn gather(&mut self, block: BlockId, slices: &[Slice]) -> Result<(Bytes, u64), CliError> {
+    pub fn gather(&mut self, block: BlockId, slices: &[Slice]) -> Result<(Bytes, u64), Error> {
         let (mut bytes, mut freed) = (Vec::new(), 0);
         for slice in slices {
             freed += self.take(block, slice, &mut bytes)?;
@@ -76,7 +76,7 @@ impl Store {
     ///
     /// # Errors
     /// A spool that cannot be read.
-    pub fn assemble(&mut self, window: Window<Bytes>) -> Result<(Vec<Stretch>, u64), CliError> {
+    pub fn assemble(&mut self, window: Window<Bytes>) -> Result<(Vec<Stretch>, u64), Error> {
         let mut parts: HashMap<Address, (Bytes, usize)> =
             window.parts.into_iter().map(|(from, bytes)| (from, (bytes, 0))).collect();
         self.put_together(&window.runs, &mut parts)
@@ -90,7 +90,7 @@ impl Store {
         &mut self,
         runs: &[Run],
         master: Option<Bytes>,
-    ) -> Result<(Vec<Stretch>, u64), CliError> {
+    ) -> Result<(Vec<Stretch>, u64), Error> {
         let from = Address::Master(GroupId(0));
         let mut parts = master.into_iter().map(|bytes| (from, (bytes, 0))).collect();
         self.put_together(runs, &mut parts)
@@ -100,7 +100,7 @@ impl Store {
         &mut self,
         runs: &[Run],
         parts: &mut HashMap<Address, (Bytes, usize)>,
-    ) -> Result<(Vec<Stretch>, u64), CliError> {
+    ) -> Result<(Vec<Stretch>, u64), Error> {
         let (mut stretches, mut freed) = (Vec::with_capacity(runs.len()), 0);
         for run in runs {
             let mut bytes = Vec::with_capacity(run.length() as usize);
@@ -132,12 +132,7 @@ impl Store {
     }
 
     /// Appends a slice of an own piece to `bytes`; returns the memory freed.
-    fn take(
-        &mut self,
-        block: BlockId,
-        slice: &Slice,
-        bytes: &mut Vec<u8>,
-    ) -> Result<u64, CliError> {
+    fn take(&mut self, block: BlockId, slice: &Slice, bytes: &mut Vec<u8>) -> Result<u64, Error> {
         let Holder::Worker(_, partition) = slice.holder else { return Err(lost(block)) };
         let key = (block, partition, slice.piece);
         let piece = self.pieces.get_mut(&key).ok_or_else(|| lost(block))?;
@@ -170,7 +165,7 @@ impl Store {
     }
 
     /// Appends to the spool; returns the place.
-    fn spool(&mut self, bytes: &[u8]) -> Result<u64, CliError> {
+    fn spool(&mut self, bytes: &[u8]) -> Result<u64, Error> {
         let failed = |error: &std::io::Error| spool_failure(&self.directory, error);
         let spool = match &mut self.spool {
             Some(spool) => spool,
@@ -191,16 +186,16 @@ fn is_master(from: &Address) -> bool {
     matches!(from, Address::Master(_))
 }
 
-fn spool_failure(directory: &Path, error: &std::io::Error) -> CliError {
-    CliError::output(format_args!(
+fn spool_failure(directory: &Path, error: &std::io::Error) -> Error {
+    Error::output(format_args!(
         "spool of results in {}: {error}; make room, or raise -result_memory",
         directory.display()
     ))
 }
 
 /// A fault of the program.
-pub fn lost(block: BlockId) -> CliError {
-    CliError::engine(format_args!("a part of the report of query block {block} is missing"))
+pub fn lost(block: BlockId) -> Error {
+    Error::engine(format_args!("a part of the report of query block {block} is missing"))
 }
 
 #[cfg(test)]
@@ -210,7 +205,7 @@ mod tests {
     use super::*;
 
     /// Seven bytes, of which another worker sends the last four.
-    fn assembled(sent: &[u8]) -> Result<(Vec<Stretch>, u64), CliError> {
+    fn assembled(sent: &[u8]) -> Result<(Vec<Stretch>, u64), Error> {
         let (block, partition) = (BlockId(3), PartitionId(0));
         let mut store = Store::new(Path::new("."));
         store.keep((block, partition, 0), b"own".to_vec(), 10)?;

@@ -8,7 +8,7 @@ use fleetblast_report::model::Format;
 use fleetblast_report::report;
 
 use crate::audience::warning;
-use crate::error::CliError;
+use crate::error::Error;
 use crate::queries::{Queries, Records};
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
@@ -27,7 +27,7 @@ pub struct SupermasterWorks<'a> {
     /// Queries read.
     count: usize,
     /// Why no more of them can be read.
-    failure: Option<CliError>,
+    failure: Option<Error>,
 }
 
 impl<'a> SupermasterWorks<'a> {
@@ -51,7 +51,7 @@ impl<'a> SupermasterWorks<'a> {
     pub fn run(
         &mut self,
         work: SupermasterWork<Bytes>,
-    ) -> Result<SupermasterOutcome<Bytes>, CliError> {
+    ) -> Result<SupermasterOutcome<Bytes>, Error> {
         match work {
             SupermasterWork::Open => self.open(),
             SupermasterWork::Read { skip, .. } => Ok(SupermasterOutcome::Read(self.read(skip)?)),
@@ -60,7 +60,7 @@ impl<'a> SupermasterWorks<'a> {
         }
     }
 
-    fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, CliError> {
+    fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, Error> {
         let mut bytes = Vec::new();
         report::prologue(&self.job.report, &mut bytes);
         let base = bytes.len() as u64;
@@ -68,7 +68,7 @@ impl<'a> SupermasterWorks<'a> {
         Ok(SupermasterOutcome::Opened { base })
     }
 
-    fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, CliError> {
+    fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         if self.failure.is_some() {
             return Ok(None);
         }
@@ -111,14 +111,14 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     /// Writes what workers handed over.
-    fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, CliError> {
+    fn write(&self, ends: Vec<(u64, Bytes)>) -> Result<SupermasterOutcome<Bytes>, Error> {
         for (offset, bytes) in ends {
             self.file.write(&[Stretch { offset, bytes: bytes.get().to_vec() }])?;
         }
         Ok(SupermasterOutcome::Wrote)
     }
 
-    fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, CliError> {
+    fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, Error> {
         let failure = self.failure.take();
         let mut bytes = Vec::new();
         if failure.is_none() {

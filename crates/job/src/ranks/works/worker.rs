@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::records::Records;
 use super::store::Store;
-use crate::error::{CliError, exit};
+use crate::error::{Error, exit};
 use crate::ranks::job::{Block, Job};
 use crate::ranks::output::{SharedOutput, Stretch};
 use crate::ranks::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
@@ -63,7 +63,7 @@ impl Shared {
     ///
     /// # Errors
     /// Checkpoint or spool that fail.
-    pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<Moved, CliError> {
+    pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<Moved, Error> {
         match work {
             WorkerWork::Gather { block, slices } => {
                 let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
@@ -129,7 +129,7 @@ impl Moved {
 }
 
 /// What is in the checkpoint takes no memory of formatted pieces any more.
-fn restored(records: &Mutex<Records>, runs: &[Run]) -> Result<Moved, CliError> {
+fn restored(records: &Mutex<Records>, runs: &[Run]) -> Result<Moved, Error> {
     Ok(Moved::assembled((lock(records).stretches(runs)?, 0)))
 }
 
@@ -156,7 +156,7 @@ impl<'a> WorkerWorks<'a> {
         &mut self,
         work: WorkerWork<Bytes>,
         span: &mut Span,
-    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
         let outcome = match work {
             WorkerWork::Search { block, partition, queries, cut } => {
                 if let Some(cut) = cut {
@@ -168,16 +168,16 @@ impl<'a> WorkerWorks<'a> {
                 self.search(block, partition, span)
             }
             WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget, span),
-            _ => Err(CliError::engine("a work of the other lane came to the search threads")),
+            _ => Err(Error::engine("a work of the other lane came to the search threads")),
         };
         self.go_on()?;
         outcome
     }
 
     /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
-    fn go_on(&self) -> Result<(), CliError> {
+    fn go_on(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
-            true => Err(CliError::new(exit::UNKNOWN, "")),
+            true => Err(Error::new(exit::UNKNOWN, "")),
             false => Ok(()),
         }
     }
@@ -203,7 +203,7 @@ impl<'a> WorkerWorks<'a> {
         lock(&self.shared.cuts).remove(&block);
     }
 
-    fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), CliError> {
+    fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), Error> {
         let job = self.job;
         let prepared = job.block(queries)?;
         let searcher = job.engine.prepare(&prepared.prepared, &prepared.batches);
@@ -217,7 +217,7 @@ impl<'a> WorkerWorks<'a> {
         block: BlockId,
         partition: PartitionId,
         span: &mut Span,
-    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
         let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(block))?;
         let before = scan.loader().statistics().bytes;
@@ -238,7 +238,7 @@ impl<'a> WorkerWorks<'a> {
         parts: &[(PartitionId, Bytes)],
         budget: u64,
         span: &mut Span,
-    ) -> Result<WorkerOutcome<Bytes>, CliError> {
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
         let mut answers = Vec::with_capacity(parts.len());
         let mut kept = 0;
         for (partition, question) in parts {
@@ -277,7 +277,7 @@ impl<'a> WorkerWorks<'a> {
         block: BlockId,
         partition: PartitionId,
         wanted: &[Wanted],
-    ) -> Result<Answer, CliError> {
+    ) -> Result<Answer, Error> {
         let state = self.blocks.get_mut(&block).ok_or_else(|| unknown(block))?;
         let scan = self.scans.get(&partition).ok_or_else(|| unknown(block))?;
         let mut outlines = Vec::with_capacity(wanted.len());
@@ -318,7 +318,7 @@ impl<'a> WorkerWorks<'a> {
         chosen: &[Chosen],
         described: bool,
         budget: u64,
-    ) -> Result<(Answer, u64), CliError> {
+    ) -> Result<(Answer, u64), Error> {
         let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
         let format = |chosen: &Chosen| {
             let shown = state.shown(self.job, chosen)?;
@@ -329,7 +329,7 @@ impl<'a> WorkerWorks<'a> {
         // A part at a time, so that what goes to the spool does not pile up before.
         for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
             self.go_on()?;
-            let made: Result<Vec<_>, CliError> = chosen.par_iter().map(format).collect();
+            let made: Result<Vec<_>, Error> = chosen.par_iter().map(format).collect();
             let mut store = lock(&self.shared.store);
             for (piece, row) in made? {
                 let number = sizes.len() as u32;
@@ -348,17 +348,17 @@ const PIECES_AT_A_TIME: usize = 64;
 const USUAL_PIECE: usize = 2048;
 
 impl State {
-    fn query(&self, number: u32) -> Result<&fleetblast_engine::query::Query, CliError> {
-        self.block.prepared.get(number as usize).ok_or_else(|| CliError::engine(UNLIKE))
+    fn query(&self, number: u32) -> Result<&fleetblast_engine::query::Query, Error> {
+        self.block.prepared.get(number as usize).ok_or_else(|| Error::engine(UNLIKE))
     }
 
     /// What the report shows: of the alignments made here those chosen, in the order wanted.
-    fn shown<'b>(&'b self, job: &'b Job<'b>, chosen: &Chosen) -> Result<Shown<'b>, CliError> {
+    fn shown<'b>(&'b self, job: &'b Job<'b>, chosen: &Chosen) -> Result<Shown<'b>, Error> {
         let aligned = self.aligned.get(&(chosen.query, chosen.oid));
-        let candidate = aligned.ok_or_else(|| CliError::engine(UNLIKE))?;
+        let candidate = aligned.ok_or_else(|| Error::engine(UNLIKE))?;
         let alignment = |&number: &u32| {
             let alignment = candidate.alignments.get(number as usize);
-            alignment.cloned().ok_or_else(|| CliError::engine(UNLIKE))
+            alignment.cloned().ok_or_else(|| Error::engine(UNLIKE))
         };
         let alignments = chosen.alignments.iter().map(alignment).collect::<Result<_, _>>()?;
         self.query(chosen.query)?;
@@ -375,12 +375,12 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn describe(&self) -> Result<DescriptionRow, CliError> {
+    fn describe(&self) -> Result<DescriptionRow, Error> {
         report::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
             .map_err(|error| failure(&error))
     }
 
-    fn format(&self, rank: u32) -> Result<Vec<u8>, CliError> {
+    fn format(&self, rank: u32) -> Result<Vec<u8>, Error> {
         let (job, mut bytes) = (self.job, Vec::with_capacity(USUAL_PIECE));
         report::subject_block(
             &job.report,
@@ -400,8 +400,8 @@ impl Shown<'_> {
 /// A question that does not fit what was found here: a fault of the program.
 const UNLIKE: &str = "a rank was asked for a hit that it does not have";
 
-fn unknown(block: BlockId) -> CliError {
-    CliError::engine(format_args!(
+fn unknown(block: BlockId) -> Error {
+    Error::engine(format_args!(
         "a rank was asked about query block {block}, which it does not have"
     ))
 }

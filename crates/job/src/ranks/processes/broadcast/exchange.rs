@@ -13,7 +13,7 @@ use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
 use fleetblast_mpi::{Arrival, Mailbox, Message};
 use fleetblast_spool::Checkpoint;
 
-use crate::error::CliError;
+use crate::error::Error;
 use crate::output::Unpublished;
 use crate::ranks::processes::together::{Processes, failure};
 use crate::ranks::{checkpoint, vigil};
@@ -52,7 +52,7 @@ pub enum Slot<'m> {
 /// A piece to be read, and its memory.
 pub type Reading<'m> = (Piece, &'m mut [u8]);
 /// A piece that was read.
-type Done<'m> = (Piece, Result<&'m [u8], CliError>);
+type Done<'m> = (Piece, Result<&'m [u8], Error>);
 
 /// All ranks, and what is kept of the job.
 #[derive(Clone, Copy)]
@@ -90,7 +90,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         report: Unpublished,
         routes: &[Route],
         slots: HashMap<Piece, Slot<'m>>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, Error> {
         let world = &setting.processes.world;
         let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
         let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
@@ -105,8 +105,8 @@ impl<'a, 'm> Exchange<'a, 'm> {
     pub fn run(
         mut self,
         jobs: VecDeque<Reading<'m>>,
-        read: impl Fn(Piece, &mut [u8]) -> Result<(), CliError> + Sync,
-    ) -> Result<(), CliError> {
+        read: impl Fn(Piece, &mut [u8]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
         let (readers, jobs) = (READERS.min(jobs.len()), Mutex::new(jobs));
         let stop = AtomicBool::new(false);
         let (done, results) = channel();
@@ -127,7 +127,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
         self.mailbox.close().map_err(failure)
     }
 
-    fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), CliError> {
+    fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), Error> {
         let mut arrival: Option<Arrival> = None;
         loop {
             while let Ok((piece, bytes)) = results.try_recv() {
@@ -154,7 +154,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// Takes note of a piece that is in memory now.
-    fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), CliError> {
+    fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), Error> {
         if !self.relay.arrived(piece, from, self.now()) {
             return Err(self.unexpected(from));
         }
@@ -163,7 +163,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// Sends what may be sent now.
-    fn send(&mut self) -> Result<(), CliError> {
+    fn send(&mut self) -> Result<(), Error> {
         while self.mailbox.outgoing_bytes() < OUTGOING_BYTES
             && let Some((to, piece)) = self.relay.next(self.now())
         {
@@ -175,13 +175,13 @@ impl<'a, 'm> Exchange<'a, 'm> {
         Ok(())
     }
 
-    fn take(&mut self, message: &Message) -> Result<(), CliError> {
+    fn take(&mut self, message: &Message) -> Result<(), Error> {
         let (from, now) = (Rank(message.from as u32), self.now());
         match message.tag {
             tag::FAILED => {
                 let (code, text) =
                     message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
-                return Err(CliError::new(*code, String::from_utf8_lossy(text)));
+                return Err(Error::new(*code, String::from_utf8_lossy(text)));
             }
             tag::CONFIRMED if self.relay.confirmed(from, now) => return Ok(()),
             tag::BEAT => {
@@ -208,7 +208,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// Gives signs of life, and looks for those of others.
-    fn look(&mut self) -> Result<(), CliError> {
+    fn look(&mut self) -> Result<(), Error> {
         let now = self.now();
         for (to, partition) in self.relay.beats(now) {
             let beat = marked(Piece { partition, number: 0 }, &[]);
@@ -232,12 +232,12 @@ impl<'a, 'm> Exchange<'a, 'm> {
                 "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
             ),
         };
-        Err(self.told(CliError::new(Failure::SILENCE, message)))
+        Err(self.told(Error::new(Failure::SILENCE, message)))
     }
 
     /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that
     /// hangs must not keep the job alive.
-    fn give_up(&mut self, error: &CliError, results: &Receiver<Done<'m>>) {
+    fn give_up(&mut self, error: &Error, results: &Receiver<Done<'m>>) {
         if self.setting.processes.world.rank() > 0 {
             let told = Instant::now();
             let mut message = vec![error.exit_code];
@@ -264,14 +264,14 @@ impl<'a, 'm> Exchange<'a, 'm> {
     }
 
     /// An error of this rank, for those who do not know where it happened.
-    fn told(&self, error: CliError) -> CliError {
+    fn told(&self, error: Error) -> Error {
         let here = self.place(Rank(self.setting.processes.world.rank() as u32));
-        CliError { message: format!("{} ({here})", error.message), ..error }
+        Error { message: format!("{} ({here})", error.message), ..error }
     }
 
-    fn unexpected(&self, from: Option<Rank>) -> CliError {
+    fn unexpected(&self, from: Option<Rank>) -> Error {
         let from = from.map_or_else(|| "itself".to_owned(), |rank| self.place(rank));
-        self.told(CliError::engine(format_args!(
+        self.told(Error::engine(format_args!(
             "loading the database: a rank got from {from} what it did not expect; all ranks must run the same build of \
              the program"
         )))
@@ -282,7 +282,7 @@ impl<'a, 'm> Exchange<'a, 'm> {
 fn read_all<'m>(
     jobs: &Mutex<VecDeque<Reading<'m>>>,
     stop: &AtomicBool,
-    read: impl Fn(Piece, &mut [u8]) -> Result<(), CliError>,
+    read: impl Fn(Piece, &mut [u8]) -> Result<(), Error>,
     done: &Sender<Done<'m>>,
 ) {
     while !stop.load(Ordering::Relaxed) {
@@ -338,7 +338,7 @@ mod tests {
         let (done, results) = channel();
         let read = |piece: Piece, room: &mut [u8]| {
             room[0] = piece.number as u8 + 1;
-            if piece.number == 6 { Err(CliError::database("torn")) } else { Ok(()) }
+            if piece.number == 6 { Err(Error::database("torn")) } else { Ok(()) }
         };
         read_all(&jobs, &stop, read, &done);
         drop(done);

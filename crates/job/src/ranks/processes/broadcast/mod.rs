@@ -18,7 +18,7 @@ use fleetblast_mpi::{Comm, MpiError, SharedBytes, SharedFill, World};
 
 pub use self::exchange::Setting;
 use self::exchange::{Exchange, Reading, Slot};
-use crate::error::CliError;
+use crate::error::Error;
 use crate::ranks::Common;
 use crate::ranks::processes::together::{Processes, failure, told};
 
@@ -27,7 +27,7 @@ use crate::ranks::processes::together::{Processes, failure, told};
 /// # Errors
 /// Silent if all ranks have one and the first has told it; others have not been told, and the other ranks do not know of
 /// them.
-pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, Held>, CliError> {
+pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, Held>, Error> {
     let (start, processes) = (Instant::now(), setting.processes);
     let world = &processes.world;
     let database = &common.job.target.searched;
@@ -48,7 +48,7 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let source = FileSource::new(database.clone());
     let read = |piece: Piece, room: &mut [u8]| {
         let partition = &partitions[piece.partition.index()];
-        source.read(partition, piece.start(), room).map_err(CliError::from)
+        source.read(partition, piece.start(), room).map_err(Error::from)
     };
     Exchange::new(setting, common.unpublished(), &routes, slots)?.run(jobs, read)?;
     let bytes = processes.together(fill.finish().map_err(memory_failure))?;
@@ -67,21 +67,21 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
 }
 
 /// All partitions, with what they need of the files.
-fn partitions(common: &Common) -> Result<Vec<Partition>, CliError> {
+fn partitions(common: &Common) -> Result<Vec<Partition>, Error> {
     let database = &common.job.target.searched;
     // There is one even where nothing of the database is included.
     let all = (0..common.topology.partitions).map(|id| common.job.oids(PartitionId(id)));
     let all: Result<_, _> = all.map(|oids| database.partition(oids, Contents::Residues)).collect();
-    all.map_err(CliError::from)
+    all.map_err(Error::from)
 }
 
 /// Ends the job if not all hosts have the same database: what one reads would not fit on another.
-fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), CliError> {
-    let own = postcard::to_allocvec(sizes).map_err(CliError::engine)?;
+fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), Error> {
+    let own = postcard::to_allocvec(sizes).map_err(Error::engine)?;
     let first = told(processes.tell_all(Some(own.clone()))?)?;
     let same = match first == own {
         true => Ok(()),
-        false => Err(CliError::database(format_args!(
+        false => Err(Error::database(format_args!(
             "the database has other sizes on host {} than on that of rank 0",
             processes.world.host()
         ))),
@@ -90,7 +90,7 @@ fn agree_on_sizes(processes: &Processes, sizes: &[u64]) -> Result<(), CliError> 
 }
 
 /// The ranks of this host, in the order of `host`; and for each rank a number of its host.
-fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), CliError> {
+fn places_of_ranks(world: &World, host: &Comm) -> Result<(Vec<Rank>, Vec<u32>), Error> {
     let number =
         |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u32::from_le_bytes).map_err(|_| unlike());
     let own = (world.rank() as u32).to_le_bytes();
@@ -143,15 +143,15 @@ fn pages(bytes: &SharedBytes) -> HugePages {
 }
 
 /// A fault of the program.
-fn unlike() -> CliError {
-    CliError::engine(
+fn unlike() -> Error {
+    Error::engine(
         "loading the database: ranks do not agree on who is where; all must run the same build of the program",
     )
 }
 
-fn memory_failure(error: MpiError) -> CliError {
+fn memory_failure(error: MpiError) -> Error {
     match error {
-        error @ (MpiError::NoMemory { .. } | MpiError::Memory { .. }) => CliError::memory(error),
+        error @ (MpiError::NoMemory { .. } | MpiError::Memory { .. }) => Error::memory(error),
         error => failure(error),
     }
 }
