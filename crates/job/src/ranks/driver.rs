@@ -16,9 +16,9 @@ use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, Worke
 use fleetblast_fleet::master::Master;
 use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster};
 use fleetblast_fleet::role::{Action, Event, Role};
-use fleetblast_fleet::sim::report::Traffic;
 use fleetblast_fleet::supermaster::Supermaster;
 use fleetblast_fleet::topology::Topology;
+use fleetblast_fleet::traffic::Traffic;
 use fleetblast_fleet::work::{
     Lane, MasterOutcome, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
 };

@@ -88,7 +88,9 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
         None => None,
     };
     let path = ends.output.path().to_owned();
-    let common = Common::new(plan, &target, audience, cut, &layout, choice, path, kept);
+    let Cut { partitions, topology } = cut;
+    let job = Job::new(plan, &target, audience, partitions);
+    let common = Common::new(job, topology, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job);
     let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), Error>> = thread::scope(|scope| {
@@ -240,20 +242,18 @@ struct Common<'a> {
 
 impl<'a> Common<'a> {
     fn new(
-        plan: &'a Plan,
-        target: &'a Target,
-        audience: &Arc<dyn Audience>,
-        cut: Cut,
+        job: Job<'a>,
+        topology: Arc<Topology>,
         layout: &Layout,
         choice: Choice,
         path: PathBuf,
         kept: Option<Kept>,
     ) -> Self {
         Common {
-            job: Job::new(plan, target, audience, cut.partitions),
+            job,
             choice: Choice { streamed: layout.streamed, ..choice },
             held: HashMap::new(),
-            topology: cut.topology,
+            topology,
             config: Arc::new(Config { checkpoint: kept.is_some(), ..layout.config.clone() }),
             path,
             kept,

@@ -25,6 +25,7 @@ use self::group_file::GroupFile;
 use self::together::{Processes, failure, told};
 use super::account::{self, Figures};
 use super::checkpoint::{self, Kept};
+use super::job::Job;
 use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::transport::mpi::Mpi;
@@ -75,7 +76,9 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let kept = kept(processes, plan, checkpoint.as_ref())?;
     let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
-    let mut common = Common::new(plan, &target, audience, cut, &layout, choice, path, kept);
+    let Cut { partitions, topology } = cut;
+    let job = Job::new(plan, &target, audience, partitions);
+    let mut common = Common::new(job, topology, &layout, choice, path, kept);
     common.hosts = hosts.clone();
     let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;
     let setting = Setting { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };

@@ -4,20 +4,22 @@
 //! host share, the threads that read files, and the messages.
 
 mod exchange;
+mod room;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fleetblast_db::load::{FileSource, Held, HugePages, Statistics};
+use fleetblast_db::load::{FileSource, Held, Statistics};
 use fleetblast_db::partition::Filled;
-use fleetblast_db::{Contents, Memory, Partition};
+use fleetblast_db::{Contents, Partition};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::loading::{PIECE_BYTES, Piece, Places, Route, routes};
-use fleetblast_mpi::{Comm, MpiError, SharedBytes, SharedFill, World};
+use fleetblast_mpi::{Comm, World};
 
 pub use self::exchange::Setting;
 use self::exchange::{Exchange, Reading, Slot};
+use self::room::Room;
 use crate::error::Error;
 use crate::ranks::Common;
 use crate::ranks::processes::together::{Processes, failure, told};
@@ -40,20 +42,18 @@ pub fn load(setting: Setting, common: &Common) -> Result<HashMap<PartitionId, He
     let places = Places::new(&routes, &on_host);
     let own = places.shares.get(host.rank()).cloned().ok_or_else(unlike)?;
     let share = own.len();
-    let fill = SharedFill::new(&host, places.length, own).map_err(memory_failure);
-    let mut fill = processes.together(fill)?;
+    let mut room = Room::new(processes, &host, places.length, own)?;
 
     let me = Rank(world.rank() as u32);
-    let (slots, jobs) = rooms(fill.own_mut(), &routes, me);
+    let (slots, jobs) = rooms(room.own_mut(), &routes, me);
     let source = FileSource::new(database.clone());
     let read = |piece: Piece, room: &mut [u8]| {
         let partition = &partitions[piece.partition.index()];
         source.read(partition, piece.start(), room).map_err(Error::from)
     };
     Exchange::new(setting, common.unpublished(), &routes, slots)?.run(jobs, read)?;
-    let bytes = processes.together(fill.finish().map_err(memory_failure))?;
-    let (pages, took) = (pages(&bytes), start.elapsed());
-    let memory: Memory = Arc::new(bytes);
+    let (memory, pages) = room.finish(processes)?;
+    let took = start.elapsed();
     let own = common.topology.worker_on(me).map_or(&[][..], |worker| common.topology.held(worker));
     let held = routes.iter().filter(|route| own.binary_search(&route.partition).is_ok());
     let held = held.map(|route| {
@@ -134,24 +134,9 @@ fn came(route: &Route, me: Rank, filled: usize, took: Duration) -> Statistics {
     Statistics { bytes, received, time: took.mul_f64(share) }
 }
 
-/// On what pages most of the bytes are.
-fn pages(bytes: &SharedBytes) -> HugePages {
-    match bytes.residence() {
-        Some(found) if found.huge > found.resident / 2 => HugePages::Transparent,
-        _ => HugePages::None,
-    }
-}
-
 /// A fault of the program.
 fn unlike() -> Error {
     Error::engine(
         "loading the database: ranks do not agree on who is where; all must run the same build of the program",
     )
-}
-
-fn memory_failure(error: MpiError) -> Error {
-    match error {
-        error @ (MpiError::NoMemory { .. } | MpiError::Memory { .. }) => Error::memory(error),
-        error => failure(error),
-    }
 }

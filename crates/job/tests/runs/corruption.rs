@@ -1,20 +1,16 @@
 //! Whatever happens to the bytes of a database, a search of it ends with a report or with a message.
 
-use std::ffi::OsString;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use crate::sandbox::{SEQUENCES, Sandbox};
-use crate::volumes::{FIVE, FOUR, Random, entries, volume};
-use fleetblast_cli::blastp;
-use fleetblast_cli::error::Error;
-use fleetblast_cli::options::blastp::BLASTP;
-use fleetblast_cli::options::parse::{self, Request};
-use fleetblast_cli::options::typed::BlastpOptions;
-use fleetblast_cli::options::usage::Name;
-use fleetblast_cli::plan::{Host, Plan};
 use fleetblast_db::VolumeBytes;
+use fleetblast_engine::params::CompositionMode;
+use fleetblast_job::plan::{Format, Plan};
+use fleetblast_seq::seg::SegParams;
+
+use crate::plans::{Place, SEQUENCES, params, run};
+use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 
 /// Damaged databases searched, if there is time.
 const TRIALS: u64 = 1500;
@@ -22,13 +18,33 @@ const TRIALS: u64 = 1500;
 const TIME: Duration = Duration::from_secs(5);
 
 /// Ways to search, chosen in turn.
-const SEARCHES: [&[&str]; 6] = [
-    &["-outfmt", "0"],
-    &["-outfmt", "5", "-comp_based_stats", "0"],
-    &["-outfmt", "6 std stitle sseq qcovs salltitles sallseqid", "-seg", "yes"],
-    &["-outfmt", "7", "-num_threads", "2"],
-    &["-outfmt", "10", "-task", "blastp-fast", "-max_target_seqs", "2"],
-    &["-outfmt", "6", "-task", "blastp-short", "-comp_based_stats", "0", "-use_sw_tback"],
+const SEARCHES: [fn(&mut Plan); 6] = [
+    |plan| plan.report.format = Format::Pairwise,
+    |plan| {
+        plan.report.format = Format::Xml;
+        plan.params.composition = CompositionMode::Off;
+    },
+    |plan| {
+        plan.report.columns = "std stitle sseq qcovs salltitles sallseqid".to_owned();
+        plan.params.seg = Some(SegParams::QUERY);
+    },
+    |plan| {
+        plan.report.format = Format::TabularComments;
+        plan.threads = 2;
+    },
+    // As `-task blastp-fast -max_target_seqs 2`.
+    |plan| {
+        plan.report.format = Format::Csv;
+        (plan.params.word_size, plan.params.threshold, plan.params.hitlist_size) = (6, 21.0, 2);
+    },
+    // As `-task blastp-short`.
+    |plan| {
+        plan.params = params("PAM30");
+        plan.matrix_name = "PAM30".to_owned();
+        plan.params.word_size = 2;
+        plan.params.composition = CompositionMode::Off;
+        plan.params.smith_waterman = true;
+    },
 ];
 
 /// Damages a volume; says how.
@@ -82,25 +98,11 @@ fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
     done
 }
 
-fn search(sandbox: &Sandbox, options: &[&str]) -> Result<(), Error> {
-    let files = [("-query", "q.fa"), ("-db", "bad"), ("-out", "report")];
-    let named = files.map(|(option, file)| [option.into(), sandbox.path(file).into_os_string()]);
-    let mut arguments: Vec<OsString> = named.into_iter().flatten().collect();
-    arguments.extend(options.iter().map(OsString::from));
-    let request = parse::parse(&BLASTP, Name::Blast, &arguments)?;
-    let Request::Run(given) = request else { panic!("{arguments:?} is no search") };
-    let host = Host { cores: 2, variable: &|_| None };
-    let mut options = BlastpOptions::new(&given);
-    // One thread, unless asked for more: making threads takes longer than these searches.
-    options.num_threads.get_or_insert(1);
-    blastp::run(Plan::new(&options, &host, &mut Vec::new())?)
-}
-
 /// Seeded: each trial is the same in every run; how many there are depends on the machine.
 #[test]
 fn no_damage_makes_a_search_panic() {
-    let sandbox = Sandbox::new();
-    sandbox.write("x.pdb", "");
+    let place = Place::new();
+    place.write("x.pdb", "");
     let sound = [volume(&FOUR, &entries(11, SEQUENCES)), volume(&FIVE, &entries(11, SEQUENCES))];
     let start = Instant::now();
     let (mut refused, mut reported) = (0u64, 0u64);
@@ -108,11 +110,13 @@ fn no_damage_makes_a_search_panic() {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut bytes = sound[random.below(2) as usize].clone();
         let how = damage(&mut bytes, &mut random);
-        sandbox.database("bad", &bytes);
-        let options = SEARCHES[random.below(SEARCHES.len() as u64) as usize];
-        let trial = format!("seed {seed}, {options:?}: {how}");
-        let outcome = catch_unwind(AssertUnwindSafe(|| search(&sandbox, options)));
-        let report = sandbox.path("report");
+        place.database("bad", &bytes);
+        let way = random.below(SEARCHES.len() as u64) as usize;
+        let mut plan = place.plan("bad");
+        SEARCHES[way](&mut plan);
+        let trial = format!("seed {seed}, search {way}: {how}");
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(plan).0));
+        let report = place.path("report");
         match outcome.unwrap_or_else(|_| panic!("panic with {trial}")) {
             Ok(()) => {
                 assert!(report.exists(), "no report with {trial}");
@@ -130,7 +134,6 @@ fn no_damage_makes_a_search_panic() {
             }
         }
     }
-    eprintln!("{refused} refused, {reported} searched");
     // Some damage, as to a title or from one residue to another, cannot be noticed.
     assert!(refused > 50 && reported > 10, "{refused} refused, {reported} searched");
 }
