@@ -117,7 +117,7 @@ impl Default for Config {
 }
 
 /// Write buffers for which a worker sets memory aside: two windows being collected or written, one part being sent,
-/// one share of a collective write.
+/// one portion of a collective write.
 pub const RESERVED_BUFFERS: u64 = 4;
 
 /// A setting that cannot work.

@@ -48,11 +48,24 @@ number! {
     BlockId
 }
 
+number! {
+    /// A pass of a block: one search of it in all partitions, from 0.
+    PassId
+}
+
 impl BlockId {
     /// The block after this one.
     #[must_use]
     pub fn next(self) -> BlockId {
         BlockId(self.0 + 1)
+    }
+}
+
+impl PassId {
+    /// The pass after this one.
+    #[must_use]
+    pub fn next(self) -> PassId {
+        PassId(self.0 + 1)
     }
 }
 

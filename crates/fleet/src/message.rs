@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::end::{Exit, Failure};
-use crate::ids::{BlockId, GroupId, PartitionId, WorkerId};
+use crate::ids::{BlockId, GroupId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
 use crate::work::{Run, Slice};
 
@@ -93,6 +93,8 @@ pub enum ToMaster<P> {
     Result {
         /// The task's block.
         block: BlockId,
+        /// The task's pass.
+        pass: PassId,
         /// The task's partition.
         partition: PartitionId,
         /// Preliminary hits.
@@ -102,22 +104,26 @@ pub enum ToMaster<P> {
     Dropped {
         /// The task's block.
         block: BlockId,
+        /// The task's pass.
+        pass: PassId,
     },
     /// By a worker: the answer to [`ToWorker::Ask`].
     Reply {
         /// The block.
         block: BlockId,
+        /// The pass whose round it is of.
+        pass: PassId,
         /// The answer.
         reply: P,
     },
     /// By a worker: send these bytes of yours, all in one payload.
     Fetch(Fetch),
-    /// By a worker: its share of a block's output is durable in the checkpoint.
+    /// By a worker: its portion of a block's output is durable in the checkpoint.
     Stored {
         /// The block.
         block: BlockId,
     },
-    /// By a worker: its share of a block's output stands in the file.
+    /// By a worker: its portion of a block's output stands in the file.
     Written {
         /// The block.
         block: BlockId,
@@ -137,19 +143,23 @@ pub enum ToWorker<P> {
     Assign {
         /// The task's block.
         block: BlockId,
+        /// The task's pass.
+        pass: PassId,
         /// The task's partition.
         partition: PartitionId,
-        /// The block's queries, with the first task on the block.
+        /// The pass's queries, with the worker's first task of the pass.
         queries: Option<P>,
-        /// The cut so far.
+        /// The pass's cut so far.
         cut: Option<P>,
-        /// Blocks for which no further round comes.
-        forget: Vec<BlockId>,
+        /// Passes of which no further round comes.
+        forget: Vec<(BlockId, PassId)>,
     },
-    /// The cut of a block that is still searched here has risen.
+    /// The cut of a pass that is still searched here has risen.
     RaiseCut {
         /// The block.
         block: BlockId,
+        /// The pass: in another one the cut means nothing.
+        pass: PassId,
         /// The cut.
         cut: P,
     },
@@ -157,10 +167,12 @@ pub enum ToWorker<P> {
     Ask {
         /// The block.
         block: BlockId,
-        /// What is wanted of each partition: it is held here, and some of the block was searched here.
+        /// The pass.
+        pass: PassId,
+        /// What is wanted of each partition: it is held here, and some of the pass was searched here.
         parts: Vec<(PartitionId, P)>,
     },
-    /// Make (a share of) a block's output durable in the checkpoint.
+    /// Make (a portion of) a block's output durable in the checkpoint.
     Store {
         /// The block.
         block: BlockId,
@@ -169,7 +181,7 @@ pub enum ToWorker<P> {
         /// Bytes of the block's whole output.
         size: u64,
     },
-    /// Write (a share of) a block's output.
+    /// Write (a portion of) a block's output.
     Place {
         /// The block.
         block: BlockId,
@@ -186,9 +198,9 @@ pub enum ToWorker<P> {
         bytes: P,
     },
     /// Take part in a collective write, beside the search. Every worker of the group is told so once for each write, also
-    /// those without a share, and the next write begins when all have said that this one is done.
+    /// those without a portion, and the next write begins when all have said that this one is done.
     Collective {
-        /// The worker's share; offsets count from the start of the file.
+        /// The worker's portion; offsets count from the start of the file.
         runs: Vec<Run>,
         /// The master's bytes in it, in the order of the slices.
         master: Option<P>,
@@ -214,9 +226,13 @@ pub struct Fetch {
 
 /// About what a message takes on the wire besides its payloads, in bytes.
 const ENVELOPE: u64 = 32;
+/// About what a slice takes.
+const SLICE: u64 = 32;
+/// About what the name of a pass takes.
+const PASS: u64 = 4;
 
 fn slices_bytes(slices: &[Slice]) -> u64 {
-    std::mem::size_of_val(slices) as u64
+    SLICE * slices.len() as u64
 }
 
 fn runs_bytes(runs: &[Run]) -> u64 {
@@ -260,7 +276,7 @@ impl<P: Payload> ToWorker<P> {
         let size = |payload: &Option<P>| payload.as_ref().map_or(0, Payload::bytes);
         match self {
             ToWorker::Assign { queries, cut, forget, .. } => {
-                size(queries) + size(cut) + 4 * forget.len() as u64
+                size(queries) + size(cut) + PASS * forget.len() as u64
             }
             ToWorker::RaiseCut { cut, .. } => cut.bytes(),
             ToWorker::Ask { parts, .. } => parts.iter().map(|(_, part)| 4 + part.bytes()).sum(),

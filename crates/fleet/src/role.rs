@@ -1,7 +1,7 @@
 //! What a driver and a role say to each other.
 
 use crate::end::{Exit, Failure};
-use crate::ids::{Address, BlockId, Ticket, Time};
+use crate::ids::{Address, BlockId, PassId, Ticket, Time};
 use crate::message::Outgoing;
 
 /// A state machine that a driver runs.
@@ -81,15 +81,25 @@ pub enum Action<P, W> {
         /// What to do.
         work: W,
     },
-    /// Tell the search of this block that is under way here of a higher cut.
+    /// Tell the search of this pass that is under way here of a higher cut.
     RaiseCut {
         /// The block.
         block: BlockId,
+        /// The pass: no other one is to be cut by it.
+        pass: PassId,
         /// The cut, as [`Absorbed`](crate::work::MasterOutcome::Absorbed) gave it.
         cut: P,
     },
-    /// Drop what is kept for a block: queries, hits, alignments. Formatted pieces that a later work takes stay.
+    /// Of a worker: no further round of this pass comes. Drop what is kept for it: queries, hits, alignments. Formatted
+    /// pieces stay, of which a later work takes every byte.
     Forget {
+        /// The block.
+        block: BlockId,
+        /// The pass.
+        pass: PassId,
+    },
+    /// Of a master: the output of this block stands in the file. Drop the pieces that are kept for it.
+    Placed {
         /// The block.
         block: BlockId,
     },

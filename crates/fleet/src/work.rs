@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{Address, BlockId, PartitionId, WorkerId};
+use crate::ids::{Address, BlockId, PartitionId, PassId, WorkerId};
 use crate::payload::{Payload, Queries};
 
 /// Which works exclude each other: a role has at most one of a lane under way.
@@ -61,20 +61,24 @@ pub enum MasterWork<P> {
         /// Its queries, as they were read.
         queries: P,
     },
-    /// Merge the hits of a task into the block's list.
+    /// Merge the hits of a task into the list of its pass.
     Absorb {
         /// The block.
         block: BlockId,
+        /// The pass.
+        pass: PassId,
         /// The partition.
         partition: PartitionId,
         /// The hits.
         hits: P,
     },
-    /// All hits are there, or all replies of the last round: decide what comes next.
+    /// All hits of a pass are there, or all replies of its last round: decide what comes next.
     Round {
         /// The block.
         block: BlockId,
-        /// Rounds before this one.
+        /// The pass.
+        pass: PassId,
+        /// Rounds of the pass before this one.
         round: u32,
         /// Replies of the last round, one per worker asked.
         replies: Vec<P>,
@@ -93,15 +97,25 @@ pub enum MasterOutcome<P> {
     Prepared {
         /// For those who search.
         queries: P,
+        /// The pass that these are for, with which the block begins here: 0, or the one after the last that an earlier run
+        /// finished and that the works have kept.
+        pass: PassId,
     },
     /// Of `Absorb`: the new cut, if it rose.
     Absorbed {
         /// The cut.
         cut: Option<P>,
     },
-    /// Of `Round`: another round. Only partitions of the database that were searched may be asked; at least one.
+    /// Of `Round`: another round. Only partitions of the database that were searched in this pass may be asked; at least
+    /// one.
     Ask(Vec<(PartitionId, P)>),
-    /// Of `Round`: the end; the block's output, in its order.
+    /// Of `Round`: the pass is over, and the block is searched once more, in all partitions. What of the pass is to
+    /// outlive this run must be durable already: a drain drops the block here.
+    Again {
+        /// For those who search, in place of those before.
+        queries: P,
+    },
+    /// Of `Round`: the end; the block's output, in its order, from the pieces of all passes searched here.
     Layout(Vec<Extent>),
     /// Of `Gather`.
     Gathered(P),
@@ -114,17 +128,21 @@ pub enum WorkerWork<P> {
     Search {
         /// The block.
         block: BlockId,
+        /// The pass.
+        pass: PassId,
         /// The partition.
         partition: PartitionId,
-        /// The block's queries, with the first task on it.
+        /// The pass's queries, with the first task of it.
         queries: Option<P>,
-        /// The highest cut known.
+        /// The highest cut of the pass that is known.
         cut: Option<P>,
     },
     /// Answer the master's round (compute): align, or format into memory.
     Answer {
         /// The block.
         block: BlockId,
+        /// The pass.
+        pass: PassId,
         /// What is wanted of each partition.
         parts: Vec<(PartitionId, P)>,
         /// Bytes of formatted pieces that may stay in memory; what does not fit goes to the spool.
@@ -133,7 +151,7 @@ pub enum WorkerWork<P> {
     /// Take part in a collective write (io): it waits for the others of the group, whose io lanes it does not need
     /// otherwise. May hold a write buffer full.
     Collective {
-        /// The worker's share; offsets count from the start of the file.
+        /// The worker's portion; offsets count from the start of the file.
         runs: Vec<Run>,
         /// The master's bytes in it, in the order of the slices.
         master: Option<P>,
@@ -156,7 +174,7 @@ pub enum WorkerWork<P> {
         window: Window<P>,
         /// Bytes of the block's whole output: with how much stored the block is finished.
         size: u64,
-        /// The worker's share of the block is complete with this.
+        /// The worker's portion of the block is complete with this.
         last: bool,
     },
 }
@@ -207,8 +225,8 @@ pub enum WorkerOutcome<P> {
 pub enum Owner {
     /// The master: headers, tables, footers.
     Master,
-    /// The worker that searched this partition.
-    Partition(PartitionId),
+    /// The worker that answered for this partition in this pass of the block.
+    Partition(PassId, PartitionId),
 }
 
 /// A stretch of a block's output.
@@ -216,7 +234,7 @@ pub enum Owner {
 pub struct Extent {
     /// Who formatted it.
     pub owner: Owner,
-    /// Its number among the owner's pieces of the block.
+    /// Its number among the owner's pieces of the block (and pass and partition).
     pub piece: u32,
     /// Bytes.
     pub length: u64,
@@ -227,8 +245,8 @@ pub struct Extent {
 pub enum Holder {
     /// With the group's master.
     Master,
-    /// With a worker of the group.
-    Worker(WorkerId, PartitionId),
+    /// With a worker of the group, which made it of this partition in this pass.
+    Worker(WorkerId, PassId, PartitionId),
     /// In the checkpoint: the piece is all that is stored of the block, whichever rank stored it in this run or an
     /// earlier one; [`Slice::start`] counts from the start of the block's output.
     Record,
@@ -239,7 +257,7 @@ pub enum Holder {
 pub struct Slice {
     /// Who has the piece.
     pub holder: Holder,
-    /// Its number among the holder's pieces of the block (and partition).
+    /// Its number among the holder's pieces of the block (and pass and partition).
     pub piece: u32,
     /// Where in the piece the bytes begin.
     pub start: u64,

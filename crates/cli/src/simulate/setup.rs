@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{PlanError, Request, Size, Wishes};
+use fleetblast_fleet::plan::{LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
@@ -96,7 +96,7 @@ fn wishes(options: &Values) -> Wishes {
     }
 }
 
-fn impossible(error: &PlanError) -> Error {
+fn impossible(error: &LayoutError) -> Error {
     Error::new(exit::INPUT, format!("Error: {error}"))
 }
 

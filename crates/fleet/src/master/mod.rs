@@ -1,8 +1,9 @@
 //! The master of a group: gives tasks out, merges what comes back, and lays the output of blocks out.
 
 mod output;
+mod placing;
 mod queue;
-mod search;
+mod searching;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -10,19 +11,19 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::config::{Config, Strategy};
+use crate::config::Config;
 use crate::end::{Exit, Failure};
 use crate::health::Peers;
-use crate::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
-use crate::message::{Fetch, Outgoing, ToMaster, ToSupermaster, ToWorker};
+use crate::ids::{Address, BlockId, GroupId, PassId, Rank, Ticket, Time, WorkerId};
+use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
-use crate::work::{Extent, Holder, MasterOutcome, MasterWork, Owner, Run, Slice};
+use crate::work::{MasterOutcome, MasterWork, Run};
 
-use self::output::{Collective, CollectiveRound, Next, Outputs, shares};
+use self::output::{Collective, Outputs};
 use self::queue::TaskQueue;
-use self::search::Search;
+use self::searching::Searching;
 
 type Actions<P> = Vec<Action<P, MasterWork<P>>>;
 
@@ -36,8 +37,8 @@ struct Member {
     asked: VecDeque<u64>,
     /// When it began the task that it searches.
     since: Time,
-    /// Blocks that it may drop; it hears of them with its next task.
-    forget: Vec<BlockId>,
+    /// Passes that it may drop; it hears of them with its next task.
+    forget: Vec<(BlockId, PassId)>,
 }
 
 /// Whom a gathered part goes to.
@@ -51,10 +52,10 @@ enum Gathering {
 
 /// A work, under way or waiting.
 #[derive(Debug)]
-enum Job {
+enum Pending {
     Prepare(BlockId),
-    Absorb(BlockId),
-    Round(BlockId),
+    Absorb(BlockId, PassId),
+    Round(BlockId, PassId),
     Gather(Gathering),
 }
 
@@ -75,14 +76,16 @@ pub struct Master<P> {
     /// Number of the group's first worker.
     first: u32,
     tickets: u64,
-    running: Option<(Ticket, Job)>,
-    works: VecDeque<(Job, MasterWork<P>)>,
+    running: Option<(Ticket, Pending)>,
+    works: VecDeque<(Pending, MasterWork<P>)>,
     supply: Supply,
     queue: TaskQueue,
+    /// How many blocks came to be searched.
+    came: u64,
     /// Blocks whose queries are not prepared yet.
     preparing: u32,
     /// Blocks that are prepared and not laid out.
-    searches: BTreeMap<BlockId, Search<P>>,
+    searches: BTreeMap<BlockId, Searching<P>>,
     members: Vec<Member>,
     /// What tasks take, in seconds, the last ones most.
     task_seconds: f64,
@@ -112,6 +115,7 @@ impl<P: Payload> Master<P> {
             works: VecDeque::new(),
             supply: Supply::Open,
             queue: TaskQueue::new(topology.partitions),
+            came: 0,
             preparing: 0,
             searches: BTreeMap::new(),
             members: vec![Member::default(); workers.len()],
@@ -151,6 +155,12 @@ impl<P: Payload> Master<P> {
         actions.push(Action::Send { message, receipt: None });
     }
 
+    /// Something was asked of this master that cannot be: ends the job.
+    fn fault(&mut self, now: Time, cause: String, actions: &mut Actions<P>) {
+        let failure = Failure { rank: self.rank(), code: Failure::FAULT, cause };
+        self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+    }
+
     fn tell_all(&mut self, now: Time, message: &ToWorker<P>, actions: &mut Actions<P>) {
         for member in 0..self.members.len() as u32 {
             self.tell(now, self.worker(member), message.clone(), actions);
@@ -185,19 +195,19 @@ impl<P: Payload> Master<P> {
                 self.members[member as usize].ready = true;
                 self.feed(now, member, actions);
             }
-            ToMaster::Result { block, partition, hits } => {
+            ToMaster::Result { block, pass, partition, hits } => {
                 self.relieve(member);
                 self.time(now, member);
-                self.result(block, partition, hits);
+                self.result(block, pass, partition, hits);
                 self.feed(now, member, actions);
             }
-            ToMaster::Dropped { block } => {
+            ToMaster::Dropped { block, pass } => {
                 self.relieve(member);
-                self.searches.remove(&block);
+                self.dropped(block, pass);
             }
-            ToMaster::Reply { block, reply } => {
+            ToMaster::Reply { block, pass, reply } => {
                 self.members[member as usize].asked.pop_front();
-                self.reply(block, reply);
+                self.reply(block, pass, reply);
                 self.feed(now, member, actions);
             }
             ToMaster::Fetch(fetch) => self.fetch(self.worker(member), fetch),
@@ -223,115 +233,6 @@ impl<P: Payload> Master<P> {
         self.worker(self.turn)
     }
 
-    fn lay_out(
-        &mut self,
-        now: Time,
-        block: BlockId,
-        layout: Vec<Extent>,
-        actions: &mut Actions<P>,
-    ) {
-        let Some(search) = self.searches.remove(&block) else { return };
-        for member in search.informed() {
-            self.members[member as usize].forget.push(block);
-        }
-        let slice = |extent: Extent| {
-            let holder = match extent.owner {
-                Owner::Master => Holder::Master,
-                Owner::Partition(partition) => {
-                    let answerer =
-                        search.answerer(partition).expect("pieces are of searched partitions");
-                    Holder::Worker(WorkerId(self.first + answerer), partition)
-                }
-            };
-            Slice { holder, piece: extent.piece, start: 0, length: extent.length }
-        };
-        let slices = layout.into_iter().filter(|extent| extent.length > 0).map(slice).collect();
-        let spare = self.anyone();
-        let next = self.outputs.lay(block, shares(self.config.strategy, block, slices, spare));
-        self.go_on(now, block, next, actions);
-    }
-
-    /// Does what comes next for a block's output.
-    fn go_on(&mut self, now: Time, block: BlockId, next: Next, actions: &mut Actions<P>) {
-        match next {
-            Next::Store(shares, size) => {
-                for share in shares {
-                    let message = ToWorker::Store { block, runs: share.runs, size };
-                    self.tell(now, share.worker, message, actions);
-                }
-            }
-            Next::Finished(size) => {
-                self.tell_supermaster(now, ToSupermaster::Finished { block, size }, actions);
-            }
-            Next::Place(shares) if self.config.strategy == Strategy::Collective => {
-                self.collective.add(block, shares);
-            }
-            Next::Place(shares) => {
-                for share in shares {
-                    let message = ToWorker::Place { block, runs: share.runs };
-                    self.tell(now, share.worker, message, actions);
-                }
-            }
-            Next::Placed => {
-                actions.push(Action::Forget { block });
-                self.tell_supermaster(now, ToSupermaster::Placed { block }, actions);
-            }
-            Next::Nothing => {}
-        }
-    }
-
-    fn fetch(&mut self, worker: WorkerId, fetch: Fetch) {
-        let run = Run { block: fetch.block, offset: 0, slices: fetch.slices };
-        let job = Job::Gather(Gathering::Window(worker, fetch.window));
-        self.works.push_back((job, MasterWork::Gather { runs: vec![run] }));
-    }
-
-    /// Begins a collective write when there is enough for one, or nothing is searched meanwhile. None during a drain: the
-    /// file will not be kept, and when the workers are told to stop, none of them may wait for the others.
-    fn write_together(&mut self, now: Time, actions: &mut Actions<P>) {
-        if self.draining {
-            return;
-        }
-        let idle = self.preparing == 0 && self.searches.is_empty();
-        let Some(mut round) = self.collective.begin(self.members.len() as u32, idle) else {
-            return;
-        };
-        for member in 0..self.members.len() as u32 {
-            let worker = self.worker(member);
-            let runs = round.remove(&worker).unwrap_or_default();
-            let slices = runs.iter().flat_map(|run| &run.slices);
-            if slices.into_iter().any(|slice| slice.holder == Holder::Master) {
-                let work = MasterWork::Gather { runs: runs.clone() };
-                let job = Job::Gather(Gathering::Collective(worker, runs));
-                self.works.push_back((job, work));
-            } else {
-                self.tell(now, worker, ToWorker::Collective { runs, master: None }, actions);
-            }
-        }
-        debug_assert_eq!(round, CollectiveRound::new(), "only members of the group write");
-    }
-
-    fn collective_written(&mut self, now: Time, actions: &mut Actions<P>) {
-        for (block, shares) in self.collective.written() {
-            for _ in 0..shares {
-                let next = self.outputs.written(block);
-                self.go_on(now, block, next, actions);
-            }
-        }
-    }
-
-    fn gathered(&mut self, now: Time, gathering: Gathering, bytes: P, actions: &mut Actions<P>) {
-        match gathering {
-            Gathering::Window(worker, window) => {
-                self.tell(now, worker, ToWorker::Part { window, bytes }, actions);
-            }
-            Gathering::Collective(worker, runs) => {
-                let message = ToWorker::Collective { runs, master: Some(bytes) };
-                self.tell(now, worker, message, actions);
-            }
-        }
-    }
-
     fn done(
         &mut self,
         now: Time,
@@ -339,35 +240,42 @@ impl<P: Payload> Master<P> {
         outcome: MasterOutcome<P>,
         actions: &mut Actions<P>,
     ) {
-        let Some((_, job)) = self.running.take_if(|(running, _)| *running == ticket) else {
+        let Some((_, pending)) = self.running.take_if(|(running, _)| *running == ticket) else {
             return;
         };
-        match (job, outcome) {
-            (Job::Prepare(block), MasterOutcome::Prepared { queries }) => {
-                self.prepared(now, block, queries, actions);
+        match (pending, outcome) {
+            (Pending::Prepare(block), MasterOutcome::Prepared { queries, pass }) => {
+                self.prepared(now, block, (pass, queries), actions);
             }
-            (Job::Absorb(block), MasterOutcome::Absorbed { cut }) => {
-                self.absorbed(now, block, cut, actions);
+            (Pending::Absorb(block, pass), MasterOutcome::Absorbed { cut }) => {
+                self.absorbed(now, (block, pass), cut, actions);
             }
-            (Job::Round(block), MasterOutcome::Ask(parts)) => self.ask(now, block, parts, actions),
-            (Job::Round(block), MasterOutcome::Layout(layout)) => {
+            (Pending::Round(block, pass), MasterOutcome::Ask(parts)) => {
+                self.ask(now, (block, pass), parts, actions);
+            }
+            (Pending::Round(block, _), MasterOutcome::Again { queries }) => {
+                self.again(now, block, queries, actions);
+            }
+            (Pending::Round(block, _), MasterOutcome::Layout(layout)) => {
                 self.lay_out(now, block, layout, actions);
             }
-            (Job::Gather(gathering), MasterOutcome::Gathered(bytes)) => {
+            (Pending::Gather(gathering), MasterOutcome::Gathered(bytes)) => {
                 self.gathered(now, gathering, bytes, actions);
             }
-            (job, _) => unreachable!("the driver ended {job:?} with another work's outcome"),
+            (pending, _) => {
+                unreachable!("the driver ended {pending:?} with another work's outcome")
+            }
         }
     }
 
     /// Carries out the works that came up, one after the other.
     fn compute(&mut self, actions: &mut Actions<P>) {
         if self.running.is_none()
-            && let Some((job, work)) = self.works.pop_front()
+            && let Some((pending, work)) = self.works.pop_front()
         {
             self.tickets += 1;
             let ticket = Ticket(self.tickets);
-            self.running = Some((ticket, job));
+            self.running = Some((ticket, pending));
             actions.push(Action::Run { ticket, work });
         }
     }
@@ -376,7 +284,7 @@ impl<P: Payload> Master<P> {
         self.draining = true;
         self.supply = Supply::Ended;
         self.preparing = 0;
-        self.works.retain(|(job, _)| !matches!(job, Job::Prepare(_)));
+        self.works.retain(|(pending, _)| !matches!(pending, Pending::Prepare(_)));
         for block in self.queue.clear() {
             self.searches.remove(&block);
         }

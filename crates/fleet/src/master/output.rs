@@ -9,7 +9,7 @@ use crate::worker::windows;
 
 /// What a worker writes of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct Portion {
     /// The worker.
     pub worker: WorkerId,
     /// The bytes; offsets count from the start of the block's output until the base is known.
@@ -19,11 +19,11 @@ pub struct Share {
 /// How far a block's output is.
 #[derive(Debug)]
 enum Stage {
-    /// So many shares are not durable yet.
+    /// So many portions are not durable yet.
     Storing(u32),
     /// Its offset is not known.
     Waiting,
-    /// So many shares are not written yet.
+    /// So many portions are not written yet.
     Placing(u32),
 }
 
@@ -32,36 +32,36 @@ enum Stage {
 struct Laid {
     stage: Stage,
     size: u64,
-    shares: Vec<Share>,
+    portions: Vec<Portion>,
 }
 
 /// Deals a block's output out to the workers that write it: at least one, if only to note that there is nothing. `spare`
 /// writes where no worker holds anything.
-pub fn shares(
+pub fn portions(
     strategy: Strategy,
     block: BlockId,
     slices: Vec<Slice>,
     spare: WorkerId,
-) -> Vec<Share> {
+) -> Vec<Portion> {
     let mut bytes: BTreeMap<WorkerId, u64> = BTreeMap::new();
     for slice in &slices {
-        if let Holder::Worker(worker, _) = slice.holder {
+        if let Holder::Worker(worker, ..) = slice.holder {
             *bytes.entry(worker).or_default() += slice.length;
         }
     }
     let most = bytes.iter().max_by_key(|&(worker, bytes)| (bytes, std::cmp::Reverse(worker)));
     let most = most.map_or(spare, |(&worker, _)| worker);
     if slices.is_empty() {
-        return vec![Share { worker: spare, runs: Vec::new() }];
+        return vec![Portion { worker: spare, runs: Vec::new() }];
     }
     if strategy == Strategy::Merge {
-        return vec![Share { worker: most, runs: vec![Run { block, offset: 0, slices }] }];
+        return vec![Portion { worker: most, runs: vec![Run { block, offset: 0, slices }] }];
     }
     let mut runs: BTreeMap<WorkerId, Vec<Run>> = BTreeMap::new();
     let (mut offset, mut last) = (0, None);
     for slice in slices {
         let writer = match slice.holder {
-            Holder::Worker(worker, _) => worker,
+            Holder::Worker(worker, ..) => worker,
             _ => most,
         };
         let own = runs.entry(writer).or_default();
@@ -72,18 +72,18 @@ pub fn shares(
         offset += slice.length;
         last = Some(writer);
     }
-    runs.into_iter().map(|(worker, runs)| Share { worker, runs }).collect()
+    runs.into_iter().map(|(worker, runs)| Portion { worker, runs }).collect()
 }
 
 /// What is to be done for a block's output next.
 #[derive(Debug)]
 pub enum Next {
-    /// These shares of so many bytes in all are to be made durable.
-    Store(Vec<Share>, u64),
+    /// These portions of so many bytes in all are to be made durable.
+    Store(Vec<Portion>, u64),
     /// It is finished; the supermaster is to know its size.
     Finished(u64),
-    /// These shares are to be written.
-    Place(Vec<Share>),
+    /// These portions are to be written.
+    Place(Vec<Portion>),
     /// It stands in the file.
     Placed,
     /// Nothing yet.
@@ -111,19 +111,19 @@ impl Outputs {
     }
 
     /// A block is laid out.
-    pub fn lay(&mut self, block: BlockId, shares: Vec<Share>) -> Next {
-        let size = shares.iter().flat_map(|share| &share.runs).map(Run::length).sum();
+    pub fn lay(&mut self, block: BlockId, portions: Vec<Portion>) -> Next {
+        let size = portions.iter().flat_map(|portion| &portion.runs).map(Run::length).sum();
         if self.checkpoint {
-            let stage = Stage::Storing(shares.len() as u32);
+            let stage = Stage::Storing(portions.len() as u32);
             self.storing += 1;
-            self.blocks.insert(block, Laid { stage, size, shares: recorded(&shares) });
-            return Next::Store(shares, size);
+            self.blocks.insert(block, Laid { stage, size, portions: recorded(&portions) });
+            return Next::Store(portions, size);
         }
-        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, shares });
+        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, portions });
         Next::Finished(size)
     }
 
-    /// A share of a block is durable.
+    /// A portion of a block is durable.
     pub fn stored(&mut self, block: BlockId) -> Next {
         let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
         let Stage::Storing(left) = &mut laid.stage else { return Next::Nothing };
@@ -138,27 +138,27 @@ impl Outputs {
 
     /// A block of an earlier run is to be copied from the checkpoint by `worker`.
     pub fn restore(&mut self, block: BlockId, base: u64, size: u64, worker: WorkerId) -> Next {
-        let shares = vec![Share { worker, runs: vec![record(block, 0, size)] }];
-        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, shares });
+        let portions = vec![Portion { worker, runs: vec![record(block, 0, size)] }];
+        self.blocks.insert(block, Laid { stage: Stage::Waiting, size, portions });
         self.base(block, base)
     }
 
     /// The offset of a block in the file has become known.
     pub fn base(&mut self, block: BlockId, base: u64) -> Next {
         let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
-        let mut shares = std::mem::take(&mut laid.shares);
+        let mut portions = std::mem::take(&mut laid.portions);
         if laid.size == 0 {
             self.blocks.remove(&block);
             return Next::Placed;
         }
-        for run in shares.iter_mut().flat_map(|share| &mut share.runs) {
+        for run in portions.iter_mut().flat_map(|portion| &mut portion.runs) {
             run.offset += base;
         }
-        laid.stage = Stage::Placing(shares.len() as u32);
-        Next::Place(shares)
+        laid.stage = Stage::Placing(portions.len() as u32);
+        Next::Place(portions)
     }
 
-    /// A share of a block stands in the file.
+    /// A portion of a block stands in the file.
     pub fn written(&mut self, block: BlockId) -> Next {
         let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
         let Stage::Placing(left) = &mut laid.stage else { return Next::Nothing };
@@ -177,12 +177,15 @@ fn record(block: BlockId, start: u64, length: u64) -> Run {
     Run { block, offset: start, slices: vec![slice] }
 }
 
-/// The same shares once they are in the checkpoint.
-fn recorded(shares: &[Share]) -> Vec<Share> {
+/// The same portions once they are in the checkpoint.
+fn recorded(portions: &[Portion]) -> Vec<Portion> {
     let record = |run: &Run| record(run.block, run.offset, run.length());
-    shares
+    portions
         .iter()
-        .map(|share| Share { worker: share.worker, runs: share.runs.iter().map(record).collect() })
+        .map(|portion| Portion {
+            worker: portion.worker,
+            runs: portion.runs.iter().map(record).collect(),
+        })
         .collect()
 }
 
@@ -209,11 +212,11 @@ impl Collective {
         Collective { buffer, queue, bytes: 0, left, running: None }
     }
 
-    /// Takes the shares of a block.
-    pub fn add(&mut self, block: BlockId, shares: Vec<Share>) {
-        let count = shares.len() as u32;
+    /// Takes the portions of a block.
+    pub fn add(&mut self, block: BlockId, portions: Vec<Portion>) {
+        let count = portions.len() as u32;
         let mut pieces = Vec::new();
-        for Share { worker, runs } in shares {
+        for Portion { worker, runs } in portions {
             let flat = windows(runs, self.buffer).into_iter().flat_map(|(_, runs)| runs);
             pieces.extend(flat.map(|run| (worker, run.length(), run)));
         }
@@ -261,7 +264,7 @@ impl Collective {
     }
 
     /// A member is through; when it was the last, returns the blocks that now stand in the file, each as often as it
-    /// has shares.
+    /// has portions.
     pub fn written(&mut self) -> Vec<(BlockId, u32)> {
         let Some((pieces, left)) = &mut self.running else { return Vec::new() };
         *left -= 1;
@@ -270,10 +273,10 @@ impl Collective {
         }
         let mut placed = Vec::new();
         for (block, _) in std::mem::take(pieces) {
-            let Some((left, shares)) = self.left.get_mut(&block) else { continue };
+            let Some((left, portions)) = self.left.get_mut(&block) else { continue };
             *left -= 1;
             if *left == 0 {
-                placed.push((block, *shares));
+                placed.push((block, *portions));
                 self.left.remove(&block);
             }
         }

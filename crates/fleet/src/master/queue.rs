@@ -1,36 +1,56 @@
 //! Algorithm 1 of Lin et al.: which task a worker gets.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-use crate::ids::{BlockId, PartitionId};
+use crate::ids::{BlockId, PartitionId, PassId};
 
 /// The tasks of a group that are not assigned.
 ///
 /// A worker gets a task of the first block that still has one on a partition the worker holds; of those the one with
-/// the smallest partition. Since tasks of a partition are assigned in the order of the blocks and none comes back, a
-/// cursor per partition says it all.
+/// the smallest partition. Blocks are in the order in which they came to the group, whatever their passes. A block that
+/// has begun came before all that have not, so when it comes back for another pass it goes before these.
 #[derive(Clone, Debug)]
 pub struct TaskQueue {
-    /// Blocks with unassigned tasks, and how many.
-    blocks: VecDeque<(BlockId, u32)>,
-    /// How many blocks were taken off the front.
-    passed: u64,
-    /// Per partition: the number, from the very first, of the first block whose task is unassigned.
-    next: Vec<u64>,
+    /// Blocks with unassigned tasks, by their numbers.
+    blocks: BTreeMap<u64, Waiting>,
+    /// Per partition: the number of the first block whose task is unassigned, or [`NO_BLOCK`].
+    first: Vec<u64>,
     unassigned: u64,
+}
+
+/// No block has this number.
+const NO_BLOCK: u64 = u64::MAX;
+
+/// A block with unassigned tasks.
+#[derive(Clone, Debug)]
+struct Waiting {
+    block: BlockId,
+    pass: PassId,
+    /// Per partition: its task is unassigned.
+    unassigned: Vec<bool>,
+    /// How many are.
+    left: u32,
 }
 
 impl TaskQueue {
     /// No tasks.
     pub fn new(partitions: u32) -> TaskQueue {
-        let next = vec![0; partitions as usize];
-        TaskQueue { blocks: VecDeque::new(), passed: 0, next, unassigned: 0 }
+        let first = vec![NO_BLOCK; partitions as usize];
+        TaskQueue { blocks: BTreeMap::new(), first, unassigned: 0 }
     }
 
-    /// Appends a block: one task per partition.
-    pub fn push(&mut self, block: BlockId) {
-        self.blocks.push_back((block, self.next.len() as u32));
-        self.unassigned += self.next.len() as u64;
+    /// Adds the tasks of a block's pass, one per partition. The number says how many blocks came to the group before this
+    /// one; none of its tasks may wait.
+    pub fn push(&mut self, number: u64, block: BlockId, pass: PassId) {
+        let partitions = self.first.len();
+        let unassigned = vec![true; partitions];
+        let waiting = Waiting { block, pass, unassigned, left: partitions as u32 };
+        let before = self.blocks.insert(number, waiting);
+        debug_assert!(before.is_none(), "block {block} comes back while its tasks wait");
+        for first in &mut self.first {
+            *first = number.min(*first);
+        }
+        self.unassigned += partitions as u64;
     }
 
     /// Tasks that are not assigned.
@@ -39,30 +59,27 @@ impl TaskQueue {
     }
 
     /// Takes out the task for a worker that holds these partitions.
-    pub fn take(&mut self, held: &[PartitionId]) -> Option<(BlockId, PartitionId)> {
-        let end = self.passed + self.blocks.len() as u64;
-        let (number, partition) = held.iter().map(|p| (self.next[p.index()], *p)).min()?;
-        if number == end {
-            return None;
+    pub fn take(&mut self, held: &[PartitionId]) -> Option<(BlockId, PassId, PartitionId)> {
+        let (number, partition) = held.iter().map(|p| (self.first[p.index()], *p)).min()?;
+        let waiting = self.blocks.get_mut(&number)?;
+        let task = (waiting.block, waiting.pass, partition);
+        waiting.unassigned[partition.index()] = false;
+        waiting.left -= 1;
+        if waiting.left == 0 {
+            self.blocks.remove(&number);
         }
-        self.next[partition.index()] += 1;
         self.unassigned -= 1;
-        let (block, left) = &mut self.blocks[(number - self.passed) as usize];
-        *left -= 1;
-        let block = *block;
-        while self.blocks.front().is_some_and(|&(_, left)| left == 0) {
-            self.blocks.pop_front();
-            self.passed += 1;
-        }
-        Some((block, partition))
+        let mut later = self.blocks.range(number + 1..);
+        let next = later.find(|(_, waiting)| waiting.unassigned[partition.index()]);
+        self.first[partition.index()] = next.map_or(NO_BLOCK, |(&number, _)| number);
+        Some(task)
     }
 
     /// Gives up all unassigned tasks; returns their blocks.
     pub fn clear(&mut self) -> Vec<BlockId> {
-        self.passed += self.blocks.len() as u64;
-        self.next.fill(self.passed);
+        self.first.fill(NO_BLOCK);
         self.unassigned = 0;
-        self.blocks.drain(..).filter(|&(_, left)| left > 0).map(|(block, _)| block).collect()
+        std::mem::take(&mut self.blocks).into_values().map(|waiting| waiting.block).collect()
     }
 }
 
@@ -72,7 +89,9 @@ mod tests {
 
     fn queue(partitions: u32, blocks: &[u32]) -> TaskQueue {
         let mut queue = TaskQueue::new(partitions);
-        blocks.iter().for_each(|&block| queue.push(BlockId(block)));
+        for (number, &block) in (0..).zip(blocks) {
+            queue.push(number, BlockId(block), PassId(0));
+        }
         queue
     }
 
@@ -80,8 +99,12 @@ mod tests {
         partitions.map(PartitionId).collect()
     }
 
-    fn task(block: u32, partition: u32) -> Option<(BlockId, PartitionId)> {
-        Some((BlockId(block), PartitionId(partition)))
+    fn task(block: u32, partition: u32) -> Option<(BlockId, PassId, PartitionId)> {
+        of_pass(0, block, partition)
+    }
+
+    fn of_pass(pass: u32, block: u32, partition: u32) -> Option<(BlockId, PassId, PartitionId)> {
+        Some((BlockId(block), PassId(pass), PartitionId(partition)))
     }
 
     #[test]
@@ -104,9 +127,32 @@ mod tests {
         assert_eq!(queue.take(&held(0..1)), task(0, 0));
         assert_eq!(queue.take(&held(0..1)), task(1, 0));
         assert_eq!(queue.take(&held(0..1)), None);
-        queue.push(BlockId(2));
+        queue.push(2, BlockId(2), PassId(0));
         assert_eq!(queue.take(&held(0..1)), task(2, 0));
         assert_eq!(queue.take(&held(1..2)), task(0, 1));
+    }
+
+    #[test]
+    fn a_block_that_comes_back_keeps_its_place() {
+        let mut queue = queue(2, &[7, 3, 9]);
+        for partition in [0, 1] {
+            assert_eq!(queue.take(&held(partition..2)), task(7, partition));
+        }
+        // Block 3 has begun, block 9 has not.
+        assert_eq!(queue.take(&held(0..1)), task(3, 0));
+        queue.push(0, BlockId(7), PassId(1));
+        assert_eq!(queue.unassigned(), 2 + 1 + 2);
+        assert_eq!(queue.take(&held(0..2)), of_pass(1, 7, 0));
+        assert_eq!(queue.take(&held(0..1)), task(9, 0), "not what was assigned of block 3");
+        assert_eq!(queue.take(&held(0..2)), of_pass(1, 7, 1));
+        assert_eq!(queue.take(&held(0..2)), task(3, 1));
+        queue.push(1, BlockId(3), PassId(1));
+        queue.push(0, BlockId(7), PassId(2));
+        let rest: Vec<_> = std::iter::from_fn(|| queue.take(&held(0..2))).collect();
+        let expected =
+            [of_pass(2, 7, 0), of_pass(2, 7, 1), of_pass(1, 3, 0), of_pass(1, 3, 1), task(9, 1)];
+        assert_eq!(rest.into_iter().map(Some).collect::<Vec<_>>(), expected);
+        assert_eq!(queue.unassigned(), 0);
     }
 
     #[test]
@@ -117,7 +163,7 @@ mod tests {
         assert_eq!(queue.take(&held(0..1)), task(1, 0));
         assert_eq!(queue.clear(), [BlockId(1), BlockId(2)]);
         assert_eq!(queue.take(&held(0..2)), None);
-        queue.push(BlockId(9));
+        queue.push(3, BlockId(9), PassId(0));
         assert_eq!(queue.take(&held(0..2)), task(9, 0));
         assert_eq!(queue.unassigned(), 1);
     }

@@ -3,14 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::end::Failure;
-use crate::ids::{BlockId, PartitionId, Time, WorkerId};
+use crate::ids::{BlockId, PartitionId, PassId, Time, WorkerId};
 use crate::message::{ToSupermaster, ToWorker};
 use crate::payload::{Payload, Queries};
 use crate::work::MasterWork;
 
-use super::search::Search;
-use super::{Actions, Job, Master, Supply};
+use super::searching::Searching;
+use super::{Actions, Master, Pending, Supply};
 
 /// The part of the newest task in the mean of what tasks take.
 const NEWEST: f64 = 1.0 / 16.0;
@@ -23,9 +22,11 @@ impl<P: Payload> Master<P> {
         }
         self.supply = Supply::Open;
         self.preparing += blocks.len() as u32;
-        let first = self.works.partition_point(|(job, _)| matches!(job, Job::Prepare(_)));
+        let first =
+            self.works.partition_point(|(pending, _)| matches!(pending, Pending::Prepare(_)));
         for (place, (block, Queries { payload: queries, .. })) in (first..).zip(blocks) {
-            self.works.insert(place, (Job::Prepare(block), MasterWork::Prepare { block, queries }));
+            self.works
+                .insert(place, (Pending::Prepare(block), MasterWork::Prepare { block, queries }));
         }
     }
 
@@ -34,17 +35,40 @@ impl<P: Payload> Master<P> {
         &mut self,
         now: Time,
         block: BlockId,
-        queries: P,
+        (pass, queries): (PassId, P),
         actions: &mut Actions<P>,
     ) {
         if self.draining {
             return;
         }
         self.preparing -= 1;
-        let (partitions, workers) = (self.topology.partitions, self.members.len());
-        self.searches.insert(block, Search::new(queries, partitions, workers));
-        self.queue.push(block);
-        // Everybody gets one before anybody gets another; a pass in which nobody gets one is the last.
+        let (partitions, workers) = (self.topology.partitions as usize, self.members.len());
+        let search = Searching::new(self.came, pass, queries, partitions, workers);
+        self.came += 1;
+        self.begin(now, block, search, actions);
+    }
+
+    /// Has a block searched once more: its tasks come before those of blocks that have not begun. In a drain it would not
+    /// be finished: workers take no more tasks.
+    pub(super) fn again(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        queries: P,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(search) = self.searches.remove(&block) else { return };
+        self.end_pass(block, &search);
+        if !self.draining {
+            self.begin(now, block, search.again(queries), actions);
+        }
+    }
+
+    /// Gives out the tasks of a pass.
+    fn begin(&mut self, now: Time, block: BlockId, search: Searching<P>, actions: &mut Actions<P>) {
+        self.queue.push(search.number(), block, search.pass());
+        self.searches.insert(block, search);
+        // Everybody gets one before anybody gets another, until nobody gets one.
         let mut before = u64::MAX;
         while self.queue.unassigned() < before && self.queue.unassigned() > 0 {
             before = self.queue.unassigned();
@@ -53,6 +77,19 @@ impl<P: Payload> Master<P> {
                 self.feed(now, member, actions);
             }
         }
+    }
+
+    /// No further round of a pass comes: who has its queries may drop what it keeps for it.
+    pub(super) fn end_pass(&mut self, block: BlockId, search: &Searching<P>) {
+        for member in search.informed() {
+            self.members[member as usize].forget.push((block, search.pass()));
+        }
+    }
+
+    /// The pass of a block, if that is searched now. Blocks that a drain dropped are not known any more; and what was said
+    /// of an earlier pass must not be taken for the one under way.
+    fn searching(&mut self, block: BlockId, pass: PassId) -> Option<&mut Searching<P>> {
+        self.searches.get_mut(&block).filter(|search| search.pass() == pass)
     }
 
     /// Gives a worker a task if it has room. It may have more than one only while there are enough for all, and while tasks
@@ -69,7 +106,7 @@ impl<P: Payload> Master<P> {
         }
         self.hungry.remove(&(state.tasks, member));
         if state.tasks < room
-            && let Some((block, partition)) =
+            && let Some((block, pass, partition)) =
                 self.queue.take(self.topology.held(self.worker(member)))
             && let Some(search) = self.searches.get_mut(&block)
         {
@@ -80,7 +117,7 @@ impl<P: Payload> Master<P> {
             }
             state.tasks += 1;
             let forget = std::mem::take(&mut state.forget);
-            let message = ToWorker::Assign { block, partition, queries, cut, forget };
+            let message = ToWorker::Assign { block, pass, partition, queries, cut, forget };
             self.tell(now, self.worker(member), message, actions);
         }
         let tasks = self.members[member as usize].tasks;
@@ -126,31 +163,37 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    pub(super) fn result(&mut self, block: BlockId, partition: PartitionId, hits: P) {
-        // Blocks that a drain dropped are not known any more.
-        let Some(search) = self.searches.get_mut(&block) else { return };
+    pub(super) fn result(&mut self, block: BlockId, pass: PassId, partition: PartitionId, hits: P) {
+        let Some(search) = self.searching(block, pass) else { return };
         if search.searched(partition) {
-            let work = MasterWork::Absorb { block, partition, hits };
-            self.works.push_back((Job::Absorb(block), work));
+            let work = MasterWork::Absorb { block, pass, partition, hits };
+            self.works.push_back((Pending::Absorb(block, pass), work));
+        }
+    }
+
+    /// A worker will not search a task that it had.
+    pub(super) fn dropped(&mut self, block: BlockId, pass: PassId) {
+        if self.searching(block, pass).is_some() {
+            self.searches.remove(&block);
         }
     }
 
     pub(super) fn absorbed(
         &mut self,
         now: Time,
-        block: BlockId,
+        (block, pass): (BlockId, PassId),
         cut: Option<P>,
         actions: &mut Actions<P>,
     ) {
-        let Some(search) = self.searches.get_mut(&block) else { return };
+        let Some(search) = self.searching(block, pass) else { return };
         let raise = search.absorb(cut);
         if search.is_searched() {
-            let work = MasterWork::Round { block, round: 0, replies: Vec::new() };
-            self.works.push_back((Job::Round(block), work));
+            let work = MasterWork::Round { block, pass, round: 0, replies: Vec::new() };
+            self.works.push_back((Pending::Round(block, pass), work));
         }
         let Some((cut, searching)) = raise else { return };
         for member in searching {
-            let message = ToWorker::RaiseCut { block, cut: cut.clone() };
+            let message = ToWorker::RaiseCut { block, pass, cut: cut.clone() };
             self.tell(now, self.worker(member), message, actions);
         }
     }
@@ -158,21 +201,19 @@ impl<P: Payload> Master<P> {
     pub(super) fn ask(
         &mut self,
         now: Time,
-        block: BlockId,
+        (block, pass): (BlockId, PassId),
         parts: Vec<(PartitionId, P)>,
         actions: &mut Actions<P>,
     ) {
-        self.share_out(block, &parts);
-        let Some(search) = self.searches.get_mut(&block) else { return };
+        self.share_out(block, pass, &parts);
+        let Some(search) = self.searching(block, pass) else { return };
         let mut questions: BTreeMap<u32, Vec<(PartitionId, P)>> = BTreeMap::new();
         for (partition, part) in parts {
-            let Some(answerer) = search.answerer(partition) else {
+            let Some(answerer) = search.answerer(pass, partition) else {
                 let cause = format!(
                     "query block {block}: partition {partition} was asked for before it was searched"
                 );
-                let (rank, code) = (self.rank(), Failure::FAULT);
-                let failure = Failure { rank, code, cause };
-                return self.tell_supermaster(now, ToSupermaster::Failed(failure), actions);
+                return self.fault(now, cause, actions);
             };
             questions.entry(answerer).or_default().push((partition, part));
         }
@@ -180,16 +221,17 @@ impl<P: Payload> Master<P> {
         for (member, parts) in questions {
             let bytes = parts.iter().map(|(_, part)| part.bytes()).sum();
             self.members[member as usize].asked.push_back(bytes);
-            self.tell(now, self.worker(member), ToWorker::Ask { block, parts }, actions);
+            self.tell(now, self.worker(member), ToWorker::Ask { block, pass, parts }, actions);
         }
     }
 
     /// Before the first round, where partitions are held several times: decides who answers for each. To align may take much
     /// longer than to search, and who searched most of a block is by chance. The largest part first, each goes to the
     /// worker that has least to answer, of those that hold the partition and have the queries.
-    fn share_out(&mut self, block: BlockId, parts: &[(PartitionId, P)]) {
+    fn share_out(&mut self, block: BlockId, pass: PassId, parts: &[(PartitionId, P)]) {
         let replicated = self.has_replicas();
-        let Some(search) = self.searches.get_mut(&block) else { return };
+        let known = self.searches.get_mut(&block).filter(|search| search.pass() == pass);
+        let Some(search) = known else { return };
         if search.rounds() > 0 || !replicated {
             return;
         }
@@ -201,7 +243,7 @@ impl<P: Payload> Master<P> {
             parts.iter().map(|(partition, part)| (part.bytes(), *partition)).collect();
         parts.sort_unstable_by_key(|&(bytes, partition)| (Reverse(bytes), partition));
         for (bytes, partition) in parts {
-            let searcher = search.answerer(partition);
+            let searcher = search.answerer(pass, partition);
             let holds = |member: u32| {
                 let held = self.topology.held(WorkerId(self.first + member));
                 held.binary_search(&partition).is_ok()
@@ -217,11 +259,11 @@ impl<P: Payload> Master<P> {
         }
     }
 
-    pub(super) fn reply(&mut self, block: BlockId, reply: P) {
-        let Some(search) = self.searches.get_mut(&block) else { return };
+    pub(super) fn reply(&mut self, block: BlockId, pass: PassId, reply: P) {
+        let Some(search) = self.searching(block, pass) else { return };
         if let Some((round, replies)) = search.reply(reply) {
-            let work = MasterWork::Round { block, round, replies };
-            self.works.push_back((Job::Round(block), work));
+            let work = MasterWork::Round { block, pass, round, replies };
+            self.works.push_back((Pending::Round(block, pass), work));
         }
     }
 }

@@ -81,7 +81,7 @@ pub struct Wishes {
 
 /// A layout and what it costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct Layout {
     /// How many of what.
     pub shape: Shape,
     /// Roles and ranks.
@@ -114,7 +114,7 @@ pub struct Plan {
 
 /// A layout that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
+pub enum LayoutError {
     /// The database does not fit.
     #[error(
         "the database does not fit: a rank would need {needed} bytes of memory and may use {available}; give each rank \
@@ -159,13 +159,13 @@ impl Request {
     ///
     /// # Errors
     /// If the database does not fit into the ranks' memory, or a wish cannot be had; with the numbers.
-    pub fn plan(&self, config: &Config) -> Result<Plan, PlanError> {
+    pub fn plan(&self, config: &Config) -> Result<Layout, LayoutError> {
         self.check()?;
         let dedicated = self.wishes.dedicated.unwrap_or(false);
         let other = self.other_memory(config);
         let room = self.memory.saturating_sub(other);
         if room == 0 {
-            return Err(PlanError::NoMemory { needed: other, available: self.memory });
+            return Err(LayoutError::NoMemory { needed: other, available: self.memory });
         }
         // Workers that hold the database together.
         let holders = match self.database.bytes <= room.saturating_mul(self.sharers()) {
@@ -185,11 +185,11 @@ impl Request {
         let partitions = self.partitions(workers, replicas, groups, blocks).min(finest);
         let shape = Shape { ranks: self.ranks, groups, replicas, partitions, dedicated };
         let config = self.bounds(config, shape, block_residues);
-        let plan = self.assess(shape, (config, block_residues), other, holders)?;
-        Ok(self.add_result_memory(plan))
+        let layout = self.assess(shape, (config, block_residues), other, holders)?;
+        Ok(self.add_result_memory(layout))
     }
 
-    fn check(&self) -> Result<(), PlanError> {
+    fn check(&self) -> Result<(), LayoutError> {
         let ranks = u64::from(self.ranks);
         for (option, given, most, reason) in [
             ("-groups", self.wishes.groups, ranks, "(a rank each)"),
@@ -198,7 +198,7 @@ impl Request {
             if let Some(given) = given
                 && (given == 0 || u64::from(given) > most)
             {
-                return Err(PlanError::Wish { option, given, most, reason });
+                return Err(LayoutError::Wish { option, given, most, reason });
             }
         }
         Ok(())
@@ -219,12 +219,12 @@ impl Request {
     }
 
     /// Has results take what is left, unless the user decided.
-    fn add_result_memory(&self, mut plan: Plan) -> Plan {
-        let least = self.least_result_memory(&plan.config);
-        let most = self.wishes.result_memory.unwrap_or(plan.config.result_memory).max(least);
-        plan.config.result_memory = least.saturating_add(self.memory - plan.memory).min(most);
-        plan.memory += plan.config.result_memory - least;
-        plan
+    fn add_result_memory(&self, mut layout: Layout) -> Layout {
+        let least = self.least_result_memory(&layout.config);
+        let most = self.wishes.result_memory.unwrap_or(layout.config.result_memory).max(least);
+        layout.config.result_memory = least.saturating_add(self.memory - layout.memory).min(most);
+        layout.memory += layout.config.result_memory - least;
+        layout
     }
 
     fn groups(&self, holders: u64) -> u32 {
@@ -240,7 +240,7 @@ impl Request {
         (config, block_residues): (Config, u64),
         other: u64,
         holders: u64,
-    ) -> Result<Plan, PlanError> {
+    ) -> Result<Layout, LayoutError> {
         let topology = Topology::new(shape);
         let most = topology.workers.iter().map(|worker| worker.partitions.len() as u64).max();
         let most = most.unwrap_or(0);
@@ -257,7 +257,7 @@ impl Request {
             let fewer = self.wishes.replicas.is_some() || self.wishes.groups.is_some();
             let fewer_replicas = if fewer { ", or fewer -groups and -replicas" } else { "" };
             let available = self.memory;
-            return Err(PlanError::Memory {
+            return Err(LayoutError::Memory {
                 needed: memory,
                 available,
                 least_ranks,
@@ -284,7 +284,7 @@ impl Request {
                 None => (held, 0),
             },
         };
-        Ok(Plan {
+        Ok(Layout {
             balance: self.balance(&topology, blocks),
             shape,
             topology,
@@ -336,7 +336,7 @@ impl Request {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shape { ranks, groups, replicas, partitions, dedicated } = self.shape;
         let masters = if dedicated { "on ranks of their own" } else { "on workers' ranks" };

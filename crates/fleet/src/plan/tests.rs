@@ -24,16 +24,16 @@ fn residues(residues: u64) -> Option<Weight> {
     Some(Weight { sequences: residues / 300, residues })
 }
 
-fn plan(request: &Request) -> Result<Plan, PlanError> {
+fn plan(request: &Request) -> Result<Layout, LayoutError> {
     request.plan(&Config::default())
 }
 
 #[test]
 fn everybody_works_in_a_small_job() {
     for ranks in 1..=3 {
-        let plan = plan(&request(ranks, 8 * GIB, GIB)).unwrap();
-        assert_eq!(plan.topology.workers.len(), ranks as usize);
-        assert_eq!(plan.shape.replicas, ranks, "the database fits into each rank");
+        let layout = plan(&request(ranks, 8 * GIB, GIB)).unwrap();
+        assert_eq!(layout.topology.workers.len(), ranks as usize);
+        assert_eq!(layout.shape.replicas, ranks, "the database fits into each rank");
     }
 }
 
@@ -41,8 +41,8 @@ fn everybody_works_in_a_small_job() {
 fn what_is_read_and_sent_is_told() {
     let mut request = request(6, 8 * GIB, GIB);
     let told = |request: &Request| {
-        let plan = plan(request).unwrap();
-        (plan.bytes_read, plan.bytes_broadcast, plan.host_memory)
+        let layout = plan(request).unwrap();
+        (layout.bytes_read, layout.bytes_broadcast, layout.host_memory)
     };
     assert_eq!(told(&request), (3 * GIB, 0, GIB), "each of three hosts reads the database");
     request.queries = residues(100_000);
@@ -58,20 +58,20 @@ fn what_is_read_and_sent_is_told() {
 
 #[test]
 fn a_large_database_is_shared_out() {
-    let plan = plan(&request(16, 8 * GIB, 40 * GIB)).unwrap();
-    assert_eq!((plan.shape.groups, plan.shape.replicas), (1, 2));
-    assert!(plan.memory <= 8 * GIB && plan.database_memory >= 5 * GIB, "{plan:?}");
+    let layout = plan(&request(16, 8 * GIB, 40 * GIB)).unwrap();
+    assert_eq!((layout.shape.groups, layout.shape.replicas), (1, 2));
+    assert!(layout.memory <= 8 * GIB && layout.database_memory >= 5 * GIB, "{layout:?}");
 }
 
 #[test]
 fn what_does_not_fit_is_refused_with_numbers() {
     let error = plan(&request(4, 2 * GIB, 40 * GIB)).unwrap_err();
-    let PlanError::Memory { needed, available, least_ranks, .. } = error else {
+    let LayoutError::Memory { needed, available, least_ranks, .. } = error else {
         panic!("{error:?}")
     };
     assert!(needed > 10 * GIB && available == 2 * GIB && (22..30).contains(&least_ranks));
     let error = plan(&request(4, GIB / 8, GIB)).unwrap_err();
-    assert!(matches!(error, PlanError::NoMemory { .. }), "{error:?}");
+    assert!(matches!(error, LayoutError::NoMemory { .. }), "{error:?}");
 }
 
 #[test]
@@ -81,12 +81,19 @@ fn what_does_not_fit_may_be_read_part_by_part() {
     // Three blocks.
     request.queries = residues(150_000);
     request.wishes.block_residues = Some(50_000);
-    let plan = plan(&request).unwrap();
-    let buffers = plan.streamed.expect("it does not fit");
-    assert_eq!((plan.shape.replicas, plan.shape.groups), (1, 1), "each part is read by one rank");
-    assert!(buffers > GIB && plan.database_memory == buffers && plan.memory <= 2 * GIB, "{plan:?}");
-    assert_eq!(plan.bytes_read, 120 * GIB);
-    assert!(plan.to_string().contains("part by part"), "{plan}");
+    let layout = plan(&request).unwrap();
+    let buffers = layout.streamed.expect("it does not fit");
+    assert_eq!(
+        (layout.shape.replicas, layout.shape.groups),
+        (1, 1),
+        "each part is read by one rank"
+    );
+    assert!(
+        buffers > GIB && layout.database_memory == buffers && layout.memory <= 2 * GIB,
+        "{layout:?}"
+    );
+    assert_eq!(layout.bytes_read, 120 * GIB);
+    assert!(layout.to_string().contains("part by part"), "{layout}");
     request.database.bytes = GIB;
     assert_eq!(request.plan(&Config::default()).unwrap().streamed, None);
 }
@@ -102,10 +109,10 @@ fn wishes_are_kept_or_refused() {
         dedicated: Some(true),
         ..Wishes::default()
     };
-    let plan = plan(&request).unwrap();
+    let layout = plan(&request).unwrap();
     let expected = Shape { ranks: 256, groups: 8, replicas: 2, partitions: 61, dedicated: true };
-    assert_eq!(plan.shape, expected);
-    assert_eq!(plan.topology.workers.len(), 256 - 9);
+    assert_eq!(layout.shape, expected);
+    assert_eq!(layout.topology.workers.len(), 256 - 9);
     request.wishes.groups = Some(257);
     let error = request.plan(&Config::default()).unwrap_err();
     assert_eq!(
@@ -126,7 +133,7 @@ fn results_wait_in_what_memory_is_left() {
     let result_memory = |memory: u64, wish| {
         let mut request = request(2, memory, GIB);
         request.wishes.result_memory = wish;
-        plan(&request).map(|plan| (plan.config.result_memory >> 20, plan.memory <= memory))
+        plan(&request).map(|layout| (layout.config.result_memory >> 20, layout.memory <= memory))
     };
     let mib = |mib: u64| mib << 20;
     assert_eq!(result_memory(8 * GIB, None).unwrap(), (256, true));
@@ -135,7 +142,7 @@ fn results_wait_in_what_memory_is_left() {
     assert_eq!(result_memory(mib(192 + 512 + 100), Some(mib(30))).unwrap(), (30, true));
     let most = mib(192 + 512 + 19);
     assert!(
-        matches!(result_memory(most, None), Err(PlanError::Memory { .. })),
+        matches!(result_memory(most, None), Err(LayoutError::Memory { .. })),
         "four buffers and one"
     );
 }

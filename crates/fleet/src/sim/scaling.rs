@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Schedule, Strategy};
 use crate::payload::Weight;
-use crate::plan::{Cut, Plan, PlanError, Request, Size, Wishes};
+use crate::plan::{Cut, Layout, LayoutError, Request, Size, Wishes};
 
 use super::machine::Machine;
 use super::startup::Startup;
@@ -93,6 +93,7 @@ impl Scale {
             query_spread: 0.5,
             task_spread: 0.1,
             answer_share: 0.15,
+            passes: 1,
             rounds: 2,
             subjects: 250.0,
             most_pieces: 2,
@@ -151,38 +152,38 @@ impl Scale {
     ///
     /// # Errors
     /// A layout that is not possible.
-    pub fn job(&self) -> Result<(Plan, Job), PlanError> {
+    pub fn job(&self) -> Result<(Layout, Job), LayoutError> {
         let request = self.request();
         let config =
             Config { strategy: self.strategy, schedule: self.schedule, ..Config::default() };
-        let plan = request.plan(&config)?;
+        let layout = request.plan(&config)?;
         let source = Source::Drawn(self.distribution());
-        let job = Job::planned(&plan, &request, source, self.machine(), self.seed);
-        Ok((plan, job))
+        let job = Job::planned(&layout, &request, source, self.machine(), self.seed);
+        Ok((layout, job))
     }
 }
 
 impl Job {
     /// The job of a layout: what the driver does with it, on a machine.
     pub fn planned(
-        plan: &Plan,
+        layout: &Layout,
         request: &Request,
         source: Source,
         machine: Machine,
         seed: u64,
     ) -> Job {
         let cut =
-            Cut { batch_residues: request.batch_residues, block_residues: plan.block_residues };
-        let workload = Workload::new(source, cut, plan.shape.partitions, seed);
+            Cut { batch_residues: request.batch_residues, block_residues: layout.block_residues };
+        let workload = Workload::new(source, cut, layout.shape.partitions, seed);
         let startup = Startup {
             query_bytes: request.queries.map_or(0, |queries| queries.residues),
             volumes: request.database.bytes.div_ceil(VOLUME_BYTES) as u32,
-            host_bytes: plan.host_memory,
-            read_bytes: plan.bytes_read,
-            broadcast: plan.broadcast,
+            host_bytes: layout.host_memory,
+            read_bytes: layout.bytes_read,
+            broadcast: layout.broadcast,
             ..Startup::default()
         };
-        let (topology, config) = (plan.topology.clone(), plan.config.clone());
+        let (topology, config) = (layout.topology.clone(), layout.config.clone());
         Job { startup: Some(startup), ..Job::new(topology, config, machine, workload, seed) }
     }
 }

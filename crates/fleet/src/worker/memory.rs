@@ -15,7 +15,7 @@ pub struct Memory {
     windows: u64,
     /// Parts being put together or sent.
     parts: u64,
-    /// The share of the collective write under way.
+    /// The portion of the collective write under way.
     collective: u64,
     peak: u64,
 }

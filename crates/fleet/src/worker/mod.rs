@@ -1,6 +1,7 @@
 //! A worker: searches tasks, answers rounds, and writes.
 
 mod memory;
+mod moving;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -11,15 +12,16 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::end::Failure;
 use crate::health::Peers;
-use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
-use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
+use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
+use crate::message::{Outgoing, ToMaster, ToWorker};
 use crate::payload::Payload;
 use crate::role::{Action, Event, Role};
 use crate::topology::Topology;
-use crate::work::{Run, WorkerOutcome, WorkerWork};
+use crate::work::{WorkerOutcome, WorkerWork};
 
 use self::memory::Memory;
-use self::output::{JobKey, Output, Purpose};
+use self::moving::{JointWrite, Moving, Sending};
+use self::output::{Output, Purpose};
 
 pub(crate) use self::output::windows;
 
@@ -29,39 +31,25 @@ type Actions<P> = Vec<Action<P, WorkerWork<P>>>;
 #[derive(Debug)]
 struct Task<P> {
     block: BlockId,
+    pass: PassId,
     partition: PartitionId,
     queries: Option<P>,
     cut: Option<P>,
 }
 
-/// A share in a collective write.
+/// A question that waits.
 #[derive(Debug)]
-struct Share<P> {
-    runs: Vec<Run>,
-    master: Option<P>,
+struct Question<P> {
+    block: BlockId,
+    pass: PassId,
+    parts: Vec<(PartitionId, P)>,
 }
 
 /// What the compute lane does.
 #[derive(Debug)]
 enum Computing {
-    Search(BlockId, PartitionId),
-    Answer(BlockId),
-}
-
-/// What the io lane does.
-#[derive(Debug)]
-enum Moving {
-    Gather { to: Address, window: u64, length: u64 },
-    Write { job: JobKey, length: u64 },
-    HandOver { job: JobKey, length: u64, offset: u64 },
-    Collective,
-}
-
-/// What is being sent: memory that is free when it has left.
-#[derive(Debug)]
-enum Sending {
-    Part(u64),
-    Window(u64),
+    Search(BlockId, PassId, PartitionId),
+    Answer(BlockId, PassId),
 }
 
 /// The state of a worker.
@@ -73,8 +61,8 @@ pub struct Worker<P> {
     buffer: u64,
     tickets: u64,
     tasks: VecDeque<Task<P>>,
-    questions: VecDeque<(BlockId, Vec<(PartitionId, P)>)>,
-    collectives: VecDeque<Share<P>>,
+    questions: VecDeque<Question<P>>,
+    collectives: VecDeque<JointWrite<P>>,
     computing: Option<(Ticket, Computing)>,
     moving: Option<(Ticket, Moving)>,
     sending: Vec<(Ticket, Sending)>,
@@ -133,15 +121,18 @@ impl<P: Payload> Worker<P> {
             self.master.hear(0, now);
         }
         match message {
-            ToWorker::Assign { block, partition, queries, cut, forget } => {
-                actions.extend(forget.into_iter().map(|block| Action::Forget { block }));
+            ToWorker::Assign { block, pass, partition, queries, cut, forget } => {
+                let over = |(block, pass)| Action::Forget { block, pass };
+                actions.extend(forget.into_iter().map(over));
                 if self.draining {
-                    return self.tell_master(now, ToMaster::Dropped { block }, actions);
+                    return self.tell_master(now, ToMaster::Dropped { block, pass }, actions);
                 }
-                self.tasks.push_back(Task { block, partition, queries, cut });
+                self.tasks.push_back(Task { block, pass, partition, queries, cut });
             }
-            ToWorker::RaiseCut { block, cut } => self.raise_cut(block, cut, actions),
-            ToWorker::Ask { block, parts } => self.questions.push_back((block, parts)),
+            ToWorker::RaiseCut { block, pass, cut } => self.raise_cut(block, pass, cut, actions),
+            ToWorker::Ask { block, pass, parts } => {
+                self.questions.push_back(Question { block, pass, parts });
+            }
             ToWorker::Store { block, runs, size } => {
                 self.output.add((block, Purpose::Store(size)), runs, self.buffer);
             }
@@ -151,7 +142,7 @@ impl<P: Payload> Worker<P> {
             ToWorker::Fetch(fetch) => self.output.request(from, fetch),
             ToWorker::Part { window, bytes } => self.output.receive(from, window, bytes),
             ToWorker::Collective { runs, master } => {
-                self.collectives.push_back(Share { runs, master });
+                self.collectives.push_back(JointWrite { runs, master });
             }
             ToWorker::Drain => self.drain(now, actions),
             ToWorker::Stop(exit) => actions.push(Action::Exit(exit)),
@@ -159,20 +150,25 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn raise_cut(&mut self, block: BlockId, cut: P, actions: &mut Actions<P>) {
-        for task in self.tasks.iter_mut().filter(|task| task.block == block) {
-            task.cut = Some(cut.clone());
+    /// A cut holds for one pass: it is no cut of another one, earlier or later, of the same block.
+    fn raise_cut(&mut self, block: BlockId, pass: PassId, cut: P, actions: &mut Actions<P>) {
+        for task in &mut self.tasks {
+            if (task.block, task.pass) == (block, pass) {
+                task.cut = Some(cut.clone());
+            }
         }
-        if matches!(self.computing, Some((_, Computing::Search(searched, _))) if searched == block)
+        if let Some((_, Computing::Search(searched, of, _))) = self.computing
+            && (searched, of) == (block, pass)
         {
-            actions.push(Action::RaiseCut { block, cut });
+            actions.push(Action::RaiseCut { block, pass, cut });
         }
     }
 
     fn drain(&mut self, now: Time, actions: &mut Actions<P>) {
         self.draining = true;
         for task in std::mem::take(&mut self.tasks) {
-            self.tell_master(now, ToMaster::Dropped { block: task.block }, actions);
+            let Task { block, pass, .. } = task;
+            self.tell_master(now, ToMaster::Dropped { block, pass }, actions);
         }
     }
 
@@ -181,65 +177,20 @@ impl<P: Payload> Worker<P> {
         if self.computing.is_some() {
             return;
         }
-        let (computing, work) = if let Some((block, parts)) = self.questions.pop_front() {
+        let (computing, work) = if let Some(question) = self.questions.pop_front() {
+            let Question { block, pass, parts } = question;
             let budget = self.memory.grant();
-            (Computing::Answer(block), WorkerWork::Answer { block, parts, budget })
-        } else if let Some(Task { block, partition, queries, cut }) = self.tasks.pop_front() {
-            let work = WorkerWork::Search { block, partition, queries, cut };
-            (Computing::Search(block, partition), work)
+            (Computing::Answer(block, pass), WorkerWork::Answer { block, pass, parts, budget })
+        } else if let Some(task) = self.tasks.pop_front() {
+            let Task { block, pass, partition, queries, cut } = task;
+            let work = WorkerWork::Search { block, pass, partition, queries, cut };
+            (Computing::Search(block, pass, partition), work)
         } else {
             return;
         };
         let ticket = self.ticket();
         self.computing = Some((ticket, computing));
         actions.push(Action::Run { ticket, work });
-    }
-
-    /// Opens windows and gives the io lane its next work. All others of the group wait for a collective write, others'
-    /// memory for what they asked for: first these.
-    fn move_output(&mut self, now: Time, actions: &mut Actions<P>) {
-        for (holder, fetch) in self.output.open(&mut self.memory) {
-            match holder {
-                Address::Worker(worker) => {
-                    let message = Outgoing::Worker(worker, ToWorker::Fetch(fetch));
-                    actions.push(Action::Send { message, receipt: None });
-                }
-                _ => self.tell_master(now, ToMaster::Fetch(fetch), actions),
-            }
-        }
-        if self.moving.is_some() {
-            return;
-        }
-        let Some((moving, work)) = self.next_move() else { return };
-        let ticket = self.ticket();
-        self.moving = Some((ticket, moving));
-        actions.push(Action::Run { ticket, work });
-    }
-
-    fn next_move(&mut self) -> Option<(Moving, WorkerWork<P>)> {
-        if let Some(Share { runs, master }) = self.collectives.pop_front() {
-            self.memory.collective(runs.iter().map(Run::length).sum());
-            return Some((Moving::Collective, WorkerWork::Collective { runs, master }));
-        }
-        if let Some((to, fetch, length)) = self.output.next_request(&mut self.memory) {
-            let moving = Moving::Gather { to, window: fetch.window, length };
-            let work = WorkerWork::Gather { block: fetch.block, slices: fetch.slices };
-            return Some((moving, work));
-        }
-        let (open, last) = self.output.next_window()?;
-        let (job, length) = (open.key(), open.length);
-        if let (true, Some(run)) = (open.end, open.window.runs.first()) {
-            let offset = run.offset;
-            return Some((
-                Moving::HandOver { job, length, offset },
-                WorkerWork::HandOver(open.window),
-            ));
-        }
-        let work = match open.purpose {
-            Purpose::Store(size) => WorkerWork::Persist { window: open.window, size, last },
-            Purpose::Place => WorkerWork::Write(open.window),
-        };
-        Some((Moving::Write { job, length }, work))
     }
 
     fn done(
@@ -264,12 +215,12 @@ impl<P: Payload> Worker<P> {
         actions: &mut Actions<P>,
     ) {
         let message = match (computing, outcome) {
-            (Computing::Search(block, partition), WorkerOutcome::Found(hits)) => {
-                ToMaster::Result { block, partition, hits }
+            (Computing::Search(block, pass, partition), WorkerOutcome::Found(hits)) => {
+                ToMaster::Result { block, pass, partition, hits }
             }
-            (Computing::Answer(block), WorkerOutcome::Answered { reply, kept }) => {
+            (Computing::Answer(block, pass), WorkerOutcome::Answered { reply, kept }) => {
                 self.memory.settle(kept);
-                ToMaster::Reply { block, reply }
+                ToMaster::Reply { block, pass, reply }
             }
             (computing, outcome) => {
                 unreachable!(
@@ -279,74 +230,6 @@ impl<P: Payload> Worker<P> {
             }
         };
         self.tell_master(now, message, actions);
-    }
-
-    fn moved(
-        &mut self,
-        now: Time,
-        moving: Moving,
-        outcome: WorkerOutcome<P>,
-        actions: &mut Actions<P>,
-    ) {
-        match (moving, outcome) {
-            (Moving::Gather { to, window, length }, WorkerOutcome::Gathered { bytes, freed }) => {
-                self.memory.free(freed);
-                let Address::Worker(to) = to else {
-                    unreachable!("only workers fetch from workers")
-                };
-                let message = Outgoing::Worker(to, ToWorker::Part { window, bytes });
-                let ticket = self.ticket();
-                self.sending.push((ticket, Sending::Part(length)));
-                actions.push(Action::Send { message, receipt: Some(ticket) });
-            }
-            (Moving::Write { job, length }, WorkerOutcome::Written { freed }) => {
-                self.memory.free(freed);
-                self.memory.close_window(length);
-                self.written(now, job, actions);
-            }
-            (
-                Moving::HandOver { job, length, offset },
-                WorkerOutcome::Gathered { bytes, freed },
-            ) => {
-                self.memory.free(freed);
-                let message = Outgoing::Supermaster(ToSupermaster::End { offset, bytes });
-                let ticket = self.ticket();
-                self.sending.push((ticket, Sending::Window(length)));
-                actions.push(Action::Send { message, receipt: Some(ticket) });
-                self.written(now, job, actions);
-            }
-            (Moving::Collective, WorkerOutcome::Written { freed }) => {
-                self.memory.collective(0);
-                self.memory.free(freed);
-                self.tell_master(now, ToMaster::CollectiveWritten, actions);
-            }
-            (moving, outcome) => {
-                unreachable!(
-                    "the driver ended {moving:?} with another work's outcome: {}",
-                    name(&outcome)
-                )
-            }
-        }
-    }
-
-    /// Another window of a job is through.
-    fn written(&mut self, now: Time, job: JobKey, actions: &mut Actions<P>) {
-        if self.output.written(job) {
-            let message = match job {
-                (block, Purpose::Store(_)) => ToMaster::Stored { block },
-                (block, Purpose::Place) => ToMaster::Written { block },
-            };
-            self.tell_master(now, message, actions);
-        }
-    }
-
-    fn sent(&mut self, ticket: Ticket) {
-        if let Some(place) = self.sending.iter().position(|(sending, _)| *sending == ticket) {
-            match self.sending.swap_remove(place) {
-                (_, Sending::Part(length)) => self.memory.close_part(length),
-                (_, Sending::Window(length)) => self.memory.close_window(length),
-            }
-        }
     }
 
     fn tick(&mut self, now: Time, actions: &mut Actions<P>) {

@@ -1,4 +1,4 @@
-//! A worker's share in the output: windows collected from others and written, parts sent to others.
+//! A worker's part in the output: windows collected from others and written, parts sent to others.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +10,7 @@ use crate::work::{Holder, Run, Slice, Window};
 
 use super::memory::Memory;
 
-/// What becomes of the bytes of a job.
+/// What becomes of the bytes of a portion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// They are written to the checkpoint; the block's whole output has so many bytes.
@@ -19,10 +19,10 @@ pub enum Purpose {
     Place,
 }
 
-/// A share of a block's output to be written.
+/// A portion of a block's output to be written.
 #[derive(Debug)]
-struct Job {
-    key: JobKey,
+struct Portion {
+    key: PortionKey,
     /// Windows that are not opened yet.
     windows: VecDeque<Planned>,
 }
@@ -52,14 +52,14 @@ pub struct OpenWindow<P> {
 }
 
 impl<P> OpenWindow<P> {
-    /// Names its job.
-    pub fn key(&self) -> JobKey {
+    /// Names its portion.
+    pub fn key(&self) -> PortionKey {
         (self.window.block, self.purpose)
     }
 }
 
-/// Names a job.
-pub type JobKey = (BlockId, Purpose);
+/// Names a portion.
+pub type PortionKey = (BlockId, Purpose);
 
 /// What a worker has to write and to send.
 #[derive(Debug)]
@@ -68,9 +68,9 @@ pub struct Output<P> {
     group: GroupId,
     /// Bytes of the output's grains, if ends are handed over.
     grain: Option<u64>,
-    jobs: VecDeque<Job>,
+    portions: VecDeque<Portion>,
     /// Windows not yet written.
-    left: BTreeMap<JobKey, usize>,
+    left: BTreeMap<PortionKey, usize>,
     /// Numbers windows.
     opened: u64,
     collecting: BTreeMap<u64, OpenWindow<P>>,
@@ -86,7 +86,7 @@ impl<P: Payload> Output<P> {
             me,
             group,
             grain,
-            jobs: VecDeque::new(),
+            portions: VecDeque::new(),
             left: BTreeMap::new(),
             opened: 0,
             collecting: BTreeMap::new(),
@@ -95,8 +95,8 @@ impl<P: Payload> Output<P> {
         }
     }
 
-    /// Takes on a job; one without bytes has a window all the same.
-    pub fn add(&mut self, key: JobKey, runs: Vec<Run>, buffer: u64) {
+    /// Takes on a portion; one without bytes has a window all the same.
+    pub fn add(&mut self, key: PortionKey, runs: Vec<Run>, buffer: u64) {
         let mut windows = match (key.1, self.grain) {
             (Purpose::Place, Some(grain)) => with_ends(runs, buffer, grain),
             _ => planned(runs, buffer, false).collect(),
@@ -105,22 +105,22 @@ impl<P: Payload> Output<P> {
             windows.push_back(Planned { length: 0, runs: Vec::new(), end: false });
         }
         self.left.insert(key, windows.len());
-        self.jobs.push_back(Job { key, windows });
+        self.portions.push_back(Portion { key, windows });
     }
 
     /// Opens windows as far as memory allows; returns what to ask of whom.
     pub fn open(&mut self, memory: &mut Memory) -> Vec<(Address, Fetch)> {
         let mut requests = Vec::new();
-        while let Some(job) = self.jobs.front_mut() {
-            let Some(&Planned { length, .. }) = job.windows.front() else {
-                self.jobs.pop_front();
+        while let Some(portion) = self.portions.front_mut() {
+            let Some(&Planned { length, .. }) = portion.windows.front() else {
+                self.portions.pop_front();
                 continue;
             };
             if !memory.open_window(length) {
                 break;
             }
-            let Planned { runs, end, .. } = job.windows.pop_front().expect("just seen");
-            let ((block, purpose), number) = (job.key, self.opened);
+            let Planned { runs, end, .. } = portion.windows.pop_front().expect("just seen");
+            let ((block, purpose), number) = (portion.key, self.opened);
             self.opened += 1;
             let before = requests.len();
             for (holder, slices) in by_other_holder(self.me, self.group, &runs) {
@@ -163,15 +163,15 @@ impl<P: Payload> Output<P> {
         self.requests.pop_front().map(|(to, fetch)| (to, fetch, length))
     }
 
-    /// The next window to write, and whether its job ends with it.
+    /// The next window to write, and whether its portion ends with it.
     pub fn next_window(&mut self) -> Option<(OpenWindow<P>, bool)> {
         let open = self.complete.pop_front()?;
         let left = self.left.get(&open.key());
         Some((open, left == Some(&1)))
     }
 
-    /// A window is written; true if its job is done.
-    pub fn written(&mut self, key: JobKey) -> bool {
+    /// A window is written; true if its portion is done.
+    pub fn written(&mut self, key: PortionKey) -> bool {
         let Some(left) = self.left.get_mut(&key) else { return false };
         *left -= 1;
         let done = *left == 0;
@@ -188,8 +188,8 @@ fn by_other_holder(me: WorkerId, group: GroupId, runs: &[Run]) -> BTreeMap<Addre
     for slice in runs.iter().flat_map(|run| &run.slices) {
         let holder = match slice.holder {
             Holder::Record => continue,
-            Holder::Worker(worker, _) if worker == me => continue,
-            Holder::Worker(worker, _) => Address::Worker(worker),
+            Holder::Worker(worker, ..) if worker == me => continue,
+            Holder::Worker(worker, ..) => Address::Worker(worker),
             Holder::Master => Address::Master(group),
         };
         holders.entry(holder).or_default().push(*slice);

@@ -3,9 +3,9 @@
 use super::*;
 use crate::config::Heartbeat;
 use crate::end::Exit;
+use crate::message::ToSupermaster;
 use crate::topology::Shape;
-use crate::work::Holder;
-use crate::work::Slice;
+use crate::work::{Holder, Run, Slice};
 
 type Bytes = Arc<[u8]>;
 
@@ -34,10 +34,14 @@ impl Bench {
     }
 
     fn assign(&mut self, block: u32) {
-        let (block, partition) = (BlockId(block), PartitionId(0));
+        self.assign_in(block, PassId(0));
+    }
+
+    fn assign_in(&mut self, block: u32, pass: PassId) {
         self.tell(ToWorker::Assign {
-            block,
-            partition,
+            block: BlockId(block),
+            pass,
+            partition: PartitionId(0),
             queries: None,
             cut: None,
             forget: Vec::new(),
@@ -57,9 +61,18 @@ fn bytes(count: usize) -> Bytes {
     Bytes::from(vec![0; count])
 }
 
+fn ask(block: u32) -> ToWorker<Bytes> {
+    let parts = vec![(PartitionId(0), bytes(1))];
+    ToWorker::Ask { block: BlockId(block), pass: PassId(0), parts }
+}
+
+fn cut(block: u32, pass: PassId) -> ToWorker<Bytes> {
+    ToWorker::RaiseCut { block: BlockId(block), pass, cut: bytes(2) }
+}
+
 fn place(slices: &[(u32, u64)]) -> ToWorker<Bytes> {
     let slice = |&(worker, length): &(u32, u64)| {
-        let holder = Holder::Worker(WorkerId(worker), PartitionId(worker));
+        let holder = Holder::Worker(WorkerId(worker), PassId(0), PartitionId(worker));
         Slice { holder, piece: 0, start: 0, length }
     };
     let slices = slices.iter().map(slice).collect();
@@ -75,7 +88,7 @@ fn questions_come_before_searches_and_one_work_at_a_time() {
     assert!(matches!(work, WorkerWork::Search { .. }));
     bench.assign(1);
     assert!(bench.started().is_none());
-    bench.tell(ToWorker::Ask { block: BlockId(7), parts: vec![(PartitionId(0), bytes(1))] });
+    bench.tell(ask(7));
     assert!(bench.started().is_none());
     bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Found(bytes(3)) });
     let (_, work) = bench.started().unwrap();
@@ -88,13 +101,72 @@ fn the_cut_reaches_the_search_under_way_and_those_that_wait() {
     bench.assign(0);
     let (first, _) = bench.started().unwrap();
     bench.assign(1);
-    bench.tell(ToWorker::RaiseCut { block: BlockId(0), cut: bytes(2) });
+    bench.tell(cut(0, PassId(0)));
     assert!(matches!(bench.actions[..], [Action::RaiseCut { block: BlockId(0), .. }]));
-    bench.tell(ToWorker::RaiseCut { block: BlockId(1), cut: bytes(2) });
+    bench.tell(cut(1, PassId(0)));
     assert!(bench.actions.is_empty());
     bench.event(Event::Done { ticket: first, outcome: WorkerOutcome::Found(bytes(3)) });
     let (_, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Search { cut: Some(_), .. }));
+}
+
+#[test]
+fn a_cut_of_another_pass_prunes_nothing() {
+    let mut bench = Bench::new(Config::default());
+    bench.assign_in(0, PassId(1));
+    let (ticket, _) = bench.started().unwrap();
+    bench.assign_in(0, PassId(1));
+    for pass in [0, 2] {
+        bench.tell(cut(0, PassId(pass)));
+        assert!(bench.actions.is_empty(), "{:?}", bench.actions);
+    }
+    bench.event(Event::Done { ticket, outcome: WorkerOutcome::Found(bytes(3)) });
+    let result = bench.actions.iter().any(|action| {
+        let Action::Send { message: Outgoing::Master(_, message), .. } = action else {
+            return false;
+        };
+        matches!(message, ToMaster::Result { block: BlockId(0), pass: PassId(1), .. })
+    });
+    assert!(result, "{:?}", bench.actions);
+    let (_, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Search { pass: PassId(1), cut: None, .. }), "{work:?}");
+    bench.tell(cut(0, PassId(1)));
+    assert!(matches!(bench.actions[..], [Action::RaiseCut { pass: PassId(1), .. }]));
+}
+
+#[test]
+fn an_answer_says_of_which_pass_it_is() {
+    let mut bench = Bench::new(Config::default());
+    let parts = vec![(PartitionId(0), bytes(1))];
+    bench.tell(ToWorker::Ask { block: BlockId(0), pass: PassId(3), parts });
+    let (ticket, work) = bench.started().unwrap();
+    assert!(matches!(work, WorkerWork::Answer { pass: PassId(3), .. }));
+    let outcome = WorkerOutcome::Answered { reply: bytes(1), kept: 0 };
+    bench.event(Event::Done { ticket, outcome });
+    let [Action::Send { message: Outgoing::Master(_, message), .. }] = &bench.actions[..] else {
+        panic!("{:?}", bench.actions)
+    };
+    assert!(matches!(message, ToMaster::Reply { pass: PassId(3), .. }));
+}
+
+#[test]
+fn what_is_kept_for_a_pass_is_dropped_before_the_next_begins() {
+    let mut bench = Bench::new(Config::default());
+    bench.tell(ToWorker::Assign {
+        block: BlockId(4),
+        pass: PassId(1),
+        partition: PartitionId(0),
+        queries: Some(bytes(9)),
+        cut: None,
+        forget: vec![(BlockId(4), PassId(0))],
+    });
+    assert!(matches!(
+        bench.actions[..],
+        [
+            Action::Forget { block: BlockId(4), pass: PassId(0) },
+            Action::Run { work: WorkerWork::Search { pass: PassId(1), queries: Some(_), .. }, .. }
+        ]
+    ));
 }
 
 #[test]
@@ -151,8 +223,6 @@ fn a_collective_write_goes_on_beside_the_search() {
 fn an_answer_may_keep_what_memory_is_left() {
     let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
     let mut bench = Bench::new(config);
-    let ask =
-        |block| ToWorker::Ask { block: BlockId(block), parts: vec![(PartitionId(0), bytes(1))] };
     bench.tell(ask(0));
     let (ticket, work) = bench.started().unwrap();
     assert!(matches!(work, WorkerWork::Answer { budget: 600, .. }));
@@ -172,7 +242,7 @@ fn a_drain_drops_what_has_not_begun() {
         matches!(
             action,
             Action::Send {
-                message: Outgoing::Master(_, ToMaster::Dropped { block: BlockId(1) }),
+                message: Outgoing::Master(_, ToMaster::Dropped { block: BlockId(1), .. }),
                 ..
             }
         )

@@ -361,7 +361,7 @@ impl<T: Transport> Driver<'_, T> {
                 Some(Action::Run { ticket, work }) => {
                     let _ = works.send(MasterTask::Work(ticket, work));
                 }
-                Some(Action::Forget { block }) => {
+                Some(Action::Placed { block }) => {
                     let _ = works.send(MasterTask::Forget(block));
                 }
                 _ => {}
@@ -387,12 +387,12 @@ impl<T: Transport> Driver<'_, T> {
                         let _ = works.send(WorkerTask::Work(ticket, work));
                     }
                 },
-                Some(Action::Forget { block }) => {
-                    let _ = works.send(WorkerTask::Forget(block));
+                Some(Action::Forget { block, pass }) => {
+                    let _ = works.send(WorkerTask::Forget(block, pass));
                 }
-                Some(Action::RaiseCut { block, cut }) => {
+                Some(Action::RaiseCut { block, pass, cut }) => {
                     if let Some(shared) = &self.shared {
-                        shared.raise_cut(block, cut);
+                        shared.raise_cut((block, pass), cut);
                     }
                 }
                 _ => {}

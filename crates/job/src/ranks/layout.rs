@@ -8,7 +8,7 @@ use fleetblast_db::load::{HELD_SHARE, Method};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{BLOCK_RESIDUES, Plan as Layout, Request, Size, Wishes};
+use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, Wishes};
 
 use super::checkpoint;
 use crate::error::{Error, exit};

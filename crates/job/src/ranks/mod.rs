@@ -28,7 +28,7 @@ use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
-use fleetblast_fleet::plan::Plan as Layout;
+use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::{Shape, Topology};
 use fleetblast_spool::Checkpoint;
 

@@ -1,144 +1,39 @@
 //! The simulated job.
 
+mod computing;
+mod effects;
 mod hosts;
+mod job;
+mod moving;
 mod route;
 mod summary;
 mod works;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::config::Config;
-use crate::end::{Exit, Failure};
-use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
+use crate::end::Exit;
+use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::master::Master;
 use crate::message::{ToMaster, ToSupermaster, ToWorker};
-use crate::payload::Payload;
 use crate::role::Event;
 use crate::supermaster::Supermaster;
-use crate::topology::Topology;
 use crate::work::{MasterOutcome, Run, SupermasterOutcome, Window, WorkerOutcome};
 use crate::worker::Worker;
 
-use crate::sim::ledger::{Checkpoint, Ledger};
-use crate::sim::machine::{FileSystem, Machine, Network};
+use crate::sim::ledger::{Ledger, Task};
+use crate::sim::machine::{FileSystem, Network};
 use crate::sim::queue::Queue;
 use crate::sim::report::Report;
-use crate::sim::startup::Startup;
-use crate::sim::workload::Workload;
 
 use self::hosts::{Foreseen, Hosts};
+use self::job::Parcel;
+pub use self::job::{End, Faults, Job, Outcome};
 
 /// Bytes before the first block.
 const HEAD: u64 = 100;
-
-/// A payload of the simulation: a size, and a word for whoever gets it.
-#[derive(Clone, Copy, Debug)]
-pub struct Parcel {
-    bytes: u64,
-    /// In questions: the round.
-    word: u32,
-}
-
-impl Parcel {
-    fn of(bytes: u64) -> Parcel {
-        Parcel { bytes, word: 0 }
-    }
-}
-
-impl Payload for Parcel {
-    fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-/// What goes wrong.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Faults {
-    /// All ranks die.
-    pub kill: Option<Time>,
-    /// A rank falls silent.
-    pub death: Option<(Rank, Time)>,
-    /// The supermaster is told to drain.
-    pub drain: Option<Time>,
-    /// A rank's writes fail from then on.
-    pub full_disk: Option<(Rank, Time)>,
-}
-
-/// A job to simulate.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// Who is where.
-    pub topology: Arc<Topology>,
-    /// Settings.
-    pub config: Arc<Config>,
-    /// The machine.
-    pub machine: Machine,
-    /// The queries.
-    pub workload: Workload,
-    /// What goes wrong.
-    pub faults: Faults,
-    /// What an earlier run left.
-    pub checkpoint: Checkpoint,
-    /// What is done before the first block is searched; nothing if `None`.
-    pub startup: Option<Startup>,
-    /// Keep account of every byte. Takes memory for each task and block.
-    pub audit: bool,
-    /// Determines noise, jitter and stragglers.
-    pub seed: u64,
-}
-
-impl Job {
-    /// A job in which nothing goes wrong, from the beginning.
-    pub fn new(
-        topology: Topology,
-        config: Config,
-        machine: Machine,
-        workload: Workload,
-        seed: u64,
-    ) -> Job {
-        Job {
-            topology: Arc::new(topology),
-            config: Arc::new(config),
-            machine,
-            workload,
-            faults: Faults::default(),
-            checkpoint: Checkpoint::default(),
-            startup: None,
-            audit: false,
-            seed,
-        }
-    }
-}
-
-/// How a simulated job ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// All roles exited.
-    Exited(Exit),
-    /// Ended by [`Faults::kill`].
-    Killed,
-    /// A role ended the job.
-    Failed(Failure),
-    /// Nothing more would happen: a deadlock.
-    Stuck,
-}
-
-/// What became of a job.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// How it ended.
-    pub end: End,
-    /// Its figures.
-    pub report: Report,
-    /// What is durable.
-    pub checkpoint: Checkpoint,
-    /// What was wrong; empty unless audited.
-    pub violations: Vec<String>,
-}
 
 /// Events of the simulation.
 enum Happening {
@@ -155,9 +50,9 @@ enum Happening {
 
 /// What a work changes when it is done.
 enum Effect {
-    Search(BlockId, PartitionId),
+    Search(Task),
     /// What was answered, in which round, and the bytes kept.
-    Answer(BlockId, Vec<(PartitionId, u32)>, u64),
+    Answer(Vec<(Task, u32)>, u64),
     Gather(u64),
     Write(Window<Parcel>, Option<u64>),
     HandOver(Window<Parcel>),
@@ -228,7 +123,7 @@ struct World<'a> {
     /// Last arrival between two roles; kept only if messages take times by chance.
     last: HashMap<(Address, Address), Time>,
     meetings: BTreeMap<GroupId, Meeting>,
-    spilled: HashSet<(BlockId, PartitionId, u32)>,
+    spilled: HashSet<(BlockId, PassId, PartitionId, u32)>,
     ledger: Option<Ledger>,
     sums: Sums,
     report: Report,

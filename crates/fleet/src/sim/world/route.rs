@@ -5,6 +5,7 @@ use rand::Rng;
 use crate::ids::{Address, GroupId, Ticket, Time, WorkerId};
 use crate::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
 use crate::role::{Action, Event, Role};
+use crate::sim::ledger::Passes;
 use crate::work::{MasterOutcome, SupermasterOutcome, WorkerOutcome};
 
 use super::{End, Happening, Parcel, World};
@@ -99,11 +100,31 @@ impl World<'_> {
         match action {
             Action::Send { message, receipt } => self.send(from, message, receipt),
             Action::Run { ticket, work: what } => work(self, ticket, what),
-            Action::RaiseCut { .. } | Action::Forget { .. } => {}
+            Action::RaiseCut { block, pass, cut } => {
+                self.note_worker(from, |passes, worker| {
+                    passes.raise_cut(worker, (block, pass), cut.pass)
+                });
+            }
+            Action::Forget { block, pass } => {
+                self.note_worker(from, |passes, worker| passes.forget(worker, block, pass));
+            }
+            Action::Placed { .. } => {}
             Action::Fail(failure) => {
                 self.end.get_or_insert(End::Failed(failure));
             }
             Action::Exit(exit) => self.exit(from, exit),
+        }
+    }
+
+    /// Keeps account of what a worker is told about a pass.
+    fn note_worker(
+        &mut self,
+        from: Address,
+        note: impl FnOnce(&mut Passes, WorkerId) -> Result<(), String>,
+    ) {
+        if let (Some(ledger), Address::Worker(worker)) = (&mut self.ledger, from) {
+            let fine = note(&mut ledger.passes, worker);
+            ledger.note(fine);
         }
     }
 

@@ -1,20 +1,16 @@
 //! What works take and make.
 
-use crate::config::Strategy;
-use crate::ids::{Address, BlockId, GroupId, PartitionId, Rank, Ticket, Time, WorkerId};
+use crate::ids::{Address, BlockId, GroupId, PartitionId, PassId, Rank, Ticket, Time, WorkerId};
 use crate::payload::Queries;
 use crate::role::Event;
-use crate::sim::workload::factor;
 use crate::work::{
-    Holder, MasterOutcome, MasterWork, Run, Slice, SupermasterOutcome, SupermasterWork, Window,
-    WorkerOutcome, WorkerWork,
+    Holder, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerWork,
 };
 
-use super::hosts::Foreseen;
-use super::{Attendee, Effect, HEAD, Happening, Parcel, World};
+use super::{HEAD, Happening, Parcel, World};
 
 /// Bytes per second at which memory is copied.
-const COPY_RATE: f64 = 5e9;
+pub const COPY_RATE: f64 = 5e9;
 /// Why a write fails.
 const FULL: &str = "out.txt: no space left on device";
 
@@ -57,18 +53,20 @@ impl World<'_> {
 
     pub(super) fn do_master(&mut self, group: u32, ticket: Ticket, work: MasterWork<Parcel>) {
         let workload = &self.job.workload;
-        let (seconds, outcome) = match work {
+        let (seconds, outcome) = match &work {
             MasterWork::Prepare { block, .. } => {
-                let queries = Parcel::of(workload.query_bytes(block, true));
-                let seconds = workload.prepare_seconds(block);
-                (seconds, MasterOutcome::Prepared { queries })
+                let pass = self.job.checkpoint.first_pass(*block);
+                let queries = Parcel::of_pass(workload.query_bytes(*block, true), pass);
+                let seconds = workload.prepare_seconds(*block);
+                (seconds, MasterOutcome::Prepared { queries, pass })
             }
-            MasterWork::Absorb { block, partition, .. } => {
-                let cut = workload.raises_cut(block, partition).then_some(Parcel::of(16));
-                (workload.master_seconds(block), MasterOutcome::Absorbed { cut })
+            MasterWork::Absorb { block, pass, partition, .. } => {
+                let rises = workload.raises_cut(*block, *pass, *partition);
+                let cut = rises.then_some(Parcel::of_pass(16, *pass));
+                (workload.master_seconds(*block), MasterOutcome::Absorbed { cut })
             }
-            MasterWork::Round { block, round, .. } => {
-                (workload.master_seconds(block), self.round(block, round))
+            MasterWork::Round { block, pass, round, .. } => {
+                (workload.master_seconds(*block), self.round(*block, *pass, *round))
             }
             MasterWork::Gather { runs } => {
                 let slices = runs.iter().flat_map(|run| &run.slices);
@@ -78,28 +76,66 @@ impl World<'_> {
             }
         };
         let Some(done) = self.attend(Address::Master(GroupId(group)), seconds) else { return };
+        self.note_master(&work, &outcome);
         self.add(done, Happening::Master(group, Event::Done { ticket, outcome }));
     }
 
-    /// Alignment, rows of a sorted table if there is one, and formatting, with the partitions that have hits.
-    pub(super) fn round(&self, block: BlockId, round: u32) -> MasterOutcome<Parcel> {
+    /// Keeps account of a master's work.
+    fn note_master(&mut self, work: &MasterWork<Parcel>, outcome: &MasterOutcome<Parcel>) {
+        let Some(ledger) = &mut self.ledger else { return };
+        let passes = &mut ledger.passes;
+        let fine = match (work, outcome) {
+            (MasterWork::Prepare { block, .. }, MasterOutcome::Prepared { pass, .. }) => {
+                passes.prepare(*block, *pass)
+            }
+            (MasterWork::Absorb { block, pass, partition, hits }, _) => {
+                passes.absorb((*block, *pass, *partition), hits.pass)
+            }
+            (MasterWork::Round { block, pass, round, replies }, outcome) => {
+                let replies = replies.iter().map(|reply| (reply.pass, reply.round));
+                let whole = passes.round((*block, *pass), *round, replies);
+                whole.and_then(|()| match outcome {
+                    MasterOutcome::Again { .. } => passes.again(*block, *pass),
+                    MasterOutcome::Layout(_) => passes.lay_out(*block, *pass),
+                    _ => Ok(()),
+                })
+            }
+            _ => Ok(()),
+        };
+        ledger.note(fine);
+        if let (MasterWork::Round { block, pass, .. }, MasterOutcome::Again { .. }) =
+            (work, outcome)
+            && self.job.config.checkpoint
+        {
+            ledger.checkpoint.keep(*block, *pass);
+        }
+    }
+
+    /// Alignment, rows of a sorted table if there is one, and formatting, with the partitions that have hits. Then the next
+    /// pass, if there is one.
+    fn round(&self, block: BlockId, pass: PassId, round: u32) -> MasterOutcome<Parcel> {
         let workload = &self.job.workload;
-        let has_hits = |&partition: &PartitionId| !workload.pieces(block, partition).is_empty();
+        let has_hits =
+            |&partition: &PartitionId| !workload.pieces(block, pass, partition).is_empty();
         let partitions = (0..self.job.topology.partitions).map(PartitionId);
         let asked: Vec<_> = if round < workload.rounds() {
             // The first question says which hits to align.
             let bytes =
                 |partition| if round == 0 { workload.hit_bytes(block, partition) } else { 64 };
-            let part = |partition| (partition, Parcel { bytes: bytes(partition), word: round });
+            let part = |partition| (partition, Parcel { bytes: bytes(partition), pass, round });
             partitions.filter(has_hits).map(part).collect()
         } else {
             Vec::new()
         };
-        if asked.is_empty() {
-            MasterOutcome::Layout(workload.layout(block))
-        } else {
-            MasterOutcome::Ask(asked)
+        if !asked.is_empty() {
+            return MasterOutcome::Ask(asked);
         }
+        if workload.is_last(block, pass) {
+            let first = self.job.checkpoint.first_pass(block);
+            return MasterOutcome::Layout(workload.layout(block, first));
+        }
+        let queries = Parcel::of_pass(workload.query_bytes(block, true), pass.next());
+        MasterOutcome::Again { queries }
     }
 
     pub(super) fn is_full(&self, rank: Rank) -> bool {
@@ -119,11 +155,17 @@ impl World<'_> {
             );
         }
         match work {
-            WorkerWork::Search { block, partition, .. } => {
-                self.search(worker, ticket, block, partition);
+            WorkerWork::Search { block, pass, partition, queries, cut } => {
+                let task = (block, pass, partition);
+                if let Some(ledger) = &mut self.ledger {
+                    let of = |parcel: Option<Parcel>| parcel.map(|parcel| parcel.pass);
+                    let fine = ledger.passes.begin(WorkerId(worker), task, of(queries), of(cut));
+                    ledger.note(fine);
+                }
+                self.search(worker, ticket, task);
             }
-            WorkerWork::Answer { block, parts, budget } => {
-                self.answer(worker, ticket, block, &parts, budget);
+            WorkerWork::Answer { block, pass, parts, budget } => {
+                self.answer(worker, ticket, (block, pass), &parts, budget);
             }
             WorkerWork::Collective { runs, master } => self.meet(worker, ticket, runs, master),
             WorkerWork::Gather { block, slices } => self.gather(worker, ticket, block, &slices),
@@ -131,303 +173,6 @@ impl World<'_> {
             WorkerWork::Write(window) => self.write(worker, ticket, window, None),
             WorkerWork::Persist { window, size, .. } => {
                 self.write(worker, ticket, window, Some(size))
-            }
-        }
-    }
-
-    /// How much longer than said a work on the search threads takes.
-    pub(super) fn slowness(&mut self, worker: u32) -> f64 {
-        let noise = self.job.machine.noise;
-        let noise = if noise > 0.0 { factor(&mut self.rng, noise) } else { 1.0 };
-        let rank = self.job.topology.workers[worker as usize].rank;
-        self.places[rank.index()].slowness * noise
-    }
-
-    /// Ends a work on the search threads after so many seconds.
-    pub(super) fn compute(
-        &mut self,
-        worker: u32,
-        ticket: Ticket,
-        span: Time,
-        outcome: WorkerOutcome<Parcel>,
-        effect: Option<Effect>,
-    ) {
-        let rank = self.job.topology.workers[worker as usize].rank;
-        let place = &mut self.places[rank.index()];
-        place.searching = self.job.machine.shared_core;
-        let start = self.now.max(place.busy);
-        let effect = effect.filter(|_| self.ledger.is_some()).map(Box::new);
-        if let Some(hosts) = &mut self.hosts {
-            let work = (worker, ticket, outcome, effect);
-            let foreseen = hosts.begin(rank.0, self.now, span, work);
-            return self.add(foreseen.time, Happening::Host(foreseen));
-        }
-        self.add(start + span, Happening::Worked(worker, ticket, outcome, effect));
-    }
-
-    /// Ends the works of a host that are through.
-    pub(super) fn on_host(&mut self, foreseen: Foreseen) {
-        let Some(hosts) = &mut self.hosts else { return };
-        let (ended, next) = hosts.end(foreseen);
-        if let Some(next) = next {
-            self.add(next.time, Happening::Host(next));
-        }
-        for (worker, ticket, outcome, effect) in ended {
-            self.worked(worker, ticket, outcome, effect);
-        }
-    }
-
-    pub(super) fn search(
-        &mut self,
-        worker: u32,
-        ticket: Ticket,
-        block: BlockId,
-        partition: PartitionId,
-    ) {
-        let seconds = self.job.workload.search_seconds(block, partition) * self.slowness(worker);
-        let span = Time::from_seconds(seconds);
-        self.sums.search += span.0;
-        self.report.tasks += 1;
-        let hits = Parcel::of(self.job.workload.hit_bytes(block, partition));
-        let effect = Effect::Search(block, partition);
-        self.compute(worker, ticket, span, WorkerOutcome::Found(hits), Some(effect));
-    }
-
-    pub(super) fn answer(
-        &mut self,
-        worker: u32,
-        ticket: Ticket,
-        block: BlockId,
-        parts: &[(PartitionId, Parcel)],
-        budget: u64,
-    ) {
-        let workload = &self.job.workload;
-        let (mut seconds, mut kept, mut spilled, mut pieces) = (0.0, 0, 0, 0);
-        for &(partition, question) in parts {
-            seconds += workload.answer_seconds(block, partition);
-            if question.word + 1 < workload.rounds() {
-                continue;
-            }
-            for (number, length) in workload.pieces(block, partition).into_iter().enumerate() {
-                pieces += 1;
-                if kept + length <= budget {
-                    kept += length;
-                } else {
-                    spilled += length;
-                    self.spilled.insert((block, partition, number as u32));
-                }
-            }
-        }
-        let span = Time::from_seconds(seconds * self.slowness(worker));
-        let spooling = Time::from_seconds(spilled as f64 / self.job.machine.spool_rate);
-        self.sums.answer += span.0;
-        self.sums.blocked += spooling.0;
-        self.report.spooled += spilled;
-        let reply = Parcel::of(16 * pieces + 16);
-        let outcome = WorkerOutcome::Answered { reply, kept };
-        let effect = self.ledger.is_some().then(|| {
-            let answered = parts.iter().map(|&(partition, question)| (partition, question.word));
-            Effect::Answer(block, answered.collect(), kept)
-        });
-        self.compute(worker, ticket, span + spooling, outcome, effect);
-    }
-
-    /// Bytes of own slices in memory, and elsewhere.
-    pub(super) fn own_bytes<'b>(
-        &self,
-        worker: u32,
-        slices: impl Iterator<Item = (BlockId, &'b Slice)>,
-    ) -> (u64, u64) {
-        let (mut memory, mut elsewhere) = (0, 0);
-        for (block, slice) in slices {
-            match slice.holder {
-                Holder::Record => elsewhere += slice.length,
-                Holder::Worker(holder, partition) if holder.0 == worker => {
-                    if self.spilled.contains(&(block, partition, slice.piece)) {
-                        elsewhere += slice.length;
-                    } else {
-                        memory += slice.length;
-                    }
-                }
-                _ => {}
-            }
-        }
-        (memory, elsewhere)
-    }
-
-    pub(super) fn meet(
-        &mut self,
-        worker: u32,
-        ticket: Ticket,
-        runs: Vec<Run>,
-        master: Option<Parcel>,
-    ) {
-        let group = self.job.topology.workers[worker as usize].group;
-        let slices = runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
-        let (freed, _) = self.own_bytes(worker, slices);
-        let bytes: u64 = runs.iter().map(Run::length).sum();
-        let effect = Effect::Together(runs, master.map_or(0, |bytes| bytes.bytes));
-        let effect = Some(Box::new(effect)).filter(|_| self.ledger.is_some());
-        if let (Some(ledger), Some(master)) = (&mut self.ledger, master) {
-            ledger.hold(WorkerId(worker), master.bytes, 0);
-        }
-        let meeting = self.meetings.entry(group).or_default();
-        meeting.members.push(Attendee { worker, ticket, effect, freed, entered: self.now });
-        meeting.bytes += bytes;
-        if meeting.members.len() < self.job.topology.group(group).workers.len() {
-            return;
-        }
-        let meeting = self.meetings.remove(&group).unwrap_or_default();
-        let stretches = meeting.bytes.div_ceil(self.job.config.write_buffer) as usize;
-        let exchange = meeting.bytes as f64 / self.job.machine.bandwidth;
-        let done =
-            self.files.transfer(self.now + Time::from_seconds(exchange), meeting.bytes, stretches);
-        for Attendee { worker, ticket, effect, freed, entered } in meeting.members {
-            self.block_until(worker, done);
-            self.sums.output += done.since(entered).0;
-            let outcome = WorkerOutcome::Written { freed };
-            self.add(done, Happening::Worked(worker, ticket, outcome, effect));
-        }
-    }
-
-    pub(super) fn gather(&mut self, worker: u32, ticket: Ticket, block: BlockId, slices: &[Slice]) {
-        let (freed, elsewhere) = self.own_bytes(worker, slices.iter().map(|slice| (block, slice)));
-        let bytes = freed + elsewhere;
-        let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
-        let span = Time::from_seconds(seconds);
-        self.sums.output += span.0;
-        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
-        let effect = Some(Box::new(Effect::Gather(bytes))).filter(|_| self.ledger.is_some());
-        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
-    }
-
-    pub(super) fn hand_over(&mut self, worker: u32, ticket: Ticket, window: Window<Parcel>) {
-        let slices = window.runs.iter();
-        let slices = slices.flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
-        let (freed, elsewhere) = self.own_bytes(worker, slices);
-        if let Some(ledger) = &mut self.ledger {
-            ledger.hold(WorkerId(worker), elsewhere, 0);
-        }
-        let bytes = window.length();
-        let seconds = bytes as f64 / COPY_RATE + elsewhere as f64 / self.job.machine.spool_rate;
-        let span = Time::from_seconds(seconds);
-        self.sums.output += span.0;
-        let outcome = WorkerOutcome::Gathered { bytes: Parcel::of(bytes), freed };
-        let effect = Some(Box::new(Effect::HandOver(window))).filter(|_| self.ledger.is_some());
-        self.add(self.now + span, Happening::Worked(worker, ticket, outcome, effect));
-    }
-
-    pub(super) fn write(
-        &mut self,
-        worker: u32,
-        ticket: Ticket,
-        window: Window<Parcel>,
-        stored: Option<u64>,
-    ) {
-        let runs = &window.runs;
-        let slices = runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, slice)));
-        let (freed, elsewhere) = self.own_bytes(worker, slices);
-        if let Some(ledger) = &mut self.ledger {
-            ledger.hold(WorkerId(worker), elsewhere, 0);
-        }
-        let reading = Time::from_seconds(elsewhere as f64 / self.job.machine.spool_rate);
-        let stretches = if stored.is_some() { 1 } else { runs.len() };
-        let done = self.files.transfer(self.now + reading, window.length(), stretches);
-        if self.job.config.strategy == Strategy::Individual && stored.is_none() {
-            self.block_until(worker, done);
-        }
-        self.sums.output += done.since(self.now).0;
-        let outcome = WorkerOutcome::Written { freed };
-        let effect =
-            Some(Box::new(Effect::Write(window, stored))).filter(|_| self.ledger.is_some());
-        self.add(done, Happening::Worked(worker, ticket, outcome, effect));
-    }
-
-    /// MPI writes on the thread that answers messages.
-    fn block_until(&mut self, worker: u32, done: Time) {
-        if self.job.machine.blocking_writes {
-            let rank = self.job.topology.workers[worker as usize].rank;
-            let place = &mut self.places[rank.index()];
-            place.busy = place.busy.max(done);
-        }
-    }
-
-    pub(super) fn worked(
-        &mut self,
-        worker: u32,
-        ticket: Ticket,
-        outcome: WorkerOutcome<Parcel>,
-        effect: Option<Box<Effect>>,
-    ) {
-        let place = &mut self.places[self.job.topology.workers[worker as usize].rank.index()];
-        if place.dead {
-            return;
-        }
-        if matches!(outcome, WorkerOutcome::Found(_) | WorkerOutcome::Answered { .. }) {
-            if place.stolen > 0 {
-                let later = self.now + Time(std::mem::take(&mut place.stolen));
-                return self.add(later, Happening::Worked(worker, ticket, outcome, effect));
-            }
-            place.searching = false;
-            self.sums.last_work[worker as usize] = self.now;
-        }
-        if let Some(effect) = effect {
-            self.take_effect(worker, &outcome, *effect);
-        }
-        self.worker(worker, Event::Done { ticket, outcome });
-    }
-
-    pub(super) fn take_effect(
-        &mut self,
-        worker: u32,
-        outcome: &WorkerOutcome<Parcel>,
-        effect: Effect,
-    ) {
-        let slices = |runs: &[Run]| {
-            let slices =
-                runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, *slice)));
-            slices.collect::<Vec<_>>()
-        };
-        let freed = match outcome {
-            WorkerOutcome::Gathered { freed, .. } | WorkerOutcome::Written { freed } => *freed,
-            _ => 0,
-        };
-        let elsewhere = match &effect {
-            Effect::Write(window, _) | Effect::HandOver(window) => {
-                let slices = slices(&window.runs);
-                self.own_bytes(worker, slices.iter().map(|(block, slice)| (*block, slice))).1
-            }
-            _ => 0,
-        };
-        let Some(ledger) = &mut self.ledger else { return };
-        let worker = WorkerId(worker);
-        match effect {
-            Effect::Search(block, partition) => ledger.search(block, partition, worker),
-            Effect::Answer(block, answered, kept) => {
-                let held = self.job.topology.held(worker);
-                for (partition, round) in answered {
-                    ledger.check(held.contains(&partition), || {
-                        format!("worker {worker} is asked for partition {partition}")
-                    });
-                    ledger.answer(block, partition, worker, round);
-                }
-                ledger.hold(worker, kept, 0);
-            }
-            Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
-            Effect::HandOver(window) => {
-                // What it is made of is what it then holds, until that has left.
-                ledger.hand_over(worker, &window);
-                let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
-                ledger.hold(worker, window.length(), freed + parts + elsewhere);
-            }
-            Effect::Write(window, stored) => {
-                let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
-                ledger.hold(worker, 0, freed + parts + elsewhere);
-                ledger.write(worker, &window, stored);
-            }
-            Effect::Together(runs, master) => {
-                ledger.hold(worker, 0, freed + master);
-                ledger.write_together(worker, &runs, master);
             }
         }
     }

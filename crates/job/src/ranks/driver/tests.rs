@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use fleetblast_fleet::config::Heartbeat;
-use fleetblast_fleet::ids::PartitionId;
+use fleetblast_fleet::ids::{PartitionId, PassId};
 use fleetblast_fleet::message::{Fetch, ToWorker};
 use fleetblast_fleet::topology::Shape;
 use fleetblast_fleet::work::{Holder, Slice};
@@ -102,7 +102,7 @@ fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
 
 /// A request for so many bytes of the worker's piece.
 fn fetch(window: u64, length: u64) -> Envelope {
-    let holder = Holder::Worker(WorkerId(0), PartitionId(0));
+    let holder = Holder::Worker(WorkerId(0), PassId(0), PartitionId(0));
     let slices = vec![Slice { holder, piece: 0, start: 0, length }];
     let fetch = Fetch { window, block: BlockId(0), slices };
     let message = Outgoing::Worker(WorkerId(0), ToWorker::Fetch(fetch));

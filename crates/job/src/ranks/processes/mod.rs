@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use fleetblast_db::load::{Held, Method};
 use fleetblast_fleet::ids::{PartitionId, Rank};
-use fleetblast_fleet::plan::Plan as Layout;
+use fleetblast_fleet::plan::Layout;
 use fleetblast_mpi::{Comm, Launch, Mailbox, World};
 use fleetblast_spool::{Checkpoint, Run, Scan};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::Scope;
 
-use fleetblast_fleet::ids::{BlockId, Ticket};
+use fleetblast_fleet::ids::{BlockId, PassId, Ticket};
 use fleetblast_fleet::payload::Payload;
 use fleetblast_fleet::work::{
     Extent, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerOutcome,
@@ -35,7 +35,7 @@ pub enum WorkerTask {
     /// Carries out a work.
     Work(Ticket, WorkerWork<Bytes>),
     /// Drops what is kept of a block.
-    Forget(BlockId),
+    Forget(BlockId, PassId),
 }
 
 /// Starts the supermaster's thread.
@@ -111,7 +111,7 @@ pub fn compute<'s, 'a: 's>(
                     drop(span);
                     let _ = done.send(Happening::Worker(ticket, outcome));
                 }
-                WorkerTask::Forget(block) => works.forget(block),
+                WorkerTask::Forget(block, pass) => works.forget((block, pass)),
             }
         }
         recorder.loaded(works.loaded());
@@ -180,7 +180,7 @@ fn of_master(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     let mut span = recorder.begin(Lane::Master, kind);
     match work {
         MasterWork::Prepare { block, .. } => span.arg("block", block.0.into()),
-        MasterWork::Absorb { block, partition, hits } => {
+        MasterWork::Absorb { block, partition, hits, .. } => {
             span.arg("block", block.0.into());
             span.arg("partition", partition.0.into());
             span.arg("bytes", hits.bytes());
@@ -254,10 +254,10 @@ mod tests {
 
     /// A worker that holds one piece, and the work of writing its middle at offset 3.
     fn worker(path: &Path) -> (Arc<Shared>, WorkerWork<Bytes>) {
-        let (block, partition) = (BlockId(0), PartitionId(0));
+        let (block, pass, partition) = (BlockId(0), PassId(0), PartitionId(0));
         let mut store = Store::new(path.parent().unwrap_or(path));
-        store.keep((block, partition, 0), b"<bytes>".to_vec(), 100).unwrap();
-        let holder = Holder::Worker(WorkerId(0), partition);
+        store.keep((block, pass, partition, 0), b"<bytes>".to_vec(), 100).unwrap();
+        let holder = Holder::Worker(WorkerId(0), pass, partition);
         let slices = vec![Slice { holder, piece: 0, start: 1, length: 5 }];
         let runs = vec![Run { block, offset: 3, slices }];
         let work = WorkerWork::Write(Window { block, runs, parts: Vec::new() });

@@ -6,7 +6,7 @@ use std::mem::take;
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
-use fleetblast_fleet::ids::{BlockId, PartitionId};
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::work::{Extent, MasterOutcome, MasterWork, Owner};
 use fleetblast_report::report;
 use fleetblast_report::table::DescriptionRow;
@@ -85,7 +85,8 @@ impl<'a> MasterWorks<'a> {
         let stage = Stage::Search(merger.empty_lists());
         let state = State { block: prepared, merger, cut: Cut::default(), stage };
         self.blocks.insert(block, state);
-        Ok(MasterOutcome::Prepared { queries })
+        // A protein query is searched in one pass.
+        Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
     }
 
     /// Carries out a work.
@@ -96,7 +97,7 @@ impl<'a> MasterWorks<'a> {
         match work {
             MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
             MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
-            MasterWork::Round { block, replies, .. } => self.round(block, &replies),
+            MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
             MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
         }
     }
@@ -121,7 +122,11 @@ impl<'a> MasterWorks<'a> {
         Ok(MasterOutcome::Absorbed { cut: Some(pack(&state.cut)?) })
     }
 
-    fn round(&mut self, block: BlockId, replies: &[Bytes]) -> Result<MasterOutcome<Bytes>, Error> {
+    fn round(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        replies: &[Bytes],
+    ) -> Result<MasterOutcome<Bytes>, Error> {
         let mut answers = Answers::new();
         for reply in replies {
             answers.extend(unpack::<Vec<(PartitionId, Answer)>>(reply)?);
@@ -152,7 +157,7 @@ impl<'a> MasterWorks<'a> {
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
             Stage::Format { printed, asked } => {
-                let laid = Laid::new(job, block, &state.block, printed, &asked, answers)?;
+                let laid = Laid::new(job, (block, pass), &state.block, printed, &asked, answers)?;
                 self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
@@ -162,7 +167,7 @@ impl<'a> MasterWorks<'a> {
         self.blocks.insert(block, state);
         match questions.is_empty() {
             // Nothing to ask: on to what comes after the answers.
-            true => self.round(block, &[]),
+            true => self.round((block, pass), &[]),
             false => Ok(MasterOutcome::Ask(questions)),
         }
     }
@@ -351,7 +356,7 @@ struct Laid {
 impl Laid {
     fn new(
         job: &Job,
-        id: BlockId,
+        (id, pass): (BlockId, PassId),
         block: &Block,
         Printed { hits, orders, rows: known }: Printed,
         asked: &Asked,
@@ -377,7 +382,7 @@ impl Laid {
                 .map_err(|error| failure(&error))?;
             for &place in &orders[query] {
                 let Piece { partition, number, length } = pieces[query][place];
-                laid.add(Owner::Partition(partition), number, length);
+                laid.add(Owner::Partition(pass, partition), number, length);
             }
             report::query_footer(&job.report, &result, &mut laid.piece)
                 .map_err(|error| failure(&error))?;

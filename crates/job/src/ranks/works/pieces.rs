@@ -44,7 +44,7 @@ impl Pieces {
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_fleet::ids::{PartitionId, WorkerId};
+    use fleetblast_fleet::ids::{PartitionId, PassId, WorkerId};
     use fleetblast_fleet::work::Slice;
 
     use super::*;
@@ -55,7 +55,7 @@ mod tests {
         pieces.keep(BlockId(4), vec![b"first".to_vec(), b"second".to_vec()]);
         let slice = |holder, piece, start, length| Slice { holder, piece, start, length };
         let run = |block, slices| Run { block: BlockId(block), offset: 0, slices };
-        let of_worker = slice(Holder::Worker(WorkerId(0), PartitionId(0)), 0, 0, 9);
+        let of_worker = slice(Holder::Worker(WorkerId(0), PassId(0), PartitionId(0)), 0, 0, 9);
         let sound = [run(
             4,
             vec![slice(Holder::Master, 1, 2, 4), of_worker, slice(Holder::Master, 0, 0, 3)],

@@ -5,15 +5,15 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId};
+use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId, PassId};
 use fleetblast_fleet::work::{Holder, Run, Slice, Window};
 
 use crate::error::Error;
 use crate::ranks::output::Stretch;
 use crate::ranks::wire::Bytes;
 
-/// A piece: its block, its partition, and its number there.
-pub type Key = (BlockId, PartitionId, u32);
+/// A piece: its block, the pass and the partition that it is of, and its number there.
+pub type Key = (BlockId, PassId, PartitionId, u32);
 
 /// Pieces of a worker.
 pub struct Store {
@@ -107,7 +107,7 @@ impl Store {
             for slice in &run.slices {
                 let from = match slice.holder {
                     Holder::Master => parts.iter_mut().find(|(from, _)| is_master(from)),
-                    Holder::Worker(worker, _) => {
+                    Holder::Worker(worker, ..) => {
                         parts.iter_mut().find(|(from, _)| **from == Address::Worker(worker))
                     }
                     // Asked for with a checkpoint only, and found there.
@@ -133,8 +133,8 @@ impl Store {
 
     /// Appends a slice of an own piece to `bytes`; returns the memory freed.
     fn take(&mut self, block: BlockId, slice: &Slice, bytes: &mut Vec<u8>) -> Result<u64, Error> {
-        let Holder::Worker(_, partition) = slice.holder else { return Err(lost(block)) };
-        let key = (block, partition, slice.piece);
+        let Holder::Worker(_, pass, partition) = slice.holder else { return Err(lost(block)) };
+        let key = (block, pass, partition, slice.piece);
         let piece = self.pieces.get_mut(&key).ok_or_else(|| lost(block))?;
         let (left, freed) = match piece {
             Piece::Memory { bytes: own, left } => {
@@ -206,11 +206,11 @@ mod tests {
 
     /// Seven bytes, of which another worker sends the last four.
     fn assembled(sent: &[u8]) -> Result<(Vec<Stretch>, u64), Error> {
-        let (block, partition) = (BlockId(3), PartitionId(0));
+        let (block, pass, partition) = (BlockId(3), PassId(0), PartitionId(0));
         let mut store = Store::new(Path::new("."));
-        store.keep((block, partition, 0), b"own".to_vec(), 10)?;
+        store.keep((block, pass, partition, 0), b"own".to_vec(), 10)?;
         let slice = |worker, length| {
-            let holder = Holder::Worker(WorkerId(worker), partition);
+            let holder = Holder::Worker(WorkerId(worker), pass, partition);
             Slice { holder, piece: 0, start: 0, length }
         };
         let runs = vec![Run { block, offset: 20, slices: vec![slice(0, 3), slice(1, 4)] }];

@@ -7,7 +7,7 @@ use fleetblast_db::load::HugePages;
 use fleetblast_engine::hits::{Candidate, SubjectHit};
 use fleetblast_engine::lists::Cut;
 use fleetblast_engine::search::Searcher;
-use fleetblast_fleet::ids::{BlockId, PartitionId};
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::report;
@@ -24,12 +24,15 @@ use crate::reporting::failure;
 use crate::scan::Scan;
 use crate::trace::{Kind, Loaded, Span};
 
+/// A block, and a pass of it.
+type Pass = (BlockId, PassId);
+
 /// Carries out a worker's works on the compute lane.
 pub struct WorkerWorks<'a> {
     job: &'a Job<'a>,
     /// The partitions that are held here.
     scans: HashMap<PartitionId, Scan<'a>>,
-    blocks: HashMap<BlockId, State>,
+    passes: HashMap<Pass, State>,
     shared: Arc<Shared>,
 }
 
@@ -40,11 +43,11 @@ pub struct Shared {
     /// The checkpoint, if there is one: all that is written to the output is kept there first.
     records: Option<Mutex<Records>>,
     output: SharedOutput,
-    /// The highest cut known of each block that is searched.
-    cuts: Mutex<HashMap<BlockId, Bytes>>,
+    /// The highest cut known of each pass that is searched.
+    cuts: Mutex<HashMap<Pass, Bytes>>,
 }
 
-/// A block that is searched here.
+/// A pass of a block that is searched here.
 struct State {
     block: Block,
     searcher: Searcher,
@@ -104,8 +107,8 @@ impl Shared {
     }
 
     /// Takes note of a cut that has risen.
-    pub fn raise_cut(&self, block: BlockId, cut: Bytes) {
-        lock(&self.cuts).insert(block, cut);
+    pub fn raise_cut(&self, pass: Pass, cut: Bytes) {
+        lock(&self.cuts).insert(pass, cut);
     }
 }
 
@@ -145,7 +148,7 @@ impl<'a> WorkerWorks<'a> {
         scans: HashMap<PartitionId, Scan<'a>>,
         shared: Arc<Shared>,
     ) -> Self {
-        WorkerWorks { job, scans, blocks: HashMap::new(), shared }
+        WorkerWorks { job, scans, passes: HashMap::new(), shared }
     }
 
     /// Carries out a work of the compute lane; `span` gets to know what it is about.
@@ -158,16 +161,19 @@ impl<'a> WorkerWorks<'a> {
         span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, Error> {
         let outcome = match work {
-            WorkerWork::Search { block, partition, queries, cut } => {
+            WorkerWork::Search { block, pass, partition, queries, cut } => {
+                let pass = (block, pass);
                 if let Some(cut) = cut {
-                    self.shared.raise_cut(block, cut);
+                    self.shared.raise_cut(pass, cut);
                 }
                 if let Some(queries) = queries {
-                    self.open(block, &queries)?;
+                    self.open(pass, &queries)?;
                 }
-                self.search(block, partition, span)
+                self.search(pass, partition, span)
             }
-            WorkerWork::Answer { block, parts, budget } => self.answer(block, &parts, budget, span),
+            WorkerWork::Answer { block, pass, parts, budget } => {
+                self.answer((block, pass), &parts, budget, span)
+            }
             _ => Err(Error::engine("a work of the other lane came to the search threads")),
         };
         self.go_on()?;
@@ -197,33 +203,33 @@ impl<'a> WorkerWorks<'a> {
         })
     }
 
-    /// Drops what is kept of a block, but for its pieces.
-    pub fn forget(&mut self, block: BlockId) {
-        self.blocks.remove(&block);
-        lock(&self.shared.cuts).remove(&block);
+    /// Drops what is kept of a pass, but for its pieces.
+    pub fn forget(&mut self, pass: Pass) {
+        self.passes.remove(&pass);
+        lock(&self.shared.cuts).remove(&pass);
     }
 
-    fn open(&mut self, block: BlockId, queries: &Bytes) -> Result<(), Error> {
+    fn open(&mut self, pass: Pass, queries: &Bytes) -> Result<(), Error> {
         let job = self.job;
         let prepared = job.block(queries)?;
         let searcher = job.engine.prepare(&prepared.prepared, &prepared.batches);
         let state = State { block: prepared, searcher, aligned: HashMap::new() };
-        self.blocks.insert(block, state);
+        self.passes.insert(pass, state);
         Ok(())
     }
 
     fn search(
         &mut self,
-        block: BlockId,
+        pass: Pass,
         partition: PartitionId,
         span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, Error> {
-        let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
-        let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(block))?;
+        let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+        let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(pass.0))?;
         let before = scan.loader().statistics().bytes;
         let mut lists = scan.search(&state.searcher)?;
         span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
-        let cut = lock(&self.shared.cuts).get(&block).cloned();
+        let cut = lock(&self.shared.cuts).get(&pass).cloned();
         let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
         state.searcher.merger().prune(&mut lists, &cut);
         span.arg("queries", state.block.prepared.len() as u64);
@@ -234,7 +240,7 @@ impl<'a> WorkerWorks<'a> {
 
     fn answer(
         &mut self,
-        block: BlockId,
+        pass: Pass,
         parts: &[(PartitionId, Bytes)],
         budget: u64,
         span: &mut Span,
@@ -245,12 +251,12 @@ impl<'a> WorkerWorks<'a> {
             let answer = match unpack(question)? {
                 Question::Align(wanted) => {
                     span.add("hits", wanted.len() as u64);
-                    self.align(block, *partition, &wanted)?
+                    self.align(pass, *partition, &wanted)?
                 }
                 Question::Describe(chosen) => {
                     span.is(Kind::Describe);
                     span.add("hits", chosen.len() as u64);
-                    let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
+                    let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
                     let describe = |chosen| state.shown(self.job, chosen)?.describe();
                     let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
                     Answer::Described(rows?)
@@ -258,7 +264,7 @@ impl<'a> WorkerWorks<'a> {
                 Question::Format { chosen, described } => {
                     span.is(Kind::Format);
                     span.add("hits", chosen.len() as u64);
-                    let place = (block, *partition);
+                    let place = (pass, *partition);
                     let (answer, more) = self.format(place, &chosen, described, budget - kept)?;
                     kept += more;
                     if let Answer::Formatted { sizes, .. } = &answer {
@@ -274,12 +280,12 @@ impl<'a> WorkerWorks<'a> {
 
     fn align(
         &mut self,
-        block: BlockId,
+        pass: Pass,
         partition: PartitionId,
         wanted: &[Wanted],
     ) -> Result<Answer, Error> {
-        let state = self.blocks.get_mut(&block).ok_or_else(|| unknown(block))?;
-        let scan = self.scans.get(&partition).ok_or_else(|| unknown(block))?;
+        let state = self.passes.get_mut(&pass).ok_or_else(|| unknown(pass.0))?;
+        let scan = self.scans.get(&partition).ok_or_else(|| unknown(pass.0))?;
         let mut outlines = Vec::with_capacity(wanted.len());
         for wanted in wanted.chunk_by(|a, b| a.query == b.query) {
             if self.job.halt.is_set() {
@@ -314,12 +320,12 @@ impl<'a> WorkerWorks<'a> {
     /// Formats subjects; tells also how many bytes of that stay in memory.
     fn format(
         &self,
-        (block, partition): (BlockId, PartitionId),
+        (pass, partition): (Pass, PartitionId),
         chosen: &[Chosen],
         described: bool,
         budget: u64,
     ) -> Result<(Answer, u64), Error> {
-        let state = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
+        let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
         let format = |chosen: &Chosen| {
             let shown = state.shown(self.job, chosen)?;
             let row = described.then(|| shown.describe()).transpose()?;
@@ -335,7 +341,8 @@ impl<'a> WorkerWorks<'a> {
                 let number = sizes.len() as u32;
                 sizes.push(piece.len() as u64);
                 rows.extend(row);
-                kept += store.keep((block, partition, number), piece, budget - kept)?;
+                let key = (pass.0, pass.1, partition, number);
+                kept += store.keep(key, piece, budget - kept)?;
             }
         }
         Ok((Answer::Formatted { rows, sizes }, kept))

@@ -1,6 +1,8 @@
 //! A block while it is searched.
 
-use crate::ids::PartitionId;
+use std::collections::BTreeMap;
+
+use crate::ids::{PartitionId, PassId};
 use crate::payload::Payload;
 
 /// What is known of a task.
@@ -13,10 +15,15 @@ enum Task {
     Searched(u32),
 }
 
-/// A block from its arrival until its output is laid out.
+/// A pass of a block, from when its queries are there until the next one begins or the block's output is laid out.
 #[derive(Debug)]
-pub struct Search<P> {
+pub struct Searching<P> {
+    number: u64,
+    pass: PassId,
+    /// The tasks of the passes before this one that were searched here.
+    earlier: BTreeMap<PassId, Vec<Task>>,
     queries: P,
+    /// Per partition.
     tasks: Vec<Task>,
     /// Which workers of the group have the queries, a bit each.
     informed: Vec<u64>,
@@ -29,12 +36,21 @@ pub struct Search<P> {
     replies: Vec<P>,
 }
 
-impl<P: Payload> Search<P> {
-    /// A block none of whose tasks is assigned.
-    pub fn new(queries: P, partitions: u32, workers: usize) -> Search<P> {
-        Search {
+impl<P: Payload> Searching<P> {
+    /// The pass with which a block begins, none of its tasks assigned; `number` blocks came to the group before.
+    pub fn new(
+        number: u64,
+        pass: PassId,
+        queries: P,
+        partitions: usize,
+        workers: usize,
+    ) -> Searching<P> {
+        Searching {
+            number,
+            pass,
+            earlier: BTreeMap::new(),
             queries,
-            tasks: vec![Task::Unassigned; partitions as usize],
+            tasks: vec![Task::Unassigned; partitions],
             informed: vec![0; workers.div_ceil(64)],
             absorbed: 0,
             next_raise: 1,
@@ -43,6 +59,25 @@ impl<P: Payload> Search<P> {
             awaited: 0,
             replies: Vec::new(),
         }
+    }
+
+    /// The pass after this one, which is over. But for who answered for what, nothing of this one is left.
+    #[must_use]
+    pub fn again(self, queries: P) -> Searching<P> {
+        let Searching { number, pass, mut earlier, tasks, informed, .. } = self;
+        let (partitions, workers) = (tasks.len(), 64 * informed.len());
+        earlier.insert(pass, tasks);
+        Searching { earlier, ..Searching::new(number, pass.next(), queries, partitions, workers) }
+    }
+
+    /// How many blocks came to the group before this one.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The pass that is searched.
+    pub fn pass(&self) -> PassId {
+        self.pass
     }
 
     /// Notes an assignment; returns the queries if the worker needs them, and the cut.
@@ -92,9 +127,10 @@ impl<P: Payload> Search<P> {
         self.absorbed as usize == self.tasks.len()
     }
 
-    /// The worker that answers for a partition that is searched.
-    pub fn answerer(&self, partition: PartitionId) -> Option<u32> {
-        match self.tasks.get(partition.index()) {
+    /// The worker that answers for a partition that is searched, or did so in an earlier pass.
+    pub fn answerer(&self, pass: PassId, partition: PartitionId) -> Option<u32> {
+        let tasks = if pass == self.pass { &self.tasks } else { self.earlier.get(&pass)? };
+        match tasks.get(partition.index()) {
             Some(Task::Searched(worker)) => Some(*worker),
             _ => None,
         }
@@ -103,11 +139,11 @@ impl<P: Payload> Search<P> {
     /// From now on this worker, which has the queries, answers for a searched partition. Only before the first round: what
     /// comes of that one is kept where it was made.
     pub fn hand_over(&mut self, partition: PartitionId, worker: u32) {
-        debug_assert!(self.round == 0 && self.answerer(partition).is_some());
+        debug_assert!(self.round == 0 && self.answerer(self.pass, partition).is_some());
         self.tasks[partition.index()] = Task::Searched(worker);
     }
 
-    /// Rounds that have begun.
+    /// Rounds of the pass that have begun.
     pub fn rounds(&self) -> u32 {
         self.round
     }
@@ -125,7 +161,7 @@ impl<P: Payload> Search<P> {
         (self.awaited == 0).then(|| (self.round, std::mem::take(&mut self.replies)))
     }
 
-    /// The workers that have the queries.
+    /// The workers that have the pass's queries.
     pub fn informed(&self) -> impl Iterator<Item = u32> + '_ {
         self.informed.iter().enumerate().flat_map(|(word, &bits)| {
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word as u32 * 64 + bit)

@@ -1,98 +1,23 @@
 //! What is searched and what comes out of it: drawn from distributions, or recorded.
 
+mod source;
+
 use std::sync::Arc;
 
 use rand::Rng;
 use rand::SeedableRng;
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 
-use crate::ids::{BlockId, PartitionId};
+use crate::ids::{BlockId, PartitionId, PassId};
 use crate::payload::Weight;
 use crate::plan::Cut;
 use crate::work::{Extent, Owner};
 
+pub use self::source::{Distribution, Source, Trace, TraceBlock};
+
 /// Bytes that a master sends with each prepared query: its statistics and masks.
 const FINDINGS: u64 = 50;
-
-/// A run as it was recorded: what the works of each block took and made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trace {
-    /// Search threads that each worker had.
-    pub threads: u32,
-    /// Rounds of a block that has hits.
-    pub rounds: u32,
-    /// The blocks in their order.
-    pub blocks: Vec<TraceBlock>,
-}
-
-/// A block as it was recorded; partition by partition where there is a list.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TraceBlock {
-    /// Its weight.
-    pub weight: Weight,
-    /// Bytes of its queries, as they were sent.
-    pub query_bytes: u64,
-    /// Seconds to read it.
-    pub read_seconds: f64,
-    /// Seconds to prepare its queries for the search.
-    pub prepare_seconds: f64,
-    /// Seconds to search a partition.
-    pub search_seconds: Vec<f64>,
-    /// Seconds to answer all rounds for a partition.
-    pub answer_seconds: Vec<f64>,
-    /// Bytes of preliminary hits.
-    pub hit_bytes: Vec<u64>,
-    /// Bytes of formatted pieces.
-    pub piece_bytes: Vec<u64>,
-    /// Bytes of the master's pieces.
-    pub master_bytes: u64,
-    /// Seconds of the master's works.
-    pub master_seconds: f64,
-}
-
-/// Distributions from which queries are drawn. Sizes and times are log-normal; a query's residues, the excess of its time
-/// over what residues tell, and each task's own excess are independent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Distribution {
-    /// Queries.
-    pub queries: u32,
-    /// Mean residues of a query.
-    pub residues: f64,
-    /// Standard deviation of the logarithm of a query's residues.
-    pub residue_spread: f64,
-    /// Mean seconds to search all partitions with a query of mean size.
-    pub search_seconds: f64,
-    /// Standard deviation of the logarithm of a query's time per residue: the same for all its tasks.
-    pub query_spread: f64,
-    /// Of a task's time, given its block.
-    pub task_spread: f64,
-    /// Seconds of answering, as a share of those of searching.
-    pub answer_share: f64,
-    /// Rounds of a block that has hits: alignment and formatting; three if rows of a sorted table are made in between.
-    pub rounds: u32,
-    /// Subjects that are reported of a query, in the mean.
-    pub subjects: f64,
-    /// Formatted pieces of a partition that has hits, at most; further subjects make these longer.
-    pub most_pieces: u32,
-    /// Mean bytes of a subject's formatted piece.
-    pub piece_bytes: f64,
-    /// Of the logarithm of a piece's bytes.
-    pub piece_spread: f64,
-    /// Bytes of a query's header and footer, which the master makes.
-    pub master_bytes: u64,
-    /// Bytes of a query's preliminary hits, of all partitions.
-    pub hit_bytes: f64,
-    /// Seconds of all of a master's works on a query.
-    pub master_seconds: f64,
-    /// Seconds of any of a master's works, besides.
-    pub work_seconds: f64,
-    /// Seconds to read and send a residue of the queries.
-    pub read_seconds: f64,
-    /// Seconds to prepare a residue of the queries for the search.
-    pub prepare_seconds: f64,
-}
 
 /// A block of drawn queries.
 #[derive(Clone, Copy, Debug)]
@@ -100,15 +25,6 @@ struct DrawnBlock {
     weight: Weight,
     /// Its work, in queries of mean size and time.
     work: f64,
-}
-
-/// Where blocks come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Source {
-    /// Drawn.
-    Drawn(Distribution),
-    /// Recorded; repeated from the start until there are this many blocks.
-    Recorded(Trace, u32),
 }
 
 /// The queries of a job and what each work on them takes and makes, for a number of partitions: a function of the seed,
@@ -130,6 +46,7 @@ enum Draw {
     Pieces,
     Order,
     Cut,
+    Passes,
 }
 
 impl Workload {
@@ -143,7 +60,7 @@ impl Workload {
     }
 
     fn draw_blocks(&self, of: &Distribution, cut: Cut) -> Vec<DrawnBlock> {
-        let mut rng = self.draw(Draw::Queries, BlockId(0), 0);
+        let mut rng = self.draw(Draw::Queries, BlockId(0), PassId(0), 0);
         let mut blocks = Vec::new();
         let mut left = of.queries;
         while left > 0 {
@@ -163,6 +80,11 @@ impl Workload {
             blocks.push(block);
         }
         blocks
+    }
+
+    /// Partitions of the database.
+    pub fn partitions(&self) -> u32 {
+        self.partitions
     }
 
     /// Number of blocks.
@@ -185,9 +107,10 @@ impl Workload {
         )
     }
 
-    fn draw(&self, what: Draw, block: BlockId, partition: u32) -> Xoshiro256PlusPlus {
+    fn draw(&self, what: Draw, block: BlockId, pass: PassId, partition: u32) -> Xoshiro256PlusPlus {
         let place = u64::from(block.0) << 32 | u64::from(partition);
-        let mixed = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (what as u64) << 56;
+        let end = (what as u64) << 56 ^ u64::from(pass.0) << 40;
+        let mixed = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ end;
         Xoshiro256PlusPlus::seed_from_u64(self.seed ^ mixed)
     }
 
@@ -235,11 +158,26 @@ impl Workload {
         }
     }
 
+    /// Passes of a block, at least one.
+    pub fn passes(&self, block: BlockId) -> u32 {
+        match &self.source {
+            Source::Drawn(of) if of.passes > 1 => {
+                self.draw(Draw::Passes, block, PassId(0), 0).random_range(1..=of.passes)
+            }
+            Source::Drawn(_) | Source::Recorded(..) => 1,
+        }
+    }
+
+    /// Whether a pass is the last of its block.
+    pub fn is_last(&self, block: BlockId, pass: PassId) -> bool {
+        pass.next().0 >= self.passes(block)
+    }
+
     /// Seconds to search a task.
-    pub fn search_seconds(&self, block: BlockId, partition: PartitionId) -> f64 {
+    pub fn search_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         match &self.source {
             Source::Drawn(of) => {
-                let mut rng = self.draw(Draw::Task, block, partition.0);
+                let mut rng = self.draw(Draw::Task, block, pass, partition.0);
                 let of_task = factor(&mut rng, of.task_spread);
                 let of_block = self.drawn[block.index()].work;
                 of.search_seconds / f64::from(self.partitions) * of_block * of_task
@@ -250,7 +188,7 @@ impl Workload {
         }
     }
 
-    /// Rounds of a block that has hits.
+    /// Rounds of a pass that has hits.
     pub fn rounds(&self) -> u32 {
         match &self.source {
             Source::Drawn(of) => of.rounds,
@@ -258,18 +196,18 @@ impl Workload {
         }
     }
 
-    /// Subjects that are reported of a block and a partition, in the mean.
+    /// Subjects that a pass reports of a block and a partition, in the mean.
     fn subjects(&self, of: &Distribution, block: BlockId) -> f64 {
         of.subjects * self.weight(block).sequences as f64 / f64::from(self.partitions)
     }
 
     /// Seconds to answer one of the rounds for a partition that has hits.
-    pub fn answer_seconds(&self, block: BlockId, partition: PartitionId) -> f64 {
+    pub fn answer_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         let rounds = f64::from(self.rounds());
         match &self.source {
             Source::Drawn(of) => {
                 let chance = self.subjects(of, block).clamp(1e-9, 1.0);
-                self.search_seconds(block, partition) * of.answer_share / chance / rounds
+                self.search_seconds(block, pass, partition) * of.answer_share / chance / rounds
             }
             Source::Recorded(trace, _) => {
                 self.share(&Self::recorded(trace, block).answer_seconds, partition) / rounds
@@ -279,17 +217,22 @@ impl Workload {
 
     /// Seconds that the block takes that takes longest, with a worker for each of its tasks: no schedule is shorter.
     pub fn longest_block(&self) -> f64 {
-        let partitions = || (0..self.partitions).map(PartitionId);
-        let of_block = |block| {
-            let search = partitions().map(|partition| self.search_seconds(block, partition));
-            let answer =
-                partitions().map(|partition| match self.pieces(block, partition).is_empty() {
-                    true => 0.0,
-                    false => self.answer_seconds(block, partition) * f64::from(self.rounds()),
-                });
-            search.fold(0.0, f64::max) + answer.fold(0.0, f64::max)
+        let of_block = |block| -> f64 {
+            (0..self.passes(block)).map(|pass| self.longest(block, PassId(pass))).sum()
         };
         (0..self.blocks()).map(|block| of_block(BlockId(block))).fold(0.0, f64::max)
+    }
+
+    /// The same of a pass.
+    fn longest(&self, block: BlockId, pass: PassId) -> f64 {
+        let partitions = || (0..self.partitions).map(PartitionId);
+        let search = partitions().map(|partition| self.search_seconds(block, pass, partition));
+        let answer =
+            partitions().map(|partition| match self.pieces(block, pass, partition).is_empty() {
+                true => 0.0,
+                false => self.answer_seconds(block, pass, partition) * f64::from(self.rounds()),
+            });
+        search.fold(0.0, f64::max) + answer.fold(0.0, f64::max)
     }
 
     /// Seconds of one of a master's works on a block.
@@ -323,15 +266,15 @@ impl Workload {
     }
 
     /// True if the cut rises when a task's result is absorbed.
-    pub fn raises_cut(&self, block: BlockId, partition: PartitionId) -> bool {
-        self.draw(Draw::Cut, block, partition.0).random_bool(0.5)
+    pub fn raises_cut(&self, block: BlockId, pass: PassId, partition: PartitionId) -> bool {
+        self.draw(Draw::Cut, block, pass, partition.0).random_bool(0.5)
     }
 
-    /// Lengths of a partition's formatted pieces; none if it has no hits.
-    pub fn pieces(&self, block: BlockId, partition: PartitionId) -> Vec<u64> {
+    /// Lengths of a partition's formatted pieces of a pass; none if it has no hits.
+    pub fn pieces(&self, block: BlockId, pass: PassId, partition: PartitionId) -> Vec<u64> {
         match &self.source {
             Source::Drawn(of) => {
-                let mut rng = self.draw(Draw::Pieces, block, partition.0);
+                let mut rng = self.draw(Draw::Pieces, block, pass, partition.0);
                 let subjects = (self.subjects(of, block) + rng.random::<f64>()).floor();
                 let count = subjects.min(of.most_pieces.max(1).into());
                 let mean = of.piece_bytes * subjects / count.max(1.0);
@@ -354,17 +297,24 @@ impl Workload {
 
     /// Bytes of a block's output.
     pub fn size(&self, block: BlockId) -> u64 {
-        self.layout(block).iter().map(|extent| extent.length).sum()
+        self.layout(block, PassId(0)).iter().map(|extent| extent.length).sum()
     }
 
-    /// The layout of a block's output: the pieces of all partitions in an order of their own between the master's.
-    pub fn layout(&self, block: BlockId) -> Vec<Extent> {
-        let mut rng = self.draw(Draw::Order, block, 0);
+    /// The layout of a block's output: the pieces of all passes and partitions in an order of their own between the
+    /// master's. It also has those of the passes before `first`, which an earlier run finished.
+    pub fn layout(&self, block: BlockId, first: PassId) -> Vec<Extent> {
+        let mut rng = self.draw(Draw::Order, block, PassId(0), 0);
         let mut extents = Vec::new();
-        for partition in (0..self.partitions).map(PartitionId) {
-            for (piece, length) in self.pieces(block, partition).into_iter().enumerate() {
-                let owner = Owner::Partition(partition);
-                extents.push(Extent { owner, piece: piece as u32, length });
+        let mut kept = 2..;
+        for pass in (0..self.passes(block)).map(PassId) {
+            for partition in (0..self.partitions).map(PartitionId) {
+                for (piece, length) in (0..).zip(self.pieces(block, pass, partition)) {
+                    let owner = Owner::Partition(pass, partition);
+                    extents.push(match kept.next().filter(|_| pass < first) {
+                        Some(piece) => Extent { owner: Owner::Master, piece, length },
+                        None => Extent { owner, piece, length },
+                    });
+                }
             }
         }
         for place in (1..extents.len()).rev() {

@@ -1,90 +1,25 @@
-//! Checks of a simulated run: every task once, every byte of output once and in its place, memory within its bound.
+//! Checks of a simulated run: every task of every pass once, every byte of output once and in its place, memory within its
+//! bound.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod checkpoint;
+mod intervals;
+mod passes;
+
+use std::collections::{BTreeMap, HashMap};
 
 use crate::config::Config;
-use crate::ids::{Address, BlockId, PartitionId, WorkerId};
+use crate::ids::{Address, BlockId, WorkerId};
 use crate::payload::Payload;
-use crate::work::{Holder, Owner, Run, Slice, Window};
+use crate::work::{Extent, Holder, Owner, Run, Slice, Window};
 
 use super::workload::Workload;
 
-/// Sets of bytes.
-#[derive(Clone, Debug, Default)]
-pub struct Intervals {
-    /// Ends by starts; disjoint, never touching.
-    spans: BTreeMap<u64, u64>,
-}
+pub use self::checkpoint::Checkpoint;
+use self::intervals::Intervals;
+pub use self::passes::{Passes, Task};
 
-impl Intervals {
-    /// Adds bytes; false if some are there already.
-    pub fn add(&mut self, start: u64, length: u64) -> bool {
-        if length == 0 {
-            return true;
-        }
-        let mut end = start + length;
-        let mut start = start;
-        if let Some((&next, &next_end)) = self.spans.range(start..).next() {
-            if next < end {
-                return false;
-            }
-            if next == end {
-                self.spans.remove(&next);
-                end = next_end;
-            }
-        }
-        if let Some((&before, &before_end)) = self.spans.range(..start).next_back() {
-            if before_end > start {
-                return false;
-            }
-            if before_end == start {
-                start = before;
-            }
-        }
-        self.spans.insert(start, end);
-        true
-    }
-
-    /// True if these are exactly the bytes from `start` to `end`.
-    pub fn are(&self, start: u64, end: u64) -> bool {
-        if start == end {
-            self.spans.is_empty()
-        } else {
-            self.spans.len() == 1 && self.spans.get(&start) == Some(&end)
-        }
-    }
-
-    /// True if all of these bytes are in the set.
-    pub fn have(&self, start: u64, length: u64) -> bool {
-        let span = self.spans.range(..=start).next_back();
-        length == 0 || span.is_some_and(|(_, &end)| end >= start + length)
-    }
-}
-
-/// Where a block's pieces belong.
-#[derive(Debug)]
-struct Plan {
-    places: BTreeMap<(Owner, u32), (u64, u64)>,
-}
-
-/// What the checkpoint has: for each block the bytes stored, and the size of its output.
-#[derive(Clone, Debug, Default)]
-pub struct Checkpoint {
-    stored: BTreeMap<BlockId, (Intervals, u64)>,
-}
-
-impl Checkpoint {
-    /// The blocks that are whole, with the bytes of their output: what a run can start from.
-    pub fn finished(&self) -> BTreeMap<BlockId, u64> {
-        let whole = self.stored.iter().filter(|(_, (bytes, size))| bytes.are(0, *size));
-        whole.map(|(&block, &(_, size))| (block, size)).collect()
-    }
-
-    /// Drops what is not whole, as a run does that starts from it.
-    pub fn trim(&mut self) {
-        self.stored.retain(|_, (bytes, size)| bytes.are(0, *size));
-    }
-}
+/// Where a block's pieces belong: the offset and length of each.
+type Places = BTreeMap<(Owner, u32), (u64, u64)>;
 
 /// The account of a run.
 #[derive(Debug)]
@@ -92,12 +27,9 @@ pub struct Ledger {
     workload: Workload,
     /// Offset of every block, and where the last ends.
     bases: Vec<u64>,
-    plans: HashMap<BlockId, Plan>,
-    searched: HashMap<(BlockId, PartitionId), WorkerId>,
-    /// Who has a block's queries.
-    informed: HashSet<(BlockId, WorkerId)>,
-    /// Who answered, and in which round the last time.
-    answered: HashMap<(BlockId, PartitionId), (WorkerId, u32)>,
+    places: HashMap<BlockId, Places>,
+    /// Who searched and answered what.
+    pub passes: Passes,
     written: Intervals,
     /// Bytes of a grain of the output, if one rank alone may write it.
     grain: Option<u64>,
@@ -129,10 +61,8 @@ impl Ledger {
         Ledger {
             workload: workload.clone(),
             bases,
-            plans: HashMap::new(),
-            searched: HashMap::new(),
-            informed: HashSet::new(),
-            answered: HashMap::new(),
+            places: HashMap::new(),
+            passes: Passes::new(workload.clone(), checkpoint.clone()),
             written: Intervals::default(),
             // Grains of a few bytes are too many to be looked at.
             grain: config.seams().filter(|&grain| grain >= 1024),
@@ -152,62 +82,38 @@ impl Ledger {
         }
     }
 
-    /// A task was searched.
-    pub fn search(&mut self, block: BlockId, partition: PartitionId, worker: WorkerId) {
-        let again = self.searched.insert((block, partition), worker);
-        self.informed.insert((block, worker));
-        self.check(again.is_none(), || {
-            format!("block {block} × partition {partition}: searched twice")
-        });
-        let earlier = self.checkpoint.finished().contains_key(&block);
-        self.check(!earlier, || format!("block {block}: searched though it was finished"));
-    }
-
-    /// A worker that holds the partition answered a round: it must have the queries, since it searched some of the block,
-    /// and what it made in the rounds before.
-    pub fn answer(&mut self, block: BlockId, partition: PartitionId, worker: WorkerId, round: u32) {
-        let informed = self.informed.contains(&(block, worker));
-        let before = self.answered.insert((block, partition), (worker, round));
-        let continued = match before {
-            None => round == 0,
-            Some((before, last)) => before == worker && last + 1 == round,
-        };
-        self.check(informed && continued, || {
-            format!(
-                "block {block} × partition {partition}: worker {worker} answers round {round}; it \
-                 searched some of the block: {informed}; before: {before:?}"
-            )
-        });
+    /// Notes what was wrong, if something was.
+    pub fn note(&mut self, fine: Result<(), String>) {
+        self.violations.extend(fine.err());
     }
 
     fn place(&mut self, block: BlockId, slice: &Slice, writer: WorkerId) -> Option<u64> {
-        let workload = &self.workload;
-        let plan = self.plans.entry(block).or_insert_with(|| {
-            let mut places = BTreeMap::new();
-            let mut offset = 0;
-            for extent in workload.layout(block) {
-                places.insert((extent.owner, extent.piece), (offset, extent.length));
-                offset += extent.length;
-            }
-            Plan { places }
-        });
         let owner = match slice.holder {
             Holder::Record => {
-                let stored = self.checkpoint.stored.get(&block)?;
-                return stored.0.have(slice.start, slice.length).then_some(slice.start);
+                let stored = self.checkpoint.has(block, slice.start, slice.length);
+                return stored.then_some(slice.start);
             }
             Holder::Master => Owner::Master,
-            Holder::Worker(worker, partition) => {
-                let answerer = self.answered.get(&(block, partition));
-                if answerer.is_none_or(|(answerer, _)| *answerer != worker) {
-                    self.violations.push(format!(
-                        "worker {writer} takes worker {worker} for that with the pieces of block {block} × partition {partition}"
-                    ));
-                }
-                Owner::Partition(partition)
+            Holder::Worker(worker, pass, partition) => {
+                let answerer = self.passes.answerer((block, pass, partition));
+                self.check(answerer == Some(worker), || {
+                    format!(
+                        "worker {writer} takes worker {worker} for that with the pieces of block {block}, pass {pass} × partition {partition}"
+                    )
+                });
+                Owner::Partition(pass, partition)
             }
         };
-        let &(offset, length) = plan.places.get(&(owner, slice.piece))?;
+        let (workload, first) = (&self.workload, self.passes.first(block));
+        let places = self.places.entry(block).or_insert_with(|| {
+            let mut offset = 0;
+            let mut place = |extent: Extent| {
+                offset += extent.length;
+                ((extent.owner, extent.piece), (offset - extent.length, extent.length))
+            };
+            workload.layout(block, first).into_iter().map(&mut place).collect()
+        });
+        let &(offset, length) = places.get(&(owner, slice.piece))?;
         (slice.start + slice.length <= length).then_some(offset + slice.start)
     }
 
@@ -233,7 +139,7 @@ impl Ledger {
                 offset += slice.length;
                 match slice.holder {
                     Holder::Master => *others.entry(None).or_default() += slice.length,
-                    Holder::Worker(worker, _) if worker != writer => {
+                    Holder::Worker(worker, ..) if worker != writer => {
                         *others.entry(Some(worker)).or_default() += slice.length;
                     }
                     Holder::Worker(..) | Holder::Record => {}
@@ -310,10 +216,8 @@ impl Ledger {
     }
 
     fn store(&mut self, block: BlockId, runs: &[Run], size: u64) {
-        let stored = self.checkpoint.stored.entry(block).or_insert((Intervals::default(), size));
-        let new = runs.iter().all(|run| stored.0.add(run.offset, run.length()));
-        let same = stored.1 == size;
-        self.check(new && same, || format!("block {block}: stored twice, or its size changed"));
+        let new = self.checkpoint.store(block, runs, size);
+        self.check(new, || format!("block {block}: stored twice, or its size changed"));
         let right = self.bases[block.index() + 1] - self.bases[block.index()];
         self.check(size == right, || format!("block {block}: {size} bytes stored of {right}"));
     }
@@ -340,20 +244,6 @@ impl Ledger {
         let held: Vec<usize> =
             (0..self.held.len()).filter(|&worker| self.held[worker] > 0).collect();
         self.check(held.is_empty(), || format!("workers {held:?} still hold output"));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_join_and_refuse() {
-        let mut bytes = Intervals::default();
-        assert!(bytes.add(10, 10) && bytes.add(30, 10) && bytes.add(20, 10));
-        assert!(bytes.are(10, 40));
-        assert!(!bytes.add(39, 1) && !bytes.add(5, 6) && !bytes.add(0, 100) && !bytes.add(15, 5));
-        assert!(bytes.add(0, 5) && bytes.have(12, 28) && !bytes.have(4, 8));
-        assert!(!bytes.are(0, 40));
+        self.note(self.passes.close());
     }
 }

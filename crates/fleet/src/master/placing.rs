@@ -1,0 +1,137 @@
+//! Having the output of blocks written.
+
+use crate::config::Strategy;
+use crate::ids::{BlockId, Time, WorkerId};
+use crate::message::{Fetch, ToSupermaster, ToWorker};
+use crate::payload::Payload;
+use crate::role::Action;
+use crate::work::{Extent, Holder, MasterWork, Owner, Run, Slice};
+
+use super::output::{CollectiveRound, Next, portions};
+use super::{Actions, Gathering, Master, Pending};
+
+impl<P: Payload> Master<P> {
+    pub(super) fn lay_out(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        layout: Vec<Extent>,
+        actions: &mut Actions<P>,
+    ) {
+        let Some(search) = self.searches.remove(&block) else { return };
+        self.end_pass(block, &search);
+        let mut slices = Vec::with_capacity(layout.len());
+        for Extent { owner, piece, length } in layout.into_iter().filter(|extent| extent.length > 0)
+        {
+            let holder = match owner {
+                Owner::Master => Some(Holder::Master),
+                Owner::Partition(pass, partition) => {
+                    let answerer = search.answerer(pass, partition);
+                    answerer.map(|member| Holder::Worker(self.worker(member), pass, partition))
+                }
+            };
+            let Some(holder) = holder else {
+                let cause =
+                    format!("query block {block}: nobody searched what is laid out of {owner:?}");
+                return self.fault(now, cause, actions);
+            };
+            slices.push(Slice { holder, piece, start: 0, length });
+        }
+        let spare = self.anyone();
+        let next = self.outputs.lay(block, portions(self.config.strategy, block, slices, spare));
+        self.go_on(now, block, next, actions);
+    }
+
+    /// Does what comes next for a block's output.
+    pub(super) fn go_on(
+        &mut self,
+        now: Time,
+        block: BlockId,
+        next: Next,
+        actions: &mut Actions<P>,
+    ) {
+        match next {
+            Next::Store(portions, size) => {
+                for portion in portions {
+                    let message = ToWorker::Store { block, runs: portion.runs, size };
+                    self.tell(now, portion.worker, message, actions);
+                }
+            }
+            Next::Finished(size) => {
+                self.tell_supermaster(now, ToSupermaster::Finished { block, size }, actions);
+            }
+            Next::Place(portions) if self.config.strategy == Strategy::Collective => {
+                self.collective.add(block, portions);
+            }
+            Next::Place(portions) => {
+                for portion in portions {
+                    let message = ToWorker::Place { block, runs: portion.runs };
+                    self.tell(now, portion.worker, message, actions);
+                }
+            }
+            Next::Placed => {
+                actions.push(Action::Placed { block });
+                self.tell_supermaster(now, ToSupermaster::Placed { block }, actions);
+            }
+            Next::Nothing => {}
+        }
+    }
+
+    pub(super) fn fetch(&mut self, worker: WorkerId, fetch: Fetch) {
+        let run = Run { block: fetch.block, offset: 0, slices: fetch.slices };
+        let pending = Pending::Gather(Gathering::Window(worker, fetch.window));
+        self.works.push_back((pending, MasterWork::Gather { runs: vec![run] }));
+    }
+
+    /// Begins a collective write when there is enough for one, or nothing is searched meanwhile. None during a drain: the
+    /// file will not be kept, and when the workers are told to stop, none of them may wait for the others.
+    pub(super) fn write_together(&mut self, now: Time, actions: &mut Actions<P>) {
+        if self.draining {
+            return;
+        }
+        let idle = self.preparing == 0 && self.searches.is_empty();
+        let Some(mut round) = self.collective.begin(self.members.len() as u32, idle) else {
+            return;
+        };
+        for member in 0..self.members.len() as u32 {
+            let worker = self.worker(member);
+            let runs = round.remove(&worker).unwrap_or_default();
+            let slices = runs.iter().flat_map(|run| &run.slices);
+            if slices.into_iter().any(|slice| slice.holder == Holder::Master) {
+                let work = MasterWork::Gather { runs: runs.clone() };
+                let pending = Pending::Gather(Gathering::Collective(worker, runs));
+                self.works.push_back((pending, work));
+            } else {
+                self.tell(now, worker, ToWorker::Collective { runs, master: None }, actions);
+            }
+        }
+        debug_assert_eq!(round, CollectiveRound::new(), "only members of the group write");
+    }
+
+    pub(super) fn collective_written(&mut self, now: Time, actions: &mut Actions<P>) {
+        for (block, portions) in self.collective.written() {
+            for _ in 0..portions {
+                let next = self.outputs.written(block);
+                self.go_on(now, block, next, actions);
+            }
+        }
+    }
+
+    pub(super) fn gathered(
+        &mut self,
+        now: Time,
+        gathering: Gathering,
+        bytes: P,
+        actions: &mut Actions<P>,
+    ) {
+        match gathering {
+            Gathering::Window(worker, window) => {
+                self.tell(now, worker, ToWorker::Part { window, bytes }, actions);
+            }
+            Gathering::Collective(worker, runs) => {
+                let message = ToWorker::Collective { runs, master: Some(bytes) };
+                self.tell(now, worker, message, actions);
+            }
+        }
+    }
+}

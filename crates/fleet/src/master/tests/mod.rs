@@ -1,0 +1,201 @@
+//! What a master has done by whom.
+
+mod passes;
+mod searching;
+mod writing;
+
+use super::*;
+use crate::config::Strategy;
+use crate::ids::PartitionId;
+use crate::payload::{Queries, Weight};
+use crate::topology::Shape;
+use crate::work::{Extent, Owner};
+
+type Bytes = Arc<[u8]>;
+
+/// A group of two workers with a partition each.
+struct Bench {
+    master: Master<Bytes>,
+    /// The pass that workers tell of.
+    pass: PassId,
+    now: u64,
+    actions: Actions<Bytes>,
+}
+
+fn bytes(count: usize) -> Bytes {
+    Bytes::from(vec![0; count])
+}
+
+fn config() -> Config {
+    Config { heartbeat: None, prefetch: 0, ..Config::default() }
+}
+
+impl Bench {
+    fn new(config: Config) -> Bench {
+        Bench::with(config, 1, 2)
+    }
+
+    /// Two workers that hold so many replicas of so many partitions.
+    fn with(config: Config, replicas: u32, partitions: u32) -> Bench {
+        let shape = Shape { ranks: 2, groups: 1, replicas, partitions, dedicated: false };
+        let topology = Arc::new(Topology::new(shape));
+        let master = Master::new(GroupId(0), &Arc::new(config), &topology);
+        let mut bench = Bench { master, pass: PassId(0), now: 0, actions: Vec::new() };
+        for worker in 0..2 {
+            bench.worker_says(worker, ToMaster::Ready);
+        }
+        bench
+    }
+
+    fn event(&mut self, event: Event<ToMaster<Bytes>, MasterOutcome<Bytes>>) {
+        self.now += 1;
+        self.actions.clear();
+        self.master.handle(Time(self.now), event, &mut self.actions);
+    }
+
+    fn worker_says(&mut self, worker: u32, message: ToMaster<Bytes>) {
+        self.event(Event::Message { from: Address::Worker(WorkerId(worker)), message });
+    }
+
+    fn supermaster_says(&mut self, message: ToMaster<Bytes>) {
+        self.event(Event::Message { from: Address::Supermaster, message });
+    }
+
+    fn segment(&mut self, lengths: &[(u32, u64)]) {
+        let block = |&(block, residues): &(u32, u64)| {
+            let weight = Weight { sequences: 1, residues };
+            (BlockId(block), Queries { payload: bytes(9), weight })
+        };
+        let blocks = lengths.iter().map(block).collect();
+        self.supermaster_says(ToMaster::Segment { blocks });
+        let mut actions = std::mem::take(&mut self.actions);
+        for _ in lengths {
+            self.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(0) });
+            actions.append(&mut self.actions);
+        }
+        self.actions = actions;
+    }
+
+    fn result(&mut self, worker: u32, block: u32) {
+        self.result_of(worker, block, worker);
+    }
+
+    fn result_of(&mut self, worker: u32, block: u32, partition: u32) {
+        let (block, pass, partition) = (BlockId(block), self.pass, PartitionId(partition));
+        self.worker_says(worker, ToMaster::Result { block, pass, partition, hits: bytes(1) });
+    }
+
+    fn reply(&mut self, worker: u32, block: u32) {
+        let (block, pass) = (BlockId(block), self.pass);
+        self.worker_says(worker, ToMaster::Reply { block, pass, reply: bytes(1) });
+    }
+
+    fn done(&mut self, outcome: MasterOutcome<Bytes>) {
+        let ticket = self.master.running.as_ref().map(|(ticket, _)| *ticket);
+        self.event(Event::Done { ticket: ticket.expect("a work is under way"), outcome });
+    }
+
+    /// Has a pass of a block searched by both workers.
+    fn search_block(&mut self, block: u32) {
+        for worker in 0..2 {
+            self.result(worker, block);
+            self.done(MasterOutcome::Absorbed { cut: None });
+        }
+    }
+
+    /// Has a block searched by both workers and laid out without further rounds.
+    fn finish_block(&mut self, block: u32, layout: Vec<Extent>) {
+        self.search_block(block);
+        self.done(MasterOutcome::Layout(layout));
+    }
+
+    /// Tasks assigned by the last event: worker, block, partition, whether the queries came along.
+    fn assigned(&self) -> Vec<(u32, u32, u32, bool)> {
+        let assigned = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message:
+                    Outgoing::Worker(worker, ToWorker::Assign { block, partition, queries, .. }),
+                ..
+            } => Some((worker.0, block.0, partition.0, queries.is_some())),
+            _ => None,
+        });
+        assigned.collect()
+    }
+
+    /// Has the workers asked questions of so many bytes; whom each is for, by partition.
+    fn asked(&mut self, questions: &[(u32, usize)]) -> Vec<(u32, Vec<u32>)> {
+        let part = |&(partition, length): &(u32, usize)| (PartitionId(partition), bytes(length));
+        self.done(MasterOutcome::Ask(questions.iter().map(part).collect()));
+        let asked = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(worker, ToWorker::Ask { parts, .. }), ..
+            } => Some((worker.0, parts.iter().map(|(partition, _)| partition.0).collect())),
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    fn told_supermaster(&self) -> Vec<String> {
+        let told = self.actions.iter().filter_map(|action| match action {
+            Action::Send { message: Outgoing::Supermaster(message), .. } => {
+                Some(format!("{message:?}"))
+            }
+            _ => None,
+        });
+        told.collect()
+    }
+
+    fn placed_by(&self) -> Vec<(u32, Vec<u64>)> {
+        let placed = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message:
+                    Outgoing::Worker(
+                        worker,
+                        ToWorker::Place { runs, .. } | ToWorker::Store { runs, .. },
+                    ),
+                ..
+            } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
+            _ => None,
+        });
+        placed.collect()
+    }
+
+    /// Who is told to take part in a collective write, and where each writes.
+    fn together(&self) -> Vec<(u32, Vec<u64>)> {
+        let told = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(worker, ToWorker::Collective { runs, .. }),
+                ..
+            } => Some((worker.0, runs.iter().map(|run| run.offset).collect())),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// Blocks that are laid out, and where in the file they begin, to be written together.
+    fn collective(checkpoint: bool, bases: &[(u32, u64)]) -> Bench {
+        let config = Config { strategy: Strategy::Collective, checkpoint, ..config() };
+        let mut bench = Bench::new(config);
+        bench.segment(&bases.iter().map(|&(block, _)| (block, 1)).collect::<Vec<_>>());
+        for &(block, _) in bases {
+            bench.finish_block(block, layout()[1..3].to_vec());
+            if checkpoint {
+                bench.worker_says(0, ToMaster::Stored { block: BlockId(block) });
+                bench.worker_says(1, ToMaster::Stored { block: BlockId(block) });
+            }
+        }
+        let bases = bases.iter().map(|&(block, base)| (BlockId(block), base)).collect();
+        bench.supermaster_says(ToMaster::Bases { bases });
+        bench
+    }
+}
+
+fn layout() -> Vec<Extent> {
+    let extent = |owner, length| Extent { owner, piece: 0, length };
+    vec![
+        extent(Owner::Master, 10),
+        extent(Owner::Partition(PassId(0), PartitionId(0)), 20),
+        extent(Owner::Partition(PassId(0), PartitionId(1)), 300),
+        extent(Owner::Master, 5),
+    ]
+}

@@ -1,0 +1,204 @@
+//! Blocks that are searched more than once.
+
+use super::*;
+use crate::work::Holder;
+
+impl Bench {
+    /// Tasks of a pass assigned by the last event: worker, block, pass, partition, bytes of the queries that came along.
+    fn assigned_in_passes(&self) -> Vec<(u32, u32, u32, u32, Option<usize>)> {
+        let assigned = self.actions.iter().filter_map(|action| match action {
+            Action::Send { message: Outgoing::Worker(worker, message), .. } => {
+                let ToWorker::Assign { block, pass, partition, queries, .. } = message else {
+                    return None;
+                };
+                let queries = queries.as_ref().map(|queries| queries.len());
+                Some((worker.0, block.0, pass.0, partition.0, queries))
+            }
+            _ => None,
+        });
+        assigned.collect()
+    }
+
+    /// Passes that workers may drop, as the last event told them.
+    fn forgotten(&self) -> Vec<(u32, u32)> {
+        let told = self.actions.iter().filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(_, ToWorker::Assign { forget, .. }), ..
+            } => Some(forget.iter().map(|(block, pass)| (block.0, pass.0))),
+            _ => None,
+        });
+        told.flatten().collect()
+    }
+
+    /// The work that the last event started.
+    fn started(&self) -> Option<&MasterWork<Bytes>> {
+        self.actions.iter().find_map(|action| match action {
+            Action::Run { work, .. } => Some(work),
+            _ => None,
+        })
+    }
+
+    /// Block 0, which comes back with 33 bytes of queries and is searched by both workers.
+    fn in_second_pass(config: Config) -> Bench {
+        let mut bench = Bench::new(config);
+        bench.segment(&[(0, 1)]);
+        bench.result(0, 0);
+        bench.done(MasterOutcome::Absorbed { cut: Some(bytes(4)) });
+        bench.result(1, 0);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+        bench.done(MasterOutcome::Again { queries: bytes(33) });
+        bench
+    }
+}
+
+#[test]
+fn a_block_comes_back_before_those_that_have_not_begun() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1), (1, 1), (2, 1)]);
+    bench.search_block(0);
+    // Both workers are at block 1.
+    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    assert_eq!(bench.assigned_in_passes(), []);
+    bench.result(0, 1);
+    assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33))]);
+    assert_eq!(bench.forgotten(), [(0, 0)]);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.pass = PassId(1);
+    bench.result(0, 0);
+    assert_eq!(bench.assigned_in_passes(), [(0, 2, 0, 0, Some(20))]);
+}
+
+#[test]
+fn all_partitions_are_searched_again_with_the_new_queries_and_no_cut() {
+    let bench = Bench::in_second_pass(config());
+    assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33)), (1, 0, 1, 1, Some(33))]);
+    let cut = bench.actions.iter().any(|action| {
+        let Action::Send { message: Outgoing::Worker(_, message), .. } = action else {
+            return false;
+        };
+        matches!(message, ToWorker::Assign { cut: Some(_), .. })
+    });
+    assert!(!cut, "the cut of the first pass: {:?}", bench.actions);
+}
+
+#[test]
+fn nothing_of_an_earlier_pass_is_taken_for_the_present_one() {
+    let mut bench = Bench::in_second_pass(config());
+    bench.result(1, 0);
+    assert!(bench.started().is_none(), "hits of the first pass: {:?}", bench.actions);
+    bench.worker_says(1, ToMaster::Dropped { block: BlockId(0), pass: PassId(0) });
+    bench.reply(1, 0);
+    assert!(bench.started().is_none(), "a reply of the first pass: {:?}", bench.actions);
+
+    bench.pass = PassId(1);
+    bench.result(0, 0);
+    assert!(matches!(bench.started(), Some(MasterWork::Absorb { pass: PassId(1), .. })));
+    bench.done(MasterOutcome::Absorbed { cut: Some(bytes(5)) });
+    let raised: Vec<_> = bench
+        .actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::Send {
+                message: Outgoing::Worker(worker, ToWorker::RaiseCut { pass, .. }),
+                ..
+            } => Some((worker.0, pass.0)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(raised, [(1, 1)], "it waits for partition 1");
+    bench.result(1, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    assert!(matches!(bench.started(), Some(MasterWork::Round { pass: PassId(1), round: 0, .. })));
+}
+
+#[test]
+fn rounds_begin_afresh_and_late_replies_end_none() {
+    let mut bench = Bench::in_second_pass(config());
+    bench.pass = PassId(1);
+    bench.search_block(0);
+    assert_eq!(bench.asked(&[(1, 2)]), [(1, vec![1])]);
+    bench.pass = PassId(0);
+    bench.reply(1, 0);
+    assert!(bench.started().is_none(), "{:?}", bench.actions);
+    bench.pass = PassId(1);
+    bench.reply(1, 0);
+    assert!(matches!(
+        bench.started(),
+        Some(MasterWork::Round { pass: PassId(1), round: 1, replies, .. }) if replies.len() == 1
+    ));
+}
+
+#[test]
+fn output_has_the_pieces_of_all_passes_each_from_who_made_them() {
+    // Both workers hold the one partition. When block 0 comes back, the first is at block 2.
+    let mut bench = Bench::with(Config { strategy: Strategy::Individual, ..config() }, 2, 1);
+    bench.segment(&[(0, 1), (1, 1), (2, 1)]);
+    bench.result_of(0, 0, 0);
+    bench.result_of(1, 1, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    assert_eq!(bench.assigned_in_passes(), [(1, 0, 1, 0, Some(33))]);
+    bench.done(MasterOutcome::Layout(Vec::new()));
+    bench.pass = PassId(1);
+    bench.result_of(1, 0, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    let piece = |pass, length| {
+        let owner = Owner::Partition(PassId(pass), PartitionId(0));
+        Extent { owner, piece: 0, length }
+    };
+    bench.done(MasterOutcome::Layout(vec![piece(1, 10), piece(0, 20)]));
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 0)] });
+    let holders: Vec<_> = bench
+        .actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::Send { message: Outgoing::Worker(_, ToWorker::Place { runs, .. }), .. } => {
+                Some(runs.iter().flat_map(|run| run.slices.iter().map(|slice| slice.holder)))
+            }
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let made = |worker, pass| Holder::Worker(WorkerId(worker), PassId(pass), PartitionId(0));
+    assert_eq!(holders, [made(0, 0), made(1, 1)]);
+}
+
+#[test]
+fn a_block_begins_with_the_pass_after_those_that_were_kept() {
+    let mut bench = Bench::new(config());
+    let queries = Queries { payload: bytes(9), weight: Weight::default() };
+    bench.supermaster_says(ToMaster::Segment { blocks: vec![(BlockId(0), queries)] });
+    bench.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(3) });
+    assert_eq!(bench.assigned_in_passes(), [(0, 0, 3, 0, Some(20)), (1, 0, 3, 1, Some(20))]);
+    bench.pass = PassId(3);
+    bench.search_block(0);
+    let owner = Owner::Partition(PassId(2), PartitionId(0));
+    bench.done(MasterOutcome::Layout(vec![Extent { owner, piece: 0, length: 9 }]));
+    let told = bench.told_supermaster();
+    assert!(told[0].starts_with("Failed") && told[0].contains("nobody searched"), "{told:?}");
+}
+
+#[test]
+fn a_drain_drops_a_block_that_would_come_back() {
+    let mut bench = Bench::new(Config { checkpoint: true, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.supermaster_says(ToMaster::Drain);
+    bench.search_block(0);
+    assert!(bench.told_supermaster().is_empty(), "it may yet be laid out");
+    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    assert_eq!(bench.assigned_in_passes(), []);
+    assert_eq!(bench.told_supermaster(), ["Drained"]);
+}
+
+#[test]
+fn a_drain_drops_a_block_that_has_come_back() {
+    let config = Config { checkpoint: true, ..config() };
+    let mut bench = Bench::in_second_pass(config);
+    bench.supermaster_says(ToMaster::Drain);
+    bench.worker_says(1, ToMaster::Dropped { block: BlockId(0), pass: PassId(1) });
+    assert_eq!(bench.told_supermaster(), ["Drained"]);
+    bench.pass = PassId(1);
+    bench.result(0, 0);
+    assert!(bench.started().is_none(), "the block is gone: {:?}", bench.actions);
+}

@@ -1,0 +1,140 @@
+//! Tasks, cuts, and rounds.
+
+use super::*;
+
+#[test]
+fn who_searched_most_does_not_align_most() {
+    let mut bench = Bench::with(config(), 2, 4);
+    bench.segment(&[(0, 1)]);
+    for (worker, partition) in [(0, 0), (1, 1), (0, 2), (0, 3)] {
+        bench.result_of(worker, 0, partition);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+    }
+    let shared = bench.asked(&[(0, 50), (1, 20), (2, 40), (3, 35)]);
+    assert_eq!(shared, [(0, vec![0, 1]), (1, vec![2, 3])]);
+    bench.reply(0, 0);
+    bench.reply(1, 0);
+    // What was aligned stays where it is.
+    assert_eq!(bench.asked(&[(2, 9), (3, 9)]), [(1, vec![2, 3])]);
+    bench.reply(1, 0);
+    let piece = |partition| Extent {
+        owner: Owner::Partition(PassId(0), PartitionId(partition)),
+        piece: 0,
+        length: 10 + u64::from(partition),
+    };
+    bench.done(MasterOutcome::Layout(vec![piece(0), piece(3)]));
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 7)] });
+    assert_eq!(bench.placed_by(), [(1, vec![7])]);
+}
+
+#[test]
+fn without_replicas_who_searched_answers() {
+    let mut bench = Bench::with(config(), 1, 2);
+    bench.segment(&[(0, 1)]);
+    bench.search_block(0);
+    assert_eq!(bench.asked(&[(0, 1), (1, 100)]), [(0, vec![0]), (1, vec![1])]);
+}
+
+#[test]
+fn blocks_are_asked_for_and_searched_in_their_order() {
+    let mut bench = Bench::new(config());
+    assert!(bench.master.supply == Supply::Asked);
+    bench.segment(&[(0, 10), (1, 99)]);
+    assert_eq!(bench.assigned(), [(0, 0, 0, true), (1, 0, 1, true)]);
+    bench.result(1, 0);
+    assert_eq!(bench.assigned(), [(1, 1, 1, true)]);
+    assert_eq!(bench.told_supermaster(), ["WantSegment"], "one task is left for two workers");
+}
+
+#[test]
+fn queries_are_prepared_once_and_before_they_are_searched() {
+    let mut bench = Bench::new(config());
+    let queries =
+        |block| (BlockId(block), Queries { payload: bytes(9), weight: Weight::default() });
+    bench.supermaster_says(ToMaster::Segment { blocks: vec![queries(3), queries(5)] });
+    assert!(matches!(
+        &bench.actions[..],
+        [Action::Run { work: MasterWork::Prepare { block: BlockId(3), .. }, .. }]
+    ));
+    bench.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(0) });
+    let sent = bench.actions.iter().filter_map(|action| match action {
+        Action::Send { message: Outgoing::Worker(_, ToWorker::Assign { queries, .. }), .. } => {
+            queries.as_ref().map(|queries| queries.len())
+        }
+        _ => None,
+    });
+    assert_eq!(sent.collect::<Vec<_>>(), [20, 20], "what was found goes along");
+    assert!(bench.told_supermaster().is_empty(), "tasks of block 5 are coming");
+    bench.supermaster_says(ToMaster::Drain);
+    bench.done(MasterOutcome::Prepared { queries: bytes(20), pass: PassId(0) });
+    assert!(bench.assigned().is_empty(), "a drain drops what was not assigned");
+}
+
+#[test]
+fn a_worker_gets_a_second_task_only_when_there_are_enough() {
+    let mut bench = Bench::new(Config { prefetch: 1, ..config() });
+    bench.segment(&[(0, 1)]);
+    assert_eq!(bench.assigned().len(), 2);
+    bench.segment(&[(1, 1), (2, 1)]);
+    let second = bench.assigned();
+    assert_eq!(second, [(0, 1, 0, true), (1, 1, 1, true)]);
+}
+
+#[test]
+fn no_task_waits_behind_a_long_one() {
+    let config = Config { prefetch: 1, prefetch_below: Time(1000), look_ahead: 9.0, ..config() };
+    let mut bench = Bench::new(config);
+    bench.segment(&[(0, 1)]);
+    // Of the first task the mean has a part of 1/16.
+    bench.now += 20_000;
+    bench.result(0, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.segment(&[(1, 1), (2, 1), (3, 1)]);
+    assert_eq!(bench.assigned(), [(0, 1, 0, true)]);
+}
+
+#[test]
+fn the_cut_goes_to_those_who_search() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    bench.result(0, 0);
+    bench.done(MasterOutcome::Absorbed { cut: Some(bytes(4)) });
+    let raised = bench.actions.iter().any(|action| {
+        matches!(
+            action,
+            Action::Send { message: Outgoing::Worker(WorkerId(1), ToWorker::RaiseCut { .. }), .. }
+        )
+    });
+    assert!(raised, "{:?}", bench.actions);
+}
+
+#[test]
+fn rounds_ask_those_who_searched() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    for worker in [1, 0] {
+        bench.result(worker, 0);
+        bench.done(MasterOutcome::Absorbed { cut: None });
+    }
+    bench.done(MasterOutcome::Ask(vec![(PartitionId(1), bytes(2))]));
+    assert!(matches!(
+        &bench.actions[..],
+        [Action::Send { message: Outgoing::Worker(WorkerId(1), ToWorker::Ask { parts, .. }), .. }]
+            if parts.len() == 1
+    ));
+    bench.reply(1, 0);
+    assert!(matches!(
+        &bench.actions[..],
+        [Action::Run { work: MasterWork::Round { round: 1, replies, .. }, .. }] if replies.len() == 1
+    ));
+}
+
+#[test]
+fn asking_for_what_was_not_searched_ends_the_job() {
+    let mut bench = Bench::with(config(), 1, 2);
+    bench.segment(&[(0, 1)]);
+    bench.search_block(0);
+    assert_eq!(bench.asked(&[(7, 1)]), []);
+    let told = bench.told_supermaster();
+    assert!(told[0].starts_with("Failed") && told[0].contains("partition 7"), "{told:?}");
+}

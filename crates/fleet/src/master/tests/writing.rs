@@ -1,0 +1,90 @@
+//! Output, and the end of a drain.
+
+use super::*;
+
+#[test]
+fn merged_output_is_written_by_the_worker_with_most_of_it() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.placed_by(), [(1, vec![1000])]);
+    bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
+}
+
+#[test]
+fn individual_output_is_written_by_each_at_its_offsets() {
+    let mut bench = Bench::new(Config { strategy: Strategy::Individual, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.placed_by(), [(0, vec![1010]), (1, vec![1000, 1030])]);
+    bench.worker_says(0, ToMaster::Written { block: BlockId(0) });
+    assert!(bench.told_supermaster().is_empty());
+    bench.worker_says(1, ToMaster::Written { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
+}
+
+#[test]
+fn what_is_written_together_has_no_gaps() {
+    let mut bench = Bench::collective(false, &[(0, 1000), (1, 1320), (2, 9000)]);
+    assert_eq!(bench.together(), [(0, vec![1000, 1320]), (1, vec![1020, 1340])]);
+    bench.worker_says(1, ToMaster::CollectiveWritten);
+    assert!(bench.actions.is_empty(), "the other one is not through: {:?}", bench.actions);
+    bench.worker_says(0, ToMaster::CollectiveWritten);
+    let placed = |block| format!("Placed {{ block: BlockId({block}) }}");
+    assert_eq!(bench.told_supermaster(), [placed(0), placed(1)]);
+    assert_eq!(bench.together(), [(0, vec![9000]), (1, vec![9020])]);
+}
+
+#[test]
+fn who_has_nothing_to_write_takes_part() {
+    let mut bench = Bench::new(Config { strategy: Strategy::Collective, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout()[2..3].to_vec());
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.together(), [(0, vec![]), (1, vec![1000])]);
+}
+
+#[test]
+fn with_a_checkpoint_a_block_is_finished_when_durable() {
+    let mut bench = Bench::new(Config { checkpoint: true, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    assert_eq!(bench.placed_by(), [(1, vec![0])]);
+    assert!(!bench.told_supermaster().iter().any(|told| told.starts_with("Finished")));
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+}
+
+#[test]
+fn a_drain_ends_after_the_write_under_way_and_begins_none() {
+    let mut bench = Bench::collective(true, &[(0, 1000), (1, 9000)]);
+    assert_eq!(bench.together().len(), 2);
+    bench.supermaster_says(ToMaster::Drain);
+    bench.worker_says(0, ToMaster::CollectiveWritten);
+    assert!(bench.told_supermaster().is_empty(), "worker 1 is still writing");
+    bench.worker_says(1, ToMaster::CollectiveWritten);
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }", "Drained"]);
+    assert!(bench.together().is_empty());
+}
+
+#[test]
+fn a_drain_finishes_what_is_assigned_and_drops_the_rest() {
+    let mut bench = Bench::new(Config { checkpoint: true, ..config() });
+    bench.segment(&[(0, 9), (1, 5)]);
+    bench.result(0, 0);
+    bench.supermaster_says(ToMaster::Drain);
+    assert!(bench.told_supermaster().is_empty(), "block 0 can still be finished");
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    // Block 1 is dropped: one of its tasks was not assigned.
+    bench.result(0, 1);
+    bench.result(1, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.done(MasterOutcome::Layout(layout()));
+    assert!(bench.told_supermaster().is_empty(), "it is not durable yet");
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }", "Drained"]);
+}

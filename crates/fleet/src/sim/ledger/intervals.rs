@@ -1,0 +1,70 @@
+//! Sets of bytes.
+
+use std::collections::BTreeMap;
+
+/// Sets of bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Intervals {
+    /// Ends by starts; disjoint, never touching.
+    spans: BTreeMap<u64, u64>,
+}
+
+impl Intervals {
+    /// Adds bytes; false if some are there already.
+    pub fn add(&mut self, start: u64, length: u64) -> bool {
+        if length == 0 {
+            return true;
+        }
+        let mut end = start + length;
+        let mut start = start;
+        if let Some((&next, &next_end)) = self.spans.range(start..).next() {
+            if next < end {
+                return false;
+            }
+            if next == end {
+                self.spans.remove(&next);
+                end = next_end;
+            }
+        }
+        if let Some((&before, &before_end)) = self.spans.range(..start).next_back() {
+            if before_end > start {
+                return false;
+            }
+            if before_end == start {
+                start = before;
+            }
+        }
+        self.spans.insert(start, end);
+        true
+    }
+
+    /// True if these are exactly the bytes from `start` to `end`.
+    pub fn are(&self, start: u64, end: u64) -> bool {
+        if start == end {
+            self.spans.is_empty()
+        } else {
+            self.spans.len() == 1 && self.spans.get(&start) == Some(&end)
+        }
+    }
+
+    /// True if all of these bytes are in the set.
+    pub fn have(&self, start: u64, length: u64) -> bool {
+        let span = self.spans.range(..=start).next_back();
+        length == 0 || span.is_some_and(|(_, &end)| end >= start + length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_join_and_refuse() {
+        let mut bytes = Intervals::default();
+        assert!(bytes.add(10, 10) && bytes.add(30, 10) && bytes.add(20, 10));
+        assert!(bytes.are(10, 40));
+        assert!(!bytes.add(39, 1) && !bytes.add(5, 6) && !bytes.add(0, 100) && !bytes.add(15, 5));
+        assert!(bytes.add(0, 5) && bytes.have(12, 28) && !bytes.have(4, 8));
+        assert!(!bytes.are(0, 40));
+    }
+}

@@ -1,0 +1,234 @@
+//! The account of passes: every task once, every pass whole before the next, and nothing of one pass taken for another's.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ids::{BlockId, PartitionId, PassId, WorkerId};
+use crate::sim::workload::Workload;
+
+use super::Checkpoint;
+
+/// A task.
+pub type Task = (BlockId, PassId, PartitionId);
+
+/// A block that is prepared.
+#[derive(Debug)]
+struct Progress {
+    first: PassId,
+    /// The pass that may be searched now.
+    pass: PassId,
+    /// Its tasks that are absorbed.
+    absorbed: u32,
+    laid_out: bool,
+}
+
+/// Who searched and answered what. All that is noted is checked; an error says what was wrong.
+#[derive(Debug)]
+pub struct Passes {
+    workload: Workload,
+    /// What the run started from.
+    start: Checkpoint,
+    blocks: HashMap<BlockId, Progress>,
+    begun: HashSet<Task>,
+    /// What each worker searches.
+    searching: HashMap<WorkerId, Task>,
+    /// Who searched what, until that is absorbed.
+    searched: HashMap<Task, WorkerId>,
+    /// Who has a pass's queries.
+    informed: HashSet<(BlockId, PassId, WorkerId)>,
+    /// Who answered, and in which round the last time.
+    answered: HashMap<Task, (WorkerId, u32)>,
+}
+
+fn require(fine: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if fine { Ok(()) } else { Err(what()) }
+}
+
+impl Passes {
+    /// Of a run of this workload that starts from a checkpoint.
+    pub fn new(workload: Workload, start: Checkpoint) -> Passes {
+        Passes {
+            workload,
+            start,
+            blocks: HashMap::new(),
+            begun: HashSet::new(),
+            searching: HashMap::new(),
+            searched: HashMap::new(),
+            informed: HashSet::new(),
+            answered: HashMap::new(),
+        }
+    }
+
+    /// The pass with which a block began.
+    pub fn first(&self, block: BlockId) -> PassId {
+        self.blocks.get(&block).map_or(PassId(0), |progress| progress.first)
+    }
+
+    /// Who has the pieces of a partition, in a pass.
+    pub fn answerer(&self, task: Task) -> Option<WorkerId> {
+        self.answered.get(&task).map(|&(worker, _)| worker)
+    }
+
+    /// The block, while this pass of it is under way.
+    fn progress(&mut self, block: BlockId, pass: PassId) -> Result<&mut Progress, String> {
+        let progress = self.blocks.get_mut(&block);
+        let Some(progress) = progress.filter(|known| known.pass == pass && !known.laid_out) else {
+            return Err(format!("block {block}: pass {pass} is not under way"));
+        };
+        Ok(progress)
+    }
+
+    /// A block's queries are prepared, for a pass.
+    pub fn prepare(&mut self, block: BlockId, first: PassId) -> Result<(), String> {
+        let progress = Progress { first, pass: first, absorbed: 0, laid_out: false };
+        let again = self.blocks.insert(block, progress);
+        let finished = self.start.finished().contains_key(&block);
+        require(again.is_none() && !finished && first == self.start.first_pass(block), || {
+            format!(
+                "block {block}: prepared for pass {first}; before: {again:?}, finished: {finished}"
+            )
+        })
+    }
+
+    /// A worker begins a task, with the queries and the cut that came along; of each, the pass they are of.
+    pub fn begin(
+        &mut self,
+        worker: WorkerId,
+        task: Task,
+        queries: Option<PassId>,
+        cut: Option<PassId>,
+    ) -> Result<(), String> {
+        let (block, pass, partition) = task;
+        self.progress(block, pass)?;
+        require(self.begun.insert(task), || {
+            format!("block {block}, pass {pass} × partition {partition}: searched twice")
+        })?;
+        let idle = self.searching.insert(worker, task).is_none();
+        let known = self.informed.contains(&(block, pass, worker));
+        let told = queries.is_some_and(|of| of == pass);
+        self.informed.insert((block, pass, worker));
+        require(idle && known != told && queries.is_none_or(|of| of == pass), || {
+            format!(
+                "worker {worker} searches block {block} in pass {pass} with the queries of \
+                 {queries:?}; it had them: {known}; it was idle: {idle}"
+            )
+        })?;
+        require(cut.is_none_or(|of| of == pass), || {
+            format!("worker {worker} cuts block {block} in pass {pass} with the cut of {cut:?}")
+        })
+    }
+
+    /// The search under way of a worker is told of the cut of a pass.
+    pub fn raise_cut(
+        &self,
+        worker: WorkerId,
+        (block, pass): (BlockId, PassId),
+        of: PassId,
+    ) -> Result<(), String> {
+        let searching = self.searching.get(&worker);
+        let same = searching.is_some_and(|&(under_way, now, _)| (under_way, now) == (block, pass));
+        require(same && of == pass, || {
+            format!(
+                "worker {worker} searches {searching:?} and is told of the cut of block {block}, \
+                 pass {of}, as that of pass {pass}"
+            )
+        })
+    }
+
+    /// A worker has searched a task.
+    pub fn search(&mut self, worker: WorkerId, task: Task) -> Result<(), String> {
+        let under_way = self.searching.remove(&worker);
+        self.searched.insert(task, worker);
+        require(under_way == Some(task), || {
+            format!("worker {worker} has searched {task:?}, but began {under_way:?}")
+        })
+    }
+
+    /// The hits of a task are absorbed, which were found in the pass `of`.
+    pub fn absorb(&mut self, task: Task, of: PassId) -> Result<(), String> {
+        let (block, pass, partition) = task;
+        let searched = self.searched.remove(&task).is_some();
+        self.progress(block, pass)?.absorbed += 1;
+        require(searched && of == pass, || {
+            format!(
+                "block {block}, pass {pass} × partition {partition}: absorbed hits of pass {of}; \
+                 searched: {searched}"
+            )
+        })
+    }
+
+    /// A round of a pass begins, with replies of such passes and rounds.
+    pub fn round(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        round: u32,
+        replies: impl Iterator<Item = (PassId, u32)>,
+    ) -> Result<(), String> {
+        let partitions = self.workload.partitions();
+        let absorbed = self.progress(block, pass)?.absorbed;
+        require(absorbed == partitions, || {
+            format!(
+                "block {block}, pass {pass}: round {round} with {absorbed} results of {partitions}"
+            )
+        })?;
+        for (of, answered) in replies {
+            require(of == pass && answered + 1 == round, || {
+                format!(
+                    "block {block}: round {round} of pass {pass} has a reply of round {answered} \
+                     of pass {of}"
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A pass is over, and another one is wanted.
+    pub fn again(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
+        let progress = self.progress(block, pass)?;
+        (progress.pass, progress.absorbed) = (pass.next(), 0);
+        Ok(())
+    }
+
+    /// A pass is over, and the block's output is laid out.
+    pub fn lay_out(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
+        self.progress(block, pass)?.laid_out = true;
+        require(self.workload.is_last(block, pass), || {
+            format!("block {block}: laid out after pass {pass}")
+        })
+    }
+
+    /// A worker that holds the partition answered a round: it must have the queries, since it searched some of the pass,
+    /// and what it made in the rounds before.
+    pub fn answer(&mut self, worker: WorkerId, task: Task, round: u32) -> Result<(), String> {
+        let (block, pass, partition) = task;
+        let informed = self.informed.contains(&(block, pass, worker));
+        let before = self.answered.insert(task, (worker, round));
+        let continued = match before {
+            None => round == 0,
+            Some((before, last)) => before == worker && last + 1 == round,
+        };
+        require(informed && continued, || {
+            format!(
+                "block {block}, pass {pass} × partition {partition}: worker {worker} answers round \
+                 {round}; it searched some of the pass: {informed}; before: {before:?}"
+            )
+        })
+    }
+
+    /// A worker drops what it keeps for a pass, which must be over.
+    pub fn forget(&mut self, worker: WorkerId, block: BlockId, pass: PassId) -> Result<(), String> {
+        let informed = self.informed.remove(&(block, pass, worker));
+        let under_way = self.progress(block, pass).is_ok();
+        require(informed && !under_way, || {
+            format!(
+                "worker {worker} forgets pass {pass} of block {block}; it had the queries: \
+                 {informed}; the pass is under way: {under_way}"
+            )
+        })
+    }
+
+    /// The output is complete: all blocks that were searched must be.
+    pub fn close(&self) -> Result<(), String> {
+        let left = self.blocks.iter().find(|(_, progress)| !progress.laid_out);
+        require(left.is_none(), || format!("the job ends before a block is laid out: {left:?}"))
+    }
+}

@@ -1,0 +1,94 @@
+//! Where a workload comes from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::payload::Weight;
+
+/// A run as it was recorded: what the works of each block took and made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Search threads that each worker had.
+    pub threads: u32,
+    /// Rounds of a block that has hits.
+    pub rounds: u32,
+    /// The blocks in their order.
+    pub blocks: Vec<TraceBlock>,
+}
+
+/// A block as it was recorded; partition by partition where there is a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceBlock {
+    /// Its weight.
+    pub weight: Weight,
+    /// Bytes of its queries, as they were sent.
+    pub query_bytes: u64,
+    /// Seconds to read it.
+    pub read_seconds: f64,
+    /// Seconds to prepare its queries for the search.
+    pub prepare_seconds: f64,
+    /// Seconds to search a partition.
+    pub search_seconds: Vec<f64>,
+    /// Seconds to answer all rounds for a partition.
+    pub answer_seconds: Vec<f64>,
+    /// Bytes of preliminary hits.
+    pub hit_bytes: Vec<u64>,
+    /// Bytes of formatted pieces.
+    pub piece_bytes: Vec<u64>,
+    /// Bytes of the master's pieces.
+    pub master_bytes: u64,
+    /// Seconds of the master's works.
+    pub master_seconds: f64,
+}
+
+/// Distributions from which queries are drawn. Sizes and times are log-normal; a query's residues, the excess of its time
+/// over what residues tell, and each task's own excess are independent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Queries.
+    pub queries: u32,
+    /// Mean residues of a query.
+    pub residues: f64,
+    /// Standard deviation of the logarithm of a query's residues.
+    pub residue_spread: f64,
+    /// Mean seconds to search all partitions once with a query of mean size.
+    pub search_seconds: f64,
+    /// Standard deviation of the logarithm of a query's time per residue: the same for all its tasks.
+    pub query_spread: f64,
+    /// Of a task's time, given its block.
+    pub task_spread: f64,
+    /// Seconds of answering, as a share of those of searching.
+    pub answer_share: f64,
+    /// Passes of a block, at most; each number up to that is as likely.
+    pub passes: u32,
+    /// Rounds of a pass that has hits: alignment and formatting; three if rows of a sorted table are made in between.
+    pub rounds: u32,
+    /// Subjects that a pass reports of a query, in the mean.
+    pub subjects: f64,
+    /// Formatted pieces of a partition that has hits, at most; further subjects make these longer.
+    pub most_pieces: u32,
+    /// Mean bytes of a subject's formatted piece.
+    pub piece_bytes: f64,
+    /// Of the logarithm of a piece's bytes.
+    pub piece_spread: f64,
+    /// Bytes of a query's header and footer, which the master makes.
+    pub master_bytes: u64,
+    /// Bytes of a query's preliminary hits, of all partitions in a pass.
+    pub hit_bytes: f64,
+    /// Seconds of all of a master's works on a query, in a pass.
+    pub master_seconds: f64,
+    /// Seconds of any of a master's works, besides.
+    pub work_seconds: f64,
+    /// Seconds to read and send a residue of the queries.
+    pub read_seconds: f64,
+    /// Seconds to prepare a residue of the queries for the search.
+    pub prepare_seconds: f64,
+}
+
+/// Where blocks come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Drawn.
+    Drawn(Distribution),
+    /// Recorded; repeated from the start until there are this many blocks.
+    Recorded(Trace, u32),
+}

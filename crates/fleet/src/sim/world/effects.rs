@@ -1,0 +1,88 @@
+//! What works change when they are done.
+
+use crate::ids::{Ticket, Time, WorkerId};
+use crate::role::Event;
+use crate::work::{Run, WorkerOutcome};
+
+use super::{Effect, Happening, Parcel, World};
+
+impl World<'_> {
+    pub(super) fn worked(
+        &mut self,
+        worker: u32,
+        ticket: Ticket,
+        outcome: WorkerOutcome<Parcel>,
+        effect: Option<Box<Effect>>,
+    ) {
+        let place = &mut self.places[self.job.topology.workers[worker as usize].rank.index()];
+        if place.dead {
+            return;
+        }
+        if matches!(outcome, WorkerOutcome::Found(_) | WorkerOutcome::Answered { .. }) {
+            if place.stolen > 0 {
+                let later = self.now + Time(std::mem::take(&mut place.stolen));
+                return self.add(later, Happening::Worked(worker, ticket, outcome, effect));
+            }
+            place.searching = false;
+            self.sums.last_work[worker as usize] = self.now;
+        }
+        if let Some(effect) = effect {
+            self.take_effect(worker, &outcome, *effect);
+        }
+        self.worker(worker, Event::Done { ticket, outcome });
+    }
+
+    fn take_effect(&mut self, worker: u32, outcome: &WorkerOutcome<Parcel>, effect: Effect) {
+        let slices = |runs: &[Run]| {
+            let slices =
+                runs.iter().flat_map(|run| run.slices.iter().map(|slice| (run.block, *slice)));
+            slices.collect::<Vec<_>>()
+        };
+        let freed = match outcome {
+            WorkerOutcome::Gathered { freed, .. } | WorkerOutcome::Written { freed } => *freed,
+            _ => 0,
+        };
+        let elsewhere = match &effect {
+            Effect::Write(window, _) | Effect::HandOver(window) => {
+                let slices = slices(&window.runs);
+                self.own_bytes(worker, slices.iter().map(|(block, slice)| (*block, slice))).1
+            }
+            _ => 0,
+        };
+        let Some(ledger) = &mut self.ledger else { return };
+        let worker = WorkerId(worker);
+        match effect {
+            Effect::Search(task) => {
+                let fine = ledger.passes.search(worker, task);
+                ledger.note(fine);
+            }
+            Effect::Answer(answered, kept) => {
+                let held = self.job.topology.held(worker);
+                for (task, round) in answered {
+                    ledger.check(held.contains(&task.2), || {
+                        format!("worker {worker} is asked for partition {}", task.2)
+                    });
+                    let fine = ledger.passes.answer(worker, task, round);
+                    ledger.note(fine);
+                }
+                ledger.hold(worker, kept, 0);
+            }
+            Effect::Gather(bytes) => ledger.hold(worker, bytes, freed),
+            Effect::HandOver(window) => {
+                // What it is made of is what it then holds, until that has left.
+                ledger.hand_over(worker, &window);
+                let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
+                ledger.hold(worker, window.length(), freed + parts + elsewhere);
+            }
+            Effect::Write(window, stored) => {
+                let parts: u64 = window.parts.iter().map(|(_, part)| part.bytes).sum();
+                ledger.hold(worker, 0, freed + parts + elsewhere);
+                ledger.write(worker, &window, stored);
+            }
+            Effect::Together(runs, master) => {
+                ledger.hold(worker, 0, freed + master);
+                ledger.write_together(worker, &runs, master);
+            }
+        }
+    }
+}
