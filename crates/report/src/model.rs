@@ -144,7 +144,7 @@ pub struct OutputOptions {
 
 /// What is the same for all queries of a run.
 #[derive(Clone, Debug)]
-pub struct Search<'a> {
+pub struct Setup<'a> {
     /// The program, lower case: `blastp`.
     pub program: &'a str,
     /// Its banner: `BLASTP 2.12.0+`.

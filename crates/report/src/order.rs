@@ -7,7 +7,7 @@ use std::ops::Range;
 use fleetblast_engine::hits::{Alignment, EditOp, SubjectHit};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{HitOrder, HspOrder, QueryResult, Search, SubjectSource};
+use crate::model::{HitOrder, HspOrder, QueryResult, Setup, SubjectSource};
 use crate::number;
 
 /// What the description table says of a subject, and what subjects are sorted by.
@@ -30,12 +30,12 @@ pub struct SubjectScores {
 impl SubjectScores {
     /// Sums up the alignments of a subject, in the order of printing.
     pub(crate) fn new(
-        search: &Search,
+        setup: &Setup,
         query: &QueryResult,
         source: &dyn SubjectSource,
         hit: &SubjectHit,
     ) -> Self {
-        let alignments = printed_order(search, query, source, hit);
+        let alignments = printed_order(setup, query, source, hit);
         let mut scores = Self {
             bits: 0.0,
             total_bits: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
@@ -49,7 +49,7 @@ impl SubjectScores {
             if alignment.bit_score > scores.bits {
                 scores.bits = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities = identities(search, query, source, hit.oid, alignment);
+                let identities = identities(setup, query, source, hit.oid, alignment);
                 let columns = columns(alignment);
                 scores.identity = if identities == columns {
                     100.0
@@ -64,25 +64,25 @@ impl SubjectScores {
 
 /// The alignments of a subject in the order of printing.
 pub fn printed_order<'h>(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &'h SubjectHit,
 ) -> Vec<&'h Alignment> {
     let mut alignments: Vec<_> = hit.alignments.iter().collect();
     // Comparing subjects by score or identity sorts their alignments as a side effect.
-    match search.output.hit_order {
+    match setup.output.hit_order {
         Some(HitOrder::BitScore) if query.hit_count > 1 => by_score(&mut alignments),
         Some(HitOrder::Identity) if query.hit_count > 1 => {
-            by_identity(search, query, source, hit.oid, &mut alignments);
+            by_identity(setup, query, source, hit.oid, &mut alignments);
         }
         _ => {}
     }
-    match search.output.hsp_order {
+    match setup.output.hsp_order {
         HspOrder::Evalue => {}
         HspOrder::Score => by_score(&mut alignments),
         HspOrder::QueryStart => by_start(&mut alignments, |a| a.query.start),
-        HspOrder::Identity => by_identity(search, query, source, hit.oid, &mut alignments),
+        HspOrder::Identity => by_identity(setup, query, source, hit.oid, &mut alignments),
         HspOrder::SubjectStart => by_start(&mut alignments, |a| a.subject.start),
     }
     alignments
@@ -104,7 +104,7 @@ fn by_start(alignments: &mut [&Alignment], start: fn(&Alignment) -> u32) {
 }
 
 fn by_identity(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
@@ -112,7 +112,7 @@ fn by_identity(
 ) {
     let mut shares: Vec<_> = alignments
         .iter()
-        .map(|a| (identities(search, query, source, oid, a) as f64 / columns(a) as f64, *a))
+        .map(|a| (identities(setup, query, source, oid, a) as f64 / columns(a) as f64, *a))
         .collect();
     list_sort(&mut shares, |a, b| {
         if a.0 > 0.0 && b.0 > 0.0 && a.0 != b.0 {
@@ -179,19 +179,19 @@ fn columns(alignment: &Alignment) -> usize {
 
 /// Equal residues in an alignment as the search sees them: query without masks, `O` as `X`, subject with its hard masks.
 fn identities(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
     alignment: &Alignment,
 ) -> usize {
     // Alignments are counted in the traceback, which ungapped searches do not have.
-    let subject = match search.params.ungapped {
+    let subject = match setup.params.ungapped {
         true => Cow::Borrowed(source.residues(oid)),
         false => source.aligned(oid),
     };
     let mut q = alignment.query.start as usize;
-    let mut s = (alignment.subject.start + search.database.subject_offset) as usize;
+    let mut s = (alignment.subject.start + setup.database.subject_offset) as usize;
     let mut count = 0;
     for edit in &alignment.edits {
         let len = edit.len as usize;

@@ -7,7 +7,7 @@ use fleetblast_seq::alphabet;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 
 /// The letters of an alignment, column by column. Positions are 0-based and count from the start of
 /// the whole sequences.
@@ -39,7 +39,7 @@ impl Pair {
     /// # Errors
     /// If the alignment does not fit the sequences.
     pub fn new(
-        search: &Search,
+        setup: &Setup,
         query: &QueryResult,
         source: &dyn SubjectSource,
         oid: u32,
@@ -51,7 +51,7 @@ impl Pair {
             subject: alignment.subject.start,
         };
         let query_range = shifted(&alignment.query, query.offset());
-        let subject_range = shifted(&alignment.subject, search.database.subject_offset);
+        let subject_range = shifted(&alignment.subject, setup.database.subject_offset);
         let mut q = query.residues.get(query_range.clone()).ok_or_else(misfit)?;
         let mut s = source.residues(oid).get(subject_range.clone()).ok_or_else(misfit)?;
         let columns = alignment.edits.iter().map(|edit| edit.len as usize).sum();

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use crate::letters::Positives;
-use crate::model::Search;
+use crate::model::Setup;
 use crate::pair::{Pair, is_residue};
 
 /// Appends the rows, each set of three followed by an empty line. Masked letters, whose columns `masks` holds for query and
 /// subject, are lower case. A line of a sequence that lies in a gap at the end of the alignment is left out, and with the
 /// query's the middle line.
 pub fn rows(
-    search: &Search,
+    setup: &Setup,
     pair: &Pair,
     masks: [&[Range<usize>]; 2],
     positives: &Positives,
@@ -21,11 +21,11 @@ pub fn rows(
     let largest = (pair.query_range.end - 1).max(pair.subject_range.end - 1);
     let width = largest.to_string().len();
     let [query_masks, subject_masks] = masks;
-    let html = search.output.html;
+    let html = setup.output.html;
     let mut query_row = Row::new("Query", &pair.query, query_masks, pair.query_range.start, html);
     let mut subject_row =
         Row::new("Sbjct", &pair.subject, subject_masks, pair.subject_range.start, html);
-    let line = search.output.line_length.max(1);
+    let line = setup.output.line_length.max(1);
     for start in (0..pair.columns()).step_by(line) {
         let columns = start..(start + line).min(pair.columns());
         if query_row.reaches(&columns) {

@@ -6,7 +6,7 @@ use fleetblast_seq::id::{self, SeqId};
 use crate::columns::{Column, Columns};
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
 use crate::order;
@@ -17,16 +17,16 @@ const NOT_AVAILABLE: &[u8] = b"N/A";
 
 /// The comment lines in front of a query's rows in format 7. `rows` is their number.
 pub fn comments(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     columns: &Columns,
     rows: usize,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(format!("# {}\n# Query: ", search.banner).as_bytes());
-    out.extend(names::query_line(search, query));
+    out.extend_from_slice(format!("# {}\n# Query: ", setup.banner).as_bytes());
+    out.extend(names::query_line(setup, query));
     out.extend_from_slice(b"\n# Database: ");
-    out.extend_from_slice(&search.database.label);
+    out.extend_from_slice(&setup.database.label);
     out.push(b'\n');
     if rows > 0 {
         let headings: Vec<_> = columns.list.iter().map(|column| column.heading()).collect();
@@ -44,25 +44,25 @@ pub fn processed(queries: usize, out: &mut Vec<u8>) {
 
 /// The rows of a subject.
 pub fn subject_rows(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
     columns: &Columns,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(search, source, hit.oid)?;
+    let subject = Subject::read(setup, source, hit.oid)?;
     let row = Row {
         query,
         query_ids: names::tabular_query(query),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
-        positives: Positives::plain(&search.params.scoring.scores),
+        positives: Positives::plain(&setup.params.scoring.scores),
         subject_length: source.residues(hit.oid).len(),
         covered: order::covered(hit),
     };
     for alignment in &hit.alignments {
-        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        let pair = Pair::new(setup, query, source, hit.oid, alignment)?;
         for (i, &column) in columns.list.iter().enumerate() {
             if i > 0 {
                 out.extend_from_slice(&columns.delimiter);

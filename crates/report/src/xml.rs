@@ -7,7 +7,7 @@ use fleetblast_seq::seg::SegParams;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
 use crate::pair::Pair;
@@ -15,43 +15,39 @@ use crate::pairwise::GAPPED_BLAST;
 use crate::text;
 
 /// What comes before the first query; it names the first query.
-pub fn prologue(
-    search: &Search,
-    first: &QueryResult,
-    out: &mut Vec<u8>,
-) -> Result<(), ReportError> {
-    if search.matrix_name != search.params.scoring.name {
+pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+    if setup.matrix_name != setup.params.scoring.name {
         return Err(ReportError::MatrixName);
     }
     out.extend_from_slice(
         b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
-    element(2, "BlastOutput_program", search.program.as_bytes(), out)?;
-    element(2, "BlastOutput_version", search.banner.as_bytes(), out)?;
+    element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
+    element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
     element(2, "BlastOutput_reference", GAPPED_BLAST.as_bytes(), out)?;
-    let database = if search.database.is_subject { &[][..] } else { &search.database.label };
+    let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
     query_elements("BlastOutput_query", first, out)?;
-    let params = search.params;
+    let params = setup.params;
     out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
-    element(6, "Parameters_matrix", search.matrix_name.as_bytes(), out)?;
+    element(6, "Parameters_matrix", setup.matrix_name.as_bytes(), out)?;
     value(6, "Parameters_expect", number::posix(params.evalue), out);
     value(6, "Parameters_gap-open", params.scoring.gap_open, out);
     value(6, "Parameters_gap-extend", params.scoring.gap_extend, out);
-    value(6, "Parameters_filter", filter(search), out);
+    value(6, "Parameters_filter", filter(setup), out);
     out.extend_from_slice(b"    </Parameters>\n  </BlastOutput_param>\n<BlastOutput_iterations>\n");
     Ok(())
 }
 
 /// The masking of the queries as one string; lower-case masking is not named.
-fn filter(search: &Search) -> String {
-    let mut text = match search.params.seg {
+fn filter(setup: &Setup) -> String {
+    let mut text = match setup.params.seg {
         Some(seg) if seg == SegParams::QUERY => "L;".to_string(),
         Some(seg) => format!("S {} {:.1} {:.1};", seg.window, seg.locut, seg.hicut),
         None => String::new(),
     };
-    if search.params.soft_masking {
+    if setup.params.soft_masking {
         text.push_str("m;");
     }
     if text.is_empty() { "F".to_string() } else { text }
@@ -75,14 +71,14 @@ pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), Report
 
 /// A subject. `rank` is its place in the list, from 1.
 pub fn subject_block(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(search, source, hit.oid)?;
+    let subject = Subject::read(setup, source, hit.oid)?;
     let (id, definition) = subject.hit_id_and_definition();
     out.extend_from_slice(b"<Hit>\n");
     value(2, "Hit_num", rank, out);
@@ -91,9 +87,9 @@ pub fn subject_block(
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
     value(2, "Hit_len", source.residues(hit.oid).len(), out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
-    let positives = Positives::xml(&search.params.scoring.scores);
+    let positives = Positives::xml(&setup.params.scoring.scores);
     for (i, alignment) in hit.alignments.iter().enumerate() {
-        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        let pair = Pair::new(setup, query, source, hit.oid, alignment)?;
         hsp(query, i + 1, alignment, &pair, &positives, out)?;
     }
     out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");
@@ -172,12 +168,12 @@ fn six_digits(value: f64) -> String {
 
 /// What comes after a query's subjects.
 pub fn query_footer(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     out.extend_from_slice(b"</Iteration_hits>\n  <Iteration_stat>\n    <Statistics>\n");
-    let database = &search.database;
+    let database = &setup.database;
     // Nothing is counted for subjects from FASTA.
     let counted = || database.paragraphs.iter().filter(|_| !database.is_subject);
     value(6, "Statistics_db-num", counted().map(|d| d.sequences).sum::<i64>(), out);
@@ -185,7 +181,7 @@ pub fn query_footer(
     value(6, "Statistics_hsp-len", query.query.first().length_adjustment, out);
     value(6, "Statistics_eff-space", number::posix(query.query.first().search_space as f64), out);
     let block = query.query.first().karlin.map(|ungapped| {
-        if search.params.ungapped { ungapped } else { search.params.scoring.gapped.block() }
+        if setup.params.ungapped { ungapped } else { setup.params.scoring.gapped.block() }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
     value(6, "Statistics_kappa", number::posix(k), out);

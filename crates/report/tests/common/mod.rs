@@ -13,10 +13,10 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
 use fleetblast_report::model::{
-    DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Search,
+    DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
     SubjectSource,
 };
-use fleetblast_report::report;
+use fleetblast_report::pieces;
 use fleetblast_seq::id::{ObjectId, SeqId, parse_word};
 use fleetblast_seq::{alphabet, seg::SegParams};
 use fleetblast_stats::scoring::ScoringSystem;
@@ -206,7 +206,7 @@ impl Run {
     /// What the report makes of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
-        let search = Search {
+        let setup = Setup {
             program: "blastp",
             banner: "BLASTP 2.12.0+",
             database: self.database(),
@@ -236,12 +236,12 @@ impl Run {
             })
             .collect();
         let mut out = Vec::new();
-        report::prologue(&search, &mut out);
-        report::opening(&search, &results[0], &mut out).unwrap();
+        pieces::prologue(&setup, &mut out);
+        pieces::opening(&setup, &results[0], &mut out).unwrap();
         for result in &results {
-            report::format_query(&search, result, &self.source, &mut out).unwrap();
+            pieces::format_query(&setup, result, &self.source, &mut out).unwrap();
         }
-        report::epilogue(&search, results.len(), &mut out);
+        pieces::epilogue(&setup, results.len(), &mut out);
         out
     }
 
