@@ -13,11 +13,12 @@
 pub mod columns;
 pub mod error;
 mod letters;
+pub mod locus;
 pub mod model;
 mod names;
 mod number;
 mod order;
-mod pair;
+pub mod pair;
 mod pairwise;
 pub mod pieces;
 mod rows;

@@ -46,7 +46,7 @@ pub const GAPPED_BLAST: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
     if setup.output.html {
         out.extend_from_slice(
-            b"<HTML>\n<HEAD><TITLE>BLAST Setup Results</TITLE></HEAD>\n\
+            b"<HTML>\n<HEAD><TITLE>BLAST Search Results</TITLE></HEAD>\n\
               <BODY BGCOLOR=\"#FFFFFF\" LINK=\"#0000FF\" VLINK=\"#660099\" ALINK=\"#660099\">\n<PRE>\n\n<b>",
         );
         out.extend_from_slice(setup.banner.as_bytes());
@@ -127,17 +127,19 @@ pub fn subject_block(
     } else {
         database_titles(setup, &subject, rank, out);
     }
-    out.extend_from_slice(format!("Length={}\n\n", source.residues(hit.oid).len()).as_bytes());
+    out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
     let positives = Positives::plain(&setup.params.scoring.scores);
+    let alignments = printed_order(setup, query, source, hit)?;
+    let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
+    let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
     let masks = match subject.is_known_by_first() {
-        true => subject_masks(source, hit),
+        true => subject_masks(source, hit.oid, &pairs),
         false => Vec::new(),
     };
-    for alignment in printed_order(setup, query, source, hit) {
-        let pair = Pair::new(setup, query, source, hit.oid, alignment)?;
-        score_lines(alignment, &pair, &positives, out);
-        let masked = [&pair.masked_query(query, alignment)[..], &pair.masked_subject(&masks)];
-        rows::rows(setup, &pair, masked, &positives, out);
+    for (alignment, pair) in alignments.into_iter().zip(&pairs) {
+        score_lines(alignment, pair, &positives, out);
+        let masked = [pair.masked_query(&query.masks(alignment)), pair.masked_subject(&masks)];
+        rows::rows(setup, pair, [&masked[0], &masked[1]], &positives, out);
         out.push(b'\n');
     }
     Ok(())
@@ -146,12 +148,13 @@ pub fn subject_block(
 /// The masks of a subject that are shown. BLAST+ looks for them with the positions in the searched part of the subject,
 /// which `-subject_loc` makes others than those in the subject, and finds what touches any alignment
 /// (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
-fn subject_masks(source: &dyn SubjectSource, hit: &SubjectHit) -> Vec<Range<u32>> {
+fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Range<u32>> {
+    let origin = source.extent(oid).searched.start;
     let touches = |mask: &&Range<u32>| {
-        let mut ranges = hit.alignments.iter().map(|alignment| &alignment.subject);
-        ranges.any(|range| range.start < mask.end && mask.start <= range.end)
+        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.covered);
+        ranges.any(|range| range.start - origin < mask.end && mask.start <= range.end - origin)
     };
-    source.masks(hit.oid).iter().filter(touches).cloned().collect()
+    source.masks(oid).iter().filter(touches).cloned().collect()
 }
 
 /// A line for each definition line. In HTML those after the third are folded if there are more than eight.

@@ -35,7 +35,7 @@ pub fn has_table(setup: &Setup) -> bool {
 /// The description table's row of a subject.
 ///
 /// # Errors
-/// If the subject's definition lines cannot be read.
+/// If the subject's definition lines cannot be read, or an alignment does not fit it.
 pub fn description_row(
     setup: &Setup,
     query: &QueryResult,

@@ -33,7 +33,7 @@ impl DescriptionRow {
     /// The row of a subject.
     ///
     /// # Errors
-    /// If the subject's definition lines cannot be read.
+    /// If the subject's definition lines cannot be read, or an alignment does not fit it.
     pub fn new(
         setup: &Setup,
         query: &QueryResult,
@@ -57,7 +57,7 @@ impl DescriptionRow {
         }
         title.extend(subject.title());
         Ok(Self {
-            scores: SubjectScores::new(setup, query, source, hit),
+            scores: SubjectScores::new(setup, query, source, hit)?,
             name,
             title,
             anchor: if gi > 0 { gi.to_string().into_bytes() } else { accession.clone() },

@@ -85,11 +85,11 @@ pub fn subject_block(
     element(2, "Hit_id", &id, out)?;
     element(2, "Hit_def", &definition, out)?;
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
-    value(2, "Hit_len", source.residues(hit.oid).len(), out);
+    value(2, "Hit_len", source.extent(hit.oid).length, out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
     let positives = Positives::xml(&setup.params.scoring.scores);
     for (i, alignment) in hit.alignments.iter().enumerate() {
-        let pair = Pair::new(setup, query, source, hit.oid, alignment)?;
+        let pair = Pair::new(query, source, hit.oid, alignment)?;
         hsp(query, i + 1, alignment, &pair, &positives, out)?;
     }
     out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");
@@ -109,17 +109,19 @@ fn hsp(
     value(6, "Hsp_bit-score", six_digits(alignment.bit_score), out);
     value(6, "Hsp_score", alignment.score, out);
     value(6, "Hsp_evalue", six_digits(number::stored_evalue(alignment.evalue)), out);
-    value(6, "Hsp_query-from", pair.query_range.start + 1, out);
-    value(6, "Hsp_query-to", pair.query_range.end, out);
-    value(6, "Hsp_hit-from", pair.subject_range.start + 1, out);
-    value(6, "Hsp_hit-to", pair.subject_range.end, out);
-    value(6, "Hsp_query-frame", 0, out);
-    value(6, "Hsp_hit-frame", 0, out);
+    let (query_locus, subject_locus) = (&pair.loci.query, &pair.loci.subject);
+    let ([q_from, q_to], [s_from, s_to]) = (query_locus.xml_ends(), subject_locus.xml_ends());
+    value(6, "Hsp_query-from", q_from, out);
+    value(6, "Hsp_query-to", q_to, out);
+    value(6, "Hsp_hit-from", s_from, out);
+    value(6, "Hsp_hit-to", s_to, out);
+    value(6, "Hsp_query-frame", query_locus.frame.number(), out);
+    value(6, "Hsp_hit-frame", subject_locus.frame.number(), out);
     value(6, "Hsp_identity", pair.identities, out);
     value(6, "Hsp_positive", pair.positives(positives), out);
     value(6, "Hsp_gaps", pair.gaps, out);
     value(6, "Hsp_align-len", pair.columns(), out);
-    element(6, "Hsp_qseq", &masked_query(query, alignment, pair), out)?;
+    element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair), out)?;
     element(6, "Hsp_hseq", &pair.subject, out)?;
     element(6, "Hsp_midline", &pair.midline(positives), out)?;
     out.extend_from_slice(b"    </Hsp>\n");
@@ -131,18 +133,13 @@ fn hsp(
 /// BLAST+ goes through the gapless pieces of the alignment and the masks side by side
 /// (`s_MaskQuerySeq`, blastfmtutil.cpp): a mask that begins before the alignment is ignored, and one
 /// that follows a mask ending next to the end of a piece only counts from the next piece on.
-fn masked_query(query: &QueryResult, alignment: &Alignment, pair: &Pair) -> Vec<u8> {
+fn masked_query(masks: &[Range<u32>], pair: &Pair) -> Vec<u8> {
     let mut row = pair.query.clone();
-    let first = pair.query_range.start;
-    let begins_before = |mask: &&Range<u32>| {
-        let (start, end) = (mask.start + query.offset(), mask.end + query.offset());
-        (start as usize) < first && first < end as usize
-    };
-    let ignored = query.context(alignment).masks.iter().filter(begins_before).count();
-    let masks = pair.masked_query(query, alignment).split_off(ignored);
+    let ignored = masks.iter().filter(|mask| pair.loci.query.is_entered_by(mask)).count();
+    let masks = pair.masked_query(masks).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
-    for edit in &alignment.edits {
+    for edit in &pair.edits {
         let last = piece_start + edit.len as usize - 1;
         while let Some(mask) = masks.peek().filter(|mask| mask.start.max(piece_start) <= last) {
             let masked = mask.start.max(piece_start)..mask.end.min(last + 1);

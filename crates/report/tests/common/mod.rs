@@ -3,6 +3,7 @@
 pub mod hits;
 pub mod synth;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -12,11 +13,13 @@ use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
+use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{
     DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
     SubjectSource,
 };
 use fleetblast_report::pieces;
+use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{ObjectId, SeqId, parse_word};
 use fleetblast_seq::{alphabet, seg::SegParams};
 use fleetblast_stats::scoring::ScoringSystem;
@@ -101,8 +104,14 @@ pub struct Source {
 }
 
 impl SubjectSource for Source {
-    fn residues(&self, oid: u32) -> &[u8] {
-        &self.residues[oid as usize]
+    fn extent(&self, oid: u32) -> Extent {
+        Extent::whole(self.residues[oid as usize].len() as u32)
+    }
+
+    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        assert_eq!(frame, Frame::Protein);
+        let residues = self.residues[oid as usize].get(read.start as usize..read.end as usize);
+        residues.map(Cow::Borrowed)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
@@ -266,7 +275,6 @@ impl Run {
                 residues: self.source.residues.iter().map(|s| s.len() as i64).sum(),
             }],
             is_subject,
-            subject_offset: 0,
         }
     }
 
