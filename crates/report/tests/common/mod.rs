@@ -1,5 +1,6 @@
 //! A small search made by BLAST+ and read back: what the report is given, and what it must equal.
 
+pub mod bases;
 pub mod hits;
 pub mod synth;
 
