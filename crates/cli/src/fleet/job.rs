@@ -23,7 +23,7 @@ pub struct Job<'a> {
     /// What is searched.
     pub target: &'a Target,
     /// How it is reported.
-    pub report: model::Search<'a>,
+    pub report: model::Setup<'a>,
     /// How it is searched.
     pub engine: Search,
     /// Ends works under way when the job cannot go on.

@@ -5,7 +5,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult};
-use fleetblast_report::report;
+use fleetblast_report::pieces;
 use rayon::prelude::*;
 
 use super::output::Output;
@@ -26,7 +26,7 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 
 /// Formats and writes a report.
 pub struct Reporter<'a> {
-    search: model::Search<'a>,
+    search: model::Setup<'a>,
     target: &'a Target,
     /// BLAST+ warns for every query that there is no taxonomy database.
     misses_taxonomy: bool,
@@ -48,7 +48,7 @@ impl<'a> Reporter<'a> {
     /// Writes what comes before all queries.
     pub fn start(&self, output: &mut Output) -> Result<(), CliError> {
         let mut bytes = Vec::new();
-        report::prologue(&self.search, &mut bytes);
+        pieces::prologue(&self.search, &mut bytes);
         output.write(&bytes)
     }
 
@@ -80,7 +80,7 @@ impl<'a> Reporter<'a> {
             && let Some(first) = results.first()
         {
             let mut bytes = Vec::new();
-            report::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
+            pieces::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
             output.write(&bytes)?;
         }
         progress.stage(Stage::Report, results.len() as u64);
@@ -123,7 +123,7 @@ impl<'a> Reporter<'a> {
 
     fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {
         let mut bytes = Vec::new();
-        report::format_query(&self.search, result, self.target, &mut bytes)?;
+        pieces::format_query(&self.search, result, self.target, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -133,14 +133,14 @@ impl<'a> Reporter<'a> {
             progress.say(&messages::warning(NO_TAXONOMY));
         }
         let mut bytes = Vec::new();
-        report::epilogue(&self.search, self.queries, &mut bytes);
+        pieces::epilogue(&self.search, self.queries, &mut bytes);
         output.write(&bytes)
     }
 }
 
 /// What is the same for all queries of the report that the plan asks for.
-pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
-    model::Search {
+pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
+    model::Setup {
         program: "blastp",
         banner: "BLASTP 2.12.0+",
         database: target.summary.clone(),
@@ -151,13 +151,13 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
 }
 
 /// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
-pub fn misses_taxonomy(search: &model::Search, target: &Target) -> bool {
+pub fn misses_taxonomy(search: &model::Setup, target: &Target) -> bool {
     columns(&search.output.format).is_some_and(Columns::want_taxonomy)
         && !target.taxonomy.is_installed()
 }
 
 /// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.
-pub fn warns_at_end(search: &model::Search) -> bool {
+pub fn warns_at_end(search: &model::Setup) -> bool {
     matches!(search.output.format, model::Format::Commented(_))
 }
 
