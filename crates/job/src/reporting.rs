@@ -15,8 +15,8 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
     ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
 
 /// What is the same for all queries of the report that the plan asks for.
-pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
-    model::Search {
+pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
+    model::Setup {
         program: "blastp",
         banner: "BLASTP 2.12.0+",
         database: target.summary.clone(),
@@ -27,13 +27,13 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Search<'a> {
 }
 
 /// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
-pub fn misses_taxonomy(search: &model::Search, target: &Target) -> bool {
+pub fn misses_taxonomy(search: &model::Setup, target: &Target) -> bool {
     columns(&search.output.format).is_some_and(Columns::want_taxonomy)
         && !target.taxonomy.is_installed()
 }
 
 /// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.
-pub fn warns_at_end(search: &model::Search) -> bool {
+pub fn warns_at_end(search: &model::Setup) -> bool {
     matches!(search.output.format, model::Format::Commented(_))
 }
 

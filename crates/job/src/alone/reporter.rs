@@ -4,7 +4,7 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
-use fleetblast_report::report;
+use fleetblast_report::pieces;
 use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage, warning};
@@ -21,7 +21,7 @@ const QUERIES_PER_THREAD: usize = 4;
 
 /// Formats and writes a report.
 pub struct Reporter<'a> {
-    search: model::Search<'a>,
+    search: model::Setup<'a>,
     target: &'a Target,
     /// BLAST+ warns for every query that there is no taxonomy database.
     misses_taxonomy: bool,
@@ -43,7 +43,7 @@ impl<'a> Reporter<'a> {
     /// Writes what comes before all queries.
     pub fn start(&self, output: &mut Output) -> Result<(), Error> {
         let mut bytes = Vec::new();
-        report::prologue(&self.search, &mut bytes);
+        pieces::prologue(&self.search, &mut bytes);
         output.write(&bytes)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Reporter<'a> {
             && let Some(first) = results.first()
         {
             let mut bytes = Vec::new();
-            report::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
+            pieces::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
             output.write(&bytes)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
@@ -118,7 +118,7 @@ impl<'a> Reporter<'a> {
 
     fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {
         let mut bytes = Vec::new();
-        report::format_query(&self.search, result, self.target, &mut bytes)?;
+        pieces::format_query(&self.search, result, self.target, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -128,7 +128,7 @@ impl<'a> Reporter<'a> {
             audience.say(&warning(NO_TAXONOMY.as_bytes()));
         }
         let mut bytes = Vec::new();
-        report::epilogue(&self.search, self.queries, &mut bytes);
+        pieces::epilogue(&self.search, self.queries, &mut bytes);
         output.write(&bytes)
     }
 }

@@ -25,7 +25,7 @@ pub struct Job<'a> {
     /// What is searched.
     pub target: &'a Target,
     /// How it is reported.
-    pub report: model::Search<'a>,
+    pub report: model::Setup<'a>,
     /// How it is searched.
     pub engine: Search,
     /// Who is told how it goes.

@@ -11,8 +11,10 @@ use fleetblast_db::{Database, SearchPath, SequenceKind, TaxonNames, TaxonomyName
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
+use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
 
 use self::masks::SubjectMasks;
 use crate::audience::{Audience, warning};
@@ -45,6 +47,8 @@ pub struct Target {
     is_listed: bool,
     /// A list leaves nothing of the database.
     pub nothing_included: bool,
+    /// Where the searched parts of subjects begin (`-subject_loc`), from 0.
+    part_start: u32,
     /// For reports.
     pub summary: DatabaseSummary,
     /// The names of taxa, if reports show them.
@@ -77,7 +81,7 @@ impl Target {
         let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
         let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
         let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
-        state.add(&(selected, masks, rest));
+        state.add(&(selected, masks, rest, self.part_start));
         if !self.is_on_disk() {
             for database in [&self.searched, &self.whole] {
                 for oid in 0..database.oid_count() {
@@ -96,12 +100,23 @@ impl Target {
 }
 
 impl SubjectSource for Target {
-    fn residues(&self, oid: u32) -> &[u8] {
-        self.whole.residues_of(oid)
+    fn extent(&self, oid: u32) -> Extent {
+        let searched = self.part_start..self.part_start + self.searched.length_of(oid);
+        Extent { length: self.whole.length_of(oid), searched }
     }
 
-    fn aligned(&self, oid: u32) -> Cow<'_, [u8]> {
-        self.masked(oid).aligned(self.whole.residues_of(oid))
+    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        let read = read.start as usize..read.end as usize;
+        match frame {
+            Frame::Protein => self.whole.residues_of(oid).get(read).map(Cow::Borrowed),
+            Frame::Strand(_) | Frame::Codons(..) => None,
+        }
+    }
+
+    fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        let whole = self.view(oid, frame, 0..self.whole.length_of(oid))?;
+        let aligned = self.masked(oid).aligned(&whole);
+        Some(Cow::Owned(aligned.get(read.start as usize..read.end as usize)?.to_vec()))
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
@@ -161,8 +176,8 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
             label: names.as_bytes().to_vec(),
             paragraphs: paragraphs(&database, &stored.algorithms),
             is_subject: false,
-            subject_offset: 0,
         },
+        part_start: 0,
         whole: database.clone(),
         searched: database,
         lower_case: SubjectMasks::default(),
@@ -203,8 +218,8 @@ fn open_fasta(
             label: title.trim_end_matches('.').as_bytes().to_vec(),
             paragraphs: paragraphs(&searched, &[]),
             is_subject: true,
-            subject_offset: range.map_or(0, |range| range.start as u32),
         },
+        part_start: range.map_or(0, |range| range.start as u32),
         whole,
         searched,
         lower_case,

@@ -8,7 +8,7 @@ use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::work::{Extent, MasterOutcome, MasterWork, Owner};
-use fleetblast_report::report;
+use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 
 use super::pieces::Pieces;
@@ -143,7 +143,7 @@ impl<'a> MasterWorks<'a> {
                 let candidates = candidates(block, &asked, &chosen, &mut answers)?;
                 let hits = select(job, &state.block, &chosen, candidates);
                 let asked = ask(job, &hits, |hit| hit.oid);
-                if report::has_table(&job.report) && sorted_by_rows(job) {
+                if pieces::has_table(&job.report) && sorted_by_rows(job) {
                     Stage::Describe { hits, asked }
                 } else {
                     let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -152,7 +152,7 @@ impl<'a> MasterWorks<'a> {
             }
             Stage::Describe { hits, asked } => {
                 let rows = rows(block, &asked, &hits, &mut answers)?;
-                let order = |rows: &Vec<DescriptionRow>| report::printing_order(&job.report, rows);
+                let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
@@ -201,7 +201,7 @@ impl Stage {
             }),
             Stage::Format { printed: Printed { hits, orders, rows }, asked } => {
                 let ranks: Vec<Vec<usize>> = orders.iter().map(|order| inverse(order)).collect();
-                let described = report::has_table(&job.report) && rows.is_none();
+                let described = pieces::has_table(&job.report) && rows.is_none();
                 packed(asked, &|places| {
                     let wanted = |&(query, at): &Place| {
                         wanted(&hits[query], query, at, ranks[query][at] + 1)
@@ -365,26 +365,26 @@ impl Laid {
         let pieces = pieces(id, asked, &hits, &mut answers)?;
         let rows = match known {
             Some(rows) => rows,
-            None if report::has_table(&job.report) => rows(id, asked, &hits, &mut answers)?,
+            None if pieces::has_table(&job.report) => rows(id, asked, &hits, &mut answers)?,
             None => vec![Vec::new(); hits.len()],
         };
         let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
         for (query, hits) in hits.iter().enumerate() {
             let result = block.result(query, hits.len());
             if id == BlockId(0) && query == 0 {
-                report::opening(&job.report, &result, &mut laid.piece)
+                pieces::opening(&job.report, &result, &mut laid.piece)
                     .map_err(|error| failure(&error))?;
             }
             let printed: Vec<&DescriptionRow> =
                 orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
             let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
-            report::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
+            pieces::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
                 .map_err(|error| failure(&error))?;
             for &place in &orders[query] {
                 let Piece { partition, number, length } = pieces[query][place];
                 laid.add(Owner::Partition(pass, partition), number, length);
             }
-            report::query_footer(&job.report, &result, &mut laid.piece)
+            pieces::query_footer(&job.report, &result, &mut laid.piece)
                 .map_err(|error| failure(&error))?;
         }
         laid.close();

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::model::Format;
-use fleetblast_report::report;
+use fleetblast_report::pieces;
 
 use crate::audience::warning;
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl<'a> SupermasterWorks<'a> {
 
     fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, Error> {
         let mut bytes = Vec::new();
-        report::prologue(&self.job.report, &mut bytes);
+        pieces::prologue(&self.job.report, &mut bytes);
         let base = bytes.len() as u64;
         self.file.write(&[Stretch { offset: 0, bytes }])?;
         Ok(SupermasterOutcome::Opened { base })
@@ -126,7 +126,7 @@ impl<'a> SupermasterWorks<'a> {
             if misses_taxonomy(report, target) && warns_at_end(report) {
                 self.job.audience.say(&warning(NO_TAXONOMY.as_bytes()));
             }
-            report::epilogue(report, self.count, &mut bytes);
+            pieces::epilogue(report, self.count, &mut bytes);
         }
         if let Some(mut output) = self.output.take() {
             self.file.write(&[Stretch { offset, bytes }])?;

@@ -10,7 +10,7 @@ use fleetblast_engine::search::Searcher;
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
 use fleetblast_report::model::QueryResult;
-use fleetblast_report::report;
+use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
@@ -383,13 +383,13 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn describe(&self) -> Result<DescriptionRow, Error> {
-        report::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
+        pieces::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
             .map_err(|error| failure(&error))
     }
 
     fn format(&self, rank: u32) -> Result<Vec<u8>, Error> {
         let (job, mut bytes) = (self.job, Vec::with_capacity(USUAL_PIECE));
-        report::subject_block(
+        pieces::subject_block(
             &job.report,
             &self.result,
             job.target,
