@@ -16,7 +16,7 @@ use crate::last_works::{LastWork, before_the_end};
 /// Signals by which users and batch systems end a program.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 
-/// [`ENDING`] without those that the caller had the process ignore, as `nohup` does: these stay ignored.
+/// The signals that end a run, without those that the caller had the process ignore, as `nohup` does: these stay ignored.
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
     ENDING.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
