@@ -47,7 +47,7 @@ pub enum Masks<'a> {
 }
 
 impl Masks<'_> {
-    /// The residues of the subject in the form in which [`Traceback::align`](crate::protein::traceback::Traceback::align) takes them.
+    /// The residues of the subject in the form in which [`Aligner::align`](crate::search::Aligner::align) takes them.
     pub fn aligned<'r>(&self, residues: &'r [u8]) -> Cow<'r, [u8]> {
         let Masks::Hard(stretches @ [_, ..]) = self else { return Cow::Borrowed(residues) };
         let mut masked = residues.to_vec();
