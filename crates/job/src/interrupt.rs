@@ -1,4 +1,5 @@
-//! Signals that end a run: what is unfinished is removed first.
+//! Signals that end a run: what is unfinished is removed first. What that is only those know who write it: jobs, and other
+//! commands that make files.
 
 use std::fs;
 use std::io;

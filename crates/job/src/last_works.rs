@@ -35,3 +35,24 @@ pub fn do_all() {
         works.iter().rev().for_each(|(_, work)| work());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn the_last_is_done_first_and_what_is_dropped_is_not_done() {
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let work = |number: u32| {
+            let done = Arc::clone(&done);
+            before_the_end(move || done.lock().expect("nobody panics").push(number))
+        };
+        let _kept = (work(1), work(2));
+        drop(work(3));
+        let _kept_too = work(4);
+        do_all();
+        assert_eq!(*done.lock().expect("nobody panics"), [4, 2, 1]);
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` in the place of standard streams that are closed. So no file that is
 //! opened later gets their number, and messages never end in a report or a database. But what is written to a closed
-//! standard output would be gone without a word, and a closed standard input seem empty: so it is noted before that.
+//! standard output would be gone without a word, and a closed standard input seem empty: so it is noted before that. A
+//! job reads queries and writes reports there, hence it is here; other commands do so, too.
 
 use std::fs::File;
 use std::io::{self, Write};

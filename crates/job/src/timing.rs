@@ -68,12 +68,12 @@ pub struct Timing {
     pub loading: Option<Loading>,
     /// Of a search by many ranks: how it went on each. The phases above are sums over ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fleet: Option<Fleet>,
+    pub fleet: Option<OverRanks>,
 }
 
 /// How a search went on its ranks. Seconds are wall time of works, several of which may go on at once on a rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fleet {
+pub struct OverRanks {
     /// Ranks.
     pub ranks: u32,
     /// Groups of ranks.

@@ -17,12 +17,12 @@ use crate::options::typed::{BlastpOptions, Task, lossy};
 const BEST_HIT: f64 = 0.1;
 
 /// How to search.
-pub struct Search {
+pub struct SearchOptions {
     /// The parameters.
     pub params: Params,
     /// The matrix as typed, or the task's.
     pub matrix_name: String,
-    /// See [`super::Plan::identity_resets_composition`].
+    /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].
     pub identity_resets_composition: bool,
 }
 
@@ -92,7 +92,7 @@ pub fn params(
     seg: Option<SegParams>,
     hitlist_size: usize,
     old_finite_size: bool,
-) -> Result<Search, Error> {
+) -> Result<SearchOptions, Error> {
     let (mode, unified_p) = composition(&options.comp_based_stats);
     if options.ungapped && mode != CompositionMode::Off {
         return Err(Error::query_options(
@@ -148,7 +148,7 @@ pub fn params(
         scoring,
     };
     let identity_resets_composition = identity && mode != CompositionMode::Off;
-    Ok(Search { params, matrix_name, identity_resets_composition })
+    Ok(SearchOptions { params, matrix_name, identity_resets_composition })
 }
 
 /// The checks of single values, in BLAST+'s order.

@@ -4,8 +4,8 @@
 //! the reports of a few queries.
 
 mod reporter;
-mod search;
 mod traced;
+mod two_phases;
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use fleetblast_db::load::HugePages;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 
 use self::reporter::Reporter;
-use self::search::TwoPhases;
+use self::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Output;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Common;
 use crate::error::Error;
 use crate::plan::{Plan, Subjects};
-use crate::timing::{Fleet, Loading, Spread, Timing, Usage};
+use crate::timing::{Loading, OverRanks, Spread, Timing, Usage};
 use crate::trace::{self, Description, Kind, Recorder, Sums};
 
 /// What a rank did, and what its process used.
@@ -93,7 +93,7 @@ fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: boo
         subjects: searched.sequences(),
         subject_residues: searched.residues(),
         loading: Some(loading(common, figures)),
-        fleet: Some(fleet(common, figures)),
+        fleet: Some(over_ranks(common, figures)),
         ..Timing::default()
     };
     timing.close(start.elapsed());
@@ -119,9 +119,9 @@ fn loading(common: &Common, figures: &[Figures]) -> Loading {
     }
 }
 
-fn fleet(common: &Common, figures: &[Figures]) -> Fleet {
+fn over_ranks(common: &Common, figures: &[Figures]) -> OverRanks {
     let spread = |of: &dyn Fn(&Figures) -> f64| Spread::of(figures.iter().map(of));
-    Fleet {
+    OverRanks {
         ranks: common.topology.ranks,
         groups: common.topology.groups.len() as u32,
         partitions: common.topology.partitions,

@@ -27,10 +27,10 @@ struct Inner {
     start: Instant,
     /// Microseconds since 1970 at the start.
     epoch: u64,
-    state: Mutex<State>,
+    state: Mutex<Recording>,
 }
 
-struct State {
+struct Recording {
     sums: Sums,
     /// Since when the search threads have nothing to do; `None` while they have.
     free: Option<Instant>,
@@ -116,7 +116,7 @@ impl Recorder {
         let file = trace.map(|trace| create_part(trace, rank)).transpose()?;
         let start = Instant::now();
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let state = State {
+        let state = Recording {
             sums: Sums::default(),
             free: Some(start),
             file: file.map(BufWriter::new),
@@ -196,7 +196,7 @@ impl Recorder {
 
 impl Inner {
     /// What a panicking thread left behind is not looked at: its panic ends the run.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Recording> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -228,7 +228,7 @@ impl Inner {
 
     fn write_slice(
         &self,
-        state: &mut State,
+        state: &mut Recording,
         lane: Lane,
         kind: Kind,
         (start, end): (Instant, Instant),
@@ -255,7 +255,7 @@ impl Inner {
         });
     }
 
-    fn name_track(&self, state: &mut State, track: Track) {
+    fn name_track(&self, state: &mut Recording, track: Track) {
         let values = [
             ("thread_name", "name", track.to_string().into()),
             ("thread_sort_index", "sort_index", track.tid().into()),
@@ -268,7 +268,7 @@ impl Inner {
         }
     }
 
-    fn write_counter(&self, state: &mut State, name: &'static str, now: Instant) {
+    fn write_counter(&self, state: &mut Recording, name: &'static str, now: Instant) {
         let Some(counter) = state.counters.get_mut(name) else { return };
         let value = counter.value;
         if counter.written.replace((value, now)).is_some_and(|(written, _)| written == value) {
@@ -287,7 +287,7 @@ impl Inner {
     }
 }
 
-impl State {
+impl Recording {
     /// Appends a line; what fails is told in the end, for the search matters more.
     fn write(&mut self, event: &Event) {
         let Some(file) = &mut self.file else { return };

@@ -21,23 +21,23 @@ use crate::threads::pool;
 /// Answers of one round, by partition.
 type Answers = BTreeMap<PartitionId, Answer>;
 /// A question in the making: for each partition what is asked, and for each of these where the answer belongs.
-type Asked = BTreeMap<PartitionId, Vec<Place>>;
+type Asked = BTreeMap<PartitionId, Vec<HitPlace>>;
 
 /// A hit of a block: number of the query, and place in its list.
-type Place = (usize, usize);
+type HitPlace = (usize, usize);
 
 /// Carries out a master's works.
 pub struct MasterWorks<'a> {
     job: &'a Job<'a>,
     /// Prepares queries. The worker of the same rank has threads of its own: it may be searching for long.
     pool: rayon::ThreadPool,
-    blocks: HashMap<BlockId, State>,
+    blocks: HashMap<BlockId, Merging>,
     /// Own pieces of blocks that are laid out, until they are taken.
     pieces: Pieces,
 }
 
 /// A block that is not laid out yet.
-struct State {
+struct Merging {
     block: Block,
     merger: Merger,
     cut: Cut,
@@ -83,8 +83,8 @@ impl<'a> MasterWorks<'a> {
         let prepared = job.block(&queries)?;
         let merger = job.engine.merger(&prepared.prepared, &prepared.batches);
         let stage = Stage::Search(merger.empty_lists());
-        let state = State { block: prepared, merger, cut: Cut::default(), stage };
-        self.blocks.insert(block, state);
+        let merging = Merging { block: prepared, merger, cut: Cut::default(), stage };
+        self.blocks.insert(block, merging);
         // A protein query is searched in one pass.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
     }
@@ -102,24 +102,24 @@ impl<'a> MasterWorks<'a> {
         }
     }
 
-    fn state(&mut self, block: BlockId) -> Result<&mut State, Error> {
+    fn merging(&mut self, block: BlockId) -> Result<&mut Merging, Error> {
         self.blocks.get_mut(&block).ok_or_else(|| confused(block))
     }
 
     fn absorb(&mut self, block: BlockId, hits: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
         let part: HitLists = unpack(hits)?;
-        let state = self.state(block)?;
-        let Stage::Search(lists) = &mut state.stage else { return Err(confused(block)) };
-        if !state.merger.fits(&part) {
+        let merging = self.merging(block)?;
+        let Stage::Search(lists) = &mut merging.stage else { return Err(confused(block)) };
+        if !merging.merger.fits(&part) {
             return Err(confused(block));
         }
-        state.merger.absorb(lists, part);
-        let cut = state.merger.cut(lists);
-        if cut == state.cut {
+        merging.merger.absorb(lists, part);
+        let cut = merging.merger.cut(lists);
+        if cut == merging.cut {
             return Ok(MasterOutcome::Absorbed { cut: None });
         }
-        state.cut = cut;
-        Ok(MasterOutcome::Absorbed { cut: Some(pack(&state.cut)?) })
+        merging.cut = cut;
+        Ok(MasterOutcome::Absorbed { cut: Some(pack(&merging.cut)?) })
     }
 
     fn round(
@@ -131,17 +131,17 @@ impl<'a> MasterWorks<'a> {
         for reply in replies {
             answers.extend(unpack::<Vec<(PartitionId, Answer)>>(reply)?);
         }
-        let mut state = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
+        let mut merging = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
         let job = self.job;
-        let next = match state.stage {
+        let next = match merging.stage {
             Stage::Search(lists) => {
-                let chosen = state.merger.choose(lists);
+                let chosen = merging.merger.choose(lists);
                 let asked = ask(job, &chosen, |hit| hit.oid);
                 Stage::Align { chosen, asked }
             }
             Stage::Align { chosen, asked } => {
                 let candidates = candidates(block, &asked, &chosen, &mut answers)?;
-                let hits = select(job, &state.block, &chosen, candidates);
+                let hits = select(job, &merging.block, &chosen, candidates);
                 let asked = ask(job, &hits, |hit| hit.oid);
                 if pieces::has_table(&job.report) && sorted_by_rows(job) {
                     Stage::Describe { hits, asked }
@@ -157,14 +157,14 @@ impl<'a> MasterWorks<'a> {
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
             Stage::Format { printed, asked } => {
-                let laid = Laid::new(job, (block, pass), &state.block, printed, &asked, answers)?;
+                let laid = Laid::new(job, (block, pass), &merging.block, printed, &asked, answers)?;
                 self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
         };
-        state.stage = next;
-        let questions = state.stage.questions(job)?;
-        self.blocks.insert(block, state);
+        merging.stage = next;
+        let questions = merging.stage.questions(job)?;
+        self.blocks.insert(block, merging);
         match questions.is_empty() {
             // Nothing to ask: on to what comes after the answers.
             true => self.round((block, pass), &[]),
@@ -181,29 +181,30 @@ impl<'a> MasterWorks<'a> {
 impl Stage {
     /// What to ask.
     fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, Error> {
-        let packed = |asked: &Asked, question: &dyn Fn(&[Place]) -> Question| {
-            let pack =
-                |(&partition, places): (_, &Vec<Place>)| Ok((partition, pack(&question(places))?));
+        let packed = |asked: &Asked, question: &dyn Fn(&[HitPlace]) -> Question| {
+            let pack = |(&partition, places): (_, &Vec<HitPlace>)| {
+                Ok((partition, pack(&question(places))?))
+            };
             asked.iter().map(pack).collect()
         };
         match self {
             Stage::Search(_) => Ok(Vec::new()),
             Stage::Align { chosen, asked } => packed(asked, &|places| {
-                let wanted = |&(query, at): &Place| Wanted {
+                let wanted = |&(query, at): &HitPlace| Wanted {
                     query: query as u32,
                     hit: chosen[query][at].clone(),
                 };
                 Question::Align(places.iter().map(wanted).collect())
             }),
             Stage::Describe { hits, asked } => packed(asked, &|places| {
-                let wanted = |&(query, at): &Place| wanted(&hits[query], query, at, at + 1);
+                let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())
             }),
             Stage::Format { printed: Printed { hits, orders, rows }, asked } => {
                 let ranks: Vec<Vec<usize>> = orders.iter().map(|order| inverse(order)).collect();
                 let described = pieces::has_table(&job.report) && rows.is_none();
                 packed(asked, &|places| {
-                    let wanted = |&(query, at): &Place| {
+                    let wanted = |&(query, at): &HitPlace| {
                         wanted(&hits[query], query, at, ranks[query][at] + 1)
                     };
                     Question::Format { chosen: places.iter().map(wanted).collect(), described }

@@ -32,7 +32,7 @@ pub struct WorkerWorks<'a> {
     job: &'a Job<'a>,
     /// The partitions that are held here.
     scans: HashMap<PartitionId, Scan<'a>>,
-    passes: HashMap<Pass, State>,
+    passes: HashMap<Pass, Searching>,
     shared: Arc<Shared>,
 }
 
@@ -48,7 +48,7 @@ pub struct Shared {
 }
 
 /// A pass of a block that is searched here.
-struct State {
+struct Searching {
     block: Block,
     searcher: Searcher,
     /// Alignments by query and subject.
@@ -213,8 +213,8 @@ impl<'a> WorkerWorks<'a> {
         let job = self.job;
         let prepared = job.block(queries)?;
         let searcher = job.engine.prepare(&prepared.prepared, &prepared.batches);
-        let state = State { block: prepared, searcher, aligned: HashMap::new() };
-        self.passes.insert(pass, state);
+        let searching = Searching { block: prepared, searcher, aligned: HashMap::new() };
+        self.passes.insert(pass, searching);
         Ok(())
     }
 
@@ -224,16 +224,16 @@ impl<'a> WorkerWorks<'a> {
         partition: PartitionId,
         span: &mut Span,
     ) -> Result<WorkerOutcome<Bytes>, Error> {
-        let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+        let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(pass.0))?;
         let before = scan.loader().statistics().bytes;
-        let mut lists = scan.search(&state.searcher)?;
+        let mut lists = scan.search(&searching.searcher)?;
         span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
         let cut = lock(&self.shared.cuts).get(&pass).cloned();
         let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
-        state.searcher.merger().prune(&mut lists, &cut);
-        span.arg("queries", state.block.prepared.len() as u64);
-        span.arg("residues", state.block.residues());
+        searching.searcher.merger().prune(&mut lists, &cut);
+        span.arg("queries", searching.block.prepared.len() as u64);
+        span.arg("residues", searching.block.residues());
         span.arg("hits", lists.len() as u64);
         Ok(WorkerOutcome::Found(pack(&lists)?))
     }
@@ -256,8 +256,8 @@ impl<'a> WorkerWorks<'a> {
                 Question::Describe(chosen) => {
                     span.is(Kind::Describe);
                     span.add("hits", chosen.len() as u64);
-                    let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
-                    let describe = |chosen| state.shown(self.job, chosen)?.describe();
+                    let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+                    let describe = |chosen| searching.shown(self.job, chosen)?.describe();
                     let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
                     Answer::Described(rows?)
                 }
@@ -284,7 +284,7 @@ impl<'a> WorkerWorks<'a> {
         partition: PartitionId,
         wanted: &[Wanted],
     ) -> Result<Answer, Error> {
-        let state = self.passes.get_mut(&pass).ok_or_else(|| unknown(pass.0))?;
+        let searching = self.passes.get_mut(&pass).ok_or_else(|| unknown(pass.0))?;
         let scan = self.scans.get(&partition).ok_or_else(|| unknown(pass.0))?;
         let mut outlines = Vec::with_capacity(wanted.len());
         for wanted in wanted.chunk_by(|a, b| a.query == b.query) {
@@ -292,7 +292,7 @@ impl<'a> WorkerWorks<'a> {
                 break;
             }
             let number = wanted[0].query;
-            let aligner = self.job.engine.aligner(state.query(number)?);
+            let aligner = self.job.engine.aligner(searching.query(number)?);
             let mut shown = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
@@ -310,7 +310,7 @@ impl<'a> WorkerWorks<'a> {
                 let candidate = if shown { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));
                 if let Some(candidate) = candidate {
-                    state.aligned.insert((number, candidate.oid), candidate);
+                    searching.aligned.insert((number, candidate.oid), candidate);
                 }
             }
         }
@@ -325,9 +325,9 @@ impl<'a> WorkerWorks<'a> {
         described: bool,
         budget: u64,
     ) -> Result<(Answer, u64), Error> {
-        let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+        let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
         let format = |chosen: &Chosen| {
-            let shown = state.shown(self.job, chosen)?;
+            let shown = searching.shown(self.job, chosen)?;
             let row = described.then(|| shown.describe()).transpose()?;
             Ok((shown.format(chosen.rank)?, row))
         };
@@ -354,7 +354,7 @@ const PIECES_AT_A_TIME: usize = 64;
 /// Room for what most subjects take in a report.
 const USUAL_PIECE: usize = 2048;
 
-impl State {
+impl Searching {
     fn query(&self, number: u32) -> Result<&fleetblast_engine::query::Query, Error> {
         self.block.prepared.get(number as usize).ok_or_else(|| Error::engine(UNLIKE))
     }
