@@ -2,13 +2,13 @@
 
 use std::io::{self, IsTerminal, Read};
 
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::plan::Source;
 use fleetblast_mpi::speaks_for_all;
 use fleetblast_seq::input;
 
 use crate::dbcheck;
-use crate::error::{CliError, exit};
 use crate::messages::complain;
-use crate::plan::Source;
 
 /// Bytes of a query file that are looked at.
 const LOOKED_AT: u64 = 1 << 16;
@@ -31,7 +31,7 @@ pub fn before_search(query: &Source) {
 }
 
 /// The error, with what may help against it after its message.
-pub fn after_error(db: &str, mut error: CliError) -> CliError {
+pub fn after_error(db: &str, mut error: Error) -> Error {
     let missing = error.message.contains("No alias or index file found");
     if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
         return error;

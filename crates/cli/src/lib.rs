@@ -1,16 +1,13 @@
 //! The command line of FleetBLAST: BLAST+'s options over the FleetBLAST engine.
 //!
-//! [`options`] reads what was typed exactly as BLAST+ reads it, [`plan`] turns it into what to do, [`run`] does it.
+//! [`options`] reads what was typed exactly as BLAST+ reads it, [`plan`] turns it into what to do, which a
+//! [job](fleetblast_job) does; the [`terminal`] shows how far that is.
 //! `-h` and `-help` under the name `blastp` are BLAST+'s texts, but for a last section with FleetBLAST's own options in
 //! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
 
 pub mod blastdbcmd;
-pub mod blastp;
 pub mod dbcheck;
-mod digest;
 pub mod doctor;
-pub mod error;
-pub mod fleet;
 pub mod generate;
 mod hint;
 pub mod makeblastdb;
@@ -20,10 +17,5 @@ pub mod options;
 pub mod plan;
 pub mod program;
 pub mod report;
-pub mod run;
 pub mod simulate;
-mod standard;
 pub mod terminal;
-mod threads;
-pub mod timing;
-pub mod trace;

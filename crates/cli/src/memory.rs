@@ -3,7 +3,8 @@
 //! The library's way is to abort where memory ran out, and to panic where a thread cannot be started or cannot have its
 //! stack for signals; neither lets a caller do anything about it. So memory is asked for through [`Telling`], and panics
 //! for want of a thread end here, too. Both happen anywhere, under any lock: what is done then takes no lock
-//! that it would have to wait for. An allocator knows nothing but what is static: hence the statics here.
+//! that it would have to wait for. An allocator knows nothing but what is static: hence the statics here. They are
+//! the program's: a job only says what is to be done before ([`last_works`]).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
@@ -11,17 +12,14 @@ use std::fmt::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use crate::error::exit;
+use fleetblast_job::error::{ADVICE, exit};
+use fleetblast_job::last_works;
 
 /// Address space that is given back for what is done at the end.
 const RESERVE: usize = 1 << 20;
 /// Bytes of the last message, at most.
 const MESSAGE: usize = 512;
-/// What to do about it.
-const ADVICE: &str =
-    "allow the process more memory and threads (ulimit -v, -u), or take fewer -num_threads";
 /// How panics of the library begin for which [`hook`] is.
 const WANTS: [&str; 3] = [
     "failed to spawn thread",
@@ -36,21 +34,6 @@ pub struct Telling;
 static RESERVED: AtomicPtr<libc::c_void> = AtomicPtr::new(ptr::null_mut());
 /// The thread that ends the process.
 static ENDING: AtomicI32 = AtomicI32::new(0);
-/// What is done before the end, by number, the last first.
-static LAST_WORKS: Mutex<Vec<(u64, Work)>> = Mutex::new(Vec::new());
-
-type Work = Box<dyn Fn() + Send>;
-
-/// Something that is done before the end, as long as this is kept.
-pub(crate) struct LastWork(u64);
-
-impl Drop for LastWork {
-    fn drop(&mut self) {
-        if let Ok(mut works) = LAST_WORKS.lock() {
-            works.retain(|(number, _)| *number != self.0);
-        }
-    }
-}
 
 // SAFETY: all calls are passed on to the system's allocator as they are; what it returns is returned, unless it is null.
 unsafe impl GlobalAlloc for Telling {
@@ -118,14 +101,6 @@ extern "C" fn on_abort(_: libc::c_int) {
     end(format_args!("a library has no room for its own"));
 }
 
-/// Has something done before the process ends for want of memory. It must not wait for a lock.
-pub(crate) fn before_the_end(work: impl Fn() + Send + 'static) -> LastWork {
-    let mut works = LAST_WORKS.lock().unwrap_or_else(PoisonError::into_inner);
-    let number = works.last().map_or(0, |(number, _)| number + 1);
-    works.push((number, Box::new(work)));
-    LastWork(number)
-}
-
 /// Ends the process if a panic is for want of a thread.
 fn hook(info: &PanicHookInfo) {
     if let Some(what) =
@@ -140,11 +115,6 @@ fn text(payload: &dyn Any) -> Option<&str> {
     owned.or_else(|| payload.downcast_ref::<&str>().copied())
 }
 
-/// The message for what there was no memory or no thread for.
-pub(crate) fn message(what: impl fmt::Display) -> String {
-    format!("BLAST ran out of memory: {what}; {ADVICE}")
-}
-
 /// Ends the process.
 #[cold]
 fn end(what: fmt::Arguments) -> ! {
@@ -154,9 +124,7 @@ fn end(what: fmt::Arguments) -> ! {
         Ok(_) => {
             say(what);
             give_back();
-            if let Ok(works) = LAST_WORKS.try_lock() {
-                works.iter().rev().for_each(|(_, work)| work());
-            }
+            last_works::do_all();
         }
         // Even the reserve did not suffice.
         Err(ending) if ending == own => {}

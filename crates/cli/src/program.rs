@@ -4,16 +4,18 @@ use std::ffi::{OsStr, OsString};
 use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::plan::Destination;
+use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
-use crate::blastp;
 use crate::dbcheck;
 use crate::doctor;
-use crate::error::{CliError, exit};
 use crate::generate;
 use crate::hint;
 use crate::makeblastdb;
@@ -32,10 +34,10 @@ use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::typed::BlastpOptions;
 use crate::options::usage::{self, Name};
-use crate::plan::{Host, Plan};
+use crate::plan::{self, Host};
 use crate::report;
 use crate::simulate;
-use crate::standard::print;
+use crate::terminal::{Progress, When};
 
 const ABOUT: &str = "\
 FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
@@ -76,7 +78,7 @@ const TIME_TO_TELL: Duration = Duration::from_millis(500);
 /// One command.
 struct Command {
     program: Program,
-    run: fn(&Given) -> Result<(), CliError>,
+    run: fn(&Given) -> Result<(), Error>,
 }
 
 const COMMANDS: [Command; 8] = [
@@ -96,22 +98,22 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if fleetblast_mpi::launched().is_some() {
         // MPI belongs to the first thread, and settles in before there are others.
-        return ended(&arguments);
+        return ended(dispatch(&arguments));
     }
     // The stack of the first thread grows as it is used: where memory is limited that may fail at any place, by a signal.
     let thread = thread::Builder::new().name("main".to_owned());
-    match thread.spawn(move || ended(&arguments)).map(JoinHandle::join) {
+    match thread.spawn(move || ended(dispatch(&arguments))).map(JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(panic)) => panic::resume_unwind(panic),
         Err(error) => {
-            complain(&memory::message(format_args!("a thread cannot be started: {error}")));
-            ExitCode::from(exit::MEMORY)
+            ended(Err(Error::starved(format_args!("a thread cannot be started: {error}"))))
         }
     }
 }
 
-fn ended(arguments: &[OsString]) -> ExitCode {
-    match dispatch(arguments) {
+/// Says what ended the program early, if anything did.
+fn ended(end: Result<(), Error>) -> ExitCode {
+    match end {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.message.is_empty() {
@@ -122,7 +124,7 @@ fn ended(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-fn dispatch(arguments: &[OsString]) -> Result<(), CliError> {
+fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if let Some(command) = called.and_then(named) {
         return run(command, Name::Blast, &arguments[1..]);
@@ -131,7 +133,7 @@ fn dispatch(arguments: &[OsString]) -> Result<(), CliError> {
         return Err(no_command(name));
     }
     let Some(word) = arguments.get(1) else {
-        return Err(CliError::new(exit::INPUT, about().trim_end()));
+        return Err(Error::new(exit::INPUT, about().trim_end()));
     };
     if let Some(command) = named(word) {
         return run(command, Name::FleetBlast, &arguments[2..]);
@@ -149,7 +151,7 @@ fn named(name: &OsStr) -> Option<&'static Command> {
 }
 
 /// `fleetblast help`, of one command or of all.
-fn help(arguments: &[OsString]) -> Result<(), CliError> {
+fn help(arguments: &[OsString]) -> Result<(), Error> {
     match arguments {
         [] => print(&about()),
         [name] => match named(name) {
@@ -159,18 +161,18 @@ fn help(arguments: &[OsString]) -> Result<(), CliError> {
         [_, second, ..] => {
             let second = second.to_string_lossy();
             let message = format!("fleetblast: 'help' takes one command; '{second}' is too much");
-            Err(CliError::new(exit::INPUT, message))
+            Err(Error::new(exit::INPUT, message))
         }
     }
 }
 
 /// What was typed is no command.
-fn no_command(word: &str) -> CliError {
+fn no_command(word: &str) -> Error {
     if NOT_YET.contains(&word) {
         let version = env!("CARGO_PKG_VERSION");
         let message =
             format!("FleetBLAST {version} does not have {word} yet; run NCBI {word} instead");
-        return CliError::new(exit::INPUT, message);
+        return Error::new(exit::INPUT, message);
     }
     let names = COMMANDS.iter().map(|command| command.program.name).chain(["help"]);
     let message = match nearest(word, names) {
@@ -181,7 +183,7 @@ fn no_command(word: &str) -> CliError {
         Some(name) => format!("fleetblast: there is no command '{word}'; did you mean '{name}'?"),
         None => format!("fleetblast: there is no command '{word}'"),
     };
-    CliError::new(exit::INPUT, message + "\n'fleetblast help' lists the commands")
+    Error::new(exit::INPUT, message + "\n'fleetblast help' lists the commands")
 }
 
 /// The text of `fleetblast help`.
@@ -197,11 +199,11 @@ fn about() -> String {
     text + EXAMPLE
 }
 
-fn generate(given: &Given) -> Result<(), CliError> {
+fn generate(given: &Given) -> Result<(), Error> {
     generate::run(given, &COMMANDS.map(|command| command.program))
 }
 
-fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliError> {
+fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), Error> {
     match told_once(parse::parse(&command.program, name, arguments))? {
         Request::Print(text) if speaks_for_all() => print(&text),
         Request::Print(_) => Ok(()),
@@ -209,27 +211,30 @@ fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), CliE
     }
 }
 
-fn blastp(given: &Given) -> Result<(), CliError> {
+fn blastp(given: &Given) -> Result<(), Error> {
     let mut warnings = Vec::new();
     let options = BlastpOptions::new(given);
-    let plan = Plan::new(&options, &Host::current(), &mut warnings);
+    let plan = plan::blastp(&options, &Host::current(), &mut warnings);
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
     let plan = told_once(plan)?;
     hint::before_search(&plan.query);
+    let when = When::from_word(&options.progress);
+    let progress = Arc::new(Progress::new(when, plan.out == Destination::Stdout));
     let db = options.db.unwrap_or_default();
-    blastp::run(plan).map_err(|error| hint::after_error(&db.to_string_lossy(), error))
+    fleetblast_job::run(plan, progress)
+        .map_err(|error| hint::after_error(&db.to_string_lossy(), error))
 }
 
 /// What is wrong with options all ranks find alike; only the first tells.
-fn told_once<T>(result: Result<T, CliError>) -> Result<T, CliError> {
+fn told_once<T>(result: Result<T, Error>) -> Result<T, Error> {
     match speaks_for_all() {
         true => result,
         false => result.map_err(|error| {
             // Launchers end all when one ends: the first needs the time to tell.
             thread::sleep(TIME_TO_TELL);
-            CliError::new(error.exit_code, "")
+            Error::new(error.exit_code, "")
         }),
     }
 }

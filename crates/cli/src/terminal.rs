@@ -6,17 +6,18 @@ mod screen;
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use fleetblast_job::audience::{Audience, Stage};
+use fleetblast_job::timing::Usage;
 use indicatif::HumanBytes;
 use rustix::fs::FileType;
 
 use self::meter::Meter;
-pub use self::meter::Stage;
 use self::screen::Screen;
-use crate::timing::Usage;
+use crate::messages;
 
 /// Whether to show progress (`-progress`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,103 +88,104 @@ fn how(when: When, screen: bool, stdout: Stdout, report_on_stdout: bool) -> How 
     }
 }
 
-/// Progress of one search, and what is said meanwhile. Clones show the same; may be shared by threads.
-#[derive(Clone)]
+/// Shows a person at the terminal how far one search is, and what there is to say of it.
 pub struct Progress {
     how: How,
     meter: Arc<Meter>,
-    screen: Arc<Mutex<Option<Screen>>>,
-    start: Instant,
+    screen: Mutex<Option<Screen>>,
+    /// When the search began.
+    start: OnceLock<Instant>,
 }
 
 impl Progress {
-    /// Progress that is shown as `when` says, from [`start`](Self::start) on.
-    ///
-    /// `report_on_stdout` says that the report goes to standard output.
+    /// Progress that is shown as `when` says. `report_on_stdout` says that the report goes to standard output.
     pub fn new(when: When, report_on_stdout: bool) -> Self {
         let drawable = env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         let screen = drawable && io::stderr().is_terminal();
         let how = how(when, screen, Stdout::look(), report_on_stdout);
-        let (meter, screen) = (Arc::default(), Arc::default());
-        Self { how, meter, screen, start: Instant::now() }
+        Self { how, meter: Arc::default(), screen: Mutex::default(), start: OnceLock::new() }
     }
 
-    /// Whether it is shown how far the search is.
-    pub fn is_drawn(&self) -> bool {
-        matches!(self.how, How::Bar | How::Lines)
-    }
-
-    /// Starts to show progress; `total` is the number of queries, if known.
-    pub fn start(&self, total: Option<u64>) {
-        self.meter.expect(total);
-        if self.is_drawn() {
-            *self.screen() = Screen::new(self.how, &self.meter, self.start);
-        }
-    }
-
-    /// A line on standard error, which the bar makes room for. Nobody can be told if that fails.
-    pub fn say(&self, line: &[u8]) {
-        let line = [line, b"\n"].concat();
-        match &*self.screen() {
-            Some(screen) => screen.say(&line),
-            None => {
-                let _ = io::stderr().write_all(&line);
-            }
-        }
-    }
-
-    /// Work on a block of so many queries begins.
-    pub fn open(&self, block: u32, queries: u64) {
-        self.meter.open(block, queries);
-    }
-
-    /// So much of a block is done at least, of 1.
-    pub fn reach(&self, block: u32, share: f64) {
-        self.meter.reach(block, share);
-    }
-
-    /// The only block under way begins a stage of so many steps.
-    pub fn stage(&self, stage: Stage, steps: u64) {
-        self.meter.stage(stage, steps);
-    }
-
-    /// So many more steps are done.
-    pub fn step(&self, more: u64) {
-        self.meter.step(more);
-    }
-
-    /// The report of a block is made.
-    pub fn close(&self, block: u32) {
-        self.meter.close(block);
-    }
-
-    /// So many queries were finished by an earlier run.
-    pub fn skip(&self, queries: u64) {
-        self.meter.skip(queries);
-    }
-
-    /// Says something behind the bar, from now on.
-    pub fn note(&self, text: String) {
-        if let Some(screen) = &*self.screen() {
-            screen.note(text);
-        }
-    }
-
-    /// Ends with all done, and says what the search took, in one line.
-    pub fn finish(self) {
-        let screen = self.screen().take();
-        let free = screen.is_none_or(Screen::finish);
-        if free && self.how != How::Nothing {
-            let queries = self.meter.look().finished;
-            let line = closing_line(queries, self.start.elapsed(), Usage::now());
-            // Progress is a courtesy; a failure to show it is not worth an error.
-            let _ = writeln!(io::stderr(), "{line}");
-        }
+    fn start(&self) -> Instant {
+        *self.start.get_or_init(Instant::now)
     }
 
     /// Nothing panics while it holds the lock, and a screen is valid in any case.
     fn screen(&self) -> MutexGuard<'_, Option<Screen>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Audience for Progress {
+    /// A line on standard error, which the bar makes room for.
+    fn say(&self, line: &[u8]) {
+        match &*self.screen() {
+            Some(screen) => screen.say(&[line, b"\n"].concat()),
+            None => messages::say(line),
+        }
+    }
+
+    fn begin(&self) {
+        self.start();
+    }
+
+    fn is_watching(&self) -> bool {
+        matches!(self.how, How::Bar | How::Lines)
+    }
+
+    fn expect(&self, queries: Option<u64>) {
+        self.meter.expect(queries);
+        if self.is_watching() {
+            *self.screen() = Screen::new(self.how, &self.meter, self.start());
+        }
+    }
+
+    fn skip(&self, queries: u64) {
+        self.meter.skip(queries);
+    }
+
+    fn open(&self, block: u32, queries: u64) {
+        self.meter.open(block, queries);
+    }
+
+    fn stage(&self, stage: Stage, steps: u64) {
+        self.meter.stage(stage, steps);
+    }
+
+    fn step(&self, more: u64) {
+        self.meter.step(more);
+    }
+
+    fn reach(&self, block: u32, share: f64) {
+        self.meter.reach(block, share);
+    }
+
+    fn close(&self, block: u32) {
+        self.meter.close(block);
+    }
+
+    /// Something behind the bar, from now on.
+    fn note(&self, text: String) {
+        if let Some(screen) = &*self.screen() {
+            screen.note(text);
+        }
+    }
+
+    /// Says what the search took, in one line.
+    fn finish(&self) {
+        let screen = self.screen().take();
+        let free = screen.is_none_or(Screen::finish);
+        if free && self.how != How::Nothing {
+            let queries = self.meter.look().finished;
+            let line = closing_line(queries, self.start().elapsed(), Usage::now());
+            messages::complain(&line);
+        }
+    }
+
+    /// The bar is removed.
+    fn leave(&self) {
+        let screen = self.screen().take();
+        drop(screen);
     }
 }
 

@@ -14,6 +14,7 @@ pub mod order;
 pub mod params;
 mod protein;
 pub mod query;
+mod scores;
 pub mod search;
 pub mod subjects;
 mod xdrop;

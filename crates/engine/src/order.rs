@@ -268,6 +268,14 @@ mod tests {
     }
 
     #[test]
+    fn common_endpoints_of_different_contexts_are_not_common() {
+        let (one, other) = (hsp(50, (0, 10), (0, 10)), hsp(60, (0, 10), (0, 10)));
+        let mut list = vec![one, PrelimHsp { context: 1, ..other }];
+        common_endpoints(&mut list);
+        assert_eq!(list.len(), 2);
+    }
+
+    #[test]
     fn a_box_holds_its_own_corners_and_its_exclusive_end() {
         let b = Bounds { q_start: 2, q_end: 10, s_start: 3, s_end: 9 };
         assert!(b.holds(&b));

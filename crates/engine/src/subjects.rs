@@ -4,8 +4,25 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
 
-/// A set of subjects, addressed by OID, held in memory by someone else.
+/// What is read of a subject: by it, and not by the OID alone, the engine keeps what it computed of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The subject.
+    pub oid: u32,
+    /// How it is read.
+    pub frame: Frame,
+}
+
+impl View {
+    /// A protein as it is.
+    pub fn protein(oid: u32) -> View {
+        View { oid, frame: Frame::Protein }
+    }
+}
+
+/// A set of subjects, addressed by OID, held in memory by someone else. What a [`View`] reads of them is the engine's matter.
 pub trait Subjects: Sync {
     /// The residues (NCBIstdaa codes) of subject `oid`.
     ///

@@ -1,7 +1,7 @@
 //! Extensions with gaps and an X-drop, their rows in vectors: what the score-only pass and the traceback have in common
 //! (`Blast_SemiGappedAlign` and `ALIGN_EX`, `blast_gapalign.c`, of which the latter records how it got to each cell).
 //!
-//! Rows are query residues, columns are subject residues, and a window of live columns moves along.
+//! Rows are those of the query, columns are subject residues, and a window of live columns moves along.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -10,9 +10,8 @@ mod avx512;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod window;
 
-use fleetblast_stats::matrix::Scores;
-
 use crate::kernel::Kernel;
+use crate::scores::{RowNumber, ScoreRows};
 
 pub(crate) use self::window::Window;
 
@@ -36,36 +35,12 @@ pub(crate) struct GapCosts {
     pub extend: i32,
 }
 
-/// Matrix, gap costs and drop-off of one kind of alignment, all in the same units.
+/// Scores, gap costs and drop-off of one kind of alignment, all in the same units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheme<'a> {
-    pub scores: &'a PaddedScores,
+    pub scores: &'a ScoreRows,
     pub gaps: GapCosts,
     pub x_drop: i32,
-}
-
-/// Scores per query residue code, per subject residue code; padded to a power of two, so that no code of a residue is out of
-/// bounds.
-#[derive(Clone, Debug)]
-pub(crate) struct PaddedScores(pub [[i32; 32]; 32]);
-
-impl PaddedScores {
-    pub fn new(scores: &Scores) -> Self {
-        let mut padded = PaddedScores([[NEVER / 2; 32]; 32]);
-        padded.set(scores);
-        padded
-    }
-
-    pub fn set(&mut self, scores: &Scores) {
-        for (to, from) in self.0.iter_mut().zip(scores) {
-            to[..from.len()].copy_from_slice(from);
-        }
-    }
-
-    #[inline]
-    pub fn row(&self, residue: u8) -> &[i32; 32] {
-        &self.0[usize::from(residue & 31)]
-    }
 }
 
 /// Best score of an extension, and numbers of query and subject residues used.
@@ -102,7 +77,7 @@ impl Record for () {
 /// empty. `None` where there are no vectors for it.
 pub(crate) fn extend(
     kernel: Kernel,
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,

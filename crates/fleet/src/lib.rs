@@ -57,5 +57,6 @@ pub mod seams;
 pub mod sim;
 pub mod supermaster;
 pub mod topology;
+pub mod traffic;
 pub mod work;
 pub mod worker;

@@ -122,21 +122,6 @@ pub enum MpiError {
         /// Bytes that the file system has left.
         free: u64,
     },
-    /// A host has too little memory.
-    #[error(
-        "rank {rank} on {host}: {wanted} bytes of memory to be shared by the ranks of this host, but {free} are \
-         available: use more hosts, or hold fewer partitions on each"
-    )]
-    NoMemory {
-        /// The rank on its host.
-        rank: usize,
-        /// Name of the host.
-        host: String,
-        /// Bytes wanted.
-        wanted: u64,
-        /// Bytes available.
-        free: u64,
-    },
     /// The system refused memory that all ranks of a host see.
     #[error(
         "rank {rank} on {host}: {wanted} bytes of memory to be shared by the ranks of this host: {step}: {text}"

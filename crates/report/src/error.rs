@@ -1,5 +1,7 @@
 //! What can go wrong in writing a report.
 
+use fleetblast_engine::hits::Alignment;
+
 /// The cause of a failure to read a subject.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -53,4 +55,12 @@ pub enum ReportError {
         /// The text, with replacement characters where it is not UTF-8.
         text: String,
     },
+}
+
+impl ReportError {
+    /// An alignment that does not fit its sequences.
+    pub(crate) fn misfit(oid: u32, alignment: &Alignment) -> Self {
+        let Alignment { query, subject, .. } = alignment;
+        Self::Alignment { oid, query: query.start, subject: subject.start }
+    }
 }

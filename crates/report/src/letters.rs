@@ -1,7 +1,16 @@
-//! Which pairs of different letters count as positive in a report.
+//! The letters of reports, and which pairs of different ones count as positive.
 
-use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
+use fleetblast_seq::{alphabet, nucleotide};
 use fleetblast_stats::matrix::Scores;
+
+/// The letters of the codes that are read in a frame.
+pub fn alphabet(frame: Frame) -> &'static [u8] {
+    match frame {
+        Frame::Protein | Frame::Codons(..) => &alphabet::LETTERS,
+        Frame::Strand(_) => &nucleotide::LETTERS,
+    }
+}
 
 /// The pairs of letters with a positive score in the standard matrix, as one of the two families of
 /// writers sees them.

@@ -1,10 +1,10 @@
 //! Alignments to bytes: one pure function per piece of an output format.
 //!
-//! A run's output is [`prologue`](report::prologue), [`opening`](report::opening), then for each query
-//! [`query_header`](report::query_header), [`subject_block`](report::subject_block) for each subject,
-//! [`query_footer`](report::query_footer), and at the end [`epilogue`](report::epilogue). Each
+//! A run's output is [`prologue`](pieces::prologue), [`opening`](pieces::opening), then for each query
+//! [`query_header`](pieces::query_header), [`subject_block`](pieces::subject_block) for each subject,
+//! [`query_footer`](pieces::query_footer), and at the end [`epilogue`](pieces::epilogue). Each
 //! function appends its piece to a vector; a piece depends on the arguments only, so that a
-//! subject's block can be made wherever the subject is. [`format_query`](report::format_query) puts a
+//! subject's block can be made wherever the subject is. [`format_query`](pieces::format_query) puts a
 //! query together.
 //!
 //! This layer does not know where the bytes go, and reads no files: what it needs comes in the structures
@@ -13,13 +13,14 @@
 pub mod columns;
 pub mod error;
 mod letters;
+pub mod locus;
 pub mod model;
 mod names;
 mod number;
 mod order;
-mod pair;
+pub mod pair;
 mod pairwise;
-pub mod report;
+pub mod pieces;
 mod rows;
 pub mod table;
 mod tabular;

@@ -7,19 +7,25 @@ use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
+use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
 
 use crate::columns::Columns;
 use crate::error::Cause;
+use crate::locus::{Extent, Locus};
 
 /// Where the subjects' residues and definition lines come from.
 pub trait SubjectSource {
-    /// The whole subject `oid` in NCBIstdaa codes, whatever `-subject_loc` says.
-    fn residues(&self, oid: u32) -> &[u8];
+    /// How long subject `oid` is, and how much of it was searched.
+    fn extent(&self, oid: u32) -> Extent;
+
+    /// The letters `read` (0-based, half-open) of what `frame` reads of the whole subject `oid`, whatever `-subject_loc` says:
+    /// NCBIstdaa codes, or those of ncbi4na where it reads base by base. `None` if the subject has no such letters.
+    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
     /// The same as the search aligned it, with `X` where a hard mask lies.
-    fn aligned(&self, oid: u32) -> Cow<'_, [u8]> {
-        Cow::Borrowed(self.residues(oid))
+    fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        self.view(oid, frame, read)
     }
 
     /// Its definition lines, never none. For a FASTA subject: one, with the title as read and the
@@ -40,7 +46,7 @@ pub trait SubjectSource {
     /// If the taxonomy database is damaged.
     fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause>;
 
-    /// The masked stretches of the whole subject, ascending: its lower case if that counts as a mask.
+    /// The masked stretches of the whole subject as written, ascending: its lower case if that counts as a mask.
     fn masks(&self, oid: u32) -> &[Range<u32>] {
         let _ = oid;
         &[]
@@ -72,8 +78,6 @@ pub struct DatabaseSummary {
     pub paragraphs: Vec<DatabaseParagraph>,
     /// The subjects come from FASTA (`-subject`).
     pub is_subject: bool,
-    /// First residue of `-subject_loc`, 0-based: the origin of the subject positions in hits.
-    pub subject_offset: u32,
 }
 
 /// The output format (`-outfmt`).
@@ -144,7 +148,7 @@ pub struct OutputOptions {
 
 /// What is the same for all queries of a run.
 #[derive(Clone, Debug)]
-pub struct Search<'a> {
+pub struct Setup<'a> {
     /// The program, lower case: `blastp`.
     pub program: &'a str,
     /// Its banner: `BLASTP 2.12.0+`.
@@ -170,7 +174,7 @@ pub struct QueryResult<'a> {
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.
     pub ids: &'a [SeqId],
-    /// The whole query as read, in NCBIstdaa codes.
+    /// The whole query as read, in NCBIstdaa codes; in those of ncbi4na if it is of bases.
     pub residues: &'a [u8],
     /// The searched part of it (`-query_loc`), 0-based half-open; `None` for all.
     pub range: Option<Range<u32>>,
@@ -193,13 +197,36 @@ impl QueryResult<'_> {
         &self.query.contexts[usize::from(alignment.context)]
     }
 
-    /// Origin of the positions in hits and masks.
-    pub(crate) fn offset(&self) -> u32 {
-        self.range.as_ref().map_or(0, |range| range.start)
+    /// How long the query is, and how much of it was searched.
+    pub(crate) fn extent(&self) -> Extent {
+        let whole = Extent::whole(self.residues.len() as u32);
+        self.range.clone().map_or(whole.clone(), |searched| Extent { searched, ..whole })
     }
 
     /// Length of the searched part.
     pub(crate) fn searched_length(&self) -> usize {
-        self.range.as_ref().map_or(self.residues.len(), ExactSizeIterator::len)
+        self.extent().searched.len()
+    }
+
+    /// The letters of an alignment's row, which lies at `locus`, without masks; `None` if the query has no such.
+    pub(crate) fn view(&self, alignment: &Alignment, locus: &Locus) -> Option<&[u8]> {
+        match locus.frame {
+            Frame::Protein | Frame::Strand(Strand::Plus) => {
+                self.residues.get(locus.covered.start as usize..locus.covered.end as usize)
+            }
+            // No row shows it so.
+            Frame::Strand(Strand::Minus) => None,
+            Frame::Codons(..) => {
+                let read = alignment.query.start as usize..alignment.query.end as usize;
+                self.context(alignment).unmasked.get(read)
+            }
+        }
+    }
+
+    /// The masked stretches of the context that an alignment is of, as those of the whole query as written.
+    pub(crate) fn masks(&self, alignment: &Alignment) -> Vec<Range<u32>> {
+        let (context, extent) = (self.context(alignment), self.extent());
+        let loci = context.masks.iter().filter_map(|mask| Locus::new(context.frame, mask, &extent));
+        loci.map(|locus| locus.covered).collect()
     }
 }

@@ -4,7 +4,7 @@ use fleetblast_db::Defline;
 use fleetblast_seq::id::{self, ObjectId, SeqId};
 
 use crate::error::ReportError;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::text::first_word;
 use crate::title;
 
@@ -29,9 +29,9 @@ pub fn tabular_query(query: &QueryResult) -> Vec<SeqId> {
 }
 
 /// The query as `Query=` and `# Query:` name it: identifier, if parsed, and title.
-pub fn query_line(search: &Search, query: &QueryResult) -> Vec<u8> {
+pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     let mut line = Vec::new();
-    if search.output.parse_deflines {
+    if setup.output.parse_deflines {
         line.extend(query_id(query));
         line.push(b' ');
     }
@@ -72,11 +72,7 @@ impl Subject {
     ///
     /// # Errors
     /// If they cannot be read or there is none.
-    pub fn read(
-        search: &Search,
-        source: &dyn SubjectSource,
-        oid: u32,
-    ) -> Result<Self, ReportError> {
+    pub fn read(setup: &Setup, source: &dyn SubjectSource, oid: u32) -> Result<Self, ReportError> {
         let mut lines =
             source.deflines(oid).map_err(|cause| ReportError::Deflines { oid, cause })?;
         if lines.is_empty() {
@@ -94,8 +90,8 @@ impl Subject {
             lines,
             chosen,
             shown,
-            from_fasta: search.database.is_subject,
-            parse_deflines: search.output.parse_deflines,
+            from_fasta: setup.database.is_subject,
+            parse_deflines: setup.output.parse_deflines,
         })
     }
 

@@ -1,14 +1,16 @@
 //! The order of subjects and alignments in the pairwise report (`-sorthits`, `-sorthsps`), and the
 //! values of a subject as a whole that decide it (align_format_util.cpp).
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_engine::hits::{Alignment, EditOp, SubjectHit};
+use fleetblast_engine::hits::{Alignment, SubjectHit};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{HitOrder, HspOrder, QueryResult, Search, SubjectSource};
+use crate::error::ReportError;
+use crate::locus::{Loci, Locus};
+use crate::model::{HitOrder, HspOrder, QueryResult, Setup, SubjectSource};
 use crate::number;
+use crate::pair::residues;
 
 /// What the description table says of a subject, and what subjects are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,19 +25,22 @@ pub struct SubjectScores {
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
     pub identity: f64,
-    /// Query residues covered by any alignment.
+    /// Residues or bases of the query covered by any alignment.
     pub covered: usize,
 }
 
 impl SubjectScores {
     /// Sums up the alignments of a subject, in the order of printing.
+    ///
+    /// # Errors
+    /// If an alignment does not fit its sequences.
     pub(crate) fn new(
-        search: &Search,
+        setup: &Setup,
         query: &QueryResult,
         source: &dyn SubjectSource,
         hit: &SubjectHit,
-    ) -> Self {
-        let alignments = printed_order(search, query, source, hit);
+    ) -> Result<Self, ReportError> {
+        let alignments = printed_order(setup, query, source, hit)?;
         let mut scores = Self {
             bits: 0.0,
             total_bits: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
@@ -43,13 +48,13 @@ impl SubjectScores {
             // Subjects are sorted before their alignments are.
             first_evalue: hit.alignments.first().map_or(0.0, sorted_evalue),
             identity: 100.0,
-            covered: covered(hit),
+            covered: covered(query, source, hit)?,
         };
         for &alignment in &alignments {
             if alignment.bit_score > scores.bits {
                 scores.bits = alignment.bit_score;
                 scores.evalue = alignment.evalue;
-                let identities = identities(search, query, source, hit.oid, alignment);
+                let identities = identities(setup, query, source, hit.oid, alignment)?;
                 let columns = columns(alignment);
                 scores.identity = if identities == columns {
                     100.0
@@ -58,34 +63,40 @@ impl SubjectScores {
                 };
             }
         }
-        scores
+        Ok(scores)
     }
 }
 
 /// The alignments of a subject in the order of printing.
+///
+/// # Errors
+/// If one does not fit its sequences.
 pub fn printed_order<'h>(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &'h SubjectHit,
-) -> Vec<&'h Alignment> {
+) -> Result<Vec<&'h Alignment>, ReportError> {
     let mut alignments: Vec<_> = hit.alignments.iter().collect();
+    let loci = |alignment: &Alignment| Loci::of(query, source, hit.oid, alignment);
     // Comparing subjects by score or identity sorts their alignments as a side effect.
-    match search.output.hit_order {
+    match setup.output.hit_order {
         Some(HitOrder::BitScore) if query.hit_count > 1 => by_score(&mut alignments),
         Some(HitOrder::Identity) if query.hit_count > 1 => {
-            by_identity(search, query, source, hit.oid, &mut alignments);
+            by_identity(setup, query, source, hit.oid, &mut alignments)?;
         }
         _ => {}
     }
-    match search.output.hsp_order {
+    match setup.output.hsp_order {
         HspOrder::Evalue => {}
         HspOrder::Score => by_score(&mut alignments),
-        HspOrder::QueryStart => by_start(&mut alignments, |a| a.query.start),
-        HspOrder::Identity => by_identity(search, query, source, hit.oid, &mut alignments),
-        HspOrder::SubjectStart => by_start(&mut alignments, |a| a.subject.start),
+        HspOrder::QueryStart => by_start(&mut alignments, |a| Ok(loci(a)?.query.covered.start))?,
+        HspOrder::Identity => by_identity(setup, query, source, hit.oid, &mut alignments)?,
+        HspOrder::SubjectStart => {
+            by_start(&mut alignments, |a| Ok(loci(a)?.subject.covered.start))?
+        }
     }
-    alignments
+    Ok(alignments)
 }
 
 /// The e-value that sorts an alignment: the smallest ones are 0 and so equal.
@@ -97,23 +108,32 @@ fn by_score(alignments: &mut [&Alignment]) {
     alignments.sort_by(|a, b| b.bit_score.total_cmp(&a.bit_score));
 }
 
-fn by_start(alignments: &mut [&Alignment], start: fn(&Alignment) -> u32) {
-    alignments.sort_by(|a, b| {
-        start(a).cmp(&start(b)).then(sorted_evalue(a).total_cmp(&sorted_evalue(b)))
+/// By a lowest position, be it where the row begins or where it ends.
+fn by_start(
+    alignments: &mut Vec<&Alignment>,
+    start: impl Fn(&Alignment) -> Result<u32, ReportError>,
+) -> Result<(), ReportError> {
+    let starts = alignments.iter().map(|&alignment| Ok((start(alignment)?, alignment)));
+    let mut starts: Vec<_> = starts.collect::<Result<_, ReportError>>()?;
+    starts.sort_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| sorted_evalue(a.1).total_cmp(&sorted_evalue(b.1)))
     });
+    *alignments = starts.into_iter().map(|(_, alignment)| alignment).collect();
+    Ok(())
 }
 
 fn by_identity(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
     alignments: &mut Vec<&Alignment>,
-) {
-    let mut shares: Vec<_> = alignments
-        .iter()
-        .map(|a| (identities(search, query, source, oid, a) as f64 / columns(a) as f64, *a))
-        .collect();
+) -> Result<(), ReportError> {
+    let shares = alignments.iter().map(|&alignment| {
+        let identities = identities(setup, query, source, oid, alignment)?;
+        Ok((identities as f64 / columns(alignment) as f64, alignment))
+    });
+    let mut shares: Vec<_> = shares.collect::<Result<_, ReportError>>()?;
     list_sort(&mut shares, |a, b| {
         if a.0 > 0.0 && b.0 > 0.0 && a.0 != b.0 {
             a.0 > b.0
@@ -122,6 +142,7 @@ fn by_identity(
         }
     });
     *alignments = shares.into_iter().map(|(_, alignment)| alignment).collect();
+    Ok(())
 }
 
 /// The order of subjects: positions in `scores`, first to last.
@@ -179,52 +200,60 @@ fn columns(alignment: &Alignment) -> usize {
 
 /// Equal residues in an alignment as the search sees them: query without masks, `O` as `X`, subject with its hard masks.
 fn identities(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     oid: u32,
     alignment: &Alignment,
-) -> usize {
+) -> Result<usize, ReportError> {
+    let misfit = || ReportError::misfit(oid, alignment);
+    // Both sequences as the alignment counts them, whichever way it is printed.
+    let extent = source.extent(oid);
+    let Locus { frame, read, .. } =
+        Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
     // Alignments are counted in the traceback, which ungapped searches do not have.
-    let subject = match search.params.ungapped {
-        true => Cow::Borrowed(source.residues(oid)),
-        false => source.aligned(oid),
+    let subject = match setup.params.ungapped {
+        true => source.view(oid, frame, read),
+        false => source.aligned(oid, frame, read),
     };
-    let mut q = alignment.query.start as usize;
-    let mut s = (alignment.subject.start + search.database.subject_offset) as usize;
+    let subject = subject.ok_or_else(misfit)?;
+    let range = alignment.query.start as usize..alignment.query.end as usize;
+    let mut query = query.context(alignment).unmasked.get(range).ok_or_else(misfit)?;
+    let mut subject = &subject[..];
     let mut count = 0;
     for edit in &alignment.edits {
-        let len = edit.len as usize;
-        match edit.op {
-            EditOp::Substitution => {
-                let queries = query.context(alignment).unmasked.iter().skip(q).take(len);
-                let subjects = subject.iter().skip(s).take(len);
-                count += queries.zip(subjects).filter(|(q, s)| q == s).count();
-                q += len;
-                s += len;
-            }
-            EditOp::GapInSubject => q += len,
-            EditOp::GapInQuery => s += len,
-        }
+        let (from_query, from_subject) = residues(edit);
+        let queries = query.split_off(..from_query).ok_or_else(misfit)?;
+        let subjects = subject.split_off(..from_subject).ok_or_else(misfit)?;
+        count += queries.iter().zip(subjects).filter(|(q, s)| q == s).count();
     }
-    count
+    Ok(count)
 }
 
-/// Query residues covered by any alignment of a subject.
-pub fn covered(hit: &SubjectHit) -> usize {
-    let mut ranges: Vec<Range<u32>> = hit.alignments.iter().map(|a| a.query.clone()).collect();
+/// Residues or bases of the query covered by any alignment of a subject.
+///
+/// # Errors
+/// If an alignment does not fit its sequences.
+pub fn covered(
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+) -> Result<usize, ReportError> {
+    let loci = hit.alignments.iter().map(|a| Loci::of(query, source, hit.oid, a));
+    let ranges = loci.map(|loci| Ok(loci?.query.covered));
+    let mut ranges: Vec<Range<u32>> = ranges.collect::<Result<_, ReportError>>()?;
     ranges.sort_by_key(|range| range.start);
     let (mut covered, mut end) = (0, 0);
     for range in ranges {
         covered += range.end.saturating_sub(range.start.max(end));
         end = end.max(range.end);
     }
-    covered as usize
+    Ok(covered as usize)
 }
 
 #[cfg(test)]
 mod tests {
-    use fleetblast_engine::hits::{Adjustment, Edit};
+    use fleetblast_engine::hits::{Adjustment, Edit, EditOp};
     use fleetblast_seq::frame::Frame;
 
     use super::*;
@@ -256,7 +285,7 @@ mod tests {
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];
         let mut alignments: Vec<_> = found.iter().collect();
-        by_start(&mut alignments, |a| a.query.start);
+        by_start(&mut alignments, |a| Ok(a.query.start)).unwrap();
         let evalues: Vec<_> = alignments.iter().map(|a| a.evalue).collect();
         assert_eq!(evalues, [1.0, 1e-181, 1e-200, 1e-160, 1e-150]);
     }

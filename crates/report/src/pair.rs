@@ -3,24 +3,25 @@
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, Edit, EditOp};
-use fleetblast_seq::alphabet;
+use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::letters::{self, Positives};
+use crate::locus::{self, Loci, Locus};
+use crate::model::{QueryResult, SubjectSource};
 
-/// The letters of an alignment, column by column. Positions are 0-based and count from the start of
-/// the whole sequences.
-#[derive(Debug)]
+/// The letters of an alignment, column by column, and where they lie: what all formats print it from. It can be sent to where
+/// a report is put together of more than one subject at a time, and the subject is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The query's letters, `-` in gaps, blanks in those at the ends of the alignment.
     pub query: Vec<u8>,
     /// The subject's letters, likewise.
     pub subject: Vec<u8>,
-    /// Query residues covered.
-    pub query_range: Range<usize>,
-    /// Subject residues covered.
-    pub subject_range: Range<usize>,
+    /// Where the letters lie.
+    pub loci: Loci,
+    /// The columns: a letter `-` need not be a gap, for databases can hold it as a residue.
+    pub edits: Vec<Edit>,
     /// Columns with equal letters.
     pub identities: usize,
     /// Columns with a gap.
@@ -39,60 +40,57 @@ impl Pair {
     /// # Errors
     /// If the alignment does not fit the sequences.
     pub fn new(
-        search: &Search,
         query: &QueryResult,
         source: &dyn SubjectSource,
         oid: u32,
         alignment: &Alignment,
     ) -> Result<Self, ReportError> {
-        let misfit = || ReportError::Alignment {
-            oid,
-            query: alignment.query.start,
-            subject: alignment.subject.start,
-        };
-        let query_range = shifted(&alignment.query, query.offset());
-        let subject_range = shifted(&alignment.subject, search.database.subject_offset);
-        let mut q = query.residues.get(query_range.clone()).ok_or_else(misfit)?;
-        let mut s = source.residues(oid).get(subject_range.clone()).ok_or_else(misfit)?;
-        let columns = alignment.edits.iter().map(|edit| edit.len as usize).sum();
+        let misfit = || ReportError::misfit(oid, alignment);
+        let loci = Loci::of(query, source, oid, alignment)?;
+        let letters_of_query = query.view(alignment, &loci.query).ok_or_else(misfit)?;
+        let Locus { frame, read, .. } = &loci.subject;
+        let letters_of_subject = source.view(oid, *frame, read.clone()).ok_or_else(misfit)?;
         let mut pair = Self {
-            query: Vec::with_capacity(columns),
-            subject: Vec::with_capacity(columns),
-            query_range,
-            subject_range,
+            query: Vec::new(),
+            subject: Vec::new(),
+            edits: locus::columns(alignment, query.context(alignment).frame),
+            loci,
             identities: 0,
             gaps: 0,
             overhang: 0,
             gap_opens: 0,
         };
-        for edit in &alignment.edits {
-            let len = edit.len as usize;
-            let (from_q, from_s) = match edit.op {
-                EditOp::Substitution => (len, len),
-                EditOp::GapInSubject => (len, 0),
-                EditOp::GapInQuery => (0, len),
-            };
-            let (head, tail) = q.split_at_checked(from_q).ok_or_else(misfit)?;
-            q = tail;
-            place(&mut pair.query, head, len);
-            let (head, tail) = s.split_at_checked(from_s).ok_or_else(misfit)?;
-            s = tail;
-            place(&mut pair.subject, head, len);
-            if edit.op != EditOp::Substitution {
-                pair.gaps += len;
-                pair.gap_opens += 1;
-            }
-        }
-        if !q.is_empty() || !s.is_empty() {
-            return Err(misfit());
-        }
+        pair.lay_out(letters_of_query, &letters_of_subject).ok_or_else(misfit)?;
         pair.identities = pair.query.iter().zip(&pair.subject).filter(|(q, s)| q == s).count();
-        pair.mark_ends(&alignment.edits);
+        pair.mark_ends();
         Ok(pair)
     }
 
+    /// Writes the rows from the codes of their residues; `None` if the columns want more or fewer of these.
+    fn lay_out(&mut self, mut query: &[u8], mut subject: &[u8]) -> Option<()> {
+        let columns = self.edits.iter().map(|edit| edit.len as usize).sum();
+        let alphabets = [&self.loci.query, &self.loci.subject].map(|l| letters::alphabet(l.frame));
+        let [query_letters, subject_letters] = alphabets;
+        self.query.reserve_exact(columns);
+        self.subject.reserve_exact(columns);
+        for edit in &self.edits {
+            let len = edit.len as usize;
+            let (from_query, from_subject) = residues(edit);
+            let head = query.split_off(..from_query)?;
+            place(&mut self.query, head, query_letters, len);
+            let head = subject.split_off(..from_subject)?;
+            place(&mut self.subject, head, subject_letters, len);
+            if edit.op != EditOp::Substitution {
+                self.gaps += len;
+                self.gap_opens += 1;
+            }
+        }
+        (query.is_empty() && subject.is_empty()).then_some(())
+    }
+
     /// Blanks the gaps at the ends of the rows.
-    fn mark_ends(&mut self, edits: &[Edit]) {
+    fn mark_ends(&mut self) {
+        let edits = &self.edits;
         for (op, row) in
             [(EditOp::GapInQuery, &mut self.query), (EditOp::GapInSubject, &mut self.subject)]
         {
@@ -132,37 +130,40 @@ impl Pair {
         columns.filter(|&(&q, &s)| q == s || positives.score(q, s)).count()
     }
 
-    /// The masked stretches of the query that the alignment touches, as ranges of columns.
-    pub fn masked_query(&self, query: &QueryResult, alignment: &Alignment) -> Vec<Range<usize>> {
-        let masks = query.context(alignment).masks.iter().map(|mask| shifted(mask, query.offset()));
-        masked_columns(&self.query, &self.query_range, masks)
+    /// The columns of those of `masks`, stretches of the whole query, that the alignment touches.
+    pub fn masked_query(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
+        masked_columns(&self.query, &self.loci.query, masks)
     }
 
     /// The columns of those of `masks`, stretches of the whole subject, that the alignment touches.
     pub fn masked_subject(&self, masks: &[Range<u32>]) -> Vec<Range<usize>> {
-        let masks = masks.iter().map(|mask| shifted(mask, 0));
-        masked_columns(&self.subject, &self.subject_range, masks)
+        masked_columns(&self.subject, &self.loci.subject, masks)
     }
 }
 
-/// Masks as ranges of columns of a row, which covers `covered` of its sequence.
-fn masked_columns(
-    row: &[u8],
-    covered: &Range<usize>,
-    masks: impl Iterator<Item = Range<usize>>,
-) -> Vec<Range<usize>> {
+/// Stretches of a sequence as ranges of columns of a row at `locus`, first to last.
+fn masked_columns(row: &[u8], locus: &Locus, masks: &[Range<u32>]) -> Vec<Range<usize>> {
     // The column of the n-th residue of the alignment, from 0.
-    let column_of = |n: usize| {
+    let column_of = |n: u32| {
         let letters = row.iter().enumerate().filter(|&(_, &c)| is_residue(c));
-        letters.map(|(column, _)| column).nth(n).unwrap_or(row.len())
+        letters.map(|(column, _)| column).nth(n as usize).unwrap_or(row.len())
     };
-    masks
-        .map(|mask| mask.start.max(covered.start)..mask.end.min(covered.end))
-        .filter(|mask| mask.start < mask.end)
-        .map(|mask| {
-            column_of(mask.start - covered.start)..column_of(mask.end - 1 - covered.start) + 1
-        })
-        .collect()
+    let touched = masks.iter().filter_map(|mask| locus.touched(mask));
+    let mut columns: Vec<_> =
+        touched.map(|letters| column_of(letters.start)..column_of(letters.end - 1) + 1).collect();
+    // A row whose positions descend meets them the other way round.
+    columns.sort_by_key(|columns| columns.start);
+    columns
+}
+
+/// How many residues of query and subject lie in a run of columns.
+pub(crate) fn residues(edit: &Edit) -> (usize, usize) {
+    let len = edit.len as usize;
+    match edit.op {
+        EditOp::Substitution => (len, len),
+        EditOp::GapInSubject => (len, 0),
+        EditOp::GapInQuery => (0, len),
+    }
 }
 
 /// False for the columns of a row where it has a gap.
@@ -171,35 +172,40 @@ pub fn is_residue(letter: u8) -> bool {
 }
 
 /// Appends `len` columns: the letters of `residues`, or gaps if there are none.
-fn place(row: &mut Vec<u8>, residues: &[u8], len: usize) {
+fn place(row: &mut Vec<u8>, residues: &[u8], alphabet: &[u8], len: usize) {
     if residues.is_empty() {
         row.resize(row.len() + len, b'-');
     } else {
-        row.extend(residues.iter().map(|&code| alphabet::decode(code)));
+        row.extend(residues.iter().map(|&code| alphabet[usize::from(code)]));
     }
-}
-
-fn shifted(range: &Range<u32>, by: u32) -> Range<usize> {
-    (range.start + by) as usize..(range.end + by) as usize
 }
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_seq::frame::{Frame, Strand};
+
     use super::*;
 
+    /// The first residues of two proteins.
+    fn locus(row: &str) -> Locus {
+        let residues = row.bytes().filter(|&c| c != b'-').count() as u32;
+        Locus { frame: Frame::Protein, read: 0..residues, covered: 0..residues }
+    }
+
     fn pair(query: &str, subject: &str, edits: &[(EditOp, u32)]) -> Pair {
+        let edits: Vec<_> = edits.iter().map(|&(op, len)| Edit { op, len }).collect();
+        let gaps: Vec<_> = edits.iter().filter(|edit| edit.op != EditOp::Substitution).collect();
         let mut pair = Pair {
             query: query.as_bytes().to_vec(),
             subject: subject.as_bytes().to_vec(),
-            query_range: 0..query.bytes().filter(|&c| c != b'-').count(),
-            subject_range: 0..subject.bytes().filter(|&c| c != b'-').count(),
+            loci: Loci { query: locus(query), subject: locus(subject) },
             identities: 0,
-            gaps: edits.iter().filter(|e| e.0 != EditOp::Substitution).map(|e| e.1 as usize).sum(),
+            gaps: gaps.iter().map(|edit| edit.len as usize).sum(),
             overhang: 0,
-            gap_opens: edits.iter().filter(|e| e.0 != EditOp::Substitution).count(),
+            gap_opens: gaps.len(),
+            edits,
         };
-        let edits: Vec<_> = edits.iter().map(|&(op, len)| Edit { op, len }).collect();
-        pair.mark_ends(&edits);
+        pair.mark_ends();
         pair
     }
 
@@ -222,7 +228,16 @@ mod tests {
     #[test]
     fn masks_go_to_the_columns_of_their_residues() {
         let masks = [0..4, 5..6, 8..20];
-        let columns = masked_columns(b"  AC-DEF ", &(3..8), masks.into_iter());
+        let locus = Locus { frame: Frame::Protein, read: 3..8, covered: 3..8 };
+        let columns = masked_columns(b"  AC-DEF ", &locus, &masks);
         assert_eq!(columns, [2..3, 5..6]);
+    }
+
+    #[test]
+    fn masks_of_a_minus_strand_come_in_the_order_of_the_columns() {
+        let masks = [0..11, 14..15, 18..30];
+        let locus = Locus { frame: Frame::Strand(Strand::Minus), read: 0..10, covered: 10..20 };
+        let columns = masked_columns(b"ACGT--ACGTAC", &locus, &masks);
+        assert_eq!(columns, [0..2, 7..8, 11..12]);
     }
 }

@@ -8,7 +8,7 @@ use fleetblast_stats::karlin::KarlinBlock;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{DatabaseParagraph, QueryResult, Search, SubjectSource};
+use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject, is_number, label, link};
 use crate::number;
 use crate::order::printed_order;
@@ -43,25 +43,25 @@ pub const GAPPED_BLAST: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro
     Nucleic Acids Res. 25:3389-3402.";
 
 /// What comes before the first query.
-pub fn prologue(search: &Search, out: &mut Vec<u8>) {
-    if search.output.html {
+pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
+    if setup.output.html {
         out.extend_from_slice(
             b"<HTML>\n<HEAD><TITLE>BLAST Search Results</TITLE></HEAD>\n\
               <BODY BGCOLOR=\"#FFFFFF\" LINK=\"#0000FF\" VLINK=\"#660099\" ALINK=\"#660099\">\n<PRE>\n\n<b>",
         );
-        out.extend_from_slice(search.banner.as_bytes());
+        out.extend_from_slice(setup.banner.as_bytes());
         out.extend_from_slice(b"</b>\n\n\n");
     } else {
-        out.extend_from_slice(search.banner.as_bytes());
+        out.extend_from_slice(setup.banner.as_bytes());
         out.extend_from_slice(b"\n\n\n");
     }
     for (i, reference) in REFERENCES.iter().enumerate() {
         if i > 0 {
             out.push(b'\n');
         }
-        cite(reference, search.output.html, out);
+        cite(reference, setup.output.html, out);
     }
-    let databases = &search.database.paragraphs;
+    let databases = &setup.database.paragraphs;
     out.extend_from_slice(b"\n\nDatabase: ");
     let titles: Vec<_> = databases.iter().map(|database| &database.title[..]).collect();
     text::wrap(&titles.join(&b"; "[..]), LINE, false, out);
@@ -102,42 +102,44 @@ fn cite(reference: &Reference, html: bool, out: &mut Vec<u8>) {
 }
 
 /// The line with the query's name, and its length.
-pub fn query_header(search: &Search, query: &QueryResult, out: &mut Vec<u8>) {
-    let html = search.output.html;
+pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
+    let html = setup.output.html;
     out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
-    let line = names::query_line(search, query);
+    let line = names::query_line(setup, query);
     text::wrap(&if html { text::html(&line) } else { line }, LINE, html, out);
     out.extend_from_slice(format!("\nLength={}\n", query.residues.len()).as_bytes());
 }
 
 /// The alignments of a subject, under its title. `rank` is its place in the list, from 1.
 pub fn subject_block(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(search, source, hit.oid)?;
+    let subject = Subject::read(setup, source, hit.oid)?;
     out.push(b'>');
     if subject.from_fasta {
         let title = subject.title();
-        name_line(search, subject.line().ids.as_slice(), &title, true, rank, out);
+        name_line(setup, subject.line().ids.as_slice(), &title, true, rank, out);
     } else {
-        database_titles(search, &subject, rank, out);
+        database_titles(setup, &subject, rank, out);
     }
-    out.extend_from_slice(format!("Length={}\n\n", source.residues(hit.oid).len()).as_bytes());
-    let positives = Positives::plain(&search.params.scoring.scores);
+    out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
+    let positives = Positives::plain(&setup.params.scoring.scores);
+    let alignments = printed_order(setup, query, source, hit)?;
+    let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
+    let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
     let masks = match subject.is_known_by_first() {
-        true => subject_masks(source, hit),
+        true => subject_masks(source, hit.oid, &pairs),
         false => Vec::new(),
     };
-    for alignment in printed_order(search, query, source, hit) {
-        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
-        score_lines(alignment, &pair, &positives, out);
-        let masked = [&pair.masked_query(query, alignment)[..], &pair.masked_subject(&masks)];
-        rows::rows(search, &pair, masked, &positives, out);
+    for (alignment, pair) in alignments.into_iter().zip(&pairs) {
+        score_lines(alignment, pair, &positives, out);
+        let masked = [pair.masked_query(&query.masks(alignment)), pair.masked_subject(&masks)];
+        rows::rows(setup, pair, [&masked[0], &masked[1]], &positives, out);
         out.push(b'\n');
     }
     Ok(())
@@ -146,20 +148,21 @@ pub fn subject_block(
 /// The masks of a subject that are shown. BLAST+ looks for them with the positions in the searched part of the subject,
 /// which `-subject_loc` makes others than those in the subject, and finds what touches any alignment
 /// (`s_SeqIntervalToSeqLocInfo`, seqinfosrc_seqvec.cpp).
-fn subject_masks(source: &dyn SubjectSource, hit: &SubjectHit) -> Vec<Range<u32>> {
+fn subject_masks(source: &dyn SubjectSource, oid: u32, pairs: &[Pair]) -> Vec<Range<u32>> {
+    let origin = source.extent(oid).searched.start;
     let touches = |mask: &&Range<u32>| {
-        let mut ranges = hit.alignments.iter().map(|alignment| &alignment.subject);
-        ranges.any(|range| range.start < mask.end && mask.start <= range.end)
+        let mut ranges = pairs.iter().map(|pair| &pair.loci.subject.covered);
+        ranges.any(|range| range.start - origin < mask.end && mask.start <= range.end - origin)
     };
-    source.masks(hit.oid).iter().filter(touches).cloned().collect()
+    source.masks(oid).iter().filter(touches).cloned().collect()
 }
 
 /// A line for each definition line. In HTML those after the third are folded if there are more than eight.
-fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
+fn database_titles(setup: &Setup, subject: &Subject, rank: usize, out: &mut Vec<u8>) {
     const MOST: usize = 8;
     const SHOWN: usize = 3;
     let lines: Vec<_> = subject.shown().collect();
-    let folded = search.output.html && lines.len() > MOST;
+    let folded = setup.output.html && lines.len() > MOST;
     for (i, line) in lines.iter().enumerate() {
         if i > 0 {
             out.push(b' ');
@@ -184,7 +187,7 @@ fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Ve
         } else {
             &line.title
         };
-        name_line(search, &line.ids, title, i > 0, rank, out);
+        name_line(setup, &line.ids, title, i > 0, rank, out);
     }
     if folded {
         out.extend_from_slice(b"</div>");
@@ -194,7 +197,7 @@ fn database_titles(search: &Search, subject: &Subject, rank: usize, out: &mut Ve
 /// An identifier, as far as it is shown, and a title. A blank separates them; without an identifier
 /// it is there for subjects from FASTA and for all but the first definition line.
 fn name_line(
-    search: &Search,
+    setup: &Setup,
     ids: &[SeqId],
     title: &[u8],
     blank: bool,
@@ -202,13 +205,13 @@ fn name_line(
     out: &mut Vec<u8>,
 ) {
     let before = out.len();
-    let html = search.output.html;
+    let html = setup.output.html;
     let gi = id::gi(ids);
     let Some(shown) = id::report_choice(ids) else { return };
     let link =
         if html { link(ids, &label(shown, true), "protalign", rank, "0") } else { Vec::new() };
     out.extend_from_slice(&link);
-    let with_gi = search.output.show_gis && gi > 0;
+    let with_gi = setup.output.show_gis && gi > 0;
     if with_gi && !matches!(shown, SeqId::Gi(_)) {
         out.extend_from_slice(format!("gi|{gi}|").as_bytes());
     }
@@ -226,7 +229,7 @@ fn name_line(
         out.extend_from_slice(b"<a name=");
         out.extend(anchor(
             ids,
-            if search.database.is_subject { SeqId::accession } else { SeqId::accession_version },
+            if setup.database.is_subject { SeqId::accession } else { SeqId::accession_version },
         ));
         out.extend_from_slice(b"></a>");
     }
@@ -269,11 +272,11 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
 }
 
 /// The statistics of a query's search.
-pub fn query_footer(search: &Search, result: &QueryResult, out: &mut Vec<u8>) {
-    let scoring = &search.params.scoring;
-    let gapped = !search.params.ungapped;
+pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
+    let scoring = &setup.params.scoring;
+    let gapped = !setup.params.ungapped;
     // Lambda, K and H; the others only if e-values are corrected for finite size.
-    let shown = if search.params.finite_size { 6 } else { 3 };
+    let shown = if setup.params.finite_size { 6 } else { 3 };
     let query = result.query.first();
     out.push(b'\n');
     if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
@@ -318,9 +321,9 @@ fn parameters(values: &[f64], out: &mut Vec<u8>) {
 }
 
 /// What comes after the last query.
-pub fn epilogue(search: &Search, out: &mut Vec<u8>) {
+pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
-    for database in &search.database.paragraphs {
+    for database in &setup.database.paragraphs {
         out.extend_from_slice(b"  Database: ");
         text::wrap(&database.title, LINE, false, out);
         masked_using(b"  ", database, out);
@@ -335,8 +338,8 @@ pub fn epilogue(search: &Search, out: &mut Vec<u8>) {
             .as_bytes(),
         );
     }
-    let params = search.params;
-    out.extend_from_slice(format!("\n\nMatrix: {}\n", search.matrix_name).as_bytes());
+    let params = setup.params;
+    out.extend_from_slice(format!("\n\nMatrix: {}\n", setup.matrix_name).as_bytes());
     if !params.ungapped {
         let scoring = &params.scoring;
         out.extend_from_slice(
@@ -354,7 +357,7 @@ pub fn epilogue(search: &Search, out: &mut Vec<u8>) {
     if params.window != 0 {
         out.extend_from_slice(format!("Window for multiple hits: {}\n", params.window).as_bytes());
     }
-    if search.output.html {
+    if setup.output.html {
         out.extend_from_slice(b"</PRE>\n</BODY>\n</HTML>\n");
     }
 }

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use crate::letters::Positives;
-use crate::model::Search;
+use crate::locus::Locus;
+use crate::model::Setup;
 use crate::pair::{Pair, is_residue};
 
 /// Appends the rows, each set of three followed by an empty line. Masked letters, whose columns `masks` holds for query and
 /// subject, are lower case. A line of a sequence that lies in a gap at the end of the alignment is left out, and with the
 /// query's the middle line.
 pub fn rows(
-    search: &Search,
+    setup: &Setup,
     pair: &Pair,
     masks: [&[Range<usize>]; 2],
     positives: &Positives,
@@ -18,14 +19,13 @@ pub fn rows(
 ) {
     let midline = pair.midline(positives);
     // Wide enough for the last positions counted from 0, not from 1.
-    let largest = (pair.query_range.end - 1).max(pair.subject_range.end - 1);
+    let largest = pair.loci.query.covered.end.max(pair.loci.subject.covered.end) - 1;
     let width = largest.to_string().len();
     let [query_masks, subject_masks] = masks;
-    let html = search.output.html;
-    let mut query_row = Row::new("Query", &pair.query, query_masks, pair.query_range.start, html);
-    let mut subject_row =
-        Row::new("Sbjct", &pair.subject, subject_masks, pair.subject_range.start, html);
-    let line = search.output.line_length.max(1);
+    let html = setup.output.html;
+    let mut query_row = Row::new("Query", &pair.query, query_masks, &pair.loci.query, html);
+    let mut subject_row = Row::new("Sbjct", &pair.subject, subject_masks, &pair.loci.subject, html);
+    let line = setup.output.line_length.max(1);
     for start in (0..pair.columns()).step_by(line) {
         let columns = start..(start + line).min(pair.columns());
         if query_row.reaches(&columns) {
@@ -47,8 +47,9 @@ struct Row<'a> {
     letters: Vec<u8>,
     /// Masked columns.
     masks: &'a [Range<usize>],
-    /// Residues up to the current line, counted from the start of the sequence.
-    position: usize,
+    locus: &'a Locus,
+    /// Residues in front of the current line.
+    printed: u32,
     html: bool,
 }
 
@@ -57,14 +58,14 @@ impl<'a> Row<'a> {
         label: &'static str,
         letters: &[u8],
         masks: &'a [Range<usize>],
-        position: usize,
+        locus: &'a Locus,
         html: bool,
     ) -> Self {
         let mut letters = letters.to_vec();
         for mask in masks {
             letters[mask.clone()].make_ascii_lowercase();
         }
-        Self { label, letters, masks, position, html }
+        Self { label, letters, masks, locus, printed: 0, html }
     }
 
     /// True if any of the columns lies between the first and the last residue.
@@ -73,13 +74,13 @@ impl<'a> Row<'a> {
     }
 
     /// Appends a line. Positions are left out where the line has no residue, and where it is the
-    /// first line and holds only the first residue of the sequence.
+    /// first line and holds only the first letter of the sequence.
     fn line(&mut self, columns: &Range<usize>, width: usize, out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
-        let residues = letters.iter().filter(|&&c| is_residue(c)).count();
-        let (first, last) = (self.position + 1, self.position + residues);
-        self.position = last;
-        let shown = residues > 0 && !(columns.start == 0 && last == 1);
+        let residues = letters.iter().filter(|&&c| is_residue(c)).count() as u32;
+        let [first, last] = self.locus.ends_of(self.printed..self.printed + residues);
+        self.printed += residues;
+        let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
         let start = if shown { first.to_string() } else { String::new() };
         out.extend_from_slice(self.label.as_bytes());
         // The blanks after a number wider than the column are fewer.
@@ -146,13 +147,16 @@ fn coloured(row: &[u8], columns: &Range<usize>, masks: &[Range<usize>], out: &mu
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_seq::frame::{Frame, Strand};
+
     use super::*;
 
     #[test]
     fn lines_without_residues_go_on_inside_and_are_left_out_at_the_ends() {
+        let locus = Locus { frame: Frame::Protein, read: 9..13, covered: 9..13 };
         let mask = 4..6;
         let masks = std::slice::from_ref(&mask);
-        let mut row = Row::new("Query", b"    AC----DE", masks, 9, false);
+        let mut row = Row::new("Query", b"    AC----DE", masks, &locus, false);
         let mut out = Vec::new();
         let lines = [0..4, 4..6, 6..8, 8..12];
         for columns in lines.iter().filter(|columns| row.reaches(columns)).collect::<Vec<_>>() {
@@ -162,5 +166,36 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "Query  10  ac  11\nQuery      --  \nQuery  12  --DE  13\n"
         );
+    }
+
+    #[test]
+    fn codons_are_counted_by_their_bases() {
+        let line = |frame: Frame, columns: Range<usize>| {
+            let locus = Locus { frame, read: 0..4, covered: 0..12 };
+            let mut row = Row::new("Sbjct", b"AC-DE", &[], &locus, false);
+            let mut out = Vec::new();
+            row.line(&(0..columns.start), 2, &mut Vec::new());
+            row.line(&columns, 2, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let (plus, minus) = (Frame::Codons(Strand::Plus, 0), Frame::Codons(Strand::Minus, 0));
+        assert_eq!(line(plus, 1..4), "Sbjct  4   C-D  9\n");
+        assert_eq!(line(minus, 1..4), "Sbjct  9   C-D  4\n");
+        assert_eq!(line(minus, 3..5), "Sbjct  6   DE  1\n");
+    }
+
+    #[test]
+    fn the_first_line_has_no_positions_if_it_shows_the_first_letter_alone() {
+        let first = |frame: Frame, letters: &[u8], covered: Range<u32>| {
+            let read = 0..covered.len() as u32 / frame.step();
+            let locus = Locus { frame, read, covered };
+            let mut out = Vec::new();
+            Row::new("Query", letters, &[], &locus, false).line(&(0..1), 1, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(first(Frame::Protein, b"M", 0..1), "Query     M  \n");
+        assert_eq!(first(Frame::Protein, b"M", 1..2), "Query  2  M  2\n");
+        assert_eq!(first(Frame::Codons(Strand::Plus, 0), b"M", 0..3), "Query  1  M  3\n");
+        assert_eq!(first(Frame::Strand(Strand::Minus), b"C", 0..2), "Query  2  C  2\n");
     }
 }

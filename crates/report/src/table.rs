@@ -8,7 +8,7 @@ use fleetblast_seq::id::{self, SeqId};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{Subject, is_number, link};
 use crate::number;
 use crate::order::SubjectScores;
@@ -33,20 +33,20 @@ impl DescriptionRow {
     /// The row of a subject.
     ///
     /// # Errors
-    /// If the subject's definition lines cannot be read.
+    /// If the subject's definition lines cannot be read, or an alignment does not fit it.
     pub fn new(
-        search: &Search,
+        setup: &Setup,
         query: &QueryResult,
         source: &dyn SubjectSource,
         hit: &SubjectHit,
     ) -> Result<Self, ReportError> {
-        let subject = Subject::read(search, source, hit.oid)?;
+        let subject = Subject::read(setup, source, hit.oid)?;
         let ids = &subject.line().ids;
         let gi = id::gi(ids);
         let shown = id::report_choice(ids);
         let accession = shown.map_or_else(Vec::new, SeqId::accession_version);
         let mut name = Vec::new();
-        let show_gis = search.output.show_gis;
+        let show_gis = setup.output.show_gis;
         if show_gis && gi > 0 {
             name.extend_from_slice(format!("gi|{gi}|").as_bytes());
         }
@@ -57,7 +57,7 @@ impl DescriptionRow {
         }
         title.extend(subject.title());
         Ok(Self {
-            scores: SubjectScores::new(search, query, source, hit),
+            scores: SubjectScores::new(setup, query, source, hit)?,
             name,
             title,
             anchor: if gi > 0 { gi.to_string().into_bytes() } else { accession.clone() },
@@ -66,8 +66,8 @@ impl DescriptionRow {
     }
 
     /// Appends the text column: 68 wide, cut where it is longer.
-    fn text(&self, search: &Search, rank: usize, out: &mut Vec<u8>) {
-        let html = search.output.html;
+    fn text(&self, setup: &Setup, rank: usize, out: &mut Vec<u8>) {
+        let html = setup.output.html;
         let link = if html {
             link(&self.linked.0, &self.linked.1, "prottop", rank, "")
         } else {
@@ -139,21 +139,21 @@ impl Widths {
 /// Appends the table: the best `-num_descriptions` of `rows`, which are in the order of printing.
 /// Nothing, not even the heading, if that is 0.
 pub fn description_table(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     rows: &[&DescriptionRow],
     out: &mut Vec<u8>,
 ) {
-    let shown = &rows[..rows.len().min(search.output.num_descriptions)];
-    if search.output.num_descriptions == 0 {
+    let shown = &rows[..rows.len().min(setup.output.num_descriptions)];
+    if setup.output.num_descriptions == 0 {
         return;
     }
-    let more = search.output.hit_order.is_some();
-    let widths = Widths::of(shown, rows.len() <= search.output.num_descriptions);
+    let more = setup.output.hit_order.is_some();
+    let widths = Widths::of(shown, rows.len() <= setup.output.num_descriptions);
     heading(&widths, more, out);
     for (i, row) in shown.iter().enumerate() {
-        row.text(search, i + 1, out);
-        values(search, query, row, &widths, more, out);
+        row.text(setup, i + 1, out);
+        values(setup, query, row, &widths, more, out);
     }
 }
 
@@ -188,7 +188,7 @@ fn heading(widths: &Widths, more: bool, out: &mut Vec<u8>) {
 
 /// Appends the columns of numbers and the line end.
 fn values(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     row: &DescriptionRow,
     widths: &Widths,
@@ -197,7 +197,7 @@ fn values(
 ) {
     blanks(2, out);
     let bits = number::bits(row.scores.bits);
-    if search.output.html {
+    if setup.output.html {
         out.extend_from_slice(b"<a href=#");
         out.extend_from_slice(&row.anchor);
         out.push(b'>');

@@ -1,12 +1,13 @@
 //! The tabular formats: 6, 7 and 10 (tabular.cpp).
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_seq::frame::Strand;
 use fleetblast_seq::id::{self, SeqId};
 
 use crate::columns::{Column, Columns};
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
 use crate::order;
@@ -17,16 +18,16 @@ const NOT_AVAILABLE: &[u8] = b"N/A";
 
 /// The comment lines in front of a query's rows in format 7. `rows` is their number.
 pub fn comments(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     columns: &Columns,
     rows: usize,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(format!("# {}\n# Query: ", search.banner).as_bytes());
-    out.extend(names::query_line(search, query));
+    out.extend_from_slice(format!("# {}\n# Query: ", setup.banner).as_bytes());
+    out.extend(names::query_line(setup, query));
     out.extend_from_slice(b"\n# Database: ");
-    out.extend_from_slice(&search.database.label);
+    out.extend_from_slice(&setup.database.label);
     out.push(b'\n');
     if rows > 0 {
         let headings: Vec<_> = columns.list.iter().map(|column| column.heading()).collect();
@@ -44,25 +45,25 @@ pub fn processed(queries: usize, out: &mut Vec<u8>) {
 
 /// The rows of a subject.
 pub fn subject_rows(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
     columns: &Columns,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(search, source, hit.oid)?;
+    let subject = Subject::read(setup, source, hit.oid)?;
     let row = Row {
         query,
         query_ids: names::tabular_query(query),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
-        positives: Positives::plain(&search.params.scoring.scores),
-        subject_length: source.residues(hit.oid).len(),
-        covered: order::covered(hit),
+        positives: Positives::plain(&setup.params.scoring.scores),
+        subject_length: source.extent(hit.oid).length,
+        covered: order::covered(query, source, hit)?,
     };
     for alignment in &hit.alignments {
-        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        let pair = Pair::new(query, source, hit.oid, alignment)?;
         for (i, &column) in columns.list.iter().enumerate() {
             if i > 0 {
                 out.extend_from_slice(&columns.delimiter);
@@ -81,7 +82,7 @@ struct Row<'a> {
     subject: Subject,
     taxonomy: Taxonomy,
     positives: Positives,
-    subject_length: usize,
+    subject_length: u32,
     covered: usize,
 }
 
@@ -120,7 +121,8 @@ impl Row<'_> {
             | C::CommonNames
             | C::BlastNames
             | C::SuperKingdoms => self.taxonomy.field(column, out),
-            C::Strand | C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
+            C::Strand => out.extend_from_slice(strand(pair)),
+            C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
             _ => out.extend_from_slice(self.value(column, alignment, pair).as_bytes()),
         }
     }
@@ -131,15 +133,17 @@ impl Row<'_> {
         let columns = pair.columns() - pair.overhang;
         let gaps = pair.gaps - pair.overhang;
         let share = |part: usize| part as f64 / columns as f64 * 100.0;
-        let (query, subject) = (&pair.query_range, &pair.subject_range);
+        let (query, subject) = (&pair.loci.query, &pair.loci.subject);
+        let ([q_start, q_end], [s_start, s_end]) = (query.ends(), subject.ends());
+        let [q_frame, s_frame] = pair.loci.tabular_frames();
         let whole = self.query.searched_length();
         match column {
             C::QueryLength => whole.to_string(),
             C::SubjectLength => self.subject_length.to_string(),
-            C::QueryStart => (query.start + 1).to_string(),
-            C::QueryEnd => query.end.to_string(),
-            C::SubjectStart => (subject.start + 1).to_string(),
-            C::SubjectEnd => subject.end.to_string(),
+            C::QueryStart => q_start.to_string(),
+            C::QueryEnd => q_end.to_string(),
+            C::SubjectStart => s_start.to_string(),
+            C::SubjectEnd => s_end.to_string(),
             C::Evalue => number::tabular_evalue(alignment.evalue),
             C::BitScore => number::bits(alignment.bit_score),
             C::Score => alignment.score.to_string(),
@@ -152,11 +156,13 @@ impl Row<'_> {
             C::PercentPositives => format!("{:.2}", share(pair.positives(&self.positives))),
             C::GapOpens => pair.gap_opens.to_string(),
             C::Gaps => gaps.to_string(),
-            C::Frames => "1/1".to_string(),
+            C::Frames => format!("{q_frame}/{s_frame}"),
+            C::QueryFrame => q_frame.to_string(),
             C::CoveragePerSubject => number::coverage(self.covered, whole).to_string(),
-            C::CoveragePerHsp => number::coverage(query.len(), whole).to_string(),
-            // The frames of sequences that are not translated.
-            _ => "1".to_string(),
+            // Of a translated query the letters, three of its bases each, count as one.
+            C::CoveragePerHsp => number::coverage(query.read.len(), whole).to_string(),
+            // The subject's frame: no other column is asked for here.
+            _ => s_frame.to_string(),
         }
     }
 
@@ -167,6 +173,15 @@ impl Row<'_> {
         }
         let titles = self.subject.lines.iter().map(|line| &line.title[..]);
         titles.map(|title| if title.is_empty() { NOT_AVAILABLE } else { title }).collect()
+    }
+}
+
+/// The strand of the subject.
+fn strand(pair: &Pair) -> &'static [u8] {
+    match pair.loci.tabular_strand() {
+        Some(Strand::Plus) => b"plus",
+        Some(Strand::Minus) => b"minus",
+        None => NOT_AVAILABLE,
     }
 }
 

@@ -7,7 +7,7 @@ use fleetblast_seq::seg::SegParams;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
-use crate::model::{QueryResult, Search, SubjectSource};
+use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
 use crate::pair::Pair;
@@ -15,43 +15,39 @@ use crate::pairwise::GAPPED_BLAST;
 use crate::text;
 
 /// What comes before the first query; it names the first query.
-pub fn prologue(
-    search: &Search,
-    first: &QueryResult,
-    out: &mut Vec<u8>,
-) -> Result<(), ReportError> {
-    if search.matrix_name != search.params.scoring.name {
+pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+    if setup.matrix_name != setup.params.scoring.name {
         return Err(ReportError::MatrixName);
     }
     out.extend_from_slice(
         b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
-    element(2, "BlastOutput_program", search.program.as_bytes(), out)?;
-    element(2, "BlastOutput_version", search.banner.as_bytes(), out)?;
+    element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
+    element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
     element(2, "BlastOutput_reference", GAPPED_BLAST.as_bytes(), out)?;
-    let database = if search.database.is_subject { &[][..] } else { &search.database.label };
+    let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
     query_elements("BlastOutput_query", first, out)?;
-    let params = search.params;
+    let params = setup.params;
     out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
-    element(6, "Parameters_matrix", search.matrix_name.as_bytes(), out)?;
+    element(6, "Parameters_matrix", setup.matrix_name.as_bytes(), out)?;
     value(6, "Parameters_expect", number::posix(params.evalue), out);
     value(6, "Parameters_gap-open", params.scoring.gap_open, out);
     value(6, "Parameters_gap-extend", params.scoring.gap_extend, out);
-    value(6, "Parameters_filter", filter(search), out);
+    value(6, "Parameters_filter", filter(setup), out);
     out.extend_from_slice(b"    </Parameters>\n  </BlastOutput_param>\n<BlastOutput_iterations>\n");
     Ok(())
 }
 
 /// The masking of the queries as one string; lower-case masking is not named.
-fn filter(search: &Search) -> String {
-    let mut text = match search.params.seg {
+fn filter(setup: &Setup) -> String {
+    let mut text = match setup.params.seg {
         Some(seg) if seg == SegParams::QUERY => "L;".to_string(),
         Some(seg) => format!("S {} {:.1} {:.1};", seg.window, seg.locut, seg.hicut),
         None => String::new(),
     };
-    if search.params.soft_masking {
+    if setup.params.soft_masking {
         text.push_str("m;");
     }
     if text.is_empty() { "F".to_string() } else { text }
@@ -75,25 +71,25 @@ pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), Report
 
 /// A subject. `rank` is its place in the list, from 1.
 pub fn subject_block(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,
     hit: &SubjectHit,
     rank: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
-    let subject = Subject::read(search, source, hit.oid)?;
+    let subject = Subject::read(setup, source, hit.oid)?;
     let (id, definition) = subject.hit_id_and_definition();
     out.extend_from_slice(b"<Hit>\n");
     value(2, "Hit_num", rank, out);
     element(2, "Hit_id", &id, out)?;
     element(2, "Hit_def", &definition, out)?;
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
-    value(2, "Hit_len", source.residues(hit.oid).len(), out);
+    value(2, "Hit_len", source.extent(hit.oid).length, out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
-    let positives = Positives::xml(&search.params.scoring.scores);
+    let positives = Positives::xml(&setup.params.scoring.scores);
     for (i, alignment) in hit.alignments.iter().enumerate() {
-        let pair = Pair::new(search, query, source, hit.oid, alignment)?;
+        let pair = Pair::new(query, source, hit.oid, alignment)?;
         hsp(query, i + 1, alignment, &pair, &positives, out)?;
     }
     out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");
@@ -113,17 +109,19 @@ fn hsp(
     value(6, "Hsp_bit-score", six_digits(alignment.bit_score), out);
     value(6, "Hsp_score", alignment.score, out);
     value(6, "Hsp_evalue", six_digits(number::stored_evalue(alignment.evalue)), out);
-    value(6, "Hsp_query-from", pair.query_range.start + 1, out);
-    value(6, "Hsp_query-to", pair.query_range.end, out);
-    value(6, "Hsp_hit-from", pair.subject_range.start + 1, out);
-    value(6, "Hsp_hit-to", pair.subject_range.end, out);
-    value(6, "Hsp_query-frame", 0, out);
-    value(6, "Hsp_hit-frame", 0, out);
+    let (query_locus, subject_locus) = (&pair.loci.query, &pair.loci.subject);
+    let ([q_from, q_to], [s_from, s_to]) = (query_locus.xml_ends(), subject_locus.xml_ends());
+    value(6, "Hsp_query-from", q_from, out);
+    value(6, "Hsp_query-to", q_to, out);
+    value(6, "Hsp_hit-from", s_from, out);
+    value(6, "Hsp_hit-to", s_to, out);
+    value(6, "Hsp_query-frame", query_locus.frame.number(), out);
+    value(6, "Hsp_hit-frame", subject_locus.frame.number(), out);
     value(6, "Hsp_identity", pair.identities, out);
     value(6, "Hsp_positive", pair.positives(positives), out);
     value(6, "Hsp_gaps", pair.gaps, out);
     value(6, "Hsp_align-len", pair.columns(), out);
-    element(6, "Hsp_qseq", &masked_query(query, alignment, pair), out)?;
+    element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair), out)?;
     element(6, "Hsp_hseq", &pair.subject, out)?;
     element(6, "Hsp_midline", &pair.midline(positives), out)?;
     out.extend_from_slice(b"    </Hsp>\n");
@@ -135,18 +133,13 @@ fn hsp(
 /// BLAST+ goes through the gapless pieces of the alignment and the masks side by side
 /// (`s_MaskQuerySeq`, blastfmtutil.cpp): a mask that begins before the alignment is ignored, and one
 /// that follows a mask ending next to the end of a piece only counts from the next piece on.
-fn masked_query(query: &QueryResult, alignment: &Alignment, pair: &Pair) -> Vec<u8> {
+fn masked_query(masks: &[Range<u32>], pair: &Pair) -> Vec<u8> {
     let mut row = pair.query.clone();
-    let first = pair.query_range.start;
-    let begins_before = |mask: &&Range<u32>| {
-        let (start, end) = (mask.start + query.offset(), mask.end + query.offset());
-        (start as usize) < first && first < end as usize
-    };
-    let ignored = query.context(alignment).masks.iter().filter(begins_before).count();
-    let masks = pair.masked_query(query, alignment).split_off(ignored);
+    let ignored = masks.iter().filter(|mask| pair.loci.query.is_entered_by(mask)).count();
+    let masks = pair.masked_query(masks).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
-    for edit in &alignment.edits {
+    for edit in &pair.edits {
         let last = piece_start + edit.len as usize - 1;
         while let Some(mask) = masks.peek().filter(|mask| mask.start.max(piece_start) <= last) {
             let masked = mask.start.max(piece_start)..mask.end.min(last + 1);
@@ -172,12 +165,12 @@ fn six_digits(value: f64) -> String {
 
 /// What comes after a query's subjects.
 pub fn query_footer(
-    search: &Search,
+    setup: &Setup,
     query: &QueryResult,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
     out.extend_from_slice(b"</Iteration_hits>\n  <Iteration_stat>\n    <Statistics>\n");
-    let database = &search.database;
+    let database = &setup.database;
     // Nothing is counted for subjects from FASTA.
     let counted = || database.paragraphs.iter().filter(|_| !database.is_subject);
     value(6, "Statistics_db-num", counted().map(|d| d.sequences).sum::<i64>(), out);
@@ -185,7 +178,7 @@ pub fn query_footer(
     value(6, "Statistics_hsp-len", query.query.first().length_adjustment, out);
     value(6, "Statistics_eff-space", number::posix(query.query.first().search_space as f64), out);
     let block = query.query.first().karlin.map(|ungapped| {
-        if search.params.ungapped { ungapped } else { search.params.scoring.gapped.block() }
+        if setup.params.ungapped { ungapped } else { setup.params.scoring.gapped.block() }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
     value(6, "Statistics_kappa", number::posix(k), out);

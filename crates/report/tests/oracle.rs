@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::bases::{Program, Reading, Search};
 use common::synth::{self, Random};
 use common::{Case, Entry, Run, Subjects, output, seg_yes, tabular};
 use fleetblast_oracle::oracle;
@@ -320,5 +321,79 @@ fn many_seeds() {
         run.check(&["-outfmt", "0"], output(Format::Pairwise));
         run.check(&["-outfmt", "5"], output(Format::Xml));
         run.check(&["-outfmt", &format!("6 {ALL}")], output(tabular(ALL)));
+    }
+}
+
+/// Columns that strands and frames change, and those by which that would be seen: for blastn, too, whose scores are others.
+const PLACES: &str = "qseqid sseqid qlen slen qstart qend sstart send qframe sframe frames sstrand qseq sseq btop \
+    length nident pident mismatch gapopen gaps qcovs qcovhsp evalue bitscore score";
+
+const BLASTN: Program = Program {
+    name: "blastn",
+    options: &["-dust", "no"],
+    query: Reading::Bases,
+    subject: Reading::Bases,
+};
+const BLASTX: Program = Program {
+    name: "blastx",
+    options: &["-seg", "no"],
+    query: Reading::Codons,
+    subject: Reading::Residues,
+};
+const TBLASTN: Program = Program {
+    name: "tblastn",
+    options: &["-seg", "no"],
+    query: Reading::Residues,
+    subject: Reading::Codons,
+};
+const TBLASTX: Program = Program {
+    name: "tblastx",
+    options: &["-seg", "no"],
+    query: Reading::Codons,
+    subject: Reading::Codons,
+};
+
+/// Checks what all formats tell of strands and frames: columns; lines of rows; elements.
+fn check_places(search: &Search) {
+    search.check(&["-outfmt", &format!("6 {PLACES}")], output(tabular(PLACES)), |_| true);
+    let is_row = |line: &str| line.starts_with("Query  ") || line.starts_with("Sbjct  ");
+    search.check(&["-outfmt", "0"], output(Format::Pairwise), is_row);
+    let is_place = |line: &str| {
+        let ends = ["-from>", "-to>", "-frame>", "Hsp_qseq>", "Hsp_hseq>", "-len>", "gaps>"];
+        ends.iter().any(|end| line.ends_with(end) && line.contains("Hsp_"))
+    };
+    search.check(&["-outfmt", "5"], output(Format::Xml), is_place);
+    for (i, hsp_order) in [(2, HspOrder::QueryStart), (4, HspOrder::SubjectStart)] {
+        let ordered = OutputOptions { hsp_order, line_length: 7, ..output(Format::Pairwise) };
+        let options = ["-outfmt", "0", "-line_length", "7", "-sorthsps", &i.to_string()];
+        search.check(&options, ordered, is_row);
+    }
+}
+
+#[test]
+fn strands_and_frames() {
+    if oracle().is_none() {
+        return;
+    }
+    for (program, least) in [(BLASTN, 2), (BLASTX, 6), (TBLASTN, 6), (TBLASTX, 30)] {
+        let search = Search::new(program, [None, None]);
+        let frames = search.frames();
+        assert!(frames.len() >= least, "{}: {frames:?}", program.name);
+        check_places(&search);
+    }
+}
+
+#[test]
+fn strands_and_frames_of_parts() {
+    if oracle().is_none() {
+        return;
+    }
+    for (program, query, subject) in [
+        (BLASTN, 2..260, 4..290),
+        (BLASTX, 2..260, 1..81),
+        (TBLASTN, 3..85, 4..290),
+        (TBLASTX, 2..260, 4..290),
+    ] {
+        check_places(&Search::new(program, [Some(query), Some(subject)]));
     }
 }

@@ -5,8 +5,8 @@ use super::messages::Messages;
 use super::options::{Options, Taxids, Wanted, lines_of};
 use super::source::Source;
 use super::{Format, Stop};
-use crate::run::output::Output;
 use fleetblast_db::DbError;
+use fleetblast_job::output::Output;
 
 /// Everything a retrieval needs.
 pub(super) struct Retrieval<'a> {

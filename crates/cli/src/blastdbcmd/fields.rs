@@ -1,6 +1,7 @@
 //! Sequences as lines of fields (`-outfmt`).
 
 use fleetblast_db::{Defline, TaxonNames};
+use fleetblast_job::error::Error;
 use fleetblast_seq::id::{SeqId, report_choice};
 
 use super::Stop;
@@ -39,7 +40,7 @@ pub(super) fn layout(
     for (found, name) in [(bioseq, "%b"), (defline, "%d")] {
         if found.is_some() {
             let what = format_args!("-outfmt {name}");
-            return Err(crate::error::CliError::unsupported("blastdbcmd", what).into());
+            return Err(Error::unsupported("blastdbcmd", what).into());
         }
     }
     if fasta.is_some() {

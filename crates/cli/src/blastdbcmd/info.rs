@@ -4,14 +4,14 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_db::masks::MaskAlgorithm;
 use fleetblast_db::{SequenceKind, TaxonNames};
+use fleetblast_job::error::Error;
+use fleetblast_job::output::Output;
 use fleetblast_report::with_commas;
 
 use super::source::Source;
-use crate::error::CliError;
-use crate::run::output::Output;
 
 /// The text of `-info`.
-pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, CliError> {
+pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, Error> {
     let database = &source.database;
     let letters = match database.kind() {
         SequenceKind::Nucleotide => "bases",
@@ -155,9 +155,9 @@ impl Layout {
 }
 
 /// Writes `-tax_info`.
-pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Result<(), CliError> {
+pub(super) fn taxonomy(source: &Source, format: &[u8], out: &mut Output) -> Result<(), Error> {
     let layout = Layout::new(format)
-        .ok_or_else(|| CliError::query_options("Invalid format options for tax_info."))?;
+        .ok_or_else(|| Error::query_options("Invalid format options for tax_info."))?;
     let taxids = source.lookup.taxids()?;
     out.write(format!("# of Tax IDs in Database: {}\n", taxids.len()).as_bytes())?;
     for taxid in taxids {

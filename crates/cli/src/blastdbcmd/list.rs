@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use fleetblast_db::{Database, SearchPath, SequenceKind};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::output::Output;
 
 use super::options::List;
 use super::{fields, info};
-use crate::error::{CliError, exit};
-use crate::run::output::Output;
 
 /// Directories within directories.
 const DEEPEST: usize = 256;
@@ -47,7 +47,7 @@ pub(super) fn write(
     list: &List,
     kind: Option<SequenceKind>,
     out: &mut Output,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let mut found = Vec::new();
     collect(list.directory.as_bytes(), kind, list.recursive, 0, &mut found);
     if list.remove_redundant {
@@ -123,7 +123,7 @@ struct Layout {
 
 impl Layout {
     /// Reads the format (`CBlastDbFormatter`, blastdb_formatter.cpp).
-    fn new(format: &[u8]) -> Result<Self, CliError> {
+    fn new(format: &[u8]) -> Result<Self, Error> {
         let (mut fields, mut text, mut at) = (Vec::new(), Vec::new(), 0);
         while let Some(&byte) = format.get(at) {
             at += 1;
@@ -149,7 +149,7 @@ impl Layout {
         Ok(Self { fields, end: text })
     }
 
-    fn line(&self, found: &Found) -> Result<Vec<u8>, CliError> {
+    fn line(&self, found: &Found) -> Result<Vec<u8>, Error> {
         let mut opened = None;
         let mut line = Vec::new();
         for (before, field) in &self.fields {
@@ -175,10 +175,10 @@ impl Layout {
     }
 }
 
-fn open(found: &Found) -> Result<Database, CliError> {
+fn open(found: &Found) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let name = String::from_utf8_lossy(&found.quoted);
-    Database::open(&name, found.kind(), &search).map_err(CliError::from)
+    Database::open(&name, found.kind(), &search).map_err(Error::from)
 }
 
 fn of_database(field: u8, database: &Database) -> Vec<u8> {
@@ -193,6 +193,6 @@ fn of_database(field: u8, database: &Database) -> Vec<u8> {
     }
 }
 
-fn options_error(what: &str) -> CliError {
-    CliError::new(exit::INPUT, format!("BLAST options error: {what}"))
+fn options_error(what: &str) -> Error {
+    Error::new(exit::INPUT, format!("BLAST options error: {what}"))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 
-use crate::error::CliError;
+use fleetblast_job::error::Error;
 
 /// The place for messages.
 #[derive(Debug)]
@@ -30,12 +30,12 @@ impl Messages {
     }
 
     /// The error that ends the program, without its message if that went to the log.
-    pub(super) fn end(&self, error: CliError) -> CliError {
+    pub(super) fn end(&self, error: Error) -> Error {
         if self.log.is_none() || error.message.is_empty() {
             return error;
         }
         self.write(&error.message);
-        CliError::new(error.exit_code, "")
+        Error::new(error.exit_code, "")
     }
 
     /// Nobody can be told if this fails.

@@ -15,6 +15,8 @@ mod options;
 mod source;
 
 use fleetblast_db::{DbError, SearchPath};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::output::Output;
 
 use self::config::Config;
 use self::fasta::Fasta;
@@ -22,10 +24,8 @@ use self::fields::Fields;
 use self::messages::Messages;
 use self::options::{Options, What};
 use self::source::Source;
-use crate::error::{CliError, exit};
 use crate::options::parse::Given;
 use crate::plan;
-use crate::run::output::Output;
 
 /// Why a request ends early.
 #[derive(Debug)]
@@ -33,11 +33,11 @@ enum Stop {
     /// A message of the retrieval, which ends with exit code 1.
     Message(String),
     /// The end of the whole program.
-    Program(CliError),
+    Program(Error),
 }
 
-impl From<CliError> for Stop {
-    fn from(error: CliError) -> Self {
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
         Self::Program(error)
     }
 }
@@ -91,21 +91,21 @@ impl Format {
 ///
 /// # Errors
 /// A message and BLAST+'s exit code; no message where `-logfile` has taken it.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Options::new(given)?;
     let messages = Messages::new(options.logfile.as_deref());
     run_with(&options, &messages).map_err(|error| messages.end(error))
 }
 
-fn run_with(options: &Options, messages: &Messages) -> Result<(), CliError> {
-    let mut out = Output::open(&plan::input::target("out", &options.out)?)?;
+fn run_with(options: &Options, messages: &Messages) -> Result<(), Error> {
+    let mut out = Output::open(&plan::input::destination("out", &options.out)?)?;
     let done = request(options, messages, &mut out);
     // What was written before an error stays.
     out.commit()?;
     done
 }
 
-fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), CliError> {
+fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(), Error> {
     let search = SearchPath::from_environment()?;
     match &options.what {
         What::SearchPath => out.write(format!("{}\n", search.text()).as_bytes()),
@@ -124,10 +124,10 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
             let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
             match found {
                 Ok(true) => Ok(()),
-                Ok(false) => Err(CliError::new(exit::INPUT, "")),
+                Ok(false) => Err(Error::new(exit::INPUT, "")),
                 Err(Stop::Program(error)) => Err(error),
                 Err(Stop::Message(message)) => {
-                    Err(CliError::new(exit::INPUT, messages::text(&message)))
+                    Err(Error::new(exit::INPUT, messages::text(&message)))
                 }
             }
         }

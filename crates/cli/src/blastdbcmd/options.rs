@@ -7,13 +7,13 @@ use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use fleetblast_db::SequenceKind;
+use fleetblast_job::error::Error;
+use fleetblast_job::standard;
 
-use crate::error::CliError;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::number;
 use crate::options::parse::Given;
 use crate::options::values::Values;
-use crate::standard;
 
 /// Taxids to look for, ascending.
 pub(super) type Taxids = BTreeSet<i32>;
@@ -100,10 +100,10 @@ impl Options {
     ///
     /// # Errors
     /// Options that FleetBLAST refuses, and options that need another one.
-    pub(super) fn new(given: &Given) -> Result<Self, CliError> {
+    pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&BLASTDBCMD, given);
         if let Some(name) = values.unsupported() {
-            return Err(CliError::unsupported(BLASTDBCMD.name, format_args!("-{name}")));
+            return Err(Error::unsupported(BLASTDBCMD.name, format_args!("-{name}")));
         }
         let text = |name: &str| values.text(name).unwrap_or_default();
         Ok(Self {
@@ -130,7 +130,7 @@ impl Options {
 }
 
 impl What {
-    fn new(values: Values<'_>) -> Result<Self, CliError> {
+    fn new(values: Values<'_>) -> Result<Self, Error> {
         if values.flag("show_blastdb_search_path") {
             return Ok(Self::SearchPath);
         }
@@ -145,8 +145,8 @@ impl What {
         // These keep BLAST+ from reading -db, and mean nothing without -list.
         if ["recursive", "remove_redundant_dbs", "list_outfmt"].iter().any(|name| values.flag(name))
         {
-            return Err(CliError::new(
-                crate::error::exit::INPUT,
+            return Err(Error::new(
+                fleetblast_job::error::exit::INPUT,
                 "Command line argument error: Argument \"db\". The value is excluded by other arguments.",
             ));
         }
@@ -177,7 +177,7 @@ impl Wanted {
     }
 
     /// The taxids, if sequences are wanted by these.
-    pub(super) fn taxids(&self) -> Result<Option<Taxids>, CliError> {
+    pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
             Self::TaxidFile(path) => lines_of("taxidlist", path)?,
@@ -187,15 +187,13 @@ impl Wanted {
         let words = text.split(|&b| b == separator);
         // Empty lines are none; nothing between commas is.
         let words = words.filter(|word| separator == b',' && !text.is_empty() || !word.is_empty());
-        let taxid = |word: &[u8]| {
-            number::parse_int4(word.trim_ascii()).map_err(|error| CliError::number(&error))
-        };
+        let taxid = |word: &[u8]| number::parse_int4(word.trim_ascii()).map_err(Error::from);
         words.map(taxid).collect::<Result<_, _>>().map(Some)
     }
 }
 
 /// The contents of a file named by an option.
-pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, CliError> {
+pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
     let contents = if path == "-" {
         let mut text = Vec::new();
         let read = standard::input().and_then(|input| input.lock().read_to_end(&mut text));
@@ -203,5 +201,5 @@ pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, CliError> 
     } else {
         fs::read(path)
     };
-    contents.map_err(|_| CliError::inaccessible(option, &path.to_string_lossy()))
+    contents.map_err(|_| Error::inaccessible(option, &path.to_string_lossy()))
 }

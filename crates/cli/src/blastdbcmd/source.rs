@@ -8,9 +8,9 @@ use fleetblast_db::{
     Database, DbError, Defline, Lookup, SearchPath, SequenceKind, TaxidSign, TaxonNames,
     TaxonomyNames,
 };
+use fleetblast_job::error::Error;
 
 use super::options::{Options, Taxids};
-use crate::error::CliError;
 
 /// An opened database and what belongs to it.
 pub(super) struct Source {
@@ -24,7 +24,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Opens the database of the options.
-    pub(super) fn open(options: &Options, search: SearchPath) -> Result<Self, CliError> {
+    pub(super) fn open(options: &Options, search: SearchPath) -> Result<Self, Error> {
         Self::open_for(options, search, None)
     }
 
@@ -33,7 +33,7 @@ impl Source {
         options: &Options,
         search: SearchPath,
         taxids: Option<&Taxids>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, Error> {
         let restriction = taxids.filter(|_| options.target_only).map(|taxids| Restriction {
             ids: Ids::Taxids(taxids.iter().copied().collect()),
             negative: false,
@@ -128,12 +128,12 @@ fn taxid_oids(lookup: &Lookup, taxids: &Taxids) -> Result<Vec<u32>, DbError> {
 
 /// The error for a database that is neither of proteins nor of nucleotides: BLAST+ tells of the latter only, which says
 /// nothing if there are proteins that cannot be used.
-fn neither(protein: DbError, nucleotide: DbError) -> CliError {
+fn neither(protein: DbError, nucleotide: DbError) -> Error {
     let is_missing = |error: &DbError| matches!(error, DbError::NotFound { .. });
     let unlike = is_missing(&nucleotide) && !is_missing(&protein);
-    let mut error = CliError::from(nucleotide);
+    let mut error = Error::from(nucleotide);
     if unlike {
-        let protein = CliError::from(protein);
+        let protein = Error::from(protein);
         error.message.push_str(&format!("\n(as a database of proteins: {protein})"));
     }
     error

@@ -5,14 +5,14 @@ use std::time::Instant;
 use fleetblast_db::check::{self, Report};
 use fleetblast_db::load::{self, Purpose};
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard::print;
+use fleetblast_job::threads::pool;
 
-use crate::error::{CliError, exit};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
-use crate::standard::print;
-use crate::threads::pool;
 
 /// Bytes that a thread checks at a time.
 const RANGE_BYTES: u64 = 1 << 20;
@@ -21,7 +21,7 @@ const RANGE_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// The first fault, or what kept the database from being read.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Values::new(&DBCHECK, given);
     let text = |name| options.text(name).unwrap_or_default();
     let wish = plan::wish(&text("loader"), options.text("memory").as_deref())?;
@@ -36,7 +36,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
 }
 
 /// Opens a database of the kind that `-dbtype` tells.
-pub(crate) fn open(names: &str, kind: &str) -> Result<Database, CliError> {
+pub(crate) fn open(names: &str, kind: &str) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let open = |kind| Database::open(names, kind, &search);
     let opened = match kind {
@@ -51,11 +51,11 @@ pub(crate) fn open(names: &str, kind: &str) -> Result<Database, CliError> {
 }
 
 /// A fault, whatever BLAST+ would end with when it meets it.
-fn fault(error: DbError) -> CliError {
-    CliError { exit_code: exit::DATABASE, ..CliError::from(error) }
+fn fault(error: DbError) -> Error {
+    Error { exit_code: exit::DATABASE, ..Error::from(error) }
 }
 
-fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Report, CliError> {
+fn checked(database: &Database, wish: load::Wish, threads: usize) -> Result<Report, Error> {
     let check = || {
         let choice = load::choose(database, Purpose::Check, wish)?;
         let bytes = database.cached_bytes().map_or(0, |(_, all)| all);

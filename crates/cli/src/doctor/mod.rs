@@ -9,25 +9,26 @@ mod text;
 use std::fs;
 use std::time::Duration;
 
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard::print;
+
 use self::measure::Findings;
 use crate::dbcheck;
-use crate::error::{CliError, exit};
 use crate::options::doctor::DOCTOR;
 use crate::options::parse::Given;
 use crate::options::values::Values;
 use crate::plan;
-use crate::standard::print;
 
 /// Runs the program.
 ///
 /// # Errors
 /// A database that cannot be opened or read; a report that cannot be written.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Values::new(&DOCTOR, given);
     let text = |name| options.text(name).unwrap_or_default().to_string_lossy().into_owned();
     let sample = plan::size(&text("sample")).ok_or_else(|| {
         let message = format!("Error: -sample needs a size such as 256M, not '{}'", text("sample"));
-        CliError::new(exit::INPUT, message)
+        Error::new(exit::INPUT, message)
     })?;
     let limit = Duration::from_secs(options.integer("seconds").unwrap_or(3));
     let database = dbcheck::open(&text("db"), &text("dbtype"))?;
@@ -41,7 +42,7 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     print(&report)?;
     if let Some(path) = options.text("json") {
         let failed = |error: &dyn std::fmt::Display| {
-            CliError::output(format_args!("{error} (-json {})", path.to_string_lossy()))
+            Error::output(format_args!("{error} (-json {})", path.to_string_lossy()))
         };
         let json = serde_json::to_string_pretty(&findings).map_err(|error| failed(&error))? + "\n";
         fs::write(&path, json).map_err(|error| failed(&error))?;

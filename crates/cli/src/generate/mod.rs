@@ -5,12 +5,13 @@ mod fish;
 mod man;
 mod zsh;
 
-use crate::error::{CliError, exit};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard::print;
+
 use crate::options::generate::GENERATE;
 use crate::options::parse::Given;
 use crate::options::spec::{Kind, OptionSpec, Program};
 use crate::options::values::Values;
-use crate::standard::print;
 
 /// Words that, typed as the first argument, need no command.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
@@ -19,14 +20,14 @@ const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
 ///
 /// # Errors
 /// A command that is not there; output that cannot be written.
-pub fn run(given: &Given, programs: &[Program]) -> Result<(), CliError> {
+pub fn run(given: &Given, programs: &[Program]) -> Result<(), Error> {
     let options = Values::new(&GENERATE, given);
     let text = |name| options.text(name).map(|text| text.to_string_lossy().into_owned());
     let command = text("command");
     let what = text("what").unwrap_or_default();
     if command.is_some() && what != "man" {
         let message = format!("Error: -command goes with 'man' only, not with '{what}'");
-        return Err(CliError::new(exit::INPUT, message));
+        return Err(Error::new(exit::INPUT, message));
     }
     let made = match what.as_str() {
         "bash" => bash::completions(programs),
@@ -46,11 +47,11 @@ fn lines<'a>(programs: impl Iterator<Item = &'a Program>) -> String {
     programs.map(|program| format!("{}\n", program.name)).collect()
 }
 
-fn find<'a>(programs: &'a [Program], name: &str) -> Result<&'a Program, CliError> {
+fn find<'a>(programs: &'a [Program], name: &str) -> Result<&'a Program, Error> {
     programs.iter().find(|program| program.name == name).ok_or_else(|| {
         let message =
             format!("Error: there is no command '{name}' (-command); 'fleetblast help' lists them");
-        CliError::new(exit::INPUT, message)
+        Error::new(exit::INPUT, message)
     })
 }
 

@@ -6,13 +6,13 @@ use std::io::{BufRead, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use fleetblast_makedb::Error;
+use fleetblast_job::error::Error;
+use fleetblast_job::standard;
+use fleetblast_makedb as makedb;
 use fleetblast_seq::input::{self, OpenError};
 
 use super::guess::{SAMPLE, is_fasta};
 use super::options_error;
-use crate::error::CliError;
-use crate::standard;
 
 /// One input, open.
 pub(super) struct Input {
@@ -27,7 +27,7 @@ pub(super) struct Inputs {
 
 impl Inputs {
     /// Takes `-in` apart, and looks at each file.
-    pub(super) fn open(text: &OsStr) -> Result<Self, CliError> {
+    pub(super) fn open(text: &OsStr) -> Result<Self, Error> {
         let names = split(text.as_bytes());
         let stdin = Path::new("-");
         match names.first() {
@@ -43,19 +43,19 @@ impl Inputs {
 }
 
 impl Iterator for Inputs {
-    type Item = Result<Input, Error>;
+    type Item = Result<Input, makedb::Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let name = self.names.next()?;
         let there = if name == Path::new("-") { standard::input().map(drop) } else { Ok(()) };
         let there = there.map_err(|source| OpenError { path: "standard input".into(), source });
-        let open = there.and_then(|()| input::open(&name)).map_err(Error::from);
+        let open = there.and_then(|()| input::open(&name)).map_err(makedb::Error::from);
         Some(open.map(|reader| Input { name, reader }))
     }
 }
 
 /// Refuses what is no file of FASTA.
-fn check(name: &Path) -> Result<(), CliError> {
+fn check(name: &Path) -> Result<(), Error> {
     let shown = name.display();
     let length = match fs::metadata(name) {
         Ok(found) if !found.is_dir() => found.len(),

@@ -5,11 +5,11 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 
+use fleetblast_job::error::{Error, output_error};
+use fleetblast_job::standard;
 use fleetblast_makedb::{Kind, Sink};
 
 use super::options::Options;
-use crate::error::{CliError, output_error};
-use crate::standard;
 
 /// Writes the log. What cannot be written is told at the end.
 pub(super) struct Log {
@@ -21,7 +21,7 @@ pub(super) struct Log {
 
 impl Log {
     /// Opens the file, if there is one.
-    pub(super) fn open(file: Option<&OsStr>) -> Result<Self, CliError> {
+    pub(super) fn open(file: Option<&OsStr>) -> Result<Self, Error> {
         let target: Box<dyn Write> = match file.filter(|&path| path != "-") {
             // What is told to nobody is not missed, and the database is the same.
             None => match standard::output() {
@@ -31,7 +31,7 @@ impl Log {
             Some(path) => {
                 let file = File::options().create(true).append(true).open(path);
                 let text = path.to_string_lossy();
-                Box::new(file.map_err(|_| CliError::inaccessible("logfile", &text))?)
+                Box::new(file.map_err(|_| Error::inaccessible("logfile", &text))?)
             }
         };
         Ok(Self { target, held: None, failed: None })
@@ -91,7 +91,7 @@ impl Log {
     }
 
     /// Tells what could not be written.
-    pub(super) fn close(self) -> Result<(), CliError> {
+    pub(super) fn close(self) -> Result<(), Error> {
         self.failed.map_or(Ok(()), |error| Err(output_error(&error)))
     }
 }

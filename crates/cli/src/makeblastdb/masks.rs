@@ -4,15 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use fleetblast_job::error::{Error, exit};
 use fleetblast_makedb::masks::{AlgorithmError, MaskError, MaskFile, Masks};
 
 use super::log::{Log, warn};
 use super::options::Options;
 use super::options_error;
-use crate::error::{CliError, exit};
 
 /// Reads them all.
-pub(super) fn read(options: &Options, masks: &mut Masks, log: &mut Log) -> Result<(), CliError> {
+pub(super) fn read(options: &Options, masks: &mut Masks, log: &mut Log) -> Result<(), Error> {
     let Some(files) = &options.mask_data else { return Ok(()) };
     let files = list(files);
     let names = options.mask_id.as_deref().map(list);
@@ -52,7 +52,7 @@ fn read_file(
     description: &[u8],
     masks: &mut Masks,
     log: &mut Log,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let mut file = MaskFile::open(path).map_err(mask_error)?;
     let mut algorithm = None;
     while let Some(info) = file.next_info().map_err(mask_error)? {
@@ -86,10 +86,10 @@ fn is_number(text: &OsStr) -> bool {
     text.to_str().is_some_and(|text| text.parse::<i32>().is_ok())
 }
 
-fn mask_error(error: MaskError) -> CliError {
+fn mask_error(error: MaskError) -> Error {
     options_error(&error)
 }
 
-fn algorithm_error(error: AlgorithmError) -> CliError {
-    CliError::new(exit::INPUT, format!("BLAST Database creation error: {error}"))
+fn algorithm_error(error: AlgorithmError) -> Error {
+    Error::new(exit::INPUT, format!("BLAST Database creation error: {error}"))
 }

@@ -18,25 +18,24 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::interrupt::Watch;
 use fleetblast_makedb::masks::Masks;
 use fleetblast_makedb::{
-    Builder, Error, Event, RecordProblem, Sink, Taxids, Unmatched, Version, add_fasta,
+    self as makedb, Builder, Event, RecordProblem, Sink, Taxids, Unmatched, Version, add_fasta,
 };
 
 use self::dates::now;
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
-use crate::error::{CliError, exit};
-use crate::memory;
 use crate::options::parse::Given;
-use crate::run::interrupt::Watch;
 
 /// Makes a database.
 ///
 /// # Errors
 /// The message and the exit code of BLAST+, if it has one for the case.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = Watch::start()?;
@@ -84,9 +83,10 @@ pub fn run(given: &Given) -> Result<(), CliError> {
         Ok(()) => builder.finish(|| watch.unfinished()),
         Err(error) => Err(error),
     };
-    let has_volumes = !matches!(finished, Err(Error::Map { .. } | Error::MapSize(_)));
+    let has_volumes =
+        !matches!(finished, Err(makedb::Error::Map { .. } | makedb::Error::MapSize(_)));
     match &finished {
-        Err(Error::Duplicate { number, .. }) => log.release(number + 1),
+        Err(makedb::Error::Duplicate { number, .. }) => log.release(number + 1),
         _ => log.release(u64::MAX),
     }
     log.end(stored > 0 && has_volumes);
@@ -102,7 +102,7 @@ fn add(
     inputs: Inputs,
     options: &Options,
     log: &mut Log,
-) -> Result<(), Error> {
+) -> Result<(), makedb::Error> {
     let threads = options.threads.or_else(|| thread::available_parallelism().ok());
     let threads = threads.unwrap_or(NonZero::<usize>::MIN);
     for input in inputs {
@@ -125,7 +125,7 @@ fn add(
         })?;
         let added = builder.sequences() - before;
         if added == 0 {
-            return Err(Error::NoSequences);
+            return Err(makedb::Error::NoSequences);
         }
         let seconds = dates::seconds(start.elapsed().as_secs_f64());
         log.tell(
@@ -147,7 +147,7 @@ fn unmatched_texts(unmatched: Unmatched) -> impl Iterator<Item = &'static str> {
 }
 
 /// An error, and what BLAST+ tells after it.
-fn with_unmatched(mut error: CliError, unmatched: Unmatched) -> CliError {
+fn with_unmatched(mut error: Error, unmatched: Unmatched) -> Error {
     for text in unmatched_texts(unmatched) {
         error.message.push('\n');
         error.message.push_str(text);
@@ -156,32 +156,34 @@ fn with_unmatched(mut error: CliError, unmatched: Unmatched) -> CliError {
 }
 
 /// The message and the exit code for a database that cannot be made.
-fn refused(error: &Error) -> CliError {
+fn refused(error: &makedb::Error) -> Error {
     let creation = |text: &str| {
         let message = format!("BLAST Database creation error: {text}");
-        CliError::new(exit::INPUT, message)
+        Error::new(exit::INPUT, message)
     };
     match error {
-        Error::Fasta(fasta) => match fasta.blast_message() {
+        makedb::Error::Fasta(fasta) => match fasta.blast_message() {
             Some(text) => creation(text.strip_prefix("CFastaReader: ").unwrap_or(&text)),
             None => creation(&fasta.to_string()),
         },
-        Error::Record { problem: RecordProblem::NoIdentifier(word), .. } if word.is_empty() => {
+        makedb::Error::Record { problem: RecordProblem::NoIdentifier(word), .. }
+            if word.is_empty() =>
+        {
             let message = "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", \
                            line 2457: Error: (CSeqIdException::eFormat) \
                            ncbi::objects::CSeq_id::Set() - Empty bare accession supplied\n";
-            CliError::new(exit::UNKNOWN, message)
+            Error::new(exit::UNKNOWN, message)
         }
-        Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
+        makedb::Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
             creation(&problem.to_string())
         }
-        _ if error.is_for_memory() => CliError::new(exit::MEMORY, memory::message(error)),
-        Error::Write { .. } | Error::Table { .. } => CliError::output(error),
+        _ if error.is_for_memory() => Error::starved(error),
+        makedb::Error::Write { .. } | makedb::Error::Table { .. } => Error::output(error),
         _ => creation(&error.to_string()),
     }
 }
 
 /// Options that make no sense.
-fn options_error(what: impl std::fmt::Display) -> CliError {
-    CliError::new(exit::INPUT, format!("BLAST options error: {what}"))
+fn options_error(what: impl std::fmt::Display) -> Error {
+    Error::new(exit::INPUT, format!("BLAST options error: {what}"))
 }

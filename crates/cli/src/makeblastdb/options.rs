@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 
+use fleetblast_job::error::Error;
 use fleetblast_makedb::{Kind, Version};
 
 use super::options_error;
-use crate::error::CliError;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::Given;
 use crate::options::values::Values;
@@ -34,15 +34,15 @@ pub(super) struct Options {
 
 impl Options {
     /// Reads what was given, and checks it in the order of BLAST+.
-    pub(super) fn new(given: &Given) -> Result<Self, CliError> {
+    pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&MAKEBLASTDB, given);
         if let Some(option) = values.unsupported() {
-            return Err(CliError::unsupported("makeblastdb", format_args!("-{option}")));
+            return Err(Error::unsupported("makeblastdb", format_args!("-{option}")));
         }
         let input_type = values.text("input_type").unwrap_or_default();
         if input_type != "fasta" {
             let what = format!("-input_type {}", input_type.to_string_lossy());
-            return Err(CliError::unsupported("makeblastdb", what));
+            return Err(Error::unsupported("makeblastdb", what));
         }
         let input = values.text("in").unwrap_or_default();
         let out = values.text("out").unwrap_or_else(|| input.clone());

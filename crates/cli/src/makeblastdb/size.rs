@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_makedb::Error;
+use fleetblast_job::error::{Error, exit};
+use fleetblast_makedb as makedb;
 
 use super::options_error;
-use crate::error::{CliError, exit};
 use crate::options::number::printable;
 
 /// The size that BLAST+ does not allow any more.
@@ -22,7 +22,7 @@ struct Fault {
 }
 
 /// Reads the greatest size of a file.
-pub(super) fn limit(text: &OsStr) -> Result<u64, CliError> {
+pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
     let bytes = text.as_bytes();
     let size = parse(bytes).map_err(|Fault { line, at }| {
         let text = text.to_string_lossy();
@@ -31,7 +31,7 @@ pub(super) fn limit(text: &OsStr) -> Result<u64, CliError> {
              Error: (CStringException::eConvert) ncbi::NStr::StringToUInt8_DataSize() - Cannot \
              convert string '{text}' to Uint8 (m_Pos = {at})\n"
         );
-        CliError::new(exit::UNKNOWN, message)
+        Error::new(exit::UNKNOWN, message)
     })?;
     if size >= TOO_LARGE {
         return Err(options_error("max_file_sz must be < 4 GiB"));
@@ -99,14 +99,14 @@ fn unit(text: &[u8], start: usize) -> (u32, u64, usize) {
 pub(super) const MAP_SIZE: &str = "BLASTDB_LMDB_MAP_SIZE";
 
 /// The size of the maps: bytes, in decimal digits. None, and 0, leave it to the program.
-pub(super) fn of_maps(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, Error> {
+pub(super) fn of_maps(text: Option<&OsStr>) -> Result<Option<NonZero<u64>>, makedb::Error> {
     let Some(text) = text.map(OsStr::as_bytes) else { return Ok(None) };
     let digits = text.strip_prefix(b"+").unwrap_or(text);
     let is_number = digits.iter().all(u8::is_ascii_digit);
     let size = std::str::from_utf8(digits).ok().filter(|_| is_number);
     match size.and_then(|digits| digits.parse().ok()) {
         Some(size) => Ok(NonZero::new(size)),
-        None => Err(Error::MapSize(printable(text))),
+        None => Err(makedb::Error::MapSize(printable(text))),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fleetblast_job::error::{Error, exit};
+
 /// What is wrong with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -44,6 +46,24 @@ impl ConvertError {
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (m_Pos = {})", self.message, self.position)
+    }
+}
+
+/// In a range or in the environment BLAST+ does not expect what is no number: it reports an exception nobody handled, with
+/// the place in its source.
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Self {
+        let (line, function) = match error.fault {
+            Fault::OutOfRange => (640, "StringToInt"),
+            Fault::Overflow => (853, "StringToInt8"),
+            Fault::NoValue => (862, "StringToInt8"),
+            Fault::Trailing => (872, "StringToInt8"),
+        };
+        let message = format!(
+            "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
+             Error: (CStringException::eConvert) ncbi::NStr::{function}() - {error}\n"
+        );
+        Self::new(exit::UNKNOWN, message)
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
+use fleetblast_job::error::{Error, exit};
+
 use super::nearest::nearest;
 use super::number::{self, ConvertError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
-use crate::error::{CliError, exit};
 use crate::hint::somebody_reads;
 
 /// Value of an option that was given.
@@ -64,7 +65,7 @@ impl Failure {
     }
 
     /// With the usage text before it, as BLAST+ prints it; people read after it what may have been meant.
-    fn report(self, program: &Program, name: Name) -> CliError {
+    fn report(self, program: &Program, name: Name) -> Error {
         let Failure { code, message, cause, meant } = self;
         let cause = cause.map(|cause| format!("Error: {cause}\n")).unwrap_or_default();
         let rule = "=".repeat(72);
@@ -74,7 +75,7 @@ impl Failure {
         let message = format!(
             "{usage}{rule}\n\n{cause}Error: {message}\nError:  (CArgException::{code}) {message}{meant}"
         );
-        CliError::new(exit::INPUT, message)
+        Error::new(exit::INPUT, message)
     }
 }
 
@@ -110,7 +111,7 @@ pub fn own_version(name: &str) -> String {
 /// # Errors
 /// Exit code 1 with BLAST+'s usage text and messages for unknown, repeated, incomplete or ill-matched options;
 /// a refusal by name for options that BLAST+ hides from its help.
-pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, CliError> {
+pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Request, Error> {
     let report = |failure: Failure| failure.report(program, name);
     if let Some(text) = asked_first(program, name, arguments) {
         return Ok(Request::Print(text));
@@ -140,7 +141,7 @@ pub fn parse(program: &Program, name: Name, arguments: &[OsString]) -> Result<Re
         let option = match option_named(program, key) {
             Ok(option) => option,
             Err(Unknown::Hidden(hidden)) => {
-                return Err(CliError::unsupported(program.name, format_args!("-{hidden}")));
+                return Err(Error::unsupported(program.name, format_args!("-{hidden}")));
             }
             Err(Unknown::Failure(failure)) => return Err(report(failure)),
         };

@@ -6,45 +6,14 @@ use std::path::PathBuf;
 
 use fleetblast_fleet::config::{Config, Schedule, Strategy};
 use fleetblast_fleet::plan::Wishes;
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{Checkpoint, Fleet};
 
 use super::load;
-use crate::error::CliError;
 use crate::options::typed::{BlastpOptions, FleetOptions, Lists, lossy};
 
-/// What the user wants of the ranks.
-#[derive(Clone, Debug)]
-pub struct Fleet {
-    /// Ranks in this process; `None` for a search without ranks.
-    pub ranks: Option<u32>,
-    /// Only tell how the search would be laid out.
-    pub dry_run: bool,
-    /// Groups of ranks, and copies of the database in each.
-    pub wishes: Wishes,
-    /// Scheduling and output.
-    pub config: Config,
-    /// What is finished is kept.
-    pub checkpoint: Option<Checkpoint>,
-    /// File for what every rank did when.
-    pub trace: Option<PathBuf>,
-    /// Names, with their dashes, and values of all options on which the report depends, but for the queries and lists.
-    pub decisive: BTreeMap<String, String>,
-    /// The same of options that all ranks must have alike besides.
-    pub common: BTreeMap<String, String>,
-    /// Name, with its dash, of the option that names a list of what is searched.
-    pub list: Option<&'static str>,
-}
-
-/// Where to keep what is finished.
-#[derive(Clone, Debug)]
-pub struct Checkpoint {
-    /// The directory.
-    pub directory: PathBuf,
-    /// A job that it keeps may go on.
-    pub resume: bool,
-}
-
 /// What the options say; `old_finite_size` is what the environment says of that.
-pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliError> {
+pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, Error> {
     let options = &all.fleet;
     let default = Config::default();
     let size = |name: &str, text: &Option<OsString>| {
@@ -68,7 +37,7 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, CliErro
         result_memory: result_memory.unwrap_or(most),
         ..config
     };
-    config.validate().map_err(CliError::query_options)?;
+    config.validate().map_err(Error::query_options)?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
     let partitions = all.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let wishes = Wishes {

@@ -2,7 +2,9 @@
 
 use std::ffi::OsStr;
 
-use crate::error::{CliError, exit};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::plan::{Format, Report};
+
 use crate::options::number;
 use crate::options::typed::{BlastpOptions, lossy};
 
@@ -15,46 +17,6 @@ const LINE_LENGTH: usize = 60;
 /// One past the last format number BLAST+ knows.
 const FORMATS: i32 = 21;
 
-/// Format of the report (`-outfmt`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// 0: pairwise alignments.
-    Pairwise,
-    /// 5: XML.
-    Xml,
-    /// 6: tabular.
-    Tabular,
-    /// 7: tabular with comment lines.
-    TabularComments,
-    /// 10: comma-separated values.
-    Csv,
-}
-
-/// What the report looks like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// The format.
-    pub format: Format,
-    /// Words for columns as typed, blank separated, empty for the default ones; empty unless the format has columns.
-    pub columns: String,
-    /// Separator of columns instead of the format's own. May be longer than one character.
-    pub delimiter: Option<String>,
-    /// `-html`.
-    pub html: bool,
-    /// `-show_gis`.
-    pub show_gis: bool,
-    /// Residues in a line of an alignment.
-    pub line_length: usize,
-    /// Subjects in the table of descriptions.
-    pub num_descriptions: usize,
-    /// Subjects with alignments.
-    pub num_alignments: usize,
-    /// `-sorthits`, where the format heeds it.
-    pub sort_hits: Option<usize>,
-    /// `-sorthsps`, where the format heeds it.
-    pub sort_hsps: Option<usize>,
-}
-
 /// `-outfmt`, taken apart but not judged.
 pub struct Choice {
     number: i32,
@@ -64,7 +26,7 @@ pub struct Choice {
 
 impl Choice {
     /// Takes a format apart (`CFormattingArgs::ParseFormattingString`, blast_args.cpp).
-    pub fn parse(text: &OsStr) -> Result<Self, CliError> {
+    pub fn parse(text: &OsStr) -> Result<Self, Error> {
         let text = lossy(text);
         let is_space = |c: char| c.is_ascii_whitespace() || c == '\x0b';
         let (number, columns) = text
@@ -76,7 +38,7 @@ impl Choice {
         if columns.starts_with("delim") {
             let word = columns.split(' ').next().unwrap_or_default().to_owned();
             let Some((_, value)) = word.split_once('=') else {
-                return Err(CliError::query_options(
+                return Err(Error::query_options(
                     "Delimiter format is invalid. Valid format is delim=<delimiter value>",
                 ));
             };
@@ -84,11 +46,11 @@ impl Choice {
             columns = columns.replace(&word, "");
         }
         let number = number::parse_int4(number.as_bytes()).map_err(|_| {
-            CliError::query_options(format_args!("'{number}' is not a valid output format"))
+            Error::query_options(format_args!("'{number}' is not a valid output format"))
         })?;
         if !(0..FORMATS).contains(&number) {
             let message = "Error: Formatting choice is out of range";
-            return Err(CliError::new(exit::UNKNOWN, message));
+            return Err(Error::new(exit::UNKNOWN, message));
         }
         if !matches!(number, 6 | 7 | 10 | 17) {
             columns.clear();
@@ -97,7 +59,7 @@ impl Choice {
     }
 
     /// The format, if blastp has it and FleetBLAST too.
-    fn format(&self) -> Result<Format, CliError> {
+    fn format(&self) -> Result<Format, Error> {
         let foreign = match self.number {
             17 => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
@@ -105,7 +67,7 @@ impl Choice {
             _ => "",
         };
         if !foreign.is_empty() {
-            return Err(CliError::query_options(foreign));
+            return Err(Error::query_options(foreign));
         }
         self.check_delimiter()?;
         match self.number {
@@ -114,12 +76,12 @@ impl Choice {
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
             10 => Ok(Format::Csv),
-            number => Err(CliError::unsupported("blastp", format_args!("-outfmt {number}"))),
+            number => Err(Error::unsupported("blastp", format_args!("-outfmt {number}"))),
         }
     }
 
     /// Refuses a delimiter that separates the entries of a chosen column.
-    fn check_delimiter(&self) -> Result<(), CliError> {
+    fn check_delimiter(&self) -> Result<(), Error> {
         let delimiter = self.delimiter.as_deref().unwrap_or_default();
         let columns: &[&str] = match delimiter {
             ";" => &["sallseqid", "staxids", "sscinames", "scomnames", "sblastnames", "sskingdoms"],
@@ -129,7 +91,7 @@ impl Choice {
         };
         // BLAST+ looks for the text anywhere: `qframes` counts as `frames`.
         match columns.iter().find(|column| self.columns.contains(**column)) {
-            Some(column) => Err(CliError::query_options(format_args!(
+            Some(column) => Err(Error::query_options(format_args!(
                 "Your custom record separator ({delimiter}) is also used by the format specifier ({column}) to \
                  separate multiple entries. Please use a different record separator (delim keyword)."
             ))),
@@ -143,7 +105,7 @@ pub fn report(
     choice: Choice,
     options: &BlastpOptions,
     warnings: &mut Vec<String>,
-) -> Result<(Report, usize), CliError> {
+) -> Result<(Report, usize), Error> {
     let format = choice.format()?;
     let mut warn = |text: &str| warnings.push(format!("Warning: [blastp] {text}"));
     let pairwise = format == Format::Pairwise;

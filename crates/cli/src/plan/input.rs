@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf, absolute};
 
-use super::{Source, Subjects, Target};
-use crate::error::CliError;
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{Destination, Source, Subjects};
+
 use crate::options::number;
 use crate::options::typed::{BlastpOptions, lossy};
 
@@ -17,12 +18,12 @@ use crate::options::typed::{BlastpOptions, lossy};
 const LOOKS: usize = 1000;
 
 /// What is searched, from `-db`, `-subject` and `-subject_loc`.
-pub fn subjects(options: &BlastpOptions) -> Result<Subjects, CliError> {
+pub fn subjects(options: &BlastpOptions) -> Result<Subjects, Error> {
     if let Some(db) = &options.db {
         return Ok(Subjects::Database(lossy(db)));
     }
     let Some(subject) = &options.subject else {
-        return Err(CliError::query_options(
+        return Err(Error::query_options(
             "Either a BLAST database or subject sequence(s) must be specified",
         ));
     };
@@ -32,26 +33,26 @@ pub fn subjects(options: &BlastpOptions) -> Result<Subjects, CliError> {
 }
 
 /// An input file, opened once to see that it can be.
-pub fn source(option: &str, path: &OsStr) -> Result<Source, CliError> {
+pub fn source(option: &str, path: &OsStr) -> Result<Source, Error> {
     if path == "-" {
         return Ok(Source::Stdin);
     }
     if !is_fifo(path) && File::open(path).is_err() {
-        return Err(CliError::inaccessible(option, &lossy(path)));
+        return Err(Error::inaccessible(option, &lossy(path)));
     }
     Ok(Source::File(PathBuf::from(path)))
 }
 
 /// An output file, opened once to see that it can be. What it holds is kept until the report is written; one that was
 /// not there is removed again, lest it be taken for a report without hits should there never be one.
-pub fn target(option: &str, path: &OsStr) -> Result<Target, CliError> {
+pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
     if path == "-" {
-        return Ok(Target::Stdout);
+        return Ok(Destination::Stdout);
     }
     if !is_fifo(path) && !can_be_written(Path::new(path)) {
-        return Err(CliError::inaccessible(option, &lossy(path)));
+        return Err(Error::inaccessible(option, &lossy(path)));
     }
-    Ok(Target::File(PathBuf::from(path)))
+    Ok(Destination::File(PathBuf::from(path)))
 }
 
 /// Whether a file can be written. All ranks of a job look at the same time, so that it may come and go meanwhile: each
@@ -79,13 +80,13 @@ fn can_be_written(path: &Path) -> bool {
 }
 
 /// The report and the file of another option cannot be the same.
-pub fn refuse_same_file(out: &Target, name: &str, other: &Target) -> Result<(), CliError> {
-    let (Target::File(out), Target::File(other)) = (out, other) else { return Ok(()) };
+pub fn refuse_same_file(out: &Destination, name: &str, other: &Destination) -> Result<(), Error> {
+    let (Destination::File(out), Destination::File(other)) = (out, other) else { return Ok(()) };
     let is_device = fs::metadata(out).is_ok_and(|meta| !meta.is_file());
     if is_device || !matches!((absolute(out), absolute(other)), (Ok(a), Ok(b)) if a == b) {
         return Ok(());
     }
-    Err(CliError::query_options(format_args!(
+    Err(Error::query_options(format_args!(
         "-out and -{name} both name {}, where one would replace the other; give another name to one of them",
         out.display()
     )))
@@ -98,17 +99,17 @@ fn is_fifo(path: &OsStr) -> bool {
 
 /// A `start-stop` range, typed 1-based with both ends included (`ParseSequenceRange`, blast_input_aux.cpp).
 /// BLAST+ calls a bad one an engine error, and a part that is no number it does not expect at all.
-pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, CliError> {
+pub fn range(text: Option<&OsStr>, what: &str) -> Result<Option<Range<usize>>, Error> {
     let Some(text) = text else { return Ok(None) };
     let bad = |reason: &str| {
-        CliError::engine(format_args!("Invalid specification of {what} location ({reason})"))
+        Error::engine(format_args!("Invalid specification of {what} location ({reason})"))
     };
     let parts: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b'-').collect();
     let [from, to] = parts[..] else { return Err(bad("Format: start-stop")) };
     if from.is_empty() || to.is_empty() {
         return Err(bad("Format: start-stop"));
     }
-    let number = |part| number::parse_int4(part).map_err(|error| CliError::number(&error));
+    let number = |part| number::parse_int4(part).map_err(Error::from);
     let (from, to) = (number(from)?, number(to)?);
     match (usize::try_from(from), usize::try_from(to)) {
         (Ok(from @ 1..), Ok(to @ 1..)) if from < to => Ok(Some(from - 1..to)),

@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 
 use fleetblast_db::load::{Method, Wish};
+use fleetblast_job::error::{Error, exit};
 
-use crate::error::{CliError, exit};
 use crate::options::typed::lossy;
 
 /// The wish that `-loader` and `-memory` express.
-pub fn wish(loader: &OsStr, memory: Option<&OsStr>) -> Result<Wish, CliError> {
+pub fn wish(loader: &OsStr, memory: Option<&OsStr>) -> Result<Wish, Error> {
     let methods = [Method::Map, Method::Read, Method::Direct, Method::Broadcast];
     let method = methods.into_iter().find(|method| loader == method.name());
     let memory = memory.map(|text| bytes("memory", text));
@@ -16,10 +16,10 @@ pub fn wish(loader: &OsStr, memory: Option<&OsStr>) -> Result<Wish, CliError> {
 }
 
 /// The size that the option `name` gives.
-pub fn bytes(name: &str, text: &OsStr) -> Result<u64, CliError> {
+pub fn bytes(name: &str, text: &OsStr) -> Result<u64, Error> {
     let text = lossy(text);
     size(&text).ok_or_else(|| {
-        CliError::new(
+        Error::new(
             exit::INPUT,
             format!(
                 "Error: -{name} needs a number of bytes, such as 500000000, 500M or 1.5G \

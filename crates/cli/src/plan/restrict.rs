@@ -6,28 +6,25 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_db::restrict::list::{self, ListError, SeqIdList};
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{DbError, SearchPath};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
 
-use crate::error::CliError;
+use crate::options::number;
 use crate::options::typed::{BlastpOptions, lossy};
-
-/// How stored masks are used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatabaseMask {
-    /// Number or name of the algorithm, as typed.
-    pub algorithm: String,
-    /// Masked residues are as good as absent; otherwise only no words are looked for there.
-    pub hard: bool,
-}
 
 /// The masks of the options.
 pub fn mask(options: &BlastpOptions) -> Option<DatabaseMask> {
     let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
     let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
-    Some(DatabaseMask { algorithm: lossy(name), hard })
+    let algorithm = match number::parse_int4(name.as_bytes()) {
+        Ok(number) => MaskAlgorithm::Number(number),
+        Err(_) => MaskAlgorithm::Name(lossy(name)),
+    };
+    Some(DatabaseMask { algorithm, hard })
 }
 
 /// The list of the options, read. At most one is given.
-pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliError> {
+pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, Error> {
     let lists = &options.lists;
     if lists == &Default::default() {
         return Ok(None);
@@ -48,7 +45,7 @@ pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliEr
         let found = list::find_and_read(&lossy(&name), &search);
         let (_, contents) = found.map_err(|error| match error {
             DbError::MissingList { .. } => {
-                CliError::query_options(format_args!("File is not acessible: {}", lossy(&name)))
+                Error::query_options(format_args!("File is not acessible: {}", lossy(&name)))
             }
             error => error.into(),
         })?;
@@ -59,21 +56,21 @@ pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, CliEr
     Ok(Some(Restriction { ids, negative }))
 }
 
-fn taxids(text: &[u8], separator: u8) -> Result<Vec<i32>, CliError> {
+fn taxids(text: &[u8], separator: u8) -> Result<Vec<i32>, Error> {
     list::typed_taxids(text, separator)
-        .ok_or_else(|| CliError::query_options("Invalid taxidlist file "))
+        .ok_or_else(|| Error::query_options("Invalid taxidlist file "))
 }
 
 fn read<T>(
     name: &OsStr,
     search: &SearchPath,
     parse: impl Fn(&[u8]) -> Result<T, ListError>,
-) -> Result<T, CliError> {
+) -> Result<T, Error> {
     let name = lossy(name);
     let (path, contents) = list::find_and_read(&name, search).map_err(|error| match error {
         // BLAST+ does not tell the name.
         DbError::MissingList { .. } => {
-            let mut error = CliError::from(DbError::MissingList { path: Default::default() });
+            let mut error = Error::from(DbError::MissingList { path: Default::default() });
             error.message = format!(
                 "{}\n(list {name} was not found; check the name)",
                 error.message.split_once("\n(").map_or("", |(text, _)| text)

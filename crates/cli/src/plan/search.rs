@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params};
+use fleetblast_job::error::Error;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_threshold, suggested_window,
 };
 
-use crate::error::CliError;
 use crate::options::number;
 use crate::options::typed::{BlastpOptions, Task, lossy};
 
@@ -27,7 +27,7 @@ pub struct Search {
 }
 
 /// SEG parameters from `-seg` (`CFilteringArgs`, blast_args.cpp).
-pub fn seg(text: &OsStr) -> Result<Option<SegParams>, CliError> {
+pub fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
     match text.as_bytes() {
         b"no" => return Ok(None),
         b"yes" => return Ok(Some(SegParams::QUERY)),
@@ -35,9 +35,9 @@ pub fn seg(text: &OsStr) -> Result<Option<SegParams>, CliError> {
     }
     let words: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b' ').collect();
     let [window, locut, hicut] = words[..] else {
-        return Err(CliError::query_options("Invalid number of arguments to filtering option"));
+        return Err(Error::query_options("Invalid number of arguments to filtering option"));
     };
-    let bad = |_| CliError::query_options("Invalid input for filtering parameters");
+    let bad = |_| Error::query_options("Invalid input for filtering parameters");
     Ok(Some(SegParams {
         window: number::parse_int4(window).map_err(bad)?,
         locut: number::parse_double_strict(locut).map_err(bad)?,
@@ -59,16 +59,16 @@ fn composition(text: &OsStr) -> (CompositionMode, bool) {
 }
 
 /// Matrix, gap costs and their statistics. Without gaps, BLAST+ does not mind gap costs without statistics.
-fn scoring(options: &BlastpOptions, matrix: &str) -> Result<ScoringSystem, CliError> {
+fn scoring(options: &BlastpOptions, matrix: &str) -> Result<ScoringSystem, Error> {
     match ScoringSystem::new(matrix, options.gap_open, options.gap_extend) {
         Ok(scoring) => Ok(scoring),
-        Err(error) if !options.ungapped => Err(CliError::query_options(error)),
+        Err(error) if !options.ungapped => Err(Error::query_options(error)),
         Err(ScoringError::UnknownMatrix { .. }) => {
-            Err(CliError::engine("Error: Unknown error code -1 "))
+            Err(Error::engine("Error: Unknown error code -1 "))
         }
         Err(error @ ScoringError::UnknownGapCosts { gap_open, gap_extend, .. }) => {
-            let mut scoring = ScoringSystem::new(matrix, None, None)
-                .map_err(|_| CliError::query_options(error))?;
+            let mut scoring =
+                ScoringSystem::new(matrix, None, None).map_err(|_| Error::query_options(error))?;
             (scoring.gap_open, scoring.gap_extend) = (gap_open, gap_extend);
             Ok(scoring)
         }
@@ -92,10 +92,10 @@ pub fn params(
     seg: Option<SegParams>,
     hitlist_size: usize,
     old_finite_size: bool,
-) -> Result<Search, CliError> {
+) -> Result<Search, Error> {
     let (mode, unified_p) = composition(&options.comp_based_stats);
     if options.ungapped && mode != CompositionMode::Off {
-        return Err(CliError::query_options(
+        return Err(Error::query_options(
             "Composition-adjusted searched are not supported with an ungapped search, please add \
              -comp_based_stats F or do a gapped search",
         ));
@@ -157,7 +157,7 @@ fn check(
     word_size: i64,
     threshold: f64,
     hitlist_size: usize,
-) -> Result<(), CliError> {
+) -> Result<(), Error> {
     let problem = if threshold <= 0.0 {
         "Non-zero threshold required"
     } else if word_size > 7 {
@@ -171,12 +171,12 @@ fn check(
     } else {
         return Ok(());
     };
-    Err(CliError::query_options(problem))
+    Err(Error::query_options(problem))
 }
 
-fn check_identity(identity: bool, word_size: i64) -> Result<(), CliError> {
+fn check_identity(identity: bool, word_size: i64) -> Result<(), Error> {
     if identity && word_size > 5 {
-        return Err(CliError::query_options(
+        return Err(Error::query_options(
             "Word size larger than 5 is not supported for the identity scoring matrix",
         ));
     }
@@ -184,12 +184,12 @@ fn check_identity(identity: bool, word_size: i64) -> Result<(), CliError> {
 }
 
 /// Two uses of `-use_sw_tback` BLAST+ cannot carry out: it crashes without gaps, and finds no alignment with IDENTITY.
-fn check_smith_waterman(options: &BlastpOptions, identity: bool) -> Result<(), CliError> {
+fn check_smith_waterman(options: &BlastpOptions, identity: bool) -> Result<(), Error> {
     if options.use_sw_tback && options.ungapped {
-        return Err(CliError::unsupported("blastp", "-use_sw_tback with -ungapped"));
+        return Err(Error::unsupported("blastp", "-use_sw_tback with -ungapped"));
     }
     if options.use_sw_tback && identity {
-        return Err(CliError::engine("Traceback failed"));
+        return Err(Error::engine("Traceback failed"));
     }
     Ok(())
 }

@@ -1,15 +1,8 @@
 //! How many threads, and what they share out.
 
-use crate::options::typed::BlastpOptions;
+use fleetblast_job::plan::Split;
 
-/// What threads share out among them (`-mt_mode`). It never changes the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// The database, or whatever is best.
-    Database,
-    /// The queries: so many threads were asked for.
-    Queries,
-}
+use crate::options::typed::BlastpOptions;
 
 /// Threads and split, with BLAST+'s warnings (`CMTArgs::x_ExtractAlgorithmOptions`, blast_args.cpp).
 ///

@@ -1,9 +1,10 @@
 //! The drawings of a page.
 
+use fleetblast_job::trace::{Kind, Lane, Slice};
+
 use super::figures::{Figures, STEPS, Use};
 use super::svg::{Scale, Svg};
 use super::text::{bytes, count, percent, seconds};
-use crate::trace::{Kind, Lane, Slice};
 
 /// Width of all drawings.
 const WIDTH: f64 = 1080.0;

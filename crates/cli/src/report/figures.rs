@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::trace::{Kind, Lane, Slice, Timeline};
+use fleetblast_job::trace::{Kind, Lane, Slice, Timeline};
 
 /// Steps in which use over time is counted.
 pub const STEPS: usize = 240;
@@ -186,12 +186,12 @@ impl<'a> Figures<'a> {
             let last = values.last().map_or(0, |&(_, value)| value as u64);
             let most = values.iter().map(|&(_, value)| value as u64).max().unwrap_or(0);
             match name {
-                crate::trace::MESSAGES => {
+                fleetblast_job::trace::MESSAGES => {
                     if let Some(rank) = self.ranks.get_mut(rank) {
                         rank.messages = last;
                     }
                 }
-                crate::trace::WAITING_OUTPUT => self.output.waiting = most,
+                fleetblast_job::trace::WAITING_OUTPUT => self.output.waiting = most,
                 _ => {}
             }
         }

@@ -10,19 +10,20 @@ mod verdict;
 use std::fs;
 use std::path::PathBuf;
 
+use fleetblast_job::error::Error;
+use fleetblast_job::standard::print;
+use fleetblast_job::trace::Timeline;
+
 use self::figures::Figures;
-use crate::error::CliError;
 use crate::options::parse::Given;
 use crate::options::report::REPORT;
 use crate::options::values::Values;
-use crate::standard::print;
-use crate::trace::Timeline;
 
 /// Runs the program.
 ///
 /// # Errors
 /// A trace that cannot be read, a page that cannot be written.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Values::new(&REPORT, given);
     let trace = PathBuf::from(options.text("trace").unwrap_or_default());
     let out = match options.text("out") {
@@ -35,6 +36,6 @@ pub fn run(given: &Given) -> Result<(), CliError> {
         return print(&page);
     }
     fs::write(&out, page)
-        .map_err(|error| CliError::output(format_args!("{}: {error}", out.display())))?;
+        .map_err(|error| Error::output(format_args!("{}: {error}", out.display())))?;
     print(&format!("{}: open it in a browser\n", out.display()))
 }

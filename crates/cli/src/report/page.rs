@@ -1,11 +1,12 @@
 //! The page: one file of HTML with everything in it.
 
+use fleetblast_job::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
+
 use super::charts;
 use super::figures::{Figures, Use};
 use super::svg::escape;
 use super::text::{bytes, count, many, percent, seconds};
 use super::verdict::Verdict;
-use crate::trace::{Kind, RESULT_MEMORY, WAITING_OUTPUT, WAITING_TASKS};
 
 const STYLE: &str = include_str!("style.css");
 /// Last tasks that are listed.

@@ -1,8 +1,9 @@
 //! What a run was like, in words.
 
+use fleetblast_job::trace::Kind;
+
 use super::figures::{Figures, Use};
 use super::text::{count, many, percent, seconds};
-use crate::trace::Kind;
 
 /// Use of the search threads from which on nothing is left to be gained.
 const WELL_USED: f64 = 0.9;

@@ -14,16 +14,16 @@ use fleetblast_fleet::ids::Time;
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::report::Report;
 use fleetblast_fleet::sim::world::{End, Faults, Job, simulate};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard::print;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use self::setup::Setup;
-use crate::error::{CliError, exit};
 use crate::options::parse::Given;
 use crate::options::simulate::SIMULATE;
 use crate::options::values::Values;
-use crate::standard::print;
 
 /// Runs of a job that failures end, at most: one that never ends says so.
 const MOST_RUNS: u32 = 1000;
@@ -47,7 +47,7 @@ struct Simulated {
 ///
 /// # Errors
 /// Options that do not go together, a trace that cannot be read, figures that cannot be written.
-pub fn run(given: &Given) -> Result<(), CliError> {
+pub fn run(given: &Given) -> Result<(), Error> {
     let options = Values::new(&SIMULATE, given);
     let json = if options.flag("scaling") {
         let lines = scaling::table(&options)?;
@@ -60,13 +60,13 @@ pub fn run(given: &Given) -> Result<(), CliError> {
     };
     let Some(path) = options.text("json").map(PathBuf::from) else { return Ok(()) };
     let failed = |error: &dyn std::fmt::Display| {
-        CliError::output(format_args!("{error} (-json {})", path.display()))
+        Error::output(format_args!("{error} (-json {})", path.display()))
     };
     fs::write(&path, json.map_err(|error| failed(&error))? + "\n").map_err(|error| failed(&error))
 }
 
 /// Simulates a job to its end, again from its checkpoint after each failure.
-fn job(setup: &Setup) -> Result<Simulated, CliError> {
+fn job(setup: &Setup) -> Result<Simulated, Error> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(setup.job.seed);
     let mut job = setup.job.clone();
     let mut wall_seconds = 0.0;
@@ -95,7 +95,7 @@ fn job(setup: &Setup) -> Result<Simulated, CliError> {
             }
             end => {
                 let what = format!("Error: the simulated job did not complete: {end:?}");
-                return Err(CliError::new(exit::UNKNOWN, what));
+                return Err(Error::new(exit::UNKNOWN, what));
             }
         }
     }
@@ -103,7 +103,7 @@ fn job(setup: &Setup) -> Result<Simulated, CliError> {
         "Error: after {MOST_RUNS} failures and {wall_seconds:.0} s the simulated job is not complete: -failures leaves \
          too little time"
     );
-    Err(CliError::new(exit::INPUT, what))
+    Err(Error::new(exit::INPUT, what))
 }
 
 /// The part of all ranks that can search at full speed at once.

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::sim::workload::{Trace, TraceBlock};
-
-use crate::trace::{Kind, Lane, Slice, Timeline};
+use fleetblast_job::trace::{Kind, Lane, Slice, Timeline};
 
 /// The works of a trace, each with the time that it would take if its rank had its cores for itself.
 pub fn workload(timeline: &Timeline) -> Trace {

@@ -2,11 +2,11 @@
 
 use fleetblast_fleet::config::Schedule;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
+use fleetblast_job::error::Error;
 use serde::Serialize;
 
 use super::setup::{self, Setup};
 use super::{Simulated, job, print, text};
-use crate::error::CliError;
 use crate::options::values::Values;
 use crate::report::text::{percent, seconds};
 
@@ -26,7 +26,7 @@ pub struct Line {
 ///
 /// # Errors
 /// A job that does not complete.
-pub fn table(options: &Values) -> Result<Vec<Line>, CliError> {
+pub fn table(options: &Values) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
     let ranks = options.integer("ranks").map_or(RANKS.to_vec(), |ranks| vec![ranks]);
     for kind in setup::kinds(options) {

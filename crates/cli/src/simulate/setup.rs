@@ -10,12 +10,12 @@ use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
 use fleetblast_fleet::sim::world::Job;
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::trace::Timeline;
 
 use super::recorded;
-use crate::error::{CliError, exit};
 use crate::options::values::Values;
 use crate::plan;
-use crate::trace::Timeline;
 
 /// What is simulated.
 pub struct Setup {
@@ -36,7 +36,7 @@ impl Setup {
     ///
     /// # Errors
     /// A layout that is not possible.
-    pub fn of_scale(scale: &Scale) -> Result<Self, CliError> {
+    pub fn of_scale(scale: &Scale) -> Result<Self, Error> {
         let (plan, job) = scale.job().map_err(|error| impossible(&error))?;
         let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
         Ok(Setup { replicas, block_residues, job, failures: None, recorded: None })
@@ -46,7 +46,7 @@ impl Setup {
     ///
     /// # Errors
     /// A trace that cannot be read, values that make no sense.
-    pub fn new(options: &Values) -> Result<Self, CliError> {
+    pub fn new(options: &Values) -> Result<Self, Error> {
         let mut setup = match options.text("trace") {
             Some(trace) => traced(options, Path::new(&trace))?,
             None => Setup::of_scale(&scale(options))?,
@@ -96,12 +96,12 @@ fn wishes(options: &Values) -> Wishes {
     }
 }
 
-fn impossible(error: &LayoutError) -> CliError {
-    CliError::new(exit::INPUT, format!("Error: {error}"))
+fn impossible(error: &LayoutError) -> Error {
+    Error::new(exit::INPUT, format!("Error: {error}"))
 }
 
 /// A search whose task times are those of a trace: on as many ranks laid out as it was, else as the driver would.
-fn traced(options: &Values, path: &Path) -> Result<Setup, CliError> {
+fn traced(options: &Values, path: &Path) -> Result<Setup, Error> {
     let timeline = Timeline::read(path)?;
     let run = &timeline.description;
     let ranks = options.integer("ranks").unwrap_or(run.ranks);
@@ -109,7 +109,7 @@ fn traced(options: &Values, path: &Path) -> Result<Setup, CliError> {
     let trace = recorded::workload(&timeline);
     if trace.blocks.is_empty() {
         let what = format!("Error: {}: nothing was searched in this trace", path.display());
-        return Err(CliError::new(exit::INPUT, what));
+        return Err(Error::new(exit::INPUT, what));
     }
     let wanted: Option<u32> = options.integer("queries");
     let (total, blocks) = repeated(&trace, wanted);
@@ -205,7 +205,7 @@ fn model(options: &Values, ranks: u32) -> Option<Machine> {
 }
 
 /// Changes a model as the options say.
-fn adapt_machine(options: &Values, machine: &mut Machine) -> Result<(), CliError> {
+fn adapt_machine(options: &Values, machine: &mut Machine) -> Result<(), Error> {
     if let Some(cores) = options.integer::<u32>("cores") {
         machine.cores_per_host = Some(cores.into());
     }
@@ -228,7 +228,7 @@ fn adapt_machine(options: &Values, machine: &mut Machine) -> Result<(), CliError
     Ok(())
 }
 
-fn rate(options: &Values, name: &str) -> Result<Option<f64>, CliError> {
+fn rate(options: &Values, name: &str) -> Result<Option<f64>, Error> {
     let Some(text) = options.text(name) else { return Ok(None) };
     let text = text.to_string_lossy();
     match plan::size(&text) {
@@ -237,7 +237,7 @@ fn rate(options: &Values, name: &str) -> Result<Option<f64>, CliError> {
     }
 }
 
-fn positive(options: &Values, name: &str) -> Result<Option<f64>, CliError> {
+fn positive(options: &Values, name: &str) -> Result<Option<f64>, Error> {
     match options.real(name) {
         Some(number) if number.is_nan() || number <= 0.0 => {
             Err(refused(name, "a number above 0", &number.to_string()))
@@ -246,8 +246,8 @@ fn positive(options: &Values, name: &str) -> Result<Option<f64>, CliError> {
     }
 }
 
-fn refused(name: &str, wanted: &str, given: &str) -> CliError {
-    CliError::new(exit::INPUT, format!("Error: -{name} needs {wanted}, not '{given}'"))
+fn refused(name: &str, wanted: &str, given: &str) -> Error {
+    Error::new(exit::INPUT, format!("Error: -{name} needs {wanted}, not '{given}'"))
 }
 
 /// The kinds of machines that a table is of.

@@ -4,36 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is done with a block of queries, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// Preliminary search of the database.
-    Search,
-    /// Alignments of what was chosen.
-    Align,
-    /// Making the report.
-    Report,
-}
-
-impl Stage {
-    /// The part of the block's time that is over before and after it, about.
-    fn span(self) -> (f64, f64) {
-        match self {
-            Stage::Search => (0.0, 0.75),
-            Stage::Align => (0.75, 0.95),
-            Stage::Report => (0.95, 1.0),
-        }
-    }
-
-    /// The share of a block that is done if `done` of `all` steps of this stage are.
-    pub fn share(self, done: u64, all: u64) -> f64 {
-        let (from, to) = self.span();
-        match all {
-            0 => from,
-            all => from + (to - from) * (done.min(all) as f64 / all as f64),
-        }
-    }
-}
+use fleetblast_job::audience::Stage;
 
 /// Counts what is done, in queries. Shared by threads.
 #[derive(Default)]

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::common::{Fixture, complaint};
-use fleetblast_cli::error::CliError;
 use fleetblast_cli::options::blastp::BLASTP;
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::typed::BlastpOptions;
 use fleetblast_cli::options::usage::Name;
-use fleetblast_cli::plan::{Format, Host, Plan, Split, Subjects};
+use fleetblast_cli::plan::{self, Host};
 use fleetblast_engine::params::{CompositionMode, HspFilter};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{Format, Plan, Split, Subjects};
 
 /// Lines to add to `-query q.fa -subject s.fa`.
 const ADDED: &[&str] = &[
@@ -67,13 +68,13 @@ fn plan_on(
     arguments: &[OsString],
     cores: usize,
     variables: &BTreeMap<&str, &str>,
-) -> (Vec<String>, Result<Plan, CliError>) {
+) -> (Vec<String>, Result<Plan, Error>) {
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let host = Host { cores, variable: &variable };
     let mut warnings = Vec::new();
     let plan = match parse::parse(&BLASTP, Name::Blast, arguments) {
-        Ok(Request::Run(given)) => Plan::new(&BlastpOptions::new(&given), &host, &mut warnings),
-        Ok(Request::Print(text)) => Err(CliError::new(0, text)),
+        Ok(Request::Run(given)) => plan::blastp(&BlastpOptions::new(&given), &host, &mut warnings),
+        Ok(Request::Print(text)) => Err(Error::new(0, text)),
         Err(error) => Err(error),
     };
     (warnings, plan)

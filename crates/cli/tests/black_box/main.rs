@@ -20,7 +20,6 @@ mod blastdbcmd;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
-mod corruption;
 mod damage;
 mod failed_runs;
 mod fleet_bad_query;

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{HitKey, Hsp, best_evalue, order_evalue, order_h, order_s};
+use crate::order::{HitKey, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::HspFilter;
 
 /// Residues by which an HSP may stick out of another and still count as inside it.
@@ -116,13 +116,14 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if share < 99.0 { share + 0.5 } else { share }
 }
 
-/// Drops every HSP whose query range lies in that of an earlier one, give or take three residues (`-subject_besthit`,
+/// Drops every HSP whose query range lies in that of an earlier one of the same context, give or take three residues (`-subject_besthit`,
 /// `Blast_HSPListSubjectBestHit`, `blast_hits.c`). The list is that of one query and one subject.
-pub fn subject_best_hit<T: Hsp>(hsps: &mut Vec<T>) {
+pub fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>) {
     let mut kept: Vec<T> = Vec::with_capacity(hsps.len());
     for hsp in hsps.drain(..) {
         let inner = hsp.bounds();
-        let inside = kept.iter().any(|outer| {
+        let mut of_context = kept.iter().filter(|outer| outer.context() == hsp.context());
+        let inside = of_context.any(|outer| {
             let outer = outer.bounds();
             inner.q_start >= outer.q_start.saturating_sub(RANGE_MARGIN)
                 && inner.q_end <= outer.q_end + RANGE_MARGIN

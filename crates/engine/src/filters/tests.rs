@@ -132,3 +132,14 @@ fn coverage_gains_half_a_per_cent_below_99() {
     assert_eq!(query_coverage(0, 99, 100), 99.0);
     assert_eq!(query_coverage(0, 0, 0), 0.0);
 }
+
+#[test]
+fn only_hsps_of_one_context_cover_each_other() {
+    let inner = hsp(40, (10, 20), 5, 0.1);
+    let mut hsps = vec![hsp(50, (0, 30), 0, 0.1), PrelimHsp { context: 1, ..inner }, inner];
+    subject_best_hit(&mut hsps);
+    assert_eq!(
+        hsps.iter().map(|hsp| (hsp.score, hsp.context)).collect::<Vec<_>>(),
+        [(50, 0), (40, 1)]
+    );
+}

@@ -6,11 +6,12 @@ use std::arch::x86_64::*;
 use super::window::{self, Chunk, LANES, Lanes, Window};
 use super::{Extent, Record, Scheme};
 use crate::kernel::Avx2;
+use crate::scores::RowNumber;
 
 /// [`window::extend`] with AVX2.
 pub(super) fn extend<R: Record>(
     proof: Avx2,
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
@@ -19,7 +20,7 @@ pub(super) fn extend<R: Record>(
     #[target_feature(enable = "avx2")]
     fn inner<R: Record>(
         proof: Avx2,
-        query: &[u8],
+        query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
         window: &mut Window,

@@ -13,6 +13,7 @@ use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, NEVER,
     Record, SUBSTITUTION, Scheme,
 };
+use crate::scores::RowNumber;
 
 /// Columns in a chunk.
 pub(super) const LANES: usize = 16;
@@ -124,7 +125,7 @@ pub(crate) struct Window {
 #[inline(always)]
 pub(super) fn extend<L: Lanes, R: Record>(
     proof: L::Proof,
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,
     window: &mut Window,
@@ -133,8 +134,8 @@ pub(super) fn extend<L: Lanes, R: Record>(
     let rules = Rules::<L>::new(proof, subject, scheme);
     let mut extent = Extent::default();
     window.start(&rules, record);
-    for (row, &residue) in query.iter().enumerate() {
-        let scores = scheme.scores.row(residue);
+    for (row, &number) in query.iter().enumerate() {
+        let scores = scheme.scores.row(number);
         record.start_row(window.first * LANES);
         let column = window.advance(scores, &rules, &mut extent.score, record);
         if let Some(column) = column {

@@ -3,23 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::startup::Phase;
-
-/// Messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Traffic {
-    /// How many were sent.
-    pub messages: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Traffic {
-    /// One more.
-    pub fn add(&mut self, bytes: u64) {
-        self.messages += 1;
-        self.bytes += bytes;
-    }
-}
+use crate::traffic::Traffic;
 
 /// Figures of a run. Times are in seconds; sums are over all workers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,6 @@ mod segment;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use fleetblast_db::load::machine;
-
 pub use self::residence::Residence;
 use self::segment::{Segment, Trouble};
 use crate::{Comm, MpiError};
@@ -33,16 +31,16 @@ pub struct SharedBytes {
 impl SharedFill {
     /// Memory for `length` bytes, all zero, on the host whose ranks are `host` (collective, see
     /// [`Comm::split_by_host`]). `own` is the range that this rank will fill. All of it is there when this returns: no
-    /// later access fails for want of memory. In huge pages where the system has them.
+    /// later access fails for want of memory; but where the host has less than that, the kernel ends processes, so callers
+    /// look before. In huge pages where the system has them.
     ///
     /// # Errors
-    /// All ranks get one if any does. [`MpiError::NoMemory`] if the host has less than that available;
-    /// [`MpiError::Shares`] if ranges overlap or lengths differ; [`MpiError::Memory`], [`MpiError::Call`].
+    /// All ranks get one if any does. [`MpiError::Shares`] if ranges overlap or lengths differ; [`MpiError::Memory`],
+    /// [`MpiError::Call`].
     pub fn new(host: &Comm, length: usize, own: Range<usize>) -> Result<Self, MpiError> {
         agree_on_shares(host, length, &own)?;
-        host.agree(check_memory(host, length))?;
         let first = host.agree(match host.rank() {
-            0 => Segment::first(host, length).map(Some).map_err(told(host, length)),
+            0 => Segment::first(length).map(Some).map_err(told(host, length)),
             _ => Ok(None),
         })?;
         let name = first.as_ref().map(Segment::name).unwrap_or_default();
@@ -72,13 +70,6 @@ impl SharedFill {
         let segment = segment.read_only().map_err(told(&host, length));
         let segment = Arc::new(host.agree(segment)?);
         Ok(SharedBytes { segment, length })
-    }
-}
-
-impl SharedBytes {
-    /// Where the bytes are: how much of them is in memory, and in what pages. `None` if the system does not tell.
-    pub fn residence(&self) -> Option<Residence> {
-        Residence::of(self.segment.bytes())
     }
 }
 
@@ -142,20 +133,6 @@ fn contradiction(shares: &[(usize, Range<usize>)]) -> Option<String> {
         "ranks {} and {} would both write byte {}",
         clash[0], clash[1], shares[clash[1]].1.start
     ))
-}
-
-/// Whether this host has the memory. Asked once per host; taking it without asking ends in the kernel killing a rank.
-fn check_memory(host: &Comm, length: usize) -> Result<(), MpiError> {
-    if host.rank() > 0 {
-        return Ok(());
-    }
-    let (wanted, name) = (length as u64, host.session().host.clone());
-    match machine::available_memory() {
-        Some(free) if free < wanted => {
-            Err(MpiError::NoMemory { rank: host.rank(), host: name, wanted, free })
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ pub struct Residence {
 }
 
 impl Residence {
-    /// Of all mappings that hold a part of `bytes`.
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+    /// Of all mappings that hold a part of `bytes`. `None` if the system does not tell.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let start = bytes.as_ptr() as u64;
         Some(parse(&text, start..start + bytes.len() as u64))

@@ -4,31 +4,23 @@
 //! way of `/proc`. The ways that lost: an MPI window never asks for huge pages (MPICH gave none at all); a file in
 //! `/dev/shm` has a name that stays behind if ranks are killed before they remove it, and its file system is half of
 //! the memory by default, 64 MB in many containers.
-//!
-//! A rank that is alone on its host needs no file: its memory can be on huge pages where those for files are switched
-//! off, which is the kernel's default.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
-use fleetblast_db::load::Pages;
 use memmap2::{Advice, Mmap, MmapMut, MmapOptions};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
-
-use crate::Comm;
 
 /// Size of a huge page, and what segments are rounded up to.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Memory of one rank or of all ranks of a host.
+/// Memory of all ranks of a host.
 pub(super) enum Segment {
-    /// Of this rank alone.
-    Own(Pages),
-    /// Of all, while it is filled; the file is there for the others to open.
+    /// While it is filled; the file is there for the others to open.
     Filling(MmapMut, File),
-    /// Of all; nobody writes any more.
+    /// Nobody writes any more.
     Filled(Mmap),
 }
 
@@ -44,11 +36,7 @@ fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> Trouble {
 
 impl Segment {
     /// A new segment for `length` bytes.
-    pub(super) fn first(host: &Comm, length: usize) -> Result<Self, Trouble> {
-        if host.size() == 1 {
-            let pages = Pages::new(length).map_err(io::Error::other);
-            return Ok(Self::Own(pages.map_err(step("allocating memory"))?));
-        }
+    pub(super) fn first(length: usize) -> Result<Self, Trouble> {
         let size = rounded(length);
         let file = match reserved_pages(size) {
             Ok(file) => file,
@@ -64,7 +52,7 @@ impl Segment {
             Self::Filling(_, file) => {
                 format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
             }
-            _ => String::new(),
+            Self::Filled(_) => String::new(),
         }
     }
 
@@ -105,7 +93,6 @@ impl Segment {
 
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            Self::Own(pages) => pages.bytes_mut(),
             Self::Filling(map, _) => map,
             Self::Filled(_) => &mut [],
         }
@@ -113,7 +100,6 @@ impl Segment {
 
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Own(pages) => pages.as_ref(),
             Self::Filling(map, _) => map,
             Self::Filled(map) => map,
         }

@@ -85,9 +85,8 @@ fn number<T: std::str::FromStr<Err: std::fmt::Debug>>(xml: &str, name: &str) -> 
     text(xml, name).parse().unwrap()
 }
 
-fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
-    let position = |name: &str| number::<u32>(hsp, name);
-    let columns = text(hsp, "Hsp_qseq").bytes().zip(text(hsp, "Hsp_hseq").bytes());
+/// Runs of equal columns.
+pub fn edits(columns: impl Iterator<Item = (u8, u8)>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     for column in columns {
         let op = match column {
@@ -100,6 +99,12 @@ fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
             _ => edits.push(Edit { op, len: 1 }),
         }
     }
+    edits
+}
+
+fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
+    let position = |name: &str| number::<u32>(hsp, name);
+    let columns = text(hsp, "Hsp_qseq").bytes().zip(text(hsp, "Hsp_hseq").bytes());
     Alignment {
         score: number(hsp, "Hsp_score"),
         bit_score: number(hsp, "Hsp_bit-score"),
@@ -108,7 +113,7 @@ fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
         subject: position("Hsp_hit-from") - 1..position("Hsp_hit-to"),
         context: 0,
         frame: Frame::Protein,
-        edits,
+        edits: edits(columns),
         number: 0,
         adjustment,
     }

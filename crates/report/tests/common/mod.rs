@@ -1,8 +1,10 @@
 //! A small search made by BLAST+ and read back: what the report is given, and what it must equal.
 
+pub mod bases;
 pub mod hits;
 pub mod synth;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -12,11 +14,13 @@ use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
+use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{
-    DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Search,
+    DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
     SubjectSource,
 };
-use fleetblast_report::report;
+use fleetblast_report::pieces;
+use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{ObjectId, SeqId, parse_word};
 use fleetblast_seq::{alphabet, seg::SegParams};
 use fleetblast_stats::scoring::ScoringSystem;
@@ -101,8 +105,14 @@ pub struct Source {
 }
 
 impl SubjectSource for Source {
-    fn residues(&self, oid: u32) -> &[u8] {
-        &self.residues[oid as usize]
+    fn extent(&self, oid: u32) -> Extent {
+        Extent::whole(self.residues[oid as usize].len() as u32)
+    }
+
+    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        assert_eq!(frame, Frame::Protein);
+        let residues = self.residues[oid as usize].get(read.start as usize..read.end as usize);
+        residues.map(Cow::Borrowed)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
@@ -206,7 +216,7 @@ impl Run {
     /// What the report makes of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
-        let search = Search {
+        let setup = Setup {
             program: "blastp",
             banner: "BLASTP 2.12.0+",
             database: self.database(),
@@ -236,12 +246,12 @@ impl Run {
             })
             .collect();
         let mut out = Vec::new();
-        report::prologue(&search, &mut out);
-        report::opening(&search, &results[0], &mut out).unwrap();
+        pieces::prologue(&setup, &mut out);
+        pieces::opening(&setup, &results[0], &mut out).unwrap();
         for result in &results {
-            report::format_query(&search, result, &self.source, &mut out).unwrap();
+            pieces::format_query(&setup, result, &self.source, &mut out).unwrap();
         }
-        report::epilogue(&search, results.len(), &mut out);
+        pieces::epilogue(&setup, results.len(), &mut out);
         out
     }
 
@@ -266,7 +276,6 @@ impl Run {
                 residues: self.source.residues.iter().map(|s| s.len() as i64).sum(),
             }],
             is_subject,
-            subject_offset: 0,
         }
     }
 

@@ -42,6 +42,65 @@ impl Random {
         }
         relative
     }
+
+    /// Bases without relatives.
+    pub fn bases(&mut self, length: usize) -> String {
+        (0..length).map(|_| char::from(BASES[self.below(4) as usize])).collect()
+    }
+
+    /// Bases that are translated to a protein.
+    pub fn coding(&mut self, protein: &str) -> String {
+        let mut coding = String::new();
+        for residue in protein.bytes() {
+            let codons: Vec<usize> = (0..64).filter(|&i| CODE[i] == residue).collect();
+            let codon = codons[self.below(codons.len() as u64) as usize];
+            coding.extend([codon / 16, codon / 4 % 4, codon % 4].map(|i| char::from(BASES[i])));
+        }
+        coding
+    }
+}
+
+/// The standard genetic code, by the places of a codon's bases in `BASES`.
+const CODE: &[u8; 64] = b"FFLLSSSSYY**CC*WLLLLPPPPHHQQRRRRIIIMTTTTNNKKSSRRVVVVAAAADDEEGGGG";
+const BASES: &[u8; 4] = b"TCAG";
+
+/// The protein that bases are translated to from the first on.
+pub fn translation(bases: &str) -> String {
+    let place = |&base: &u8| BASES.iter().position(|&known| known == base).unwrap();
+    let codons = bases.as_bytes().chunks_exact(3);
+    let residue = |codon: &[u8]| codon.iter().map(place).fold(0, |index, place| 4 * index + place);
+    codons.map(|codon| char::from(CODE[residue(codon)])).collect()
+}
+
+/// What the other strand reads.
+pub fn reverse_complement(bases: &str) -> String {
+    let complement = |base| match base {
+        'A' => 'T',
+        'C' => 'G',
+        'G' => 'C',
+        _ => 'A',
+    };
+    bases.chars().rev().map(complement).collect()
+}
+
+/// Proteins that begin and end with different stretches of `core`, with gaps between them.
+pub fn related_proteins(core: &str, random: &mut Random) -> Vec<Entry> {
+    let inserted = [&core[..30], "GLAEN", &core[30..]].concat();
+    let lacking = [&random.protein(11), &core[..50], &core[53..]].concat();
+    vec![("whole".into(), core.into()), ("ins".into(), inserted), ("del".into(), lacking)]
+}
+
+/// Both strands of bases that are related to `coding` like those proteins, in different frames.
+pub fn related_bases(coding: &str, random: &mut Random) -> Vec<Entry> {
+    let lacking = [&coding[..120], &coding[126..]].concat();
+    let mut entries = Vec::new();
+    for (i, bases) in [coding, &lacking, coding].into_iter().enumerate() {
+        let before = random.bases(30 + i);
+        let bases = [&before[..], bases, &random.bases(20 + i)].concat();
+        entries.push((format!("plus{i}"), bases.clone()));
+        entries.push((format!("minus{i}"), reverse_complement(&bases)));
+    }
+    entries
 }
 
 /// Pads the sequences so that no two have the same length.

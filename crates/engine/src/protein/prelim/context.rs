@@ -9,6 +9,7 @@ use fleetblast_stats::karlin::{self, KarlinBlock};
 use crate::lists::Piece;
 use crate::params::{CompositionMode, DatabaseTotals, Params, whole};
 use crate::query::{self, Query};
+use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
@@ -21,10 +22,12 @@ pub(super) struct Context {
     pub number: u8,
     /// Where the piece starts in the context of the whole query.
     pub offset: u32,
-    /// Sentinel, residues, sentinel.
-    buffer: Vec<u8>,
-    /// The residues backwards.
-    pub reversed: Vec<u8>,
+    /// Residues, sentinel.
+    letters: Vec<u8>,
+    /// The rows by which the residues are scored, and that of the sentinel.
+    rows: Vec<RowNumber>,
+    /// The rows of the residues backwards.
+    pub reversed_rows: Vec<RowNumber>,
     /// Where words may be indexed.
     pub regions: Vec<Range<u32>>,
     /// Ungapped X-drop, raw.
@@ -82,16 +85,14 @@ impl Context {
             // None below 0 is more than the drop before a walk has begun.
             whole((params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
         };
-        let mut buffer = Vec::with_capacity(residues.len() + 2);
-        buffer.push(alphabet::SENTINEL);
-        buffer.extend_from_slice(&residues);
-        buffer.push(alphabet::SENTINEL);
+        let (letters, rows, reversed_rows) = laid_out(&residues);
         Some(Context {
             piece: of,
             number,
             offset: piece.range.start,
-            buffer,
-            reversed: residues.iter().rev().copied().collect(),
+            letters,
+            rows,
+            reversed_rows,
             regions: mask::complement(&masks, len),
             x_drop,
             cutoff_ungapped,
@@ -105,15 +106,14 @@ impl Context {
     #[cfg(test)]
     pub fn for_test(residues: &[u8]) -> Context {
         let karlin = KarlinBlock { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
-        let mut buffer = vec![alphabet::SENTINEL];
-        buffer.extend_from_slice(residues);
-        buffer.push(alphabet::SENTINEL);
+        let (letters, rows, reversed_rows) = laid_out(residues);
         Context {
             piece: 0,
             number: 0,
             offset: 0,
-            buffer,
-            reversed: residues.iter().rev().copied().collect(),
+            letters,
+            rows,
+            reversed_rows,
             regions: mask::complement(&[], residues.len() as u32),
             x_drop: 16,
             cutoff_ungapped: 1,
@@ -125,18 +125,36 @@ impl Context {
 
     /// Number of residues.
     pub fn len(&self) -> usize {
-        self.buffer.len() - 2
+        self.letters.len() - 1
     }
 
     /// The residues.
     pub fn residues(&self) -> &[u8] {
-        &self.buffer[1..self.buffer.len() - 1]
+        &self.letters[..self.len()]
     }
 
     /// The residues and the sentinel after them.
     pub fn residues_with_end(&self) -> &[u8] {
-        &self.buffer[1..]
+        &self.letters
     }
+
+    /// The rows by which the residues are scored.
+    pub fn rows(&self) -> &[RowNumber] {
+        &self.rows[..self.len()]
+    }
+
+    /// The same, and that of the sentinel after them.
+    pub fn rows_with_end(&self) -> &[RowNumber] {
+        &self.rows
+    }
+}
+
+/// Residues with a sentinel after them, their rows with its, and their rows backwards.
+fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
+    let letters = [residues, &[alphabet::SENTINEL]].concat();
+    let rows = rows_of_letters(&letters);
+    let reversed = rows[..residues.len()].iter().rev().copied().collect();
+    (letters, rows, reversed)
 }
 
 /// Residues, masks and statistics of a part of a query, which BLAST+ treats as a query of its own.

@@ -6,7 +6,6 @@ mod block;
 mod context;
 mod dense;
 mod gapped;
-mod profile;
 mod searcher;
 mod sparse;
 mod stage;

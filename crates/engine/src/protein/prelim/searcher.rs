@@ -5,7 +5,6 @@ use fleetblast_stats::gumbel::Gumbel;
 use super::block::Block;
 use super::context::Context;
 use super::dense::{self, Candidate, FilterScratch};
-use super::profile::{self, PaddedScores};
 use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
 use super::stretch::{Stretch, WordHit};
@@ -15,6 +14,7 @@ use crate::kernel::Kernel;
 use crate::lists::{self, HitLists, Merger};
 use crate::params::{DatabaseTotals, Params, whole};
 use crate::query::Query;
+use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
 
 /// Query residues that are scanned together; more do not stay in the cache.
@@ -39,7 +39,7 @@ pub struct Searcher {
     words: Vec<Vec<Limit>>,
     dense: Vec<dense::Group>,
     sparse: Vec<sparse::Group>,
-    scores: Box<PaddedScores>,
+    scores: ScoreRows,
     word: WordRule,
     window: i32,
     gapped: GappedStage,
@@ -83,7 +83,7 @@ impl Searcher {
         let of_piece =
             |(number, piece)| Context::of_piece(queries, number, piece, params, totals, &gumbel);
         let contexts: Vec<Context> = pieces.iter().enumerate().flat_map(of_piece).collect();
-        let scores = profile::pad(&params.scoring.scores);
+        let scores = ScoreRows::of_matrix(&params.scoring.scores);
         let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
         let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
         let mut searcher = Searcher {

@@ -4,7 +4,6 @@
 use super::block::Part;
 use super::context::{self, Context};
 use super::gapped::{self, Cell, Direction, Extender, GapCosts, LastRow, MARGIN, Wide};
-use super::profile::PaddedScores;
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
 use crate::filters;
@@ -12,6 +11,7 @@ use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
 use crate::params::{DatabaseTotals, Params, whole};
+use crate::scores::ScoreRows;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
@@ -115,7 +115,7 @@ impl GappedStage {
         params: &Params,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         kernel: Option<Kernel>,
     ) -> GappedStage {
         let scoring = &params.scoring;
@@ -148,7 +148,7 @@ impl GappedStage {
         part: &Part,
         context: &Context,
         ungapped: &[UngappedHsp],
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
         scratch.hsps.clear();
@@ -221,7 +221,7 @@ impl GappedStage {
         &self,
         context: &Context,
         ungapped: &[UngappedHsp],
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         scratch: &mut GappedScratch,
     ) {
         let hopeless = (RESTRICTED_SHARE * f64::from(context.cutoff_gapped)) as i32;
@@ -238,7 +238,7 @@ impl GappedStage {
         &self,
         context: &Context,
         ungapped: &[UngappedHsp],
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         scratch: &mut GappedScratch,
         hopeless: Option<i32>,
     ) -> bool {
@@ -269,7 +269,7 @@ impl GappedStage {
         context: &Context,
         q: usize,
         s: usize,
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         scratch: &mut GappedScratch,
         restricted: bool,
     ) -> PrelimHsp {
@@ -341,12 +341,12 @@ fn directions<'a>(
 ) -> [Direction<'a>; 2] {
     let (m, n) = (context.len(), subject.len());
     let left = Direction {
-        query: &context.reversed[m - 1 - q..],
+        query: &context.reversed_rows[m - 1 - q..],
         subject: &subject.backward,
         at: MARGIN + n - 1 - s,
     };
     let right = Direction {
-        query: &context.residues()[q + 1..],
+        query: &context.rows()[q + 1..],
         subject: &subject.forward,
         at: MARGIN + s + 1,
     };
@@ -358,7 +358,7 @@ fn start_point(
     hsp: &UngappedHsp,
     context: &Context,
     subject: &SubjectBuffer,
-    scores: &PaddedScores,
+    scores: &ScoreRows,
 ) -> (usize, usize) {
     let (q, s) = (hsp.q_start as usize, hsp.s_start as usize);
     // BLAST+ takes a length below 0 for a large one, adds up the first stretch, and finds no other.
@@ -367,11 +367,11 @@ fn start_point(
         return (q + len / 2, s + len / 2);
     }
     let len = if hsp.len < 0 { START_WINDOW } else { len };
-    let (query, subject) = (&context.residues()[q..], &subject.residues()[s..]);
+    let (query, subject) = (&context.rows()[q..], &subject.residues()[s..]);
     if query.len().min(subject.len()) < len {
         return (q, s);
     }
-    let score = |i: usize| scores[(query[i] & 31) as usize][(subject[i] & 31) as usize];
+    let score = |i: usize| scores.score(query[i], subject[i]);
     let (mut sum, mut best, mut best_end) = (0, i32::MIN, 0);
     for i in 0..len {
         sum += score(i);

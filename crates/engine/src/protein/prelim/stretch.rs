@@ -25,6 +25,7 @@ use super::context::Context;
 use super::dense;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{Limit, MAX_STANDARD_WORD, WordRule};
+use crate::scores::RowNumber;
 
 /// A diagonal of a context and a part of a subject, from end to end.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,8 @@ pub(super) struct Stretch<'a> {
     /// Where the diagonal starts in the context and the part.
     q: usize,
     s: usize,
-    /// The residues of its pairs.
+    /// The rows and the residues of its pairs.
+    rows: &'a [RowNumber],
     query: &'a [u8],
     subject: &'a [u8],
     /// The limits of the context's words along the diagonal.
@@ -63,7 +65,7 @@ impl<'a> Stretch<'a> {
         let q = usize::try_from(diagonal).unwrap_or(0);
         let s = usize::try_from(diagonal.saturating_neg()).unwrap_or(0);
         let len = (context.len() - q).min(part.residues.len() - s);
-        let query = &context.residues()[q..q + len];
+        let (rows, query) = (&context.rows()[q..q + len], &context.residues()[q..q + len]);
         let subject = &part.residues[s..s + len];
         Stretch {
             context,
@@ -72,6 +74,7 @@ impl<'a> Stretch<'a> {
             word_rule,
             q,
             s,
+            rows,
             query,
             subject,
             limits: &limits[q..q + len],
@@ -213,6 +216,6 @@ impl<'a> Stretch<'a> {
     /// The score of a pair.
     #[inline]
     fn pair(&self, i: usize) -> i32 {
-        self.rule.scores[(self.query[i] & 31) as usize][(self.subject[i] & 31) as usize]
+        self.rule.scores.score(self.rows[i], self.subject[i])
     }
 }

@@ -2,7 +2,7 @@
 
 use super::block::Part;
 use super::context::Context;
-use super::profile::PaddedScores;
+use crate::scores::{RowNumber, ScoreRows};
 
 /// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of words that do not score may have
 /// a length below 0 (rules 4.4).
@@ -30,7 +30,7 @@ impl UngappedHsp {
 /// What is the same for all diagonals of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DiagonalRule<'a> {
-    pub scores: &'a PaddedScores,
+    pub scores: &'a ScoreRows,
     pub word_size: usize,
     /// Two-hit window, 0 for one-hit mode.
     pub window: i32,
@@ -103,15 +103,15 @@ impl DiagonalRule<'_> {
     }
 
     #[inline]
-    fn score(&self, q: u8, s: u8) -> i32 {
-        self.scores[(q & 31) as usize][(s & 31) as usize]
+    fn score(&self, q: RowNumber, s: u8) -> i32 {
+        self.scores.score(q, s)
     }
 
     /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
     fn left(&self, context: &Context, part: &Part, q: usize, s: usize, from: i32) -> (i32, usize) {
         // q and s count residues to the left: the first pair is (q - 1, s - 1).
         let reach = q.min(s);
-        let query = &context.residues()[q - reach..q];
+        let query = &context.rows()[q - reach..q];
         let subject = &part.residues[s - reach..s];
         let (mut run, mut best, mut len) = (from, from, 0);
         for (i, (&a, &b)) in query.iter().rev().zip(subject.iter().rev()).enumerate() {
@@ -138,7 +138,7 @@ impl DiagonalRule<'_> {
     ) -> (i32, usize, usize) {
         let (mut run, mut best, mut len) = (from, from, 0);
         // The sentinel after the query takes part: it ends the walk with its offset.
-        let query = context.residues_with_end().get(q..).unwrap_or_default();
+        let query = context.rows_with_end().get(q..).unwrap_or_default();
         let rest = part.residues.get(s..part.reach).unwrap_or_default();
         for (i, (&a, &b)) in query.iter().zip(rest).enumerate() {
             run += self.score(a, b);
@@ -165,7 +165,7 @@ impl DiagonalRule<'_> {
     ) -> (UngappedHsp, Option<usize>) {
         let (mut sum, mut best, mut shift) = (0, 0, 0);
         for i in 0..self.word_size {
-            sum += self.score(context.residues()[q + i], part.residues[s + i]);
+            sum += self.score(context.rows()[q + i], part.residues[s + i]);
             if sum > best {
                 best = sum;
                 shift = i + 1;
@@ -194,7 +194,7 @@ impl DiagonalRule<'_> {
         let (mut sum, mut score) = (0, 0);
         let (mut start, mut best_start, mut end) = (0, 0, self.word_size);
         for i in 0..self.word_size {
-            sum += self.score(context.residues()[q + i], part.residues[s + i]);
+            sum += self.score(context.rows()[q + i], part.residues[s + i]);
             if sum > score {
                 score = sum;
                 best_start = start;

@@ -5,8 +5,8 @@ use fleetblast_stats::frequencies::{self, FrequencyData};
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::context::Context;
-use super::profile::PaddedScores;
 use crate::params::whole;
+use crate::scores::{RowNumber, ScoreRows};
 
 /// Longest word of the standard look-up table; longer words use a compressed alphabet.
 pub(super) const MAX_STANDARD_WORD: usize = 5;
@@ -29,15 +29,14 @@ const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
     /// The words of a context, one entry for each offset.
-    pub fn limits(&self, context: &Context, scores: &PaddedScores) -> Vec<Limit> {
+    pub fn limits(&self, context: &Context, scores: &ScoreRows) -> Vec<Limit> {
         let mut limits = vec![NEVER_MATCHES; context.len()];
         // Any word scores more than the least limit.
         let range = (i32::from(OR_EQUAL) + 1, i32::from(NEVER_MATCHES));
         let threshold = self.threshold.clamp(range.0, range.1) as Limit;
         for start in word_starts(context, self.size) {
             let letters = &context.residues()[start..start + self.size];
-            let own: i32 =
-                letters.iter().map(|&a| scores[(a & 31) as usize][(a & 31) as usize]).sum();
+            let own: i32 = own_scores(context, start, self.size, scores).sum();
             let equal = self.threshold == 0 || own < self.threshold;
             let usable = !letters.contains(&alphabet::SENTINEL);
             // Without a threshold only equal words match.
@@ -64,9 +63,20 @@ pub(super) fn word_starts(context: &Context, size: usize) -> impl Iterator<Item 
 
 /// True if some word of a context scores nothing with itself anywhere, like `XXX`. From such a word the one-hit extension goes on
 /// to both sides and leaves out what is between, so that the HSP's score is no sum along the diagonal.
-pub(super) fn any_worthless(context: &Context, size: usize, scores: &PaddedScores) -> bool {
-    let worthless = |&a: &u8| scores[(a & 31) as usize][(a & 31) as usize] <= 0;
-    word_starts(context, size).any(|at| context.residues()[at..at + size].iter().all(worthless))
+pub(super) fn any_worthless(context: &Context, size: usize, scores: &ScoreRows) -> bool {
+    word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
+}
+
+/// What each place of the word at an offset of a context scores with its own residue.
+fn own_scores(
+    context: &Context,
+    start: usize,
+    size: usize,
+    scores: &ScoreRows,
+) -> impl Iterator<Item = i32> {
+    let places = start..start + size;
+    let (rows, letters) = (&context.rows()[places.clone()], &context.residues()[places]);
+    rows.iter().zip(letters).map(|(&row, &letter)| scores.score(row, letter))
 }
 
 /// Letter groups of the compressed alphabets, by word size 6 and 7 (`blast_aalookup.c`).
@@ -83,9 +93,9 @@ pub(super) struct Alphabet {
     /// Digit of each residue code; `None` for residues that no word contains.
     digits: [Option<u8>; SIZE],
     radix: usize,
-    /// Score of each query residue code against each digit.
-    scores: [[i32; SIZE]; SIZE],
-    /// For each query residue code the scores and digits that words may contain, the best first.
+    /// Score of each row of the query against each digit.
+    scores: Vec<[i32; SIZE]>,
+    /// For each row the scores and digits that words may contain, the best first.
     ranked: Vec<Vec<(i32, usize)>>,
     /// Scaled and truncated T.
     threshold: i32,
@@ -106,14 +116,14 @@ impl Alphabet {
         for (code, digit) in digits.iter_mut().enumerate().skip(1) {
             *digit = Some(code as u8);
         }
-        Alphabet::ranked(digits, SIZE, scoring.scores, whole(threshold))
+        Alphabet::ranked(digits, SIZE, scoring.scores.to_vec(), whole(threshold))
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
         let ratios = FrequencyData::of(scoring.name)?.ratios;
         let background = frequencies::background();
         let mut digits = [None; SIZE];
-        let mut scores = [[NEVER; SIZE]; SIZE];
+        let mut scores = vec![[NEVER; SIZE]; SIZE];
         let mut radix = 0;
         for (digit, group) in groups.split(' ').enumerate() {
             let codes: Vec<usize> =
@@ -139,7 +149,7 @@ impl Alphabet {
     fn ranked(
         digits: [Option<u8>; SIZE],
         radix: usize,
-        scores: [[i32; SIZE]; SIZE],
+        scores: Vec<[i32; SIZE]>,
         threshold: i32,
     ) -> Alphabet {
         let mut alphabet = Alphabet { digits, radix, scores, ranked: Vec::new(), threshold };
@@ -149,7 +159,7 @@ impl Alphabet {
             ranked.sort_unstable_by_key(|&(score, digit)| (-score, digit));
             ranked
         };
-        alphabet.ranked = scores.iter().map(rank).collect();
+        alphabet.ranked = alphabet.scores.iter().map(rank).collect();
         alphabet
     }
 
@@ -169,9 +179,9 @@ impl Alphabet {
         self.digits[code as usize].map(usize::from)
     }
 
-    /// What a query residue scores against a digit, within 16 bits.
-    pub fn score(&self, code: u8, digit: usize) -> i16 {
-        self.scores[code as usize][digit].clamp(NEVER, i32::from(i16::MAX)) as i16
+    /// What a row scores against a digit, within 16 bits.
+    pub fn score(&self, row: RowNumber, digit: usize) -> i16 {
+        self.scores[row as usize][digit].clamp(NEVER, i32::from(i16::MAX)) as i16
     }
 
     /// What a word must score to match; 0 asks for equal words only.
@@ -180,49 +190,58 @@ impl Alphabet {
     }
 
     /// Calls `emit` with the number of each table word that starts with the digit `first` and matches the query word.
-    pub fn matches(&self, first: usize, query: &[u8], mut emit: impl FnMut(usize)) {
+    pub fn matches(&self, first: usize, query: QueryWord, mut emit: impl FnMut(usize)) {
         let (mut own, mut own_first, mut own_score) = (0, None, 0);
-        for &code in query {
+        for (&code, &row) in query.letters.iter().zip(query.rows) {
             let Some(digit) = self.digit(code) else { return };
             own = own * self.radix + digit;
             own_first = own_first.or(Some(digit));
-            own_score += self.scores[code as usize][digit];
+            own_score += self.scores[row as usize][digit];
         }
         if own_first == Some(first) && (self.threshold == 0 || own_score < self.threshold) {
             emit(own);
         }
-        let Some((&code, rest)) = query.split_first() else { return };
+        let Some((&row, rest)) = query.rows.split_first() else { return };
         if self.threshold == 0 || !self.usable(first) {
             return;
         }
-        let needed = self.threshold.saturating_sub(self.scores[code as usize][first]);
-        let best = rest.iter().map(|&code| self.ranked[code as usize][0].0).sum();
+        let needed = self.threshold.saturating_sub(self.scores[row as usize][first]);
+        let best = rest.iter().map(|&row| self.ranked[row as usize][0].0).sum();
         if best >= needed {
             self.neighbours(rest, first, needed, best, &mut emit);
         }
     }
 
-    /// Extends the word `prefix` by digits that can still bring the score `needed`; `best` is the most that the letters of
-    /// `query` can bring.
+    /// Extends the word `prefix` by digits that can still bring the score `needed`; `best` is the most that
+    /// `rows` can bring.
     fn neighbours(
         &self,
-        query: &[u8],
+        rows: &[RowNumber],
         prefix: usize,
         needed: i32,
         best: i32,
         emit: &mut impl FnMut(usize),
     ) {
-        let Some((&code, rest)) = query.split_first() else {
+        let Some((&row, rest)) = rows.split_first() else {
             emit(prefix);
             return;
         };
-        let ranked = &self.ranked[code as usize];
+        let ranked = &self.ranked[row as usize];
         let best_rest = best - ranked[0].0;
         for &(score, digit) in ranked.iter().take_while(|(score, _)| score + best_rest >= needed) {
             let needed = needed.saturating_sub(score);
             self.neighbours(rest, prefix * self.radix + digit, needed, best_rest, emit);
         }
     }
+}
+
+/// A word of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct QueryWord<'a> {
+    /// Its residues.
+    pub letters: &'a [u8],
+    /// How they are scored.
+    pub rows: &'a [RowNumber],
 }
 
 /// The words of a group of contexts.
@@ -233,14 +252,17 @@ pub(super) struct Words {
     pub size: usize,
     /// The contexts, one after the other, with a sentinel after each.
     pub residues: Vec<u8>,
+    /// The rows by which they are scored.
+    pub rows: Vec<RowNumber>,
     /// Where words start, ascending.
     pub starts: Vec<u32>,
 }
 
 impl Words {
-    /// The residues of the word at a position.
-    pub fn at(&self, position: u32) -> &[u8] {
-        &self.residues[position as usize..][..self.size]
+    /// The word at a position.
+    pub fn at(&self, position: u32) -> QueryWord<'_> {
+        let places = position as usize..position as usize + self.size;
+        QueryWord { letters: &self.residues[places.clone()], rows: &self.rows[places] }
     }
 
     /// How many different words there are: their numbers, whose digits are those of their letters, the first one the highest.

@@ -1,6 +1,6 @@
 //! The gapped X-drop dynamic programming with traceback (rules 7.1).
 //!
-//! Rows are query residues, columns are subject residues, and a window of live columns moves along as in the score-only pass. What
+//! Rows are those of the query, columns are subject residues, and a window of live columns moves along as in the score-only pass. What
 //! the alignment looks like depends on the exact growth of that window and on which of several equal predecessors wins, so both are
 //! part of the contract (`ALIGN_EX`, `blast_gapalign.c`).
 
@@ -12,12 +12,13 @@ use self::scalar::Cells;
 use crate::hits::{Edit, EditOp};
 use crate::kernel::Kernel;
 use crate::order::Bounds;
+use crate::scores::RowNumber;
 use crate::xdrop::{
     self, EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT,
     NEVER, OP_MASK, Record, SUBSTITUTION, Window,
 };
 
-pub(super) use crate::xdrop::{GapCosts, PaddedScores, Scheme};
+pub(super) use crate::xdrop::{GapCosts, Scheme};
 
 /// Where a row of trace bytes lies: its place in the arena, and the column of its first byte.
 #[derive(Clone, Copy, Debug)]
@@ -55,10 +56,10 @@ pub(super) struct Traced {
 /// Both sequences in both directions, each followed by one residue that is read but never aligned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sequences<'a> {
-    /// Query, forwards.
-    pub query: &'a [u8],
-    /// Query, last residue first.
-    pub query_back: &'a [u8],
+    /// Rows of the query, forwards.
+    pub query: &'a [RowNumber],
+    /// The same, last one first.
+    pub query_back: &'a [RowNumber],
     /// Subject, forwards, with a closing sentinel.
     pub subject: &'a [u8],
     /// Subject, last residue first, with a closing sentinel.
@@ -107,7 +108,7 @@ pub(super) fn align_from(
 /// Aligns forwards only, from the first residue of both slices; `subject` ends with one residue that is not to be aligned. Appends the
 /// columns to `edits` in order.
 pub(super) fn align_forward(
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,
     scratch: &mut DpScratch,
@@ -164,7 +165,7 @@ impl DpScratch {
     }
 
     /// Best alignment of a prefix of `query` with a prefix of `subject`, whose last residue is not aligned. Leaves the trace behind.
-    fn extend(&mut self, query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
+    fn extend(&mut self, query: &[RowNumber], subject: &[u8], scheme: &Scheme<'_>) -> Extent {
         if query.is_empty() || subject.len() == 1 {
             return Extent::default();
         }

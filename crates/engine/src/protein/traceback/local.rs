@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::dp::Scheme;
 use super::sweep::Sweep;
 use crate::kernel::Kernel;
+use crate::scores::RowNumber;
 
 /// Memory of the passes.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl LocalScratch {
     /// Best local score of the whole sequences, and where it ends.
     pub fn best_end(
         &mut self,
-        query: &[u8],
+        query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
         forbidden: &Forbidden,
@@ -76,7 +77,7 @@ impl LocalScratch {
     /// The start of the alignment that ends at `end`.
     pub fn start_of(
         &mut self,
-        query: &[u8],
+        query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
         forbidden: &Forbidden,
@@ -92,7 +93,7 @@ impl LocalScratch {
     /// columns into subject offsets and back.
     fn pass(
         &mut self,
-        rows: impl Iterator<Item = (usize, u8)>,
+        rows: impl Iterator<Item = (usize, RowNumber)>,
         place: impl Fn(usize) -> usize,
         scheme: &Scheme<'_>,
         forbidden: &Forbidden,
@@ -101,10 +102,10 @@ impl LocalScratch {
         let LocalScratch { sweep, letters } = self;
         let mut peak = Peak { score: 0, query: 0, subject: 0 };
         sweep.start(letters.len(), scheme.gaps);
-        for (query, residue) in rows {
+        for (query, number) in rows {
             let barred = forbidden.row(query).iter();
             let barred = barred.map(|range| columns_of(range, letters.len(), &place));
-            let best = sweep.row(residue, letters, barred, scheme.scores, scheme.gaps);
+            let best = sweep.row(number, letters, barred, scheme.scores, scheme.gaps);
             if best > peak.score {
                 let column = sweep.column_of(best).unwrap_or(0);
                 peak = Peak { score: best, query, subject: place(column) };
@@ -135,23 +136,26 @@ fn columns_of(
 
 #[cfg(test)]
 mod tests {
-    use super::super::dp::{GapCosts, PaddedScores};
+    use super::super::dp::GapCosts;
     use super::*;
+    use crate::scores::ScoreRows;
     use fleetblast_stats::scoring::ScoringSystem;
 
     const W: u8 = 20;
     const P: u8 = 14;
+    const W_ROW: RowNumber = 20;
+    const P_ROW: RowNumber = 14;
 
     fn with_scheme(run: impl Fn(&Scheme<'_>)) {
         let scoring = ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix");
-        let scores = PaddedScores::new(&scoring.scores);
+        let scores = ScoreRows::of_matrix(&scoring.scores);
         run(&Scheme { scores: &scores, gaps: GapCosts { open: 4, extend: 1 }, x_drop: 0 });
     }
 
     #[test]
     fn the_first_of_equal_peaks_wins_and_its_start_is_found() {
         with_scheme(|scheme| {
-            let query = [P, W, W, P];
+            let query = [P_ROW, W_ROW, W_ROW, P_ROW];
             let subject = [W, W, P, P, P, W, W];
             let mut scratch = LocalScratch::new(Kernel::detect());
             let mut forbidden = Forbidden::default();
@@ -169,7 +173,7 @@ mod tests {
     #[test]
     fn the_end_of_a_forbidden_subject_range_counts_and_clearing_frees_it() {
         with_scheme(|scheme| {
-            let (query, subject) = ([W, W], [W, W, W, P]);
+            let (query, subject) = ([W_ROW, W_ROW], [W, W, W, P]);
             let mut scratch = LocalScratch::new(Kernel::detect());
             let mut forbidden = Forbidden::default();
             forbidden.clear(query.len());

@@ -21,9 +21,10 @@ use crate::order::{HitKey, Hsp, order_s};
 use crate::params::{CompositionMode, DatabaseTotals, Method, Params, whole};
 use crate::protein::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
 use crate::query::Query;
+use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
 
-use self::dp::{DpScratch, GapCosts, PaddedScores, Scheme};
+use self::dp::{DpScratch, GapCosts, Scheme};
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
 use self::subject::{Segments, Subject};
@@ -45,7 +46,7 @@ pub struct Traceback {
     adjuster: Option<Adjuster>,
     pair_pvalues: Option<PairPvalues>,
     significance: Significance,
-    plain: PaddedScores,
+    plain: ScoreRows,
     /// In scaled units.
     gaps: GapCosts,
     /// In scaled units.
@@ -64,8 +65,9 @@ pub struct TracebackQuery {
     context: u8,
     /// Residues for scoring, with C in place of U.
     residues: Vec<u8>,
-    /// The same, last residue first.
-    backwards: Vec<u8>,
+    /// The rows by which they are scored, and the same backwards.
+    rows: Vec<RowNumber>,
+    reversed_rows: Vec<RowNumber>,
     /// Words of eight of the residues as they were.
     words: Vec<u64>,
     composition: Composition,
@@ -83,7 +85,7 @@ pub struct Scratch {
     forbidden: Forbidden,
     subject: Subject,
     matrix: fleetblast_stats::matrix::Scores,
-    padded: PaddedScores,
+    padded: ScoreRows,
     workspace: Workspace,
     tree: ContainmentTree,
 }
@@ -97,7 +99,7 @@ impl Scratch {
             local: LocalScratch::new(kernel),
             forbidden: Forbidden::default(),
             subject: Subject::new(),
-            padded: PaddedScores::new(&matrix),
+            padded: ScoreRows::of_matrix(&matrix),
             matrix,
             workspace: Workspace::new(kernel),
             tree: ContainmentTree::new(),
@@ -148,7 +150,7 @@ impl Traceback {
             pair_pvalues: (adjuster.is_some() && params.unified_p).then(PairPvalues::new),
             adjuster,
             significance: Significance::new(params, totals, scale),
-            plain: PaddedScores::new(&scoring.scores),
+            plain: ScoreRows::of_matrix(&scoring.scores),
             gaps: GapCosts { open: scoring.gap_open * scale, extend: scoring.gap_extend * scale },
             x_drop: if matches!(method, Method::Redo | Method::SmithWaterman) {
                 whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)))
@@ -170,8 +172,10 @@ impl Traceback {
             .iter()
             .map(|&code| if code == alphabet::U { alphabet::C } else { code })
             .collect();
+        let rows = rows_of_letters(&residues);
         TracebackQuery {
-            backwards: residues.iter().rev().copied().collect(),
+            reversed_rows: rows.iter().rev().copied().collect(),
+            rows,
             context: 0,
             words: near::query_words(&context.residues),
             composition: composition_of(&context.residues),
@@ -223,7 +227,7 @@ impl Traceback {
         }
     }
 
-    fn scheme<'a>(&self, scores: &'a PaddedScores) -> Scheme<'a> {
+    fn scheme<'a>(&self, scores: &'a ScoreRows) -> Scheme<'a> {
         Scheme { scores, gaps: self.gaps, x_drop: self.x_drop }
     }
 }

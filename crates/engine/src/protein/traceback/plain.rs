@@ -73,12 +73,11 @@ impl Traceback {
             return Some((q + half, s + half));
         }
         let pairs = |q: usize, s: usize, len: usize| {
-            let row = |residue: u8| self.plain.row(residue);
-            let (q, s) = (&query.residues[q..], &subject[s..]);
+            let (q, s) = (&query.rows[q..], &subject[s..]);
             q.iter()
                 .zip(s)
                 .take(len)
-                .map(move |(&a, &b)| row(a)[usize::from(b & 31)])
+                .map(|(&row, &letter)| self.plain.score(row, letter))
                 .collect::<Vec<i32>>()
         };
         let scores = pairs(q, s, q_span.min(s_span).max(WINDOW) as usize);
@@ -109,8 +108,8 @@ impl Traceback {
         let total = forwards.len() - 1;
         let (shift, end) = near_seed(q_seed, query.residues.len(), s_seed, total);
         let sequences = Sequences {
-            query: &query.residues,
-            query_back: &query.backwards,
+            query: &query.rows,
+            query_back: &query.reversed_rows,
             // One residue more than is aligned on either side, as the alignment expects.
             subject: &forwards[shift..=end],
             subject_back: &backwards[total - end..=total - shift],

@@ -6,6 +6,7 @@ use crate::hits::{Adjustment, PrelimHit, PrelimHsp};
 use crate::order::{Bounds, Hsp};
 use crate::params::CompositionMode;
 use crate::protein::composition::composition_of;
+use crate::subjects::View;
 
 /// Bits by which an alignment must exceed an HSP to make it superfluous.
 const CONTAINED_BITS: f64 = 2.0;
@@ -95,7 +96,7 @@ impl Traceback {
             &mut scratch.workspace,
             &mut scratch.matrix,
         )?;
-        scratch.padded.set(&scratch.matrix);
+        scratch.padded.set_matrix(&scratch.matrix);
         if let Some(judge) = &self.pair_pvalues {
             *pair_p = Some(judge.p_value(&query.composition, &subject));
         }
@@ -110,8 +111,8 @@ impl Traceback {
         scratch: &mut Scratch,
     ) -> Scaled {
         let sequences = Sequences {
-            query: &query.residues,
-            query_back: &query.backwards,
+            query: &query.rows,
+            query_back: &query.reversed_rows,
             subject: scratch.subject.forwards(),
             subject_back: scratch.subject.backwards(),
         };
@@ -151,7 +152,7 @@ impl Traceback {
             scratch.subject.load(subject);
             true
         } else {
-            scratch.subject.load_masked(oid, subject, &self.segments)
+            scratch.subject.load_masked(View::protein(oid), subject, &self.segments)
         }
     }
 }

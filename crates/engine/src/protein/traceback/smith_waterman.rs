@@ -37,15 +37,14 @@ impl Traceback {
         forbidden.clear(query.residues.len());
         let scheme = self.scheme(padded);
         loop {
-            let end = local.best_end(&query.residues, subject.residues(), &scheme, forbidden);
+            let end = local.best_end(&query.rows, subject.residues(), &scheme, forbidden);
             let evalue = self.significance.local_evalue(end.score, query);
             // A score of 0 aligns nothing; BLAST+ would not come to an end here.
             if end.score <= 0 || evalue >= self.significance.limit {
                 return found;
             }
             found.first.get_or_insert(HitKey { evalue, score: end.score, oid: hit.oid });
-            let start =
-                local.start_of(&query.residues, subject.residues(), &scheme, forbidden, &end);
+            let start = local.start_of(&query.rows, subject.residues(), &scheme, forbidden, &end);
             let aligned = trace(query, subject.forwards(), &scheme, &start, &end, dp);
             let b = aligned.bounds;
             forbidden
@@ -68,7 +67,7 @@ fn trace(
     end: &Peak,
     dp: &mut super::DpScratch,
 ) -> Scaled {
-    let rows = &query.residues[start.query..=end.query];
+    let rows = &query.rows[start.query..=end.query];
     let columns = &subject[start.subject..end.subject + 2];
     let mut edits = Vec::new();
     let mut scheme = *scheme;

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleetblast_seq::alphabet::{SENTINEL, X};
 use fleetblast_seq::seg::{Masker, SegParams};
 
+use crate::subjects::View;
+
 /// Parts of the table of segments: threads seldom want the same one at the same time.
 const SHARDS: usize = 64;
 /// Subjects in a part. When it is full, it is emptied.
@@ -15,10 +17,10 @@ const MOST: usize = 16 * 1024;
 /// The low-complexity segments of a subject; `None` if there are none.
 type Found = Option<Arc<[Range<u32>]>>;
 
-/// Low-complexity segments of the subjects that were aligned: the same for all queries, and they take longer to find than many
+/// Low-complexity segments of what was read of the subjects that were aligned: the same for all queries, and they take longer to find than many
 /// an alignment.
 #[derive(Debug)]
-pub(super) struct Segments([Mutex<HashMap<u32, Found>>; SHARDS]);
+pub(super) struct Segments([Mutex<HashMap<View, Found>>; SHARDS]);
 
 impl Segments {
     /// Nothing known.
@@ -27,10 +29,10 @@ impl Segments {
     }
 
     /// Those of a subject, which `find` finds if they are not known.
-    fn of(&self, oid: u32, find: impl FnOnce() -> Vec<Range<u32>>) -> Found {
-        let shard = &self.0[oid as usize % SHARDS];
+    fn of(&self, view: View, find: impl FnOnce() -> Vec<Range<u32>>) -> Found {
+        let shard = &self.0[view.oid as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&oid) {
+        if let Some(known) = lock().get(&view) {
             return known.clone();
         }
         let found = find();
@@ -39,7 +41,7 @@ impl Segments {
         if shard.len() >= MOST {
             shard.clear();
         }
-        shard.insert(oid, found.clone());
+        shard.insert(view, found.clone());
         found
     }
 }
@@ -73,9 +75,9 @@ impl Subject {
 
     /// Takes over a subject with its low-complexity segments masked; true if there were any. `known` has those of the subjects
     /// so far.
-    pub fn load_masked(&mut self, oid: u32, residues: &[u8], known: &Segments) -> bool {
+    pub fn load_masked(&mut self, view: View, residues: &[u8], known: &Segments) -> bool {
         self.load(residues);
-        let Some(segments) = known.of(oid, || self.masker.mask(residues)) else { return false };
+        let Some(segments) = known.of(view, || self.masker.mask(residues)) else { return false };
         for segment in segments.iter() {
             self.forwards[segment.start as usize..segment.end as usize].fill(X);
         }

@@ -5,8 +5,9 @@
 //! chunk to chunk only one number waits for the one before.
 
 use crate::kernel::Kernel;
+use crate::scores::{RowNumber, ScoreRow, ScoreRows};
 
-use super::dp::{GapCosts, PaddedScores};
+use super::dp::GapCosts;
 
 /// Columns in a chunk.
 const LANES: usize = 16;
@@ -14,9 +15,6 @@ const LANES: usize = 16;
 type Chunk = [i32; LANES];
 /// A pair with this score, or any below, aligns nothing.
 const NEVER: i32 = i32::MIN / 4;
-/// Residue codes, those included that do not exist.
-const CODES: usize = 32;
-
 /// The last row of a pass, and what the next one is made of.
 #[derive(Debug)]
 pub(super) struct Sweep {
@@ -26,8 +24,8 @@ pub(super) struct Sweep {
     best: Vec<Chunk>,
     /// The best of each column with an open gap in the subject.
     gaps: Vec<Chunk>,
-    /// Scores of a residue with those of the columns; empty for residues not met so far.
-    pairs: [Vec<Chunk>; CODES],
+    /// By row number its scores with the columns; empty for rows not met so far.
+    pairs: Vec<Vec<Chunk>>,
     /// Those of a row in which some columns are forbidden.
     barred: Vec<Chunk>,
 }
@@ -35,8 +33,7 @@ pub(super) struct Sweep {
 impl Sweep {
     /// Memory for these instructions.
     pub fn new(kernel: Kernel) -> Self {
-        let pairs = [const { Vec::new() }; CODES];
-        Sweep { kernel, columns: 0, best: vec![], gaps: vec![], pairs, barred: vec![] }
+        Sweep { kernel, columns: 0, best: vec![], gaps: vec![], pairs: vec![], barred: vec![] }
     }
 
     /// Begins a pass over so many columns.
@@ -50,19 +47,23 @@ impl Sweep {
         self.pairs.iter_mut().for_each(Vec::clear);
     }
 
-    /// Goes on by a row of `residue`; returns its best score. `letters` are the residues of the columns, the same in each row;
+    /// Goes on by the query's row of this number; returns its best score. `letters` are the residues of the columns, the same in each row;
     /// no alignment goes through the columns in the half-open ranges `forbidden`.
     pub fn row(
         &mut self,
-        residue: u8,
+        number: RowNumber,
         letters: &[u8],
         forbidden: impl ExactSizeIterator<Item = std::ops::Range<usize>>,
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         gaps: GapCosts,
     ) -> i32 {
-        let met = &mut self.pairs[usize::from(residue & 31)];
+        let at = number as usize;
+        if self.pairs.len() <= at {
+            self.pairs.resize_with(at + 1, Vec::new);
+        }
+        let met = &mut self.pairs[at];
         if met.is_empty() {
-            fill_pairs(met, letters, scores.row(residue));
+            fill_pairs(met, letters, scores.row(number));
         }
         let mut pairs = &met[..];
         if forbidden.len() > 0 {
@@ -90,7 +91,7 @@ impl Sweep {
 }
 
 /// Scores of the letters, and columns that align nothing up to the end of the last chunk.
-fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &[i32; 32]) {
+fn fill_pairs(pairs: &mut Vec<Chunk>, letters: &[u8], scores: &ScoreRow) {
     pairs.resize(letters.len().div_ceil(LANES), [NEVER; LANES]);
     for (pair, &letter) in pairs.as_flattened_mut().iter_mut().zip(letters) {
         *pair = scores[usize::from(letter & 31)].max(NEVER);
@@ -267,7 +268,7 @@ mod tests {
         query: &[u8],
         subject: &[u8],
         allowed: impl Fn(usize, usize) -> bool,
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         gaps: GapCosts,
     ) -> Vec<Vec<i32>> {
         let opened = gaps.open + gaps.extend;
@@ -276,7 +277,7 @@ mod tests {
         for (q, &a) in query.iter().enumerate() {
             let mut across = NEVER;
             for (s, &b) in subject.iter().enumerate() {
-                let pair = if allowed(q, s) { scores.row(a)[usize::from(b)] } else { NEVER };
+                let pair = if allowed(q, s) { scores.score(a.into(), b) } else { NEVER };
                 down[s + 1] = (down[s + 1] - gaps.extend).max(best[q][s + 1] - opened);
                 across = (across - gaps.extend).max(best[q + 1][s] - opened);
                 let score = (best[q][s] + pair).max(0).max(down[s + 1]).max(across);
@@ -289,7 +290,7 @@ mod tests {
     #[test]
     fn rows_are_as_defined_whatever_the_instructions() {
         let scoring = ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix");
-        let scores = PaddedScores::new(&scoring.scores);
+        let scores = ScoreRows::of_matrix(&scoring.scores);
         let mut random = Random::new(77);
         for (open, extend) in [(11, 1), (2, 1), (0, 1), (6, 2)] {
             let gaps = GapCosts { open, extend };
@@ -306,8 +307,13 @@ mod tests {
                     sweep.start(len, gaps);
                     for (q, &residue) in query.iter().enumerate() {
                         let forbidden = (10..20).contains(&q).then(|| barred.clone());
-                        let best =
-                            sweep.row(residue, &subject, forbidden.into_iter(), &scores, gaps);
+                        let best = sweep.row(
+                            residue.into(),
+                            &subject,
+                            forbidden.into_iter(),
+                            &scores,
+                            gaps,
+                        );
                         let row = &expected[q + 1][1..];
                         assert_eq!(
                             sweep.best.as_flattened()[..len],

@@ -43,8 +43,8 @@ use fleetblast_seq::alphabet;
 use self::line::Line;
 use self::stepper::Stepper;
 use super::context::Context;
-use super::profile::PaddedScores;
 use crate::kernel::Kernel;
+use crate::scores::{RowNumber, ScoreRows};
 
 /// Resetting positions between contexts: two of −128 bring any byte to its floor.
 const PAD: usize = 2;
@@ -170,7 +170,7 @@ impl Group {
     pub fn new(
         contexts: &[Context],
         members: &[usize],
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         kernel: Kernel,
     ) -> Option<Group> {
         Group::with(contexts, members, scores, Stepper::of(kernel))
@@ -180,11 +180,11 @@ impl Group {
     fn with(
         contexts: &[Context],
         members: &[usize],
-        scores: &PaddedScores,
+        scores: &ScoreRows,
         stepper: Stepper,
     ) -> Option<Group> {
         let cutoff = members.iter().map(|&i| contexts[i].cutoff_ungapped).min()?;
-        let highest = scores.iter().flatten().copied().max()?;
+        let highest = scores.all().iter().flatten().copied().max()?;
         if !(1..=MAX_CUTOFF).contains(&cutoff) || highest > i32::from(i8::MAX) {
             return None;
         }
@@ -192,7 +192,7 @@ impl Group {
         let mut placed = Vec::new();
         for &i in members {
             placed.push((i, line.len()));
-            line.extend(contexts[i].residues().iter().map(|&code| Some(code)));
+            line.extend(contexts[i].rows().iter().map(|&row| Some(row)));
             line.extend([None; PAD]);
         }
         let lanes = stepper.lanes();
@@ -200,7 +200,7 @@ impl Group {
         let elements = line.len().div_ceil(lanes * count);
         let pieces = line
             .chunks(lanes * elements)
-            .map(|letters| Piece::new(letters, elements, lanes, scores))
+            .map(|rows| Piece::new(rows, elements, lanes, scores))
             .collect();
         Some(Group { members: placed, pieces, elements, cutoff, highest, stepper })
     }
@@ -279,16 +279,16 @@ impl Group {
 }
 
 impl Piece {
-    /// The profile of `letters`, of which `None` resets.
-    fn new(letters: &[Option<u8>], elements: usize, lanes: usize, scores: &PaddedScores) -> Piece {
+    /// The profile of `rows`, of which `None` resets.
+    fn new(rows: &[Option<RowNumber>], elements: usize, lanes: usize, scores: &ScoreRows) -> Piece {
         let row = elements * lanes;
         let mut profile = vec![i8::MIN; CODES * row + ALIGNMENT];
         let aligned = profile.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         for (code, row) in profile[aligned..].chunks_exact_mut(row).take(alphabet::SIZE).enumerate()
         {
-            for (position, letter) in letters.iter().enumerate() {
-                let Some(letter) = letter else { continue };
-                let score = scores[(letter & 31) as usize][code];
+            for (position, number) in rows.iter().enumerate() {
+                let Some(number) = *number else { continue };
+                let score = scores.row(number)[code];
                 let (lane, element) = (position / elements, position % elements);
                 // Above the range `Group::new` refuses; raising what is below loses nothing.
                 row[element * lanes + lanes - 1 - lane] = score.max(i32::from(i8::MIN)) as i8;

@@ -7,7 +7,6 @@ use super::avx512::Watch;
 use super::*;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::Avx512;
-use crate::protein::prelim::profile;
 use crate::protein::prelim::testing::{Random, kernels};
 
 /// The rises to the cut-off in a subject, straight from the definition.
@@ -16,7 +15,7 @@ fn passing(
     index: usize,
     subject: &[u8],
     contexts: &[Context],
-    scores: &PaddedScores,
+    scores: &ScoreRows,
 ) -> Vec<Candidate> {
     let mut passing = Vec::new();
     for (number, context) in contexts.iter().enumerate() {
@@ -24,9 +23,9 @@ fn passing(
         for diagonal in 1 - n..m {
             let mut run = 0;
             for q in diagonal.max(0)..m.min(n + diagonal) {
-                let (a, b) = (context.residues()[q as usize], subject[(q - diagonal) as usize]);
+                let (a, b) = (context.rows()[q as usize], subject[(q - diagonal) as usize]);
                 let before = run;
-                run = (run + scores[a as usize][b as usize].max(-128)).clamp(0, MAX_CUTOFF);
+                run = (run + scores.score(a, b).max(-128)).clamp(0, MAX_CUTOFF);
                 if before < group.cutoff && run >= group.cutoff {
                     let (subject, context) = (index as u32, number as u32);
                     let rise = (q - diagonal) as u32;
@@ -51,7 +50,7 @@ fn steppers() -> Vec<Stepper> {
 
 #[test]
 fn variants_agree_with_the_definition() {
-    let scores = profile::pad(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
+    let scores = ScoreRows::of_matrix(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
     let mut random = Random::new(99);
     // The portable filter looks for rises up to 117, where the highest score is 11, in another way than for higher ones.
     let usual = [&[1][..], &[62], &[63, 64, 65], &[300, 7, 500], &[1500], &[2600, 900]];

@@ -9,7 +9,7 @@ use super::{avx2, avx512};
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
-use crate::protein::prelim::profile::PaddedScores;
+use crate::scores::ScoreRows;
 
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub(in crate::protein::prelim) enum Extender {
 
 impl Extender {
     /// Prepares extensions; `None` where small numbers do not suffice for the scores and costs.
-    pub fn new(scores: &PaddedScores, costs: GapCosts, kernel: Kernel) -> Option<Extender> {
+    pub fn new(scores: &ScoreRows, costs: GapCosts, kernel: Kernel) -> Option<Extender> {
         match kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(proof) => {

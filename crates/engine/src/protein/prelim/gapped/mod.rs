@@ -17,7 +17,7 @@ mod tests;
 mod vector;
 mod wide;
 
-use super::profile::PaddedScores;
+use crate::scores::{RowNumber, ScoreRow, ScoreRows};
 
 pub(super) use self::extender::Extender;
 pub(super) use self::rows::LastRow;
@@ -33,11 +33,11 @@ const RESTRICTED_STEP: usize = 10;
 /// Bytes before and after the subject that a row of vectors may look at.
 pub(super) const MARGIN: usize = 128;
 
-/// Where an extension goes: the query's residues, and the subject's with [`MARGIN`] bytes around them, from `at` on.
+/// Where an extension goes: the query's rows, and the subject's residues with [`MARGIN`] bytes around them, from `at` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Direction<'a> {
-    /// Residues of the query in the order of the extension.
-    pub query: &'a [u8],
+    /// Rows of the query in the order of the extension.
+    pub query: &'a [RowNumber],
     /// Residues of the subject in the same order; sentinels in the margins.
     pub subject: &'a [u8],
     /// Index in `subject` of the first residue of the extension.
@@ -74,9 +74,9 @@ struct Window {
 /// Extends over `query` and `subject`; the last byte of `subject` lies beyond the extension and is only looked at.
 /// `cells` is scratch memory.
 pub(super) fn extend(
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
-    scores: &PaddedScores,
+    scores: &ScoreRows,
     costs: GapCosts,
     cells: &mut Vec<Cell>,
 ) -> Extent {
@@ -87,9 +87,9 @@ pub(super) fn extend(
 
 /// As [`extend`], with gaps allowed to start only at every tenth residue: a cheap lower bound.
 pub(super) fn extend_restricted(
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
-    scores: &PaddedScores,
+    scores: &ScoreRows,
     costs: GapCosts,
     cells: &mut Vec<Cell>,
 ) -> Extent {
@@ -107,12 +107,12 @@ pub(super) fn extend_restricted(
 /// `row` computes one row and returns the last live column and the row's gap score for the growth.
 #[inline(always)]
 fn run(
-    query: &[u8],
+    query: &[RowNumber],
     subject: &[u8],
-    scores: &PaddedScores,
+    scores: &ScoreRows,
     costs: GapCosts,
     cells: &mut Vec<Cell>,
-    mut row: impl FnMut(usize, &mut Window, &mut [Cell], &[u8], &[i32; 32]) -> (usize, i32),
+    mut row: impl FnMut(usize, &mut Window, &mut [Cell], &[u8], &ScoreRow) -> (usize, i32),
 ) -> Extent {
     let n = subject.len() - 1;
     if query.is_empty() || n == 0 {
@@ -124,9 +124,8 @@ fn run(
     let cells = &mut cells[..n + 2];
     let mut window =
         Window { first: 0, size: initial_row(cells, n, costs), best: Extent::default() };
-    for (a, &letter) in query.iter().enumerate() {
-        let (last, gap_row) =
-            row(a + 1, &mut window, cells, subject, &scores[(letter & 31) as usize]);
+    for (a, &number) in query.iter().enumerate() {
+        let (last, gap_row) = row(a + 1, &mut window, cells, subject, scores.row(number));
         if window.first == window.size {
             break;
         }
@@ -180,7 +179,7 @@ fn full_row(
     window: &mut Window,
     cells: &mut [Cell],
     letters: &[u8],
-    row: &[i32; 32],
+    row: &ScoreRow,
     costs: GapCosts,
 ) -> (usize, i32) {
     let start = window.first;
@@ -226,7 +225,7 @@ fn restricted_row<const GAP_ROW: bool>(
     window: &mut Window,
     cells: &mut [Cell],
     letters: &[u8],
-    row: &[i32; 32],
+    row: &ScoreRow,
     costs: GapCosts,
 ) -> (usize, i32) {
     let start = window.first;

@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::{Direction, Extent, GapCosts, MARGIN};
-use crate::protein::prelim::profile::PaddedScores;
+use crate::scores::ScoreRows;
 use fleetblast_seq::alphabet::SENTINEL;
 
 /// Columns that are computed together.
@@ -29,8 +29,8 @@ const _: () = assert!(CHUNK <= MARGIN);
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
 pub(in crate::protein::prelim) struct Rows {
-    /// Scores per query residue code, per subject residue code.
-    scores: Box<[[i16; 32]; 32]>,
+    /// Scores by row, per subject residue code.
+    scores: Vec<[i16; 32]>,
     open_extend: i16,
     extend: i16,
     x_drop: i16,
@@ -52,15 +52,15 @@ pub(in crate::protein::prelim) struct LastRow {
 
 impl Rows {
     /// Prepares extensions; `None` where scores and costs are too large.
-    pub fn new(scores: &PaddedScores, costs: GapCosts) -> Option<Rows> {
+    pub fn new(scores: &ScoreRows, costs: GapCosts) -> Option<Rows> {
         let GapCosts { open_extend, extend, x_drop } = costs;
-        let fits = scores.iter().flatten().all(|&score| score <= LARGEST)
+        let fits = scores.all().iter().flatten().all(|&score| score <= LARGEST)
             && (0..=LARGEST).contains(&x_drop)
             && (0..=open_extend).contains(&extend)
             && open_extend <= LARGEST
-            && scores.iter().all(|row| row[usize::from(SENTINEL)] <= i32::from(NEVER));
+            && scores.all().iter().all(|row| row[usize::from(SENTINEL)] <= i32::from(NEVER));
         fits.then(|| Rows {
-            scores: Box::new(scores.map(|row| row.map(|score| score.max(i32::from(NEVER)) as i16))),
+            scores: scores.all().iter().map(|row| row.map(clipped)).collect(),
             open_extend: open_extend as i16,
             extend: extend as i16,
             x_drop: x_drop as i16,
@@ -76,11 +76,11 @@ impl Rows {
             return Some(best);
         }
         let mut window = row.start(self, columns);
-        for (taken, &letter) in query.iter().enumerate() {
+        for (taken, &number) in query.iter().enumerate() {
             row.reserve(window.end);
             // The letter before column 0 does not matter: no pair leads there.
             let letters = &subject[at + window.start * CHUNK - 1..][..window.len() * CHUNK];
-            row.look_up(&self.scores[(letter & 31) as usize], letters, window.clone());
+            row.look_up(&self.scores[number as usize], letters, window.clone());
             let top = best.score as i16;
             let floor = top - self.x_drop;
             let highest = row.take_pairs(window.clone());
@@ -246,6 +246,11 @@ impl LastRow {
         let leads_on = start < end && end * CHUNK <= columns && chunks[end - 1][CHUNK - 1] != NEVER;
         start..end + usize::from(leads_on)
     }
+}
+
+/// A score as it is kept; what is too low for that is dropped.
+fn clipped(score: i32) -> i16 {
+    score.max(i32::from(NEVER)) as i16
 }
 
 #[inline]

@@ -2,35 +2,36 @@
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::protein::prelim::profile;
 use crate::protein::prelim::testing::{Random, kernels, related};
+use crate::scores::rows_of_letters;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// Scores of a matrix, and its gap costs with an X-drop of so many bits.
-fn scheme(matrix: &str, bits: f64) -> (Box<PaddedScores>, GapCosts) {
+fn scheme(matrix: &str, bits: f64) -> (ScoreRows, GapCosts) {
     let scoring = ScoringSystem::new(matrix, None, None).unwrap();
     let open_extend = scoring.gap_open + scoring.gap_extend;
     let x_drop = (bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
     let costs =
         GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
-    (profile::pad(&scoring.scores), costs)
+    (ScoreRows::of_matrix(&scoring.scores), costs)
 }
 
 fn residue(letter: u8) -> u8 {
     alphabet::encode(letter).unwrap()
 }
 
-/// A query and a subject between margins.
-type Pair = (Vec<u8>, Vec<u8>);
+/// The rows of a query and a subject between margins.
+type Pair = (Vec<RowNumber>, Vec<u8>);
 
-fn padded((query, subject): Pair) -> Pair {
-    (query, [&[SENTINEL; MARGIN], &subject[..], &[SENTINEL; MARGIN]].concat())
+fn padded((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
+    let subject = [&[SENTINEL; MARGIN], &subject[..], &[SENTINEL; MARGIN]].concat();
+    (rows_of_letters(&query), subject)
 }
 
 /// Extends both pairs with each kernel; returns how many extensions did not fit.
-fn check(pairs: &[Pair; 2], scores: &PaddedScores, costs: GapCosts) -> usize {
+fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: GapCosts) -> usize {
     let expected = [0, 1].map(|i| {
         let (query, subject) = &pairs[i];
         let ended = &subject[MARGIN..=subject.len() - MARGIN];
@@ -62,7 +63,7 @@ fn check(pairs: &[Pair; 2], scores: &PaddedScores, costs: GapCosts) -> usize {
 }
 
 /// Starts a pair of sequences anywhere.
-fn cut(random: &mut Random, (mut query, mut subject): Pair) -> Pair {
+fn cut(random: &mut Random, (mut query, mut subject): (Vec<u8>, Vec<u8>)) -> (Vec<u8>, Vec<u8>) {
     query.drain(..random.below(query.len() as u64 + 1) as usize);
     subject.drain(..random.below(subject.len() as u64 + 1) as usize);
     (query, subject)
@@ -86,6 +87,28 @@ fn related_sequences() {
         }
     }
     assert!(strayed < 20, "{strayed}");
+}
+
+/// Each position of the queries has a row of its own, as with a PSSM.
+#[test]
+fn rows_by_position() {
+    let mut random = Random::new(17);
+    let (by_letter, costs) = scheme("BLOSUM62", 15.0);
+    for _ in 0..600 {
+        let (mut rows, mut pairs) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let len = 1 + random.below(200) as usize;
+            let (letters, subject) = padded(related(&mut random, len));
+            let first = rows.len() as RowNumber;
+            for letter in letters {
+                let other = random.below(28) as RowNumber;
+                let mixed = [letter, other][usize::from(random.below(4) == 0)];
+                rows.push(*by_letter.row(mixed));
+            }
+            pairs.push(((first..rows.len() as RowNumber).collect(), subject));
+        }
+        check(&pairs.try_into().expect("two"), &ScoreRows::new(rows), costs);
+    }
 }
 
 #[test]
@@ -195,11 +218,12 @@ fn scores_beyond_sixteen_bits_are_left_to_the_scalar_code() {
 fn what_small_numbers_cannot_hold_is_left_to_the_scalar_code() {
     let (scores, _) = scheme("BLOSUM62", 15.0);
     let costs = GapCosts { open_extend: 12, extend: 1, x_drop: 38 };
-    let scaled = scores.map(|row| row.map(|score| score * 16));
+    let by_16 = |row: &ScoreRow| row.map(|score| score.saturating_mul(16));
+    let scaled = ScoreRows::new(scores.all().iter().map(by_16).collect());
     for kernel in kernels() {
-        let fits = |scores: &PaddedScores, costs| Extender::new(scores, costs, kernel).is_some();
+        let fits = |scores: &ScoreRows, costs| Extender::new(scores, costs, kernel).is_some();
         assert!(fits(&scores, costs));
-        assert!(!fits(&[[0; 32]; 32], costs), "sentinels that pair");
+        assert!(!fits(&ScoreRows::new(vec![[0; 32]; 28]), costs), "sentinels that pair");
         // Bytes hold less than numbers of sixteen bits.
         let portable = kernel == Kernel::Portable;
         assert!(fits(&scores, GapCosts { x_drop: 43, ..costs }));

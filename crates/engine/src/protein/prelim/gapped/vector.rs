@@ -1,6 +1,6 @@
 //! The exact extension with the cells of a row in vector registers: the same results as [`super::extend`].
 //!
-//! Rows are query residues, lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
+//! Rows are those of the query, lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
 //! stays in its lane, a gap in the subject comes from the lane above in the row before, and a gap in the query from lanes
 //! below in the same row: a running maximum, in steps of doubling length.
 //!
@@ -17,7 +17,7 @@
 //!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
 use super::{Direction, Extent, GapCosts, MARGIN};
-use crate::protein::prelim::profile::PaddedScores;
+use crate::scores::ScoreRows;
 use fleetblast_seq::alphabet::SENTINEL;
 
 /// Diagonals in the frame.
@@ -42,8 +42,8 @@ pub(super) type Cells = [i8; LANES];
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
 pub(in crate::protein::prelim) struct Frames {
-    /// Scores per query residue code, per subject residue code.
-    scores: Box<[[i8; 32]; 32]>,
+    /// Scores by row, per subject residue code.
+    scores: Vec<[i8; 32]>,
     costs: GapCosts,
     /// The byte of a score of zero at first.
     zero: i8,
@@ -61,12 +61,10 @@ pub(in crate::protein::prelim) struct Frames {
 
 impl Frames {
     /// Prepares extensions; `None` where bytes do not suffice for the scores and costs.
-    pub(in crate::protein::prelim) fn new(
-        scores: &PaddedScores,
-        costs: GapCosts,
-    ) -> Option<Frames> {
+    pub(in crate::protein::prelim) fn new(scores: &ScoreRows, costs: GapCosts) -> Option<Frames> {
         let GapCosts { open_extend, extend, x_drop } = costs;
-        let (never, most) = (i32::from(NEVER), scores.iter().flatten().copied().max()?.max(0));
+        let (never, most) =
+            (i32::from(NEVER), scores.all().iter().flatten().copied().max()?.max(0));
         // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
         // section add. A cell that is kept although the floor has risen above it stays above `NEVER` when the base moves.
         let lowest = never + 1 + most.max(extend);
@@ -78,7 +76,7 @@ impl Frames {
             && (1..=i32::from(i8::MAX) / SECTION as i32).contains(&extend)
             && (extend..=i32::from(i8::MAX)).contains(&open_extend)
             && (x_drop - open_extend) / extend < LONGEST_GAP
-            && scores.iter().all(|row| row[usize::from(SENTINEL)] <= never);
+            && scores.all().iter().all(|row| row[usize::from(SENTINEL)] <= never);
         if !fits {
             return None;
         }
@@ -87,7 +85,7 @@ impl Frames {
         };
         let [first, first_gaps] = first_row(zero, costs);
         Some(Frames {
-            scores: Box::new(scores.map(|row| row.map(clipped))),
+            scores: scores.all().iter().map(|row| row.map(clipped)).collect(),
             costs,
             zero: zero as i8,
             highest: highest as i8,
@@ -266,15 +264,15 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Takes a query residue, or shifts the frame, or ends.
     #[inline(always)]
     fn step(&mut self, frames: &Frames, costs: &Costs<R>) {
-        let letter = self.direction.query.get(self.taken);
+        let number = self.direction.query.get(self.taken);
         // Beyond the margin no lane meets a residue any more.
         let codes = self.direction.subject.get(self.position..);
-        let (Some(&letter), Some(codes)) = (letter, codes.and_then(|codes| codes.first_chunk()))
+        let (Some(&number), Some(codes)) = (number, codes.and_then(|codes| codes.first_chunk()))
         else {
             self.alive = false;
             return;
         };
-        let pairs = R::look_up(self.proof, &frames.scores[(letter & 31) as usize], codes);
+        let pairs = R::look_up(self.proof, &frames.scores[number as usize], codes);
         let gaps = self.gaps.down();
         let without = self.scores.plus(pairs).max(gaps);
         let scores = without.max(costs.across(without));

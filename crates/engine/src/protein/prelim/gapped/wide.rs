@@ -2,25 +2,25 @@
 
 use super::{Direction, Extent, GapCosts};
 use crate::kernel::Kernel;
-use crate::protein::prelim::profile;
-use crate::xdrop::{self, PaddedScores, Scheme, Window};
+use crate::scores::ScoreRows;
+use crate::xdrop::{self, Scheme, Window};
 
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
 pub(in crate::protein::prelim) struct Wide {
     kernel: Kernel,
-    scores: PaddedScores,
+    scores: ScoreRows,
     costs: GapCosts,
 }
 
 impl Wide {
     /// Prepares extensions.
     pub(in crate::protein::prelim) fn new(
-        scores: &profile::PaddedScores,
+        scores: &ScoreRows,
         costs: GapCosts,
         kernel: Kernel,
     ) -> Wide {
-        Wide { kernel, scores: PaddedScores(*scores), costs }
+        Wide { kernel, scores: scores.clone(), costs }
     }
 
     /// Extends over at most `len` residues of the subject; `window` is scratch memory. `None` where there are no vectors for it.

@@ -50,8 +50,13 @@ impl Group {
     ) -> Group {
         let mut starts = Vec::new();
         let mut slots = Vec::new();
-        let mut words =
-            Words { alphabet, size: word_size, residues: Vec::new(), starts: Vec::new() };
+        let mut words = Words {
+            alphabet,
+            size: word_size,
+            residues: Vec::new(),
+            rows: Vec::new(),
+            starts: Vec::new(),
+        };
         for (slot, &i) in members.iter().enumerate() {
             let context = &contexts[i];
             let start = slots.len();
@@ -59,6 +64,7 @@ impl Group {
             let offsets = words::word_starts(context, word_size);
             words.starts.extend(offsets.map(|offset| (start + offset) as u32));
             words.residues.extend_from_slice(context.residues_with_end());
+            words.rows.extend_from_slice(context.rows_with_end());
             slots.resize(start + context.len() + 1, slot as u32);
         }
         Group { contexts: members.to_vec(), starts, slots, lookup: Lookup::new(words, kernel) }

@@ -34,8 +34,8 @@ impl Rows {
         let stride = padded + words.size;
         let mut scores = vec![i16::MIN; stride * alphabet.radix()];
         for (digit, row) in scores.chunks_exact_mut(stride).enumerate() {
-            for (score, &code) in row.iter_mut().zip(&words.residues) {
-                *score = alphabet.score(code, digit);
+            for (score, &number) in row.iter_mut().zip(&words.rows) {
+                *score = alphabet.score(number, digit);
             }
         }
         let digits = words.residues.iter().map(|&code| alphabet.digit(code).map(|d| d as u8));

@@ -4,6 +4,7 @@ use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;
 use crate::protein::prelim::testing::{Random, kernels};
+use crate::scores::rows_of_letters;
 
 /// All matches of a subject's words, in order.
 fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
@@ -24,7 +25,8 @@ fn lookup(
     let alphabet = Alphabet::new(&scoring, size, threshold).unwrap();
     let last = query.len().saturating_sub(size) as u32;
     let starts = (0..=last).filter(|start| start % 50 < 40).collect();
-    let words = Words { alphabet, size, residues: [query, &[0]].concat(), starts };
+    let residues = [query, &[0]].concat();
+    let words = Words { alphabet, size, rows: rows_of_letters(&residues), residues, starts };
     Lookup::new(words, kernel)
 }
 

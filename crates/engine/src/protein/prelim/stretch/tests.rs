@@ -4,8 +4,8 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
 use crate::protein::prelim::block::Block;
-use crate::protein::prelim::profile;
 use crate::protein::prelim::testing::Random;
+use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 
 /// A protein of stretches that repeat a few residues, and of others.
@@ -62,7 +62,7 @@ fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
 
 #[test]
 fn nothing_is_lost_far_from_rises() {
-    let scores = profile::pad(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
+    let scores = ScoreRows::of_matrix(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
     let mut random = Random::new(7);
     let (mut found, mut skipped) = (0, 0);
     for round in 0..1500 {

@@ -4,6 +4,7 @@ use super::{
     EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT, GapCosts,
     NEVER, Record, SUBSTITUTION, Scheme, Trace,
 };
+use crate::scores::RowNumber;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
@@ -21,7 +22,7 @@ impl Cells {
     /// See [`DpScratch::extend`](super::DpScratch::extend); neither sequence is empty.
     pub fn extend(
         &mut self,
-        query: &[u8],
+        query: &[RowNumber],
         subject: &[u8],
         scheme: &Scheme<'_>,
         trace: &mut Trace,
@@ -33,12 +34,12 @@ impl Cells {
         let x_drop = scheme.x_drop.max(open_extend);
         let mut width = self.first_row(columns, open_extend, extend, x_drop, trace);
         let mut first = 0;
-        for (row, &residue) in query.iter().enumerate() {
+        for (row, &number) in query.iter().enumerate() {
             trace.start_row(first);
             let at = trace.steps.len();
             trace.steps.resize(at + width - first, 0);
             let mut pass = RowPass {
-                scores: scheme.scores.row(residue),
+                scores: scheme.scores.row(number),
                 open_extend,
                 extend,
                 x_drop,

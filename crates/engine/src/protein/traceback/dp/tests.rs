@@ -1,5 +1,6 @@
 use super::*;
 use crate::protein::prelim::testing::{Random as Residues, kernels};
+use crate::scores::{ScoreRows, rows_of_letters};
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// A multiplicative generator, enough for tests.
@@ -16,8 +17,10 @@ impl Random {
     }
 }
 
-fn blosum62() -> PaddedScores {
-    PaddedScores::new(&ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix").scores)
+fn blosum62() -> ScoreRows {
+    ScoreRows::of_matrix(
+        &ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix").scores,
+    )
 }
 
 fn closed(residues: &[u8]) -> Vec<u8> {
@@ -32,8 +35,8 @@ fn align(q: &[u8], s: &[u8], seed: (usize, usize), scheme: &Scheme<'_>) -> Trace
     let (query_back, subject) = (reversed(q), closed(s));
     let subject_back = closed(&reversed(s));
     let sequences = Sequences {
-        query: q,
-        query_back: &query_back,
+        query: &rows_of_letters(q),
+        query_back: &rows_of_letters(&query_back),
         subject: &subject,
         subject_back: &subject_back,
     };
@@ -49,7 +52,7 @@ fn rescore(q: &[u8], s: &[u8], traced: &Traced, scheme: &Scheme<'_>) -> (i32, us
         match edit.op {
             EditOp::Substitution => {
                 let pairs = q[i..i + len].iter().zip(&s[j..j + len]);
-                score += pairs.map(|(&a, &b)| scheme.scores.row(a)[b as usize]).sum::<i32>();
+                score += pairs.map(|(&a, &b)| scheme.scores.score(a.into(), b)).sum::<i32>();
                 i += len;
                 j += len;
             }
@@ -77,7 +80,7 @@ fn best_prefixes(q: &[u8], s: &[u8], scheme: &Scheme<'_>) -> i32 {
         for (j, &b) in s.iter().enumerate() {
             gap_row = (row[j].0 - open - extend).max(gap_row - extend);
             let gap_col = (above[j + 1].0 - open - extend).max(above[j + 1].1 - extend);
-            let pair = above[j].0 + scheme.scores.row(a)[b as usize];
+            let pair = above[j].0 + scheme.scores.score(a.into(), b);
             let cell = pair.max(gap_row).max(gap_col);
             best = best.max(cell);
             row.push((cell, gap_col));
@@ -228,14 +231,15 @@ fn pair(random: &mut Residues) -> (Vec<u8>, Vec<u8>) {
 fn check(query: &[u8], subject: &[u8], scheme: &Scheme<'_>) -> usize {
     let mut scalar = DpScratch::new(Kernel::Portable);
     let mut expected = Vec::new();
-    let extent = scalar.extend(query, subject, scheme);
+    let rows = &rows_of_letters(query);
+    let extent = scalar.extend(rows, subject, scheme);
     scalar.trace.back(extent, &mut expected);
     for kernel in kernels() {
         let mut dp = DpScratch::new(kernel);
         let mut edits = Vec::new();
         // Whatever an extension before has left behind.
-        dp.extend(subject, subject, scheme);
-        assert_eq!(dp.extend(query, subject, scheme), extent, "{kernel:?} {query:?} {subject:?}");
+        dp.extend(&rows_of_letters(subject), subject, scheme);
+        assert_eq!(dp.extend(rows, subject, scheme), extent, "{kernel:?} {query:?} {subject:?}");
         dp.trace.back(extent, &mut edits);
         assert_eq!(edits, expected, "{kernel:?} {query:?} {subject:?}");
     }
@@ -248,8 +252,8 @@ fn vector_rows_are_the_scalar_ones_whatever_the_instructions() {
     let mut edits = 0;
     for matrix in ["BLOSUM62", "PAM30", "BLOSUM45"] {
         let system = ScoringSystem::new(matrix, None, None).expect("a known matrix");
-        let plain = PaddedScores::new(&system.scores);
-        let scaled = PaddedScores::new(&system.scores.map(|row| {
+        let plain = ScoreRows::of_matrix(&system.scores);
+        let scaled = ScoreRows::of_matrix(&system.scores.map(|row| {
             row.map(
                 |score| if score > -1000 { score * 32 + random.below(32) as i32 } else { score },
             )

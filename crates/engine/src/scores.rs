@@ -1,0 +1,66 @@
+//! Scores by row: what each place of a query scores against each letter of a subject.
+//!
+//! A query is row numbers, and only who fills the rows knows what they stand for: with a matrix there is a row for each letter,
+//! with a position-specific matrix (PSSM) one for each position. What is computed from a row may be kept by its number.
+
+use fleetblast_stats::matrix::Scores;
+
+/// "Minus infinity" of letters that do not exist: low enough to never win, high enough to never overflow.
+const NEVER: i32 = i32::MIN / 4;
+
+/// Number of a row.
+pub(crate) type RowNumber = u32;
+
+/// What a row scores against each letter; padded to a power of two, so that no letter is out of bounds.
+pub(crate) type ScoreRow = [i32; 32];
+
+/// The rows of a query or of a block of queries.
+#[derive(Clone, Debug)]
+pub(crate) struct ScoreRows(Vec<ScoreRow>);
+
+impl ScoreRows {
+    /// These rows.
+    #[cfg(test)]
+    pub fn new(rows: Vec<ScoreRow>) -> Self {
+        ScoreRows(rows)
+    }
+
+    /// A row for each letter, by its code.
+    pub fn of_matrix(scores: &Scores) -> Self {
+        let mut rows = ScoreRows(vec![[NEVER; 32]; scores.len()]);
+        rows.set_matrix(scores);
+        rows
+    }
+
+    /// The same rows with other scores.
+    pub fn set_matrix(&mut self, scores: &Scores) {
+        for (to, from) in self.0.iter_mut().zip(scores) {
+            to[..from.len()].copy_from_slice(from);
+        }
+    }
+
+    /// A row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn row(&self, number: RowNumber) -> &ScoreRow {
+        &self.0[number as usize]
+    }
+
+    /// The score of a row against a letter.
+    #[inline]
+    pub fn score(&self, number: RowNumber, letter: u8) -> i32 {
+        self.row(number)[usize::from(letter & 31)]
+    }
+
+    /// All rows, by their numbers.
+    pub fn all(&self) -> &[ScoreRow] {
+        &self.0
+    }
+}
+
+/// The rows of letters that are scored by a matrix.
+pub(crate) fn rows_of_letters(letters: &[u8]) -> Vec<RowNumber> {
+    letters.iter().map(|&letter| RowNumber::from(letter)).collect()
+}

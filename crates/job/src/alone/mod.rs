@@ -1,0 +1,141 @@
+//! A search in this process alone: queries in, blocks through the two phases of the search, reports out in query order.
+//!
+//! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
+//! the reports of a few queries.
+
+mod reporter;
+mod search;
+mod traced;
+
+use std::time::Instant;
+
+use fleetblast_db::load::HugePages;
+use fleetblast_fleet::plan::BLOCK_RESIDUES;
+
+use self::reporter::Reporter;
+use self::search::TwoPhases;
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::{Plan, Split};
+use crate::queries::count::count;
+use crate::queries::{Block, Queries};
+use crate::subjects::Target;
+use crate::threads::pool;
+use crate::timing::{Loading, Timing, Usage};
+use crate::trace::{Kind, Lane};
+
+/// Runs a protein search in this process.
+///
+/// # Errors
+/// Whatever ends the run early; what was written until then is not the whole report.
+pub fn run(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
+    pool(plan.threads)?.install(|| search(plan, audience))
+}
+
+fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
+    let start = Instant::now();
+    let mut timing = Timing { threads: plan.threads, ..Timing::default() };
+    let recorder = traced::recorder(plan)?;
+    let loading_span = recorder.begin(Lane::Search, Kind::Load);
+    let target = Target::open(plan, audience)?;
+    audience.begin();
+    let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
+    let Some(mut queries) = Queries::open(plan, block_residues, target.nothing_included)? else {
+        audience.warn("Query is Empty!");
+        return Output::open(&plan.out)?.commit();
+    };
+    if audience.is_watching() {
+        audience.expect(count(plan).map(|queries| queries.sequences));
+    }
+    let mut output = Output::open(&plan.out)?;
+    let engine = plan.engine(target.totals);
+    let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let mut reporter = Reporter::new(plan, &target, recorder.clone());
+    drop(loading_span);
+    reporter.start(&mut output)?;
+    timing.input_seconds += start.elapsed().as_secs_f64();
+    let (mut batches, mut blocks) = (0, 0);
+    loop {
+        let reading = Instant::now();
+        let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
+        let block = queries.next_block(&engine, audience)?;
+        traced::note_block(&mut span, blocks, block.as_ref());
+        drop(span);
+        timing.input_seconds += reading.elapsed().as_secs_f64();
+        let Some(block) = block else { break };
+        batches += block.batches.len();
+        blocks += 1;
+        run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, audience)?;
+    }
+    let writing = Instant::now();
+    reporter.finish(&mut output, audience)?;
+    output.commit()?;
+    warn_of_few_queries(plan, batches, audience);
+    timing.output_seconds += writing.elapsed().as_secs_f64();
+    audience.finish();
+    traced::write(&recorder, plan, &target, &timing, start)?;
+    if let Some(path) = &plan.timing {
+        timing.search_seconds = search.phases.search.as_secs_f64();
+        timing.traceback_seconds = search.phases.traceback.as_secs_f64();
+        timing.loading = Some(loading(&search));
+        timing.subjects = target.searched.sequences();
+        timing.subject_residues = target.searched.residues();
+        let usage = Usage::now();
+        (timing.cpu_seconds, timing.peak_memory_bytes) =
+            (usage.cpu_seconds, usage.peak_memory_bytes);
+        timing.close(start.elapsed());
+        timing.write(path)?;
+    }
+    Ok(())
+}
+
+fn run_block(
+    block: &Block,
+    search: &mut TwoPhases,
+    reporter: &mut Reporter,
+    output: &mut Output,
+    timing: &mut Timing,
+    audience: &dyn Audience,
+) -> Result<(), Error> {
+    audience.open(0, block.prepared.len() as u64);
+    let hits = search.run(&block.prepared, &block.batches)?;
+    let writing = Instant::now();
+    reporter.block(block, &hits, output, audience)?;
+    timing.output_seconds += writing.elapsed().as_secs_f64();
+    timing.queries += block.prepared.len() as u64;
+    timing.query_residues += block.prepared.iter().map(|q| u64::from(q.length)).sum::<u64>();
+    audience.close(0);
+    match &block.failure {
+        Some(error) => Err(error.clone()),
+        None => Ok(()),
+    }
+}
+
+/// How the database came into memory.
+fn loading(search: &TwoPhases) -> Loading {
+    let loader = search.loader();
+    let read = loader.statistics();
+    Loading {
+        method: search.choice.method.name(),
+        reason: search.choice.reason.clone(),
+        streamed_through_bytes: search.choice.streamed,
+        bytes_read: read.bytes,
+        bytes_received: read.received,
+        pages: loader.pages().map_or("page cache", HugePages::name).to_owned(),
+        read_seconds: read.time.as_secs_f64(),
+        wait_seconds: search.waiting().as_secs_f64(),
+    }
+}
+
+/// BLAST+'s word on threads that share out the queries but are more than the batches (`CheckMTByQueries_QuerySize`,
+/// blast_app_util.cpp).
+fn warn_of_few_queries(plan: &Plan, batches: usize, audience: &dyn Audience) {
+    if plan.split == Split::Queries && batches < plan.threads {
+        audience.warn(&format!(
+            "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
+             letters should be at least {} residues per thread.",
+            plan.batch_size
+        ));
+    }
+}

@@ -1,0 +1,134 @@
+//! Reports of blocks of queries, formatted by all threads and written in query order.
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::query::Query;
+use fleetblast_report::error::ReportError;
+use fleetblast_report::model::{self, QueryResult};
+use fleetblast_report::pieces;
+use rayon::prelude::*;
+
+use crate::audience::{Audience, Stage, warning};
+use crate::error::Error;
+use crate::output::Output;
+use crate::plan::Plan;
+use crate::queries::{self, Block, QueryRecord};
+use crate::reporting::{self, NO_TAXONOMY, failure, misses_taxonomy, warns_at_end};
+use crate::subjects::Target;
+use crate::trace::{Kind, Lane, Recorder};
+
+/// Queries whose reports are held in memory at a time, per thread.
+const QUERIES_PER_THREAD: usize = 4;
+
+/// Formats and writes a report.
+pub struct Reporter<'a> {
+    search: model::Setup<'a>,
+    target: &'a Target,
+    /// BLAST+ warns for every query that there is no taxonomy database.
+    misses_taxonomy: bool,
+    /// Queries reported so far.
+    queries: usize,
+    recorder: Recorder,
+    /// Blocks reported so far.
+    blocks: u64,
+}
+
+impl<'a> Reporter<'a> {
+    /// The report that the plan asks for.
+    pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
+        let search = reporting::search(plan, target);
+        let misses_taxonomy = misses_taxonomy(&search, target);
+        Reporter { search, target, misses_taxonomy, queries: 0, recorder, blocks: 0 }
+    }
+
+    /// Writes what comes before all queries.
+    pub fn start(&self, output: &mut Output) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        pieces::prologue(&self.search, &mut bytes);
+        output.write(&bytes)
+    }
+
+    /// Writes the reports of a block.
+    pub fn block(
+        &mut self,
+        block: &Block,
+        hits: &[Vec<SubjectHit>],
+        output: &mut Output,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let messages: Vec<Vec<u8>> = block.records.iter().map(reporting::xml_messages).collect();
+        let results: Vec<QueryResult> = block
+            .records
+            .iter()
+            .zip(&block.prepared)
+            .zip(hits)
+            .zip(&messages)
+            .zip(queries::batch_searched(&block.prepared, &block.batches, Query::is_searchable))
+            .map(|((((record, query), hits), messages), batch_searched)| QueryResult {
+                batch_searched,
+                messages,
+                hits,
+                hit_count: hits.len(),
+                ..reporting::result(record, query)
+            })
+            .collect();
+        if self.queries == 0
+            && let Some(first) = results.first()
+        {
+            let mut bytes = Vec::new();
+            pieces::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
+            output.write(&bytes)?;
+        }
+        audience.stage(Stage::Report, results.len() as u64);
+        let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
+        for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
+            let mut span = self.recorder.begin(Lane::Search, Kind::Format);
+            let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
+            let bytes = reports.iter().flatten().map(|report| report.len() as u64).sum();
+            span.arg("block", self.blocks);
+            span.arg("partitions", 1);
+            span.arg("hits", part.iter().map(|result| result.hits.len() as u64).sum());
+            span.arg("bytes", bytes);
+            drop(span);
+            let mut span = self.recorder.begin(Lane::Output, Kind::Write);
+            span.arg("block", self.blocks);
+            span.arg("bytes", bytes);
+            for (report, record) in reports.into_iter().zip(records) {
+                self.warn(record, audience);
+                output.write(&report.map_err(|error| failure(&error))?)?;
+            }
+            audience.step(part.len() as u64);
+        }
+        self.queries += results.len();
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// Prints the warnings that BLAST+ gives when it reports this query; XML holds them itself.
+    fn warn(&self, record: &QueryRecord, audience: &dyn Audience) {
+        if self.search.output.format == model::Format::Xml {
+            return;
+        }
+        if let Some(text) = record.warning() {
+            audience.say(&warning(&text));
+        }
+        if self.misses_taxonomy {
+            audience.say(&warning(NO_TAXONOMY.as_bytes()));
+        }
+    }
+
+    fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {
+        let mut bytes = Vec::new();
+        pieces::format_query(&self.search, result, self.target, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes what comes after the last query.
+    pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), Error> {
+        if self.misses_taxonomy && warns_at_end(&self.search) {
+            audience.say(&warning(NO_TAXONOMY.as_bytes()));
+        }
+        let mut bytes = Vec::new();
+        pieces::epilogue(&self.search, self.queries, &mut bytes);
+        output.write(&bytes)
+    }
+}

@@ -1,0 +1,75 @@
+//! The trace of a search without ranks, which is that of one rank with one partition.
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::plan::{Plan, Subjects};
+use crate::queries::Block;
+use crate::subjects::Target;
+use crate::timing::Timing;
+use crate::trace::{self, Description, Recorder, Span};
+
+/// The one rank.
+const RANK: u32 = 0;
+
+/// The recorder of a search; off unless a trace is asked for.
+///
+/// # Errors
+/// A file that cannot be made.
+pub fn recorder(plan: &Plan) -> Result<Recorder, Error> {
+    let Some(path) = &plan.fleet.trace else { return Ok(Recorder::default()) };
+    Recorder::new(RANK, Some(path)).map_err(|error| trace::failure(path, &error))
+}
+
+/// Notes what was read.
+pub fn note_block(span: &mut Span, number: u64, block: Option<&Block>) {
+    span.arg("block", number);
+    if let Some(block) = block {
+        span.arg("queries", block.prepared.len() as u64);
+        let residues: u64 = block.prepared.iter().map(|query| u64::from(query.length)).sum();
+        span.arg("residues", residues);
+        // About what they would be as a message.
+        span.arg("bytes", residues);
+    }
+}
+
+/// Writes the trace, if one is asked for.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(
+    recorder: &Recorder,
+    plan: &Plan,
+    target: &Target,
+    timing: &Timing,
+    start: Instant,
+) -> Result<(), Error> {
+    let Some(path) = &plan.fleet.trace else { return Ok(()) };
+    let finished = recorder.finish();
+    let described = describe(plan, target, timing, start);
+    let joined = finished.and_then(|_| trace::join(Path::new(path), &described));
+    joined.map_err(|error| trace::failure(path, &error))
+}
+
+fn describe(plan: &Plan, target: &Target, timing: &Timing, start: Instant) -> Description {
+    Description {
+        made_by: format!("fleetblast {} blastp", env!("CARGO_PKG_VERSION")),
+        ranks: 1,
+        threads: plan.threads as u32,
+        cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,
+        one_process: true,
+        hosts: 1,
+        groups: 1,
+        replicas: 1,
+        partition_residues: vec![target.searched.residues()],
+        output: plan.fleet.config.strategy,
+        schedule: plan.fleet.config.schedule,
+        database: match &plan.subjects {
+            Subjects::Database(name) | Subjects::Fasta { name, .. } => name.clone(),
+        },
+        queries: timing.queries,
+        query_residues: timing.query_residues,
+        wall_seconds: start.elapsed().as_secs_f64(),
+    }
+}

@@ -1,0 +1,131 @@
+//! What ends a run early: one message and BLAST+'s exit code.
+
+use std::fmt;
+
+use fleetblast_db::DbError;
+
+/// Exit codes of BLAST+ (`blast_app_util.hpp`).
+pub mod exit {
+    /// Bad option, option value, query or query file.
+    pub const INPUT: u8 = 1;
+    /// Database error.
+    pub const DATABASE: u8 = 2;
+    /// Search engine error.
+    pub const ENGINE: u8 = 3;
+    /// Out of memory.
+    pub const MEMORY: u8 = 4;
+    /// Output could not be written.
+    pub const OUTPUT: u8 = 6;
+    /// Ended early by SIGTERM or SIGUSR1, and to be resumed: `EX_TEMPFAIL` of `sysexits.h`. Not of BLAST+.
+    pub const DRAINED: u8 = 75;
+    /// What a shell shows for a program that SIGPIPE ended, as it ends BLAST+ when its output is closed.
+    pub const CLOSED_PIPE: u8 = 141;
+    /// Anything else.
+    pub const UNKNOWN: u8 = 255;
+}
+
+/// What to do about a process that gets no more memory or threads.
+pub const ADVICE: &str =
+    "allow the process more memory and threads (ulimit -v, -u), or take fewer -num_threads";
+
+/// A run that ends with a message on standard error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Exit code of the process.
+    pub exit_code: u8,
+    /// The message, possibly of several lines, without the last line end. Empty for a silent end.
+    pub message: String,
+}
+
+impl Error {
+    /// Any message with any exit code.
+    pub fn new(exit_code: u8, message: impl Into<String>) -> Self {
+        Self { exit_code, message: message.into() }
+    }
+
+    /// Options, or a query, that make no sense.
+    pub fn query_options(what: impl fmt::Display) -> Self {
+        let message =
+            format!("BLAST query/options error: {what}\nPlease refer to the BLAST+ user manual.");
+        Self::new(exit::INPUT, message)
+    }
+
+    /// A file named by an option that cannot be opened.
+    pub fn inaccessible(option: &str, path: &str) -> Self {
+        let path = if path.is_empty() { String::new() } else { format!(":  `{path}'") };
+        let message = format!(
+            "Command line argument error: Argument \"{option}\". File is not accessible{path}"
+        );
+        Self::new(exit::INPUT, message)
+    }
+
+    /// A query file that is not FASTA.
+    pub fn query(what: impl fmt::Display) -> Self {
+        Self::new(exit::INPUT, format!("BLAST query error: {what}"))
+    }
+
+    /// A database that cannot be found or read.
+    pub fn database(what: impl fmt::Display) -> Self {
+        Self::new(exit::DATABASE, format!("BLAST Database error: {what}"))
+    }
+
+    /// A search that cannot be done.
+    pub fn engine(what: impl fmt::Display) -> Self {
+        Self::new(exit::ENGINE, format!("BLAST engine error: {what}"))
+    }
+
+    /// Memory ran out.
+    pub fn memory(what: impl fmt::Display) -> Self {
+        Self::new(exit::MEMORY, format!("BLAST ran out of memory: {what}"))
+    }
+
+    /// The process gets no more memory or threads for this, and what to do about it.
+    pub fn starved(what: impl fmt::Display) -> Self {
+        Self::memory(format_args!("{what}; {ADVICE}"))
+    }
+
+    /// Output that cannot be written, and why.
+    pub fn output(what: impl fmt::Display) -> Self {
+        Self::new(exit::OUTPUT, format!("BLAST failed to write output: {what}"))
+    }
+
+    /// Output nobody reads any more (a closed pipe): ends quietly.
+    pub fn closed_output() -> Self {
+        Self::new(exit::CLOSED_PIPE, "")
+    }
+
+    /// Something of a program of BLAST+ that FleetBLAST cannot do, named as it was typed.
+    pub fn unsupported(program: &str, what: impl fmt::Display) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        let message =
+            format!("FleetBLAST {version} does not support {what} yet; run NCBI {program} instead");
+        Self::new(exit::INPUT, message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A report that cannot be written, in the words of BLAST+. A closed pipe is no news: that ends quietly.
+pub fn output_error(error: &std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Error::closed_output(),
+        _ => Error::new(exit::OUTPUT, "BLAST failed to write output"),
+    }
+}
+
+/// A database that cannot be used: BLAST+'s words where it has some, then file and place.
+impl From<DbError> for Error {
+    fn from(error: DbError) -> Self {
+        let mut message = error.report();
+        if let Some(detail) = error.detail() {
+            message.push_str(&format!("\n({detail})"));
+        }
+        Error::new(error.exit_code(), message)
+    }
+}

@@ -1,0 +1,73 @@
+//! FASTA input: opened, read, and what is wrong with it in BLAST+'s words.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use fleetblast_seq::fasta::{self, FastaError, Record};
+use fleetblast_seq::{id, input};
+
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::plan::Source;
+use crate::standard;
+
+/// A sequence's name in messages is cut to [`CUT_NAME`] bytes if it is longer than this (`blast_setup_cxx.cpp`).
+const LONG_NAME: usize = 35;
+/// See [`LONG_NAME`].
+const CUT_NAME: usize = 25;
+
+/// Opens a file or standard input.
+pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, Error> {
+    if *source == Source::Stdin {
+        standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
+    }
+    input::open(path(source)).map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
+
+/// A reader of FASTA from `input`, which came from `source`.
+pub fn reader<R: BufRead>(input: R, source: &Source, parse_deflines: bool) -> fasta::Reader<R> {
+    fasta::Reader::new(
+        input,
+        path(source),
+        fasta::Options { parse_deflines, ..fasta::Options::default() },
+    )
+}
+
+/// Where it is; `-` is standard input.
+pub fn path(source: &Source) -> &Path {
+    match source {
+        Source::Stdin => Path::new("-"),
+        Source::File(path) => path,
+    }
+}
+
+/// Input that is not usable FASTA, in BLAST+'s words where it has some, with file and line. The audience hears of what was
+/// odd before.
+pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
+    if let FastaError::Invalid { warnings, .. } = error {
+        for warning in warnings {
+            audience.complain(&warning.to_string());
+        }
+    }
+    match error.blast_message() {
+        Some(message) => Error::query(format_args!("{message}\n({error})")),
+        None => Error::query(error),
+    }
+}
+
+/// What BLAST+ calls a sequence in messages: its identifier, or `role` and `number`, and its title.
+pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
+    let mut name = match id::text_choice(&record.ids) {
+        Some(id) => id.accession(),
+        None => format!("{role}_{number}").into_bytes(),
+    };
+    if !record.title.is_empty() {
+        name.push(b' ');
+        name.extend_from_slice(&record.title);
+    }
+    if name.len() > LONG_NAME {
+        name.truncate(CUT_NAME);
+        name.extend_from_slice(b".. ");
+    }
+    name
+}

@@ -1,0 +1,121 @@
+//! Signals that end a run: what is unfinished is removed first.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::{Handle, Signals};
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::error::Error;
+use crate::last_works::{LastWork, before_the_end};
+
+/// Signals by which users and batch systems end a program.
+const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+
+/// The signals that end a run, without those that the caller had the process ignore, as `nohup` does: these stay ignored.
+pub fn ending() -> impl Iterator<Item = i32> {
+    let ignored = fs::read_to_string("/proc/self/status").map_or(0, |text| ignored(&text));
+    ENDING.into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
+}
+
+/// Waits for signals in a thread of its own, and knows the file or directory to remove when one comes.
+pub struct Watch {
+    unfinished: Arc<Mutex<Option<PathBuf>>>,
+    signals: Handle,
+    thread: Option<JoinHandle<()>>,
+    /// The same if there is no more memory.
+    _last: LastWork,
+}
+
+impl Watch {
+    /// Starts to watch. The process still ends by the signal itself, so that a shell sees 130 for SIGINT and 143 for
+    /// SIGTERM. A file that reaches the largest size allowed becomes an error of writing instead of a signal.
+    ///
+    /// # Errors
+    /// The system starts no thread for it.
+    pub fn start() -> Result<Watch, Error> {
+        Self::try_start()
+            .map_err(|error| Error::starved(format_args!("cannot wait for signals: {error}")))
+    }
+
+    fn try_start() -> io::Result<Watch> {
+        let mut signals = Signals::new(ending().chain([SIGXFSZ]))?;
+        let unfinished = Arc::new(Mutex::new(None));
+        let shared = unfinished.clone();
+        let last = remove_before_the_end(&unfinished);
+        let handle = signals.handle();
+        let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+                let path = lock(&shared);
+                if let Some(path) = &*path {
+                    remove(path);
+                }
+                // Holding the lock: from here on nothing unfinished gets a name.
+                let _ = emulate_default_handler(signal);
+            }
+        })?;
+        Ok(Watch { unfinished, signals: handle, thread: Some(thread), _last: last })
+    }
+
+    /// The file or directory to remove. As long as the lock is held, no signal ends the process.
+    pub fn unfinished(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        lock(&self.unfinished)
+    }
+}
+
+impl Drop for Watch {
+    /// Ends the thread, after which the signals have no effect: a run stops watching when it is about to end.
+    fn drop(&mut self) {
+        self.signals.close();
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to tell, not even a panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Has the file removed if the process ends for want of memory.
+fn remove_before_the_end(unfinished: &Arc<Mutex<Option<PathBuf>>>) -> LastWork {
+    let unfinished = Arc::downgrade(unfinished);
+    before_the_end(move || {
+        let Some(unfinished) = unfinished.upgrade() else { return };
+        // Who holds the lock asks for no memory, short of paths of hundreds of bytes: the next run removes the file then.
+        if let Ok(path) = unfinished.try_lock()
+            && let Some(path) = &*path
+        {
+            remove(path);
+        }
+    })
+}
+
+fn remove(path: &Path) {
+    // Best effort: nobody is there any more who could be told.
+    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+}
+
+/// Nothing panics while it holds the lock, and a path is valid in any case.
+fn lock(path: &Mutex<Option<PathBuf>>) -> MutexGuard<'_, Option<PathBuf>> {
+    path.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The ignored signals as bits, from the text of `/proc/self/status`.
+fn ignored(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_bits() {
+        let bits = ignored("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0\n");
+        assert_eq!(bits, 1 << (SIGHUP - 1) | 1 << 12);
+        assert_eq!((ignored(""), ignored("SigIgn:\tx\n")), (0, 0));
+    }
+}

@@ -1,0 +1,36 @@
+//! A search from its plan to a finished report: queries in, blocks through the two phases of the search, reports out.
+//!
+//! A [`Plan`](plan::Plan) says what to do, [`run`] does it: in this process alone, or on ranks. Options and
+//! terminals are not known here: whoever makes the plan may have read it from a command line, a file or a test, and who is told
+//! how far the job is, and what is odd, is an [`Audience`](audience::Audience).
+//!
+//! | modules | are for |
+//! | --- | --- |
+//! | `alone` | a search without ranks: both phases on the threads of this process |
+//! | `ranks` | a search by many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what processes do together over MPI (`processes`) |
+//! | `queries`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
+//! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
+//! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals and the want of memory that end it |
+
+mod alone;
+pub mod audience;
+mod digest;
+pub mod error;
+mod fasta;
+mod halt;
+pub mod interrupt;
+pub mod last_works;
+pub mod output;
+pub mod plan;
+mod queries;
+mod ranks;
+mod reporting;
+mod run;
+mod scan;
+pub mod standard;
+mod subjects;
+pub mod threads;
+pub mod timing;
+pub mod trace;
+
+pub use self::run::run;

@@ -1,0 +1,211 @@
+//! Where the report goes. A regular file appears under its name only when it is whole.
+
+pub(crate) mod part;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf, absolute};
+
+use crate::error::Error;
+use crate::interrupt::Watch;
+use crate::plan::Destination;
+use crate::standard;
+
+/// Bytes collected before they are written.
+const BUFFER: usize = 1 << 20;
+/// Symbolic links followed to the file that a report replaces.
+const MOST_LINKS: usize = 40;
+/// Permissions of a report, less the umask's.
+pub const MODE: u32 = 0o666;
+/// Permissions of one that goes elsewhere in the end.
+pub const PRIVATE: u32 = 0o600;
+/// What a detour is a part of, in the current directory.
+const DETOUR: &str = "fleetblast";
+
+/// The open output.
+pub struct Output {
+    writer: BufWriter<Counted>,
+    /// What messages call it.
+    name: PathBuf,
+    /// The name that a file gets in the end.
+    wanted: Option<PathBuf>,
+    /// Knows the file until then.
+    watch: Watch,
+    /// The file of a [`detour`](Self::detour): as long as it is open it is known to be in use.
+    detour: Option<File>,
+}
+
+/// A file and the number of bytes written to it.
+struct Counted {
+    file: File,
+    bytes: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Output {
+    /// Opens the output: a regular file under a name of its own beside the wanted one; pipes and devices directly, and
+    /// so a file in a directory where none can be made.
+    pub fn open(target: &Destination) -> Result<Output, Error> {
+        let name = match target {
+            Destination::Stdout => Path::new("standard output"),
+            Destination::File(path) => path,
+        };
+        let watch = Watch::start()?;
+        let open = || {
+            let (file, wanted) = match target {
+                Destination::Stdout => (standard::output()?, None),
+                Destination::File(path) => open_file(path, &watch)?,
+            };
+            let writer = BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0 });
+            Ok(Output { writer, name: name.into(), wanted, watch, detour: None })
+        };
+        open().map_err(|error| failure(name, None, &error))
+    }
+
+    /// Appends to the report.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.writer.write_all(bytes).map_err(|error| self.failure(&error))
+    }
+
+    /// Makes a file in the current directory, in which the report can be put together before it is written here. It is
+    /// gone when this ends.
+    ///
+    /// # Errors
+    /// None can be made there.
+    pub fn detour(&mut self) -> io::Result<PathBuf> {
+        let beside = fs::canonicalize(".")?.join(DETOUR);
+        let mut unfinished = self.watch.unfinished();
+        let (file, path) = part::create(&beside, None, PRIVATE)?;
+        *unfinished = Some(path);
+        drop(unfinished);
+        self.detour = Some(file);
+        Ok(self.unfinished().unwrap_or_default())
+    }
+
+    /// Where the report is until it is whole; `None` if it goes to where it belongs at once.
+    pub fn unfinished(&self) -> Option<PathBuf> {
+        // There is room first: who ended the process for want of memory, holding the lock, could not remove the file.
+        let mut path = PathBuf::with_capacity(libc::PATH_MAX as usize);
+        path.push(self.watch.unfinished().as_deref()?);
+        Some(path)
+    }
+
+    /// Ends the report: everything is written, and a regular file gets its name. One that has several keeps them, and gets
+    /// the contents.
+    pub fn commit(mut self) -> Result<(), Error> {
+        self.writer.flush().map_err(|error| self.failure(&error))?;
+        if let Some(wanted) = &self.wanted {
+            let mut unfinished = self.watch.unfinished();
+            if let Some(written) = &*unfinished {
+                part::put_in_place(written, wanted)
+                    .map_err(|error| failure(&self.name, None, &error))?;
+            }
+            *unfinished = None;
+        }
+        Ok(())
+    }
+
+    fn failure(&self, error: &io::Error) -> Error {
+        failure(&self.name, Some(self.writer.get_ref().bytes), error)
+    }
+}
+
+impl Drop for Output {
+    /// An unfinished report is removed: nobody shall take it for a whole one.
+    fn drop(&mut self) {
+        let unfinished = self.watch.unfinished().take();
+        if let Some(written) = unfinished {
+            // Best effort: the error that led here is what the user is told.
+            let _ = fs::remove_file(written);
+        }
+    }
+}
+
+/// Leaves an empty file where a run failed and no file was, as BLAST+ does: callers may want to read what they named. An
+/// older report stays as it is.
+pub fn leave_empty(target: &Destination) {
+    if let Destination::File(path) = target
+        && let Some(wanted) = replaced(path)
+    {
+        // Best effort: the error that led here is what the user is told.
+        let _ = File::create_new(wanted);
+    }
+}
+
+/// A report that is being written, for whoever ends a job whose threads hang: those who would look after it no longer do.
+#[derive(Clone, Debug)]
+pub struct Unpublished {
+    /// Where it is written.
+    pub part: PathBuf,
+    /// What it is to be called in the end.
+    pub out: Destination,
+}
+
+impl Unpublished {
+    /// Removes what is written, and leaves an empty file if none was there.
+    pub fn give_up(&self) {
+        // Best effort: the error that led here is what the user is told.
+        let _ = fs::remove_file(&self.part);
+        leave_empty(&self.out);
+    }
+}
+
+/// Opens a file for a report, and tells what to call it in the end unless that is its name already.
+fn open_file(path: &Path, watch: &Watch) -> io::Result<(File, Option<PathBuf>)> {
+    let direct = || File::options().write(true).create(true).truncate(true).open(path);
+    let Some(wanted) = replaced(path) else { return Ok((direct()?, None)) };
+    let old = fs::metadata(&wanted);
+    let mut unfinished = watch.unfinished();
+    match part::create(&wanted, None, MODE) {
+        Ok((file, written)) => {
+            *unfinished = Some(written);
+            if let Ok(old) = old {
+                // A courtesy to whoever set them; not every file system has them.
+                let _ = file.set_permissions(old.permissions());
+            }
+            Ok((file, Some(wanted)))
+        }
+        Err(_) if old.is_ok() => Ok((direct()?, None)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The file that a report replaces, links followed. `None` for pipes and devices, and for what is open already and has
+/// a name only in `/proc`: others may be writing there, too.
+pub fn replaced(path: &Path) -> Option<PathBuf> {
+    let mut path = absolute(path).ok()?;
+    for _ in 0..MOST_LINKS {
+        if path.starts_with("/proc") || path.starts_with("/dev/fd") {
+            return None;
+        }
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent()?.join(to),
+            Err(_) => break,
+        }
+    }
+    fs::metadata(&path).map_or(true, |meta| meta.is_file()).then_some(path)
+}
+
+/// A failure to write; a closed pipe is no news, that ends quietly.
+fn failure(name: &Path, written: Option<u64>, error: &io::Error) -> Error {
+    let advice = match error.kind() {
+        ErrorKind::BrokenPipe => return Error::closed_output(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "; make room or name another place with -out"
+        }
+        _ => "",
+    };
+    let place = written.map_or_else(String::new, |bytes| format!(" after {bytes} bytes"));
+    Error::output(format_args!("{}{place}: {error}{advice}", name.display()))
+}

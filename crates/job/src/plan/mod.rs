@@ -1,0 +1,141 @@
+//! What is to be done: types only. How a plan comes about is known to whoever makes it.
+
+mod ranks;
+mod report;
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use fleetblast_db::load::Wish;
+use fleetblast_db::restrict::Restriction;
+use fleetblast_engine::kernel::Kernel;
+use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::search::Search;
+
+pub use self::ranks::{Checkpoint, Fleet};
+pub use self::report::{Format, Report};
+
+/// Where bytes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file, which could be opened for reading.
+    File(PathBuf),
+}
+
+/// Where the report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A file, which could be opened for writing; it holds what it held, and is missing if it was.
+    File(PathBuf),
+}
+
+/// What is searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subjects {
+    /// One or more BLAST databases, names separated by blanks, as typed.
+    Database(String),
+    /// A FASTA file.
+    Fasta {
+        /// Where it is.
+        source: Source,
+        /// The file as typed, for `User specified sequence set (Input: NAME).`
+        name: String,
+        /// The part of each sequence to use, 0-based. BLAST+ refuses sequences that end before it starts.
+        range: Option<Range<usize>>,
+    },
+}
+
+/// Masks stored with a database, and how they are used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseMask {
+    /// Who made them.
+    pub algorithm: MaskAlgorithm,
+    /// Masked residues are as good as absent; otherwise only no words are looked for there.
+    pub hard: bool,
+}
+
+/// What a database calls an algorithm that masks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MaskAlgorithm {
+    /// Its number.
+    Number(i32),
+    /// Its name.
+    Name(String),
+}
+
+/// What threads share out among them (`-mt_mode`). It never changes the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// The database, or whatever is best.
+    Database,
+    /// The queries: so many threads were asked for.
+    Queries,
+}
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How to search.
+    pub params: Params,
+    /// The matrix as typed, or the task's; reports print it so.
+    pub matrix_name: String,
+    /// What is searched.
+    pub subjects: Subjects,
+    /// The part of the database that is searched.
+    pub restriction: Option<Restriction>,
+    /// Masks stored with the database, and what they do.
+    pub database_mask: Option<DatabaseMask>,
+    /// Database length for statistics instead of the real one (`-dbsize`), when given and not 0; may be negative.
+    pub dbsize: Option<i64>,
+    /// The queries.
+    pub query: Source,
+    /// The part of each query to search, 0-based.
+    pub query_range: Option<Range<usize>>,
+    /// `-parse_deflines`.
+    pub parse_deflines: bool,
+    /// Residues of queries searched together, as cut by BLAST+.
+    pub batch_size: usize,
+    /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
+    /// for each query of the first batch.
+    pub identity_resets_composition: bool,
+    /// The report.
+    pub report: Report,
+    /// Where it goes.
+    pub out: Destination,
+    /// Threads to use, at least 1.
+    pub threads: usize,
+    /// Whether that is the user's wish.
+    pub threads_wished: bool,
+    /// What threads share out among them.
+    pub split: Split,
+    /// Ranges of subjects searched on their own (`-partitions`).
+    pub partitions: Option<usize>,
+    /// Whether and how many ranks search.
+    pub fleet: Fleet,
+    /// How to bring the database into memory (`-loader`, `-memory`).
+    pub load: Wish,
+    /// Vector instructions to use.
+    pub kernel: Kernel,
+    /// File for the timing (`-timing`).
+    pub timing: Option<PathBuf>,
+}
+
+impl Plan {
+    /// The search of a database with these totals.
+    pub fn engine(&self, totals: DatabaseTotals) -> Search {
+        Search::new(self.params.clone(), totals, self.kernel)
+    }
+
+    /// So many ranks, this one among them, run on the same cores: without a wish, each takes its share of threads.
+    #[must_use]
+    pub fn sharing_cores(mut self, ranks: usize) -> Self {
+        if !self.threads_wished {
+            self.threads = (self.threads / ranks.max(1)).max(1);
+        }
+        self
+    }
+}

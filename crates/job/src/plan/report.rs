@@ -1,0 +1,41 @@
+//! What the report looks like.
+
+/// Format of the report (`-outfmt`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 0: pairwise alignments.
+    Pairwise,
+    /// 5: XML.
+    Xml,
+    /// 6: tabular.
+    Tabular,
+    /// 7: tabular with comment lines.
+    TabularComments,
+    /// 10: comma-separated values.
+    Csv,
+}
+
+/// What the report looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The format.
+    pub format: Format,
+    /// Words for columns as typed, blank separated, empty for the default ones; empty unless the format has columns.
+    pub columns: String,
+    /// Separator of columns instead of the format's own. May be longer than one character.
+    pub delimiter: Option<String>,
+    /// `-html`.
+    pub html: bool,
+    /// `-show_gis`.
+    pub show_gis: bool,
+    /// Residues in a line of an alignment.
+    pub line_length: usize,
+    /// Subjects in the table of descriptions.
+    pub num_descriptions: usize,
+    /// Subjects with alignments.
+    pub num_alignments: usize,
+    /// `-sorthits`, where the format heeds it.
+    pub sort_hits: Option<usize>,
+    /// `-sorthsps`, where the format heeds it.
+    pub sort_hsps: Option<usize>,
+}

@@ -1,0 +1,366 @@
+//! Queries, read in blocks that are searched together.
+
+pub mod count;
+
+use std::fs::{self, File};
+use std::io::{BufRead, Cursor, Read as _};
+use std::ops::Range;
+use std::os::unix::fs::FileTypeExt;
+
+use fleetblast_engine::batches;
+use fleetblast_engine::query::{Findings, Query, QueryInput};
+use fleetblast_engine::search::Search;
+use fleetblast_fleet::payload::Weight;
+use fleetblast_fleet::plan::Cut;
+use fleetblast_seq::alphabet;
+use fleetblast_seq::fasta::{Reader, Record};
+use rayon::prelude::*;
+use rustix::fs::SeekFrom;
+
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::fasta::{fasta_failure, message_name, open_input, reader};
+use crate::plan::{Plan, Source};
+
+/// What BLAST+ says of a query whose composition allows no statistics.
+const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
+    query sequence or its translation. Please verify the query sequence(s) and/or filtering options";
+/// What BLAST+ says of a query without residues.
+const EMPTY: &str = "Sequence contains no data";
+/// What BLAST+ says of each query of the first batch if the IDENTITY matrix rules out composition-based statistics.
+const IDENTITY: &str = "Composition-based statistics cannot be used with the IDENTITY matrix, \
+    resetting the composition-based statistics option to 0";
+/// What BLAST+ says of each query if a list leaves nothing of the database.
+const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
+/// At most so many positions of `O` are told.
+const TOLD_POSITIONS: usize = 20;
+
+/// The stream of queries.
+pub struct Queries<'a> {
+    plan: &'a Plan,
+    reader: Reader<Box<dyn BufRead + Send>>,
+    /// Queries read so far.
+    count: usize,
+    /// Those of them without parsed identifiers.
+    unnamed: usize,
+    cut: Cut,
+    done: bool,
+    /// There is nothing to search; BLAST+ says so for each query.
+    nothing_included: bool,
+}
+
+/// A query as read.
+pub struct QueryRecord {
+    /// The record, residues and all.
+    pub record: Record,
+    /// Number in the run, from 1.
+    pub number: usize,
+    /// Number among those without parsed identifiers, from 1: what `Query_N` counts.
+    pub unnamed: usize,
+    /// The searched part (`-query_loc`).
+    pub range: Option<Range<u32>>,
+    /// What BLAST+ warns of, without the query's name.
+    pub messages: Vec<String>,
+}
+
+impl QueryRecord {
+    /// What BLAST+ calls the query in messages.
+    pub fn name(&self) -> Vec<u8> {
+        message_name(&self.record, "Query", self.unnamed)
+    }
+
+    /// The query as it is searched.
+    pub fn prepare(&self, engine: &Search) -> Query {
+        engine.query(&input(&self.record, self.range.as_ref()))
+    }
+
+    /// The same, from what was found when it was prepared before.
+    pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
+        engine.query_again(&input(&self.record, self.range.as_ref()), findings)
+    }
+
+    /// Residues that are searched.
+    fn length(&self) -> usize {
+        range_of(&self.record, self.range.as_ref()).len()
+    }
+
+    /// The query's warnings in one text, if it has any.
+    pub fn warning(&self) -> Option<Vec<u8>> {
+        if self.messages.is_empty() {
+            return None;
+        }
+        let mut text = self.name();
+        text.extend_from_slice(b": ");
+        for message in &self.messages {
+            text.extend_from_slice(message.as_bytes());
+            text.push(b' ');
+        }
+        Some(text)
+    }
+}
+
+/// Queries that are searched together, as read.
+#[derive(Default)]
+pub struct Records {
+    /// One after the other.
+    pub records: Vec<QueryRecord>,
+    /// How many of them, one after the other, BLAST+ would search together.
+    pub batches: Vec<usize>,
+    /// What stopped the reading after this block.
+    pub failure: Option<Error>,
+}
+
+/// Queries that are searched together.
+pub struct Block {
+    /// As read.
+    pub records: Vec<QueryRecord>,
+    /// As searched.
+    pub prepared: Vec<Query>,
+    /// How many queries, one after the other, BLAST+ would search together.
+    pub batches: Vec<usize>,
+    /// What stopped the reading after this block.
+    pub failure: Option<Error>,
+}
+
+impl Records {
+    /// How many queries, and residues that are searched.
+    pub fn weight(&self) -> Weight {
+        let residues = self.records.iter().map(|record| record.length() as u64).sum();
+        Weight { sequences: self.records.len() as u64, residues }
+    }
+}
+
+/// For each query whether some query of its batch can be searched.
+pub fn batch_searched<T>(
+    queries: &[T],
+    batches: &[usize],
+    searchable: impl Fn(&T) -> bool,
+) -> impl Iterator<Item = bool> {
+    batches::ranges(batches).flat_map(move |batch| {
+        let searched = queries[batch.clone()].iter().any(&searchable);
+        std::iter::repeat_n(searched, batch.len())
+    })
+}
+
+impl<'a> Queries<'a> {
+    /// Opens the queries, which come in blocks of so many residues; `None` if BLAST+ calls the input empty: a file with
+    /// nothing but white space.
+    pub fn open(
+        plan: &'a Plan,
+        block_residues: u64,
+        nothing_included: bool,
+    ) -> Result<Option<Queries<'a>>, Error> {
+        if matches!(&plan.query, Source::File(path) if path.is_dir()) {
+            return Ok(None);
+        }
+        let mut input = open_input(&plan.query)?;
+        let start = leading_blanks(&mut input)
+            .map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
+        let blank = start.iter().all(u8::is_ascii_whitespace);
+        if blank && is_seekable(&plan.query) {
+            return Ok(None);
+        }
+        let done = start.is_empty();
+        let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
+        let reader = reader(input, &plan.query, plan.parse_deflines);
+        let cut = Cut { batch_residues: plan.batch_size as u64, block_residues };
+        Ok(Some(Queries { plan, reader, count: 0, unnamed: 0, cut, done, nothing_included }))
+    }
+
+    /// The next block; `None` at the end. Made ready on all threads of the current pool.
+    pub fn next_block(
+        &mut self,
+        engine: &Search,
+        audience: &dyn Audience,
+    ) -> Result<Option<Block>, Error> {
+        let Some(mut read) = self.read(audience)? else { return Ok(None) };
+        let prepare = |record: &QueryRecord| record.prepare(engine);
+        let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
+        let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
+        self.add_messages(&mut read, &searchable);
+        let Records { records, batches, failure } = read;
+        Ok(Some(Block { records, prepared, batches, failure }))
+    }
+
+    /// The next block, with its messages, for others that make it ready; `None` at the end.
+    pub fn next_records(
+        &mut self,
+        engine: &Search,
+        audience: &dyn Audience,
+    ) -> Result<Option<Records>, Error> {
+        let Some(mut read) = self.read(audience)? else { return Ok(None) };
+        let searchable = |record: &QueryRecord| {
+            engine.has_statistics(&input(&record.record, record.range.as_ref()))
+        };
+        let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
+        self.add_messages(&mut read, &searchable);
+        Ok(Some(read))
+    }
+
+    fn read(&mut self, audience: &dyn Audience) -> Result<Option<Records>, Error> {
+        let mut block = Records::default();
+        let mut weight = Weight::default();
+        while !self.done && !self.cut.is_full(weight) {
+            match self.next_batch(audience) {
+                Ok(records) if records.is_empty() => {}
+                Ok(records) => {
+                    block.batches.push(records.len());
+                    weight.sequences += records.len() as u64;
+                    weight.residues += records.iter().map(|r| r.length() as u64).sum::<u64>();
+                    block.records.extend(records);
+                }
+                Err(error) => {
+                    self.done = true;
+                    if block.records.is_empty() {
+                        return Err(error);
+                    }
+                    block.failure = Some(error);
+                }
+            }
+        }
+        Ok((!block.records.is_empty()).then_some(block))
+    }
+
+    /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
+    fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
+        let mut records = Vec::new();
+        let mut residues = 0;
+        let first_batch = self.count == 0;
+        let first = self.count;
+        while residues < self.plan.batch_size {
+            let failed = |error| fasta_failure(&error, audience);
+            let Some(record) = self.reader.next_record().map_err(failed)? else {
+                self.done = true;
+                break;
+            };
+            for warning in &record.warnings {
+                audience.complain(&warning.to_string());
+            }
+            self.count += 1;
+            self.unnamed += usize::from(record.ids.is_empty());
+            let Ok(range) = self.range(&record) else { continue };
+            residues += record.residues.len();
+            let mut messages = Vec::new();
+            if self.plan.identity_resets_composition && first_batch {
+                messages.push(IDENTITY.to_owned());
+            }
+            let (number, unnamed) = (self.count, self.unnamed);
+            records.push(QueryRecord { record, number, unnamed, range, messages });
+        }
+        if records.is_empty() && (first_batch || self.count > first) {
+            return Err(Error::engine("Empty CBlastQueryVector"));
+        }
+        if !records.is_empty() && records.iter().all(|record| record.length() == 0) {
+            let warnings = format!("Warning: {EMPTY} ").repeat(records.len());
+            return Err(Error::engine(warnings));
+        }
+        Ok(records)
+    }
+
+    /// What BLAST+ warns of when it sets up the queries of a block and searches them.
+    fn add_messages(&self, block: &mut Records, searchable: &[bool]) {
+        for (record, &searchable) in block.records.iter_mut().zip(searchable) {
+            let told = messages(&record.record, record.range.as_ref(), searchable);
+            record.messages.extend(told);
+            // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
+            record.messages.sort_unstable();
+        }
+        if self.nothing_included {
+            // Told by the search, so after all else, and only if there is a query to search.
+            let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
+            for (record, searched) in block.records.iter_mut().zip(searched) {
+                if searched {
+                    record.messages.push(NOTHING_INCLUDED.to_owned());
+                }
+            }
+        }
+    }
+
+    /// The searched part of a query. BLAST+ passes over queries that end before it starts, without a word.
+    fn range(&self, record: &Record) -> Result<Option<Range<u32>>, BeyondEnd> {
+        let Some(range) = &self.plan.query_range else { return Ok(None) };
+        let len = record.residues.len();
+        if range.start > len {
+            return Err(BeyondEnd);
+        }
+        Ok(Some(range.start as u32..range.end.min(len).max(range.start) as u32))
+    }
+}
+
+/// `-query_loc` starts beyond the end of a query.
+struct BeyondEnd;
+
+/// Reads white space up to and with the first other bytes; what was read, empty for an empty input.
+fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    loop {
+        let bytes = input.fill_buf()?;
+        let (len, blank) = (bytes.len(), bytes.iter().all(u8::is_ascii_whitespace));
+        start.extend_from_slice(bytes);
+        input.consume(len);
+        if len == 0 || !blank {
+            return Ok(start);
+        }
+    }
+}
+
+/// BLAST+ looks whether an input is empty only where it can go back to its start.
+fn is_seekable(source: &Source) -> bool {
+    match source {
+        Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
+        Source::File(path) => {
+            // A pipe is not opened twice: who writes to it would take the first reader for the last.
+            let is_pipe = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
+            let seek = |file| rustix::fs::seek(file, SeekFrom::Current(0));
+            !is_pipe && File::open(path).is_ok_and(|file| seek(file).is_ok())
+        }
+    }
+}
+
+/// What the engine searches of a record.
+fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
+    let range = range_of(record, range);
+    let (from, to) = (range.start as u32, range.end as u32);
+    let lower_case = record.lower_case.iter().filter_map(|run| {
+        let (start, end) = (run.start.max(from), run.end.min(to));
+        (start < end).then(|| start - from..end - from)
+    });
+    QueryInput { residues: record.residues[range].to_vec(), lower_case: lower_case.collect() }
+}
+
+fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
+    range.map_or(0..record.residues.len(), |range| range.start as usize..range.end as usize)
+}
+
+/// What BLAST+ warns of when it sets up a query.
+fn messages(record: &Record, range: Option<&Range<u32>>, searchable: bool) -> Vec<String> {
+    let residues = &record.residues[range_of(record, range)];
+    if residues.is_empty() {
+        return vec![EMPTY.to_owned()];
+    }
+    let mut messages = Vec::new();
+    messages.extend(replaced(residues));
+    if !searchable {
+        messages.push(INVALID.to_owned());
+    }
+    messages
+}
+
+/// The warning of letters that the search replaces, if there are any.
+fn replaced(residues: &[u8]) -> Option<String> {
+    let positions: Vec<usize> =
+        residues.iter().enumerate().filter(|&(_, &c)| c == alphabet::O).map(|(at, _)| at).collect();
+    let told: Vec<String> =
+        positions.iter().take(TOLD_POSITIONS).map(|position| position.to_string()).collect();
+    let rest = if positions.len() > TOLD_POSITIONS {
+        format!(",... (only first {TOLD_POSITIONS} shown)")
+    } else {
+        String::new()
+    };
+    (!told.is_empty()).then(|| {
+        format!(
+            "One or more O characters replaced by X for alignment score calculations at positions {}{rest}",
+            told.join(", ")
+        )
+    })
+}

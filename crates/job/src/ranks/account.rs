@@ -1,0 +1,172 @@
+//! The account of a job: where the time of its ranks went (`-timing`), and what they did when (`-trace`).
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::Common;
+use crate::error::Error;
+use crate::plan::{Plan, Subjects};
+use crate::timing::{Fleet, Loading, Spread, Timing, Usage};
+use crate::trace::{self, Description, Kind, Recorder, Sums};
+
+/// What a rank did, and what its process used.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Figures {
+    sums: Sums,
+    cpu_seconds: f64,
+    peak_memory_bytes: Option<u64>,
+    host: String,
+}
+
+impl Figures {
+    /// Of a rank that is through.
+    ///
+    /// # Errors
+    /// Its part of the trace could not be written.
+    pub fn close(plan: &Plan, recorder: &Recorder) -> Result<Self, Error> {
+        let sums = recorder.finish().map_err(|error| failure(plan, &error))?;
+        let Usage { cpu_seconds, peak_memory_bytes } = Usage::now();
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Ok(Figures { sums, cpu_seconds, peak_memory_bytes, host })
+    }
+
+    fn seconds(&self, kinds: &[Kind]) -> f64 {
+        let seconds = kinds.iter().filter_map(|kind| self.sums.seconds.get(kind));
+        seconds.fold(0.0, |sum, seconds| sum + seconds)
+    }
+}
+
+/// The recorder of a rank; off unless something is asked of it.
+///
+/// # Errors
+/// A part of the trace that cannot be made.
+pub fn recorder(plan: &Plan, rank: u32) -> Result<Recorder, Error> {
+    let trace = plan.fleet.trace.as_deref();
+    if trace.is_none() && plan.timing.is_none() {
+        return Ok(Recorder::default());
+    }
+    Recorder::new(rank, trace).map_err(|error| failure(plan, &error))
+}
+
+/// Writes what was asked for, from the figures of all ranks, which have worked since `start` in one process or in many.
+///
+/// # Errors
+/// Files that cannot be written.
+pub fn render(
+    common: &Common,
+    figures: &[Figures],
+    start: Instant,
+    one_process: bool,
+) -> Result<(), Error> {
+    let plan = common.job.plan;
+    if let Some(path) = &plan.timing {
+        timing(common, figures, start, one_process).write(path)?;
+    }
+    if let Some(path) = &plan.fleet.trace {
+        let described = describe(common, figures, start, one_process);
+        trace::join(path, &described).map_err(|error| failure(plan, &error))?;
+    }
+    Ok(())
+}
+
+fn failure(plan: &Plan, error: &std::io::Error) -> Error {
+    trace::failure(plan.fleet.trace.as_deref().unwrap_or_else(|| "".as_ref()), error)
+}
+
+const INPUT: &[Kind] = &[Kind::Load, Kind::Read, Kind::Prepare];
+const OUTPUT: &[Kind] = &[Kind::Describe, Kind::Format, Kind::Send, Kind::Write];
+
+fn timing(common: &Common, figures: &[Figures], start: Instant, one_process: bool) -> Timing {
+    let Plan { threads, .. } = *common.job.plan;
+    let sum = |kinds: &[Kind]| figures.iter().map(|rank| rank.seconds(kinds)).sum();
+    let searched = &common.job.target.searched;
+    let mut timing = Timing {
+        input_seconds: sum(INPUT),
+        search_seconds: sum(&[Kind::Search]),
+        traceback_seconds: sum(&[Kind::Align]),
+        output_seconds: sum(OUTPUT),
+        threads: threads * figures.len(),
+        queries: figures.iter().map(|rank| rank.sums.queries).sum(),
+        query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
+        subjects: searched.sequences(),
+        subject_residues: searched.residues(),
+        loading: Some(loading(common, figures)),
+        fleet: Some(fleet(common, figures)),
+        ..Timing::default()
+    };
+    timing.close(start.elapsed());
+    if !one_process {
+        timing.cpu_seconds = figures.iter().map(|rank| rank.cpu_seconds).sum();
+        timing.peak_memory_bytes = figures.iter().filter_map(|rank| rank.peak_memory_bytes).max();
+    }
+    timing
+}
+
+fn loading(common: &Common, figures: &[Figures]) -> Loading {
+    let choice = &common.choice;
+    let loaded = || figures.iter().map(|rank| &rank.sums.loaded);
+    Loading {
+        method: choice.method.name(),
+        reason: choice.reason.clone(),
+        streamed_through_bytes: choice.streamed,
+        bytes_read: loaded().map(|loaded| loaded.bytes).sum(),
+        bytes_received: loaded().map(|loaded| loaded.received).sum(),
+        pages: loaded().map(|loaded| loaded.pages.clone()).next().unwrap_or_default(),
+        read_seconds: loaded().map(|loaded| loaded.seconds).sum(),
+        wait_seconds: loaded().map(|loaded| loaded.wait_seconds).sum(),
+    }
+}
+
+fn fleet(common: &Common, figures: &[Figures]) -> Fleet {
+    let spread = |of: &dyn Fn(&Figures) -> f64| Spread::of(figures.iter().map(of));
+    Fleet {
+        ranks: common.topology.ranks,
+        groups: common.topology.groups.len() as u32,
+        partitions: common.topology.partitions,
+        input_seconds: spread(&|rank| rank.seconds(INPUT)),
+        search_seconds: spread(&|rank| rank.seconds(&[Kind::Search])),
+        traceback_seconds: spread(&|rank| rank.seconds(&[Kind::Align])),
+        merge_seconds: spread(&|rank| rank.seconds(&[Kind::Merge])),
+        output_seconds: spread(&|rank| rank.seconds(OUTPUT)),
+        idle_seconds: spread(&|rank| rank.seconds(&[Kind::Wait])),
+        tasks: spread(&|rank| rank.sums.tasks as f64),
+        messages: spread(&|rank| rank.sums.messages as f64),
+        message_bytes: spread(&|rank| rank.sums.message_bytes as f64),
+    }
+}
+
+fn describe(
+    common: &Common,
+    figures: &[Figures],
+    start: Instant,
+    one_process: bool,
+) -> Description {
+    let (plan, topology) = (common.job.plan, &common.topology);
+    let searched = &common.job.target.searched;
+    let residues = |oids| -> u64 {
+        let included = searched.oids_in(oids).into_iter().flatten();
+        included.map(|oid| u64::from(searched.length_of(oid))).sum()
+    };
+    let replicas = topology.workers.iter().map(|worker| worker.replica + 1).max();
+    Description {
+        made_by: format!("fleetblast {} blastp", env!("CARGO_PKG_VERSION")),
+        ranks: topology.ranks,
+        threads: plan.threads as u32,
+        cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,
+        one_process,
+        hosts: figures.iter().map(|rank| &rank.host).collect::<BTreeSet<_>>().len() as u32,
+        groups: topology.groups.len() as u32,
+        replicas: replicas.unwrap_or(1),
+        partition_residues: common.job.partitions().map(residues).collect(),
+        output: plan.fleet.config.strategy,
+        schedule: plan.fleet.config.schedule,
+        database: match &plan.subjects {
+            Subjects::Database(name) | Subjects::Fasta { name, .. } => name.clone(),
+        },
+        queries: figures.iter().map(|rank| rank.sums.queries).sum(),
+        query_residues: figures.iter().map(|rank| rank.sums.query_residues).sum(),
+        wall_seconds: start.elapsed().as_secs_f64(),
+    }
+}

@@ -1,0 +1,127 @@
+//! What the files of the database hold: fingerprints of each partition, which add up to those of the volumes however the
+//! database is cut.
+
+use std::collections::BTreeMap;
+
+use fleetblast_db::fingerprint::Fingerprinter;
+use fleetblast_db::partition::VolumeFile;
+use fleetblast_fleet::ids::PartitionId;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::Cut;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::subjects::Target;
+use crate::threads::pool;
+
+/// Residues read at a time by a thread.
+const STRETCH: u64 = 16 << 20;
+
+/// A kind of bytes of each sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Side {
+    /// What is searched.
+    Residues,
+    /// What is said of it.
+    Headers,
+}
+
+impl Side {
+    /// All of them.
+    pub const ALL: [Side; 2] = [Side::Residues, Side::Headers];
+
+    /// Where it is.
+    pub fn file(self) -> VolumeFile {
+        match self {
+            Side::Residues => VolumeFile::Sequences,
+            Side::Headers => VolumeFile::Headers,
+        }
+    }
+}
+
+/// What of a volume a partition has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Item {
+    /// The partition.
+    pub partition: PartitionId,
+    /// The volume, counted from 0.
+    pub volume: usize,
+    /// The kind of bytes.
+    pub side: Side,
+}
+
+/// Fingerprints of items.
+pub type Sums = BTreeMap<Item, u128>;
+
+/// Fingerprints of what is searched of each volume; empty where nobody wants to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents(BTreeMap<(usize, Side), u128>);
+
+impl Contents {
+    /// Adds up the items of all partitions.
+    pub fn of(sums: &Sums) -> Self {
+        let mut volumes = BTreeMap::new();
+        for (item, sum) in sums {
+            let volume: &mut u128 = volumes.entry((item.volume, item.side)).or_default();
+            *volume = volume.wrapping_add(*sum);
+        }
+        Contents(volumes)
+    }
+
+    /// Reads everything that a plan searches, if it asks for a checkpoint, which has to know.
+    ///
+    /// # Errors
+    /// Files that cannot be read; threads that cannot be started.
+    pub fn for_checkpoint(plan: &Plan, target: &Target, cut: &Cut) -> Result<Self, Error> {
+        if plan.fleet.checkpoint.is_none() || !target.is_on_disk() {
+            return Ok(Self::default());
+        }
+        let all = (0..cut.topology.partitions).map(PartitionId);
+        let all = all.flat_map(|partition| Side::ALL.map(|side| (partition, side)));
+        Ok(Self::of(&read(plan, target, cut, all)?))
+    }
+
+    /// The fingerprint of a volume, in hexadecimal digits; empty for one of which nothing is searched.
+    pub fn of_volume(&self, volume: usize, side: Side) -> String {
+        self.0.get(&(volume, side)).map_or_else(String::new, |sum| format!("{sum:032x}"))
+    }
+}
+
+/// Reads parts of the target for their fingerprints, on the threads of a rank.
+///
+/// # Errors
+/// Files that cannot be read; threads that cannot be started.
+pub fn read(
+    plan: &Plan,
+    target: &Target,
+    cut: &Cut,
+    wanted: impl IntoIterator<Item = (PartitionId, Side)>,
+) -> Result<Sums, Error> {
+    let database = &target.searched;
+    let stretches = usize::try_from(database.residues() / STRETCH).unwrap_or(usize::MAX) + 1;
+    let parts = stretches.div_ceil(cut.partitions.len().max(1)).max(plan.threads);
+    let stretches: Vec<_> = wanted
+        .into_iter()
+        .flat_map(|(partition, side)| {
+            let oids = cut.partitions.get(partition.index()).cloned().unwrap_or(0..0);
+            let oids = database.partitions_within(oids, parts);
+            oids.into_iter().map(move |oids| (partition, side, oids))
+        })
+        .collect();
+    let fingerprinter = Fingerprinter::new(database);
+    let read = || {
+        let sums = stretches.into_par_iter().map(|(partition, side, oids)| {
+            Ok((partition, side, fingerprinter.of(oids, side.file())?))
+        });
+        sums.collect::<Result<Vec<_>, Error>>()
+    };
+    let mut sums = Sums::new();
+    for (partition, side, volumes) in pool(plan.threads)?.install(read)? {
+        for (volume, sum) in volumes {
+            let all = sums.entry(Item { partition, volume, side }).or_default();
+            *all = all.wrapping_add(sum);
+        }
+    }
+    Ok(sums)
+}

@@ -1,0 +1,464 @@
+//! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
+
+mod clock;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::Instant;
+
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
+use fleetblast_fleet::master::Master;
+use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster};
+use fleetblast_fleet::role::{Action, Event, Role};
+use fleetblast_fleet::supermaster::Supermaster;
+use fleetblast_fleet::topology::Topology;
+use fleetblast_fleet::traffic::Traffic;
+use fleetblast_fleet::work::{
+    Lane, MasterOutcome, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
+};
+use fleetblast_fleet::worker::Worker;
+
+use self::clock::Clock;
+use super::transport::{Envelope, Happening, Receipt, Transport};
+use super::vigil::{self, Vigil};
+use super::watch::{Tally, Watch};
+use super::wire::Bytes;
+use super::works::lanes::{self, MasterTask, WorkerTask};
+use super::works::master::MasterWorks;
+use super::works::supermaster::SupermasterWorks;
+use super::works::worker::{Shared, WorkerWorks};
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::trace::{
+    MESSAGE_BYTES, MESSAGES, RESULT_MEMORY, Recorder, WAITING_OUTPUT, WAITING_TASKS,
+};
+
+/// What a rank hosts, and what carries out the works.
+pub struct Hosted<'a> {
+    /// If the supermaster is here.
+    pub supermaster: Option<SupermasterWorks<'a>>,
+    /// With the supermaster, the blocks that earlier runs finished, with the bytes of their output.
+    pub earlier: BTreeMap<BlockId, u64>,
+    /// If a master is here.
+    pub master: Option<(GroupId, MasterWorks<'a>)>,
+    /// If a worker is here, with its threads.
+    pub worker: Option<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool)>,
+    /// Where all of them tell what they do.
+    pub recorder: Recorder,
+    /// Who is told how the job goes.
+    pub audience: Arc<dyn Audience>,
+}
+
+/// What becomes of the job as far as this rank knows.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// All roles here are through.
+    Exited(Exit),
+    /// The job cannot go on.
+    Failed(Failure),
+}
+
+/// A state machine, and the way to whoever carries out its works.
+struct Slot<R, T> {
+    role: R,
+    works: Sender<T>,
+    exited: bool,
+}
+
+/// A work of the supermaster.
+type SupermasterTask = (Ticket, SupermasterWork<Bytes>);
+
+/// The roles of a rank.
+struct Driver<'a, T> {
+    rank: Rank,
+    topology: &'a Topology,
+    transport: &'a mut T,
+    start: Instant,
+    /// Messages between roles of this rank, and who wants to know when they are delivered.
+    local: VecDeque<(Envelope, Option<Receipt>)>,
+    supermaster: Option<Slot<Supermaster<Bytes>, SupermasterTask>>,
+    master: Option<(GroupId, Slot<Master<Bytes>, MasterTask>)>,
+    worker: Option<(WorkerId, Slot<Worker<Bytes>, WorkerTask>)>,
+    moving: Option<Sender<(Ticket, WorkerWork<Bytes>)>>,
+    shared: Option<Arc<Shared>>,
+    recorder: Recorder,
+    /// Messages sent to other ranks, and about how many bytes these had.
+    traffic: Traffic,
+    /// With the supermaster, for who watches.
+    watch: Option<Watch>,
+    /// Of a master elsewhere, for the same.
+    tally: Tally,
+    end: Option<End>,
+}
+
+/// Runs a rank to its end. `failed` gets to know why if the job cannot go on; then works under way end early.
+///
+/// # Errors
+/// A connection that is lost.
+pub fn run<T: Transport>(
+    rank: Rank,
+    topology: &Arc<Topology>,
+    config: &Arc<Config>,
+    hosted: Hosted,
+    vigil: Vigil,
+    transport: &mut T,
+    failed: impl FnOnce(Result<End, Error>),
+) -> Result<End, Error> {
+    let done = transport.works();
+    thread::scope(|scope| {
+        let Hosted { supermaster, earlier, master, worker, recorder, audience } = hosted;
+        let kept_in = vigil.checkpoint.map(|checkpoint| checkpoint.run().root.clone());
+        let _watching = vigil::watch(scope, vigil, &done);
+        let watch = supermaster.as_ref().map(|_| Watch::new(Arc::clone(&audience), topology));
+        let mut driver = Driver {
+            rank,
+            topology,
+            transport,
+            start: Instant::now(),
+            local: VecDeque::new(),
+            supermaster: supermaster.map(|works| Slot {
+                role: Supermaster::new(config, topology, earlier),
+                works: lanes::supermaster(scope, works, recorder.clone(), done.clone()),
+                exited: false,
+            }),
+            master: master.map(|(id, works)| {
+                let role = Master::new(id, config, topology);
+                let works = lanes::master(scope, works, recorder.clone(), done.clone());
+                (id, Slot { role, works, exited: false })
+            }),
+            moving: None,
+            shared: None,
+            worker: None,
+            recorder,
+            traffic: Traffic::default(),
+            watch,
+            tally: Tally::new(topology.groups.len()),
+            end: None,
+        };
+        if let Some((id, works, shared, pool)) = worker {
+            let role = Worker::new(id, config, topology);
+            let recorder = driver.recorder.clone();
+            driver.moving = Some(lanes::moving(
+                scope,
+                Arc::clone(&shared),
+                driver.transport.writer(),
+                recorder.clone(),
+                done.clone(),
+            ));
+            driver.shared = Some(shared);
+            let works = lanes::compute(scope, works, pool, recorder, done.clone());
+            driver.worker = Some((id, Slot { role, works, exited: false }));
+        }
+        let end = driver.run(Clock::new(config.heartbeat));
+        match (&end, driver.watch) {
+            (Ok(End::Exited(Exit::Drained)), _) => vigil::end_soon(kept_in.as_deref(), &*audience),
+            (Ok(End::Exited(Exit::Completed)), Some(watch)) => watch.finish(),
+            (Ok(End::Exited(Exit::Completed)), None) => {}
+            (Ok(End::Failed(_)) | Err(_), _) => {
+                driver.transport.end_all();
+                failed(end.clone());
+            }
+        }
+        end
+    })
+}
+
+impl<T: Transport> Driver<'_, T> {
+    fn run(&mut self, mut clock: Clock) -> Result<End, Error> {
+        self.all(|| Event::Start, || Event::Start, || Event::Start)?;
+        loop {
+            self.settle()?;
+            self.count();
+            if let Some(end) = self.end.take() {
+                return Ok(end);
+            }
+            self.show()?;
+            let happening = match clock.is_late() {
+                true => None,
+                false => self.transport.next(clock.rest())?,
+            };
+            match happening {
+                Some(happening) => self.happen(happening)?,
+                None => {
+                    clock.tick();
+                    self.all(|| Event::Tick, || Event::Tick, || Event::Tick)?;
+                }
+            }
+        }
+    }
+
+    /// Deals with what happens among the roles of this rank.
+    fn settle(&mut self) -> Result<(), Error> {
+        while let Some((envelope, receipt)) = self.local.pop_front() {
+            self.deliver(envelope)?;
+            receipt.map_or(Ok(()), |receipt| self.sent(receipt))?;
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, Receipt { role, ticket }: Receipt) -> Result<(), Error> {
+        match role {
+            Address::Supermaster => self.supermaster(Event::Sent { ticket }),
+            Address::Master(_) => self.master(Event::Sent { ticket }),
+            Address::Worker(_) => self.worker(Event::Sent { ticket }),
+        }
+    }
+
+    /// Tells what waits and how much was sent.
+    fn count(&self) {
+        if !self.recorder.is_on() {
+            return;
+        }
+        if let Some(slot) = &self.supermaster {
+            self.recorder.count(WAITING_OUTPUT, slot.role.waiting_bytes());
+        }
+        if let Some((_, slot)) = &self.master {
+            self.recorder.count(WAITING_TASKS, slot.role.waiting_tasks());
+        }
+        if let Some((_, slot)) = &self.worker {
+            self.recorder.count(RESULT_MEMORY, slot.role.memory_used());
+        }
+        self.recorder.count(MESSAGES, self.traffic.messages);
+        self.recorder.count(MESSAGE_BYTES, self.traffic.bytes);
+    }
+
+    /// Tells who watches, here or at the supermaster's, how far the groups are.
+    fn show(&mut self) -> Result<(), Error> {
+        if let Some(watch) = &self.watch {
+            watch.show();
+            return Ok(());
+        }
+        let (Some((group, _)), Some(blocks)) = (&self.master, self.tally.due()) else {
+            return Ok(());
+        };
+        let message = Outgoing::Supermaster(ToSupermaster::Advanced { blocks });
+        let envelope = Envelope { from: Address::Master(*group), message };
+        self.transport.send(self.topology.supermaster, envelope, None)
+    }
+
+    fn now(&self) -> Time {
+        Time(self.start.elapsed().as_nanos() as u64)
+    }
+
+    /// The same event for all roles of the rank.
+    fn all(
+        &mut self,
+        supermaster: impl Fn() -> SupermasterEvent,
+        master: impl Fn() -> MasterEvent,
+        worker: impl Fn() -> WorkerEvent,
+    ) -> Result<(), Error> {
+        if self.supermaster.is_some() {
+            self.supermaster(supermaster())?;
+        }
+        if self.master.is_some() {
+            self.master(master())?;
+        }
+        if self.worker.is_some() {
+            self.worker(worker())?;
+        }
+        Ok(())
+    }
+
+    fn happen(&mut self, happening: Happening) -> Result<(), Error> {
+        match happening {
+            // The payload is with a role of this rank now: what is returned goes back.
+            Happening::Message(envelope, _returned) => self.deliver(envelope),
+            Happening::Sent(receipt) => self.sent(receipt),
+            Happening::Supermaster(ticket, outcome) => {
+                let event = Self::done(ticket, outcome);
+                self.supermaster(event)
+            }
+            Happening::Master(ticket, outcome) => {
+                let event = Self::done(ticket, outcome);
+                self.master(event)
+            }
+            Happening::Worker(ticket, outcome) => {
+                let event = Self::done(ticket, outcome);
+                self.worker(event)
+            }
+            Happening::Broken(error) => Err(error),
+            Happening::Drain => self.drain(),
+        }
+    }
+
+    /// Has the supermaster end the job soon.
+    fn drain(&mut self) -> Result<(), Error> {
+        if self.supermaster.is_some() {
+            return self.supermaster(Event::Drain);
+        }
+        let from = match (&self.master, &self.worker) {
+            (Some((group, _)), _) => Address::Master(*group),
+            (None, Some((worker, _))) => Address::Worker(*worker),
+            (None, None) => return Ok(()),
+        };
+        let message = Outgoing::Supermaster(ToSupermaster::Drain);
+        self.transport.send(self.topology.supermaster, Envelope { from, message }, None)
+    }
+
+    /// The event of a work's end.
+    fn done<M, O>(ticket: Ticket, outcome: Result<O, Error>) -> Event<M, O> {
+        match outcome {
+            Ok(outcome) => Event::Done { ticket, outcome },
+            Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },
+        }
+    }
+
+    fn deliver(&mut self, envelope: Envelope) -> Result<(), Error> {
+        let Envelope { from, message } = envelope;
+        match message {
+            Outgoing::Supermaster(message) => {
+                match (&message, &mut self.watch) {
+                    (ToSupermaster::Finished { block, .. }, Some(watch)) => watch.finished(*block),
+                    (ToSupermaster::Advanced { blocks }, Some(watch)) => watch.advanced(blocks),
+                    _ => {}
+                }
+                self.supermaster(Event::Message { from, message })
+            }
+            Outgoing::Master(_, message) => {
+                if let ToMaster::Result { block, .. } | ToMaster::Reply { block, .. } = &message {
+                    match &mut self.watch {
+                        Some(watch) => watch.advanced(&[(*block, 1)]),
+                        None => self.tally.advanced(*block),
+                    }
+                }
+                self.master(Event::Message { from, message })
+            }
+            Outgoing::Worker(_, message) => self.worker(Event::Message { from, message }),
+        }
+    }
+
+    fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), Error> {
+        let (now, mut actions) = (self.now(), Vec::new());
+        let Some(slot) = self.supermaster.as_mut().filter(|slot| !slot.exited) else {
+            return Ok(());
+        };
+        slot.role.handle(now, event, &mut actions);
+        let works = slot.works.clone();
+        for action in actions {
+            let Some(action) = self.act(Address::Supermaster, action)? else { continue };
+            if let Action::Run { ticket, work } = action {
+                let _ = works.send((ticket, work));
+            }
+        }
+        Ok(())
+    }
+
+    fn master(&mut self, event: MasterEvent) -> Result<(), Error> {
+        let (now, mut actions) = (self.now(), Vec::new());
+        let Some((id, slot)) = self.master.as_mut().filter(|(_, slot)| !slot.exited) else {
+            return Ok(());
+        };
+        slot.role.handle(now, event, &mut actions);
+        let (works, from) = (slot.works.clone(), Address::Master(*id));
+        for action in actions {
+            match self.act(from, action)? {
+                Some(Action::Run { ticket, work }) => {
+                    let _ = works.send(MasterTask::Work(ticket, work));
+                }
+                Some(Action::Placed { block }) => {
+                    let _ = works.send(MasterTask::Forget(block));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn worker(&mut self, event: WorkerEvent) -> Result<(), Error> {
+        let (now, mut actions) = (self.now(), Vec::new());
+        let Some((id, slot)) = self.worker.as_mut().filter(|(_, slot)| !slot.exited) else {
+            return Ok(());
+        };
+        slot.role.handle(now, event, &mut actions);
+        let (works, from) = (slot.works.clone(), Address::Worker(*id));
+        for action in actions {
+            match self.act(from, action)? {
+                Some(Action::Run { ticket, work }) => match (work.lane(), &self.moving) {
+                    (Lane::Io, Some(moving)) => {
+                        let _ = moving.send((ticket, work));
+                    }
+                    _ => {
+                        let _ = works.send(WorkerTask::Work(ticket, work));
+                    }
+                },
+                Some(Action::Forget { block, pass }) => {
+                    let _ = works.send(WorkerTask::Forget(block, pass));
+                }
+                Some(Action::RaiseCut { block, pass, cut }) => {
+                    if let Some(shared) = &self.shared {
+                        shared.raise_cut((block, pass), cut);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out what all roles do alike; gives back the rest.
+    fn act<W>(
+        &mut self,
+        from: Address,
+        action: Action<Bytes, W>,
+    ) -> Result<Option<Action<Bytes, W>>, Error> {
+        match action {
+            Action::Send { message, receipt } => {
+                if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(watch)) =
+                    (&message, &mut self.watch)
+                {
+                    watch.given(*group, blocks);
+                }
+                if let Outgoing::Supermaster(message) = &message {
+                    self.tally.told(message);
+                }
+                let to = self.rank_of(&message);
+                let envelope = Envelope { from, message };
+                let receipt = receipt.map(|ticket| Receipt { role: from, ticket });
+                if to == self.rank {
+                    self.local.push_back((envelope, receipt));
+                } else {
+                    self.traffic.add(envelope.message.bytes());
+                    self.transport.send(to, envelope, receipt)?;
+                }
+            }
+            Action::Fail(failure) => {
+                self.end.get_or_insert(End::Failed(failure));
+            }
+            Action::Exit(exit) => self.exit(from, exit),
+            action => return Ok(Some(action)),
+        }
+        Ok(None)
+    }
+
+    fn rank_of(&self, message: &Outgoing<Bytes>) -> Rank {
+        match message {
+            Outgoing::Supermaster(_) => self.topology.supermaster,
+            Outgoing::Master(group, _) => self.topology.group(*group).master,
+            Outgoing::Worker(worker, _) => self.topology.worker(*worker).rank,
+        }
+    }
+
+    fn exit(&mut self, role: Address, exit: Exit) {
+        match role {
+            Address::Supermaster => self.supermaster.iter_mut().for_each(|slot| slot.exited = true),
+            Address::Master(_) => self.master.iter_mut().for_each(|(_, slot)| slot.exited = true),
+            Address::Worker(_) => self.worker.iter_mut().for_each(|(_, slot)| slot.exited = true),
+        }
+        let all = self.supermaster.iter().all(|slot| slot.exited)
+            && self.master.iter().all(|(_, slot)| slot.exited)
+            && self.worker.iter().all(|(_, slot)| slot.exited);
+        if all {
+            self.end.get_or_insert(End::Exited(exit));
+        }
+    }
+}
+
+type SupermasterEvent = Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>>;
+type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
+type WorkerEvent = Event<fleetblast_fleet::message::ToWorker<Bytes>, WorkerOutcome<Bytes>>;

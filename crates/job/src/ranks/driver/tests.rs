@@ -1,0 +1,159 @@
+//! What a driver tells the state machines, and when.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use fleetblast_fleet::config::Heartbeat;
+use fleetblast_fleet::ids::{PartitionId, PassId};
+use fleetblast_fleet::message::{Fetch, ToWorker};
+use fleetblast_fleet::topology::Shape;
+use fleetblast_fleet::work::{Holder, Slice};
+
+use super::*;
+
+/// So long that only a failure takes longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A transport that says what a test has it say, and keeps what is sent.
+struct Scripted<N> {
+    next: N,
+    sent: Vec<(Rank, Envelope, Option<Receipt>)>,
+}
+
+impl<N: FnMut() -> Happening> Transport for Scripted<N> {
+    fn works(&self) -> Sender<Happening> {
+        channel().0
+    }
+
+    fn send(
+        &mut self,
+        to: Rank,
+        envelope: Envelope,
+        receipt: Option<Receipt>,
+    ) -> Result<(), Error> {
+        self.sent.push((to, envelope, receipt));
+        Ok(())
+    }
+
+    fn next(&mut self, _: Duration) -> Result<Option<Happening>, Error> {
+        Ok(Some((self.next)()))
+    }
+}
+
+fn driver<'a, T>(rank: u32, topology: &'a Topology, transport: &'a mut T) -> Driver<'a, T> {
+    Driver {
+        rank: Rank(rank),
+        topology,
+        transport,
+        start: Instant::now(),
+        local: VecDeque::new(),
+        supermaster: None,
+        master: None,
+        worker: None,
+        moving: None,
+        shared: None,
+        recorder: Recorder::default(),
+        traffic: Traffic::default(),
+        watch: None,
+        tally: Tally::new(topology.groups.len()),
+        end: None,
+    }
+}
+
+fn topology(ranks: u32, groups: u32) -> Arc<Topology> {
+    Arc::new(Topology::new(Shape { ranks, groups, replicas: 1, partitions: 2, dedicated: false }))
+}
+
+/// Messages come without a pause, from all masters but the last.
+#[test]
+fn a_busy_supermaster_gives_signs_of_life_and_misses_them() {
+    let beat = |millis: u64| Time(millis * 1_000_000);
+    let heartbeat = Some(Heartbeat { interval: beat(20), limit: beat(300) });
+    let config = Arc::new(Config { heartbeat, ..Config::default() });
+    let topology = topology(3, 3);
+    let (start, mut turn) = (Instant::now(), 0);
+    let next = || {
+        if start.elapsed() > PATIENCE {
+            return Happening::Broken(Error::new(1, "nobody was missed"));
+        }
+        turn = (turn + 1) % 2;
+        let message = Outgoing::Supermaster(ToSupermaster::Ping);
+        Happening::Message(Envelope { from: Address::Master(GroupId(turn)), message }, None)
+    };
+    let mut transport = Scripted { next, sent: Vec::new() };
+    let mut driver = driver(0, &topology, &mut transport);
+    let role = Supermaster::new(&config, &topology, BTreeMap::new());
+    let (works, _receiver) = channel();
+    driver.supermaster = Some(Slot { role, works, exited: false });
+    let end = driver.run(Clock::new(heartbeat));
+    let Ok(End::Failed(failure)) = end else { panic!("{end:?}") };
+    assert_eq!((failure.rank, failure.code), (Rank(2), Failure::SILENCE));
+    assert!(failure.cause.contains("the master of group 2 was silent"), "{}", failure.cause);
+    let pings = |rank| {
+        let ping = |message: &Outgoing<_>| matches!(message, Outgoing::Master(_, ToMaster::Ping));
+        let to = transport
+            .sent
+            .iter()
+            .filter(|(to, envelope, _)| *to == Rank(rank) && ping(&envelope.message));
+        to.count()
+    };
+    assert!(pings(1) > 3 && pings(2) > 3, "{} and {}", pings(1), pings(2));
+}
+
+/// A request for so many bytes of the worker's piece.
+fn fetch(window: u64, length: u64) -> Envelope {
+    let holder = Holder::Worker(WorkerId(0), PassId(0), PartitionId(0));
+    let slices = vec![Slice { holder, piece: 0, start: 0, length }];
+    let fetch = Fetch { window, block: BlockId(0), slices };
+    let message = Outgoing::Worker(WorkerId(0), ToWorker::Fetch(fetch));
+    Envelope { from: Address::Worker(WorkerId(1)), message }
+}
+
+/// The request that a worker is serving.
+fn gathering(works: &Receiver<(Ticket, WorkerWork<Bytes>)>) -> Option<Ticket> {
+    let (ticket, work) = works.try_recv().ok()?;
+    assert!(matches!(work, WorkerWork::Gather { .. }));
+    Some(ticket)
+}
+
+#[test]
+fn a_part_takes_memory_until_it_has_left() {
+    let config = Config { write_buffer: 100, result_memory: 1000, ..Config::default() };
+    let topology = topology(2, 1);
+    let mut transport = Scripted { next: || panic!("nobody asks"), sent: Vec::new() };
+    let mut driver = driver(0, &topology, &mut transport);
+    let role = Worker::new(WorkerId(0), &Arc::new(config), &topology);
+    let ((works, _tasks), (moving, moved)) = (channel(), channel());
+    driver.worker = Some((WorkerId(0), Slot { role, works, exited: false }));
+    driver.moving = Some(moving);
+    let held = |driver: &Driver<_>| driver.worker.as_ref().map(|(_, slot)| slot.role.memory_used());
+
+    driver.deliver(fetch(1, 80)).unwrap();
+    driver.deliver(fetch(2, 70)).unwrap();
+    let ticket = gathering(&moved).expect("the first is served");
+    let outcome = WorkerOutcome::Gathered { bytes: vec![1; 80].into(), freed: 0 };
+    driver.happen(Happening::Worker(ticket, Ok(outcome))).unwrap();
+    driver.settle().unwrap();
+    let receipt = driver.transport.sent.pop().and_then(|(_, _, receipt)| receipt);
+    let receipt = receipt.expect("the worker wants to know when it has left");
+    assert_eq!(held(&driver), Some(80), "it is not said that it has left");
+    assert!(gathering(&moved).is_none(), "both are more than a write buffer");
+
+    driver.happen(Happening::Sent(receipt)).unwrap();
+    assert_eq!(held(&driver), Some(70));
+    assert!(gathering(&moved).is_some(), "now there is room for the second");
+}
+
+#[test]
+fn a_tick_is_put_off_for_half_of_what_lies_between_two() {
+    let interval = Time(200_000_000);
+    let mut clock = Clock::new(Some(Heartbeat { interval, limit: Time(0) }));
+    assert!(!clock.is_late() && !clock.rest().is_zero());
+    // Held up for long: what was said meanwhile is to be heard first.
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(!clock.is_late() && clock.rest().is_zero());
+    std::thread::sleep(Duration::from_millis(110));
+    assert!(clock.is_late());
+    clock.tick();
+    assert!(!clock.is_late() && !clock.rest().is_zero());
+}

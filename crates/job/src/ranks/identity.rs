@@ -1,0 +1,153 @@
+//! What makes two jobs, or the ranks of one job, the same.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use fleetblast_fleet::plan::BLOCK_QUERIES;
+use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
+
+use super::contents::{Contents, Side};
+use crate::digest::Digest;
+use crate::error::{Error, exit};
+use crate::plan::{Plan, Source, Subjects};
+use crate::subjects::Target;
+
+/// Bytes read at a time.
+const READ: usize = 1 << 20;
+/// The program that this process runs, also if the file has another name by now.
+const PROGRAM: &str = "/proc/self/exe";
+
+/// Follows the residues of a block in what an identity says of blocks.
+const BLOCK_UNIT: &str = " residues";
+
+/// Everything on which the bytes of a report depend: of a job that may be resumed. `contents` is of the whole database, blocks
+/// have so many residues.
+///
+/// # Errors
+/// Inputs that cannot be read again.
+pub fn of_job(
+    plan: &Plan,
+    target: &Target,
+    contents: &Contents,
+    block_residues: u64,
+) -> Result<Identity, Error> {
+    if let Subjects::Fasta { source, .. } = &plan.subjects {
+        again(source, "-subject")?;
+    }
+    let mut identity = of_plan(plan)?;
+    identity.options.extend(taxonomy(target)?);
+    Ok(Identity {
+        query: again(&plan.query, "-query")?,
+        database: database(plan, target, contents)?,
+        blocks: format!(
+            "{block_residues}{BLOCK_UNIT} or {BLOCK_QUERIES} queries, in {}",
+            identity.blocks
+        ),
+        ..identity
+    })
+}
+
+/// Residues of the blocks into which a job was cut; `None` if that cannot be told.
+pub fn block_residues(identity: &Identity) -> Option<u64> {
+    identity.blocks.split_once(BLOCK_UNIT)?.0.parse().ok()
+}
+
+/// The files from which the report takes the names of taxa, with their digests.
+///
+/// # Errors
+/// Files that cannot be read.
+pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
+    let named = |path: &PathBuf| {
+        let name = path.file_name().map(lossy).unwrap_or_default();
+        Ok((name, format!("names of taxa, {}", digest(path)?)))
+    };
+    target.taxonomy.files().iter().flatten().map(named).collect()
+}
+
+/// What a rank knows before it has looked at the database. Queries are read by one rank for all.
+///
+/// # Errors
+/// A program that cannot be read.
+pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
+    let mut options = plan.fleet.decisive.clone();
+    if let (Some(name), Some(restriction)) = (plan.fleet.list, &plan.restriction) {
+        let mut list = Digest::default();
+        list.add(restriction);
+        options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));
+    }
+    Ok(Identity {
+        program: "blastp".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: digest(Path::new(PROGRAM))?.to_string(),
+        query: QueryHasher::default().finish(),
+        database: DatabaseIdentity::default(),
+        options,
+        blocks: format!("batches of {} residues (BATCH_SIZE)", plan.batch_size),
+    })
+}
+
+/// The database, with what `contents` tells of its volumes.
+///
+/// # Errors
+/// A damaged database.
+pub fn database(
+    plan: &Plan,
+    target: &Target,
+    contents: &Contents,
+) -> Result<DatabaseIdentity, Error> {
+    let searched = &target.searched;
+    let volume = |(number, outline): (usize, fleetblast_db::fingerprint::VolumeOutline)| {
+        let name = outline.path.file_name().map(lossy).unwrap_or_default();
+        VolumeIdentity {
+            name,
+            date: outline.date,
+            sequences: outline.sequences,
+            index: format!("{:032x}", outline.index),
+            residues: contents.of_volume(number, Side::Residues),
+            headers: contents.of_volume(number, Side::Headers),
+        }
+    };
+    let name = match &plan.subjects {
+        Subjects::Fasta { name, .. } | Subjects::Database(name) => name.clone(),
+    };
+    Ok(DatabaseIdentity {
+        name,
+        sequences: searched.sequences(),
+        residues: searched.residues(),
+        volumes: searched.outlines().enumerate().map(volume).collect(),
+        selection: format!("{:032x}", target.selection_fingerprint()?),
+    })
+}
+
+fn lossy(name: &OsStr) -> String {
+    name.to_string_lossy().into_owned()
+}
+
+/// The digest of an input that can be read again when the job is resumed.
+fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
+    match source {
+        Source::File(path) if path.is_file() => digest(path),
+        _ => Err(Error::query_options(format_args!(
+            "-checkpoint needs a regular file for {option}: the input is read again when the job is resumed"
+        ))),
+    }
+}
+
+fn digest(path: &Path) -> Result<QueryDigest, Error> {
+    let failed = |error: std::io::Error| {
+        Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut hasher, mut buffer) = (QueryHasher::default(), vec![0; READ]);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
+
+mod account;
+mod checkpoint;
+mod contents;
+mod driver;
+mod identity;
+mod job;
+mod layout;
+mod output;
+#[cfg(feature = "mpi")]
+mod processes;
+mod transport;
+mod vigil;
+mod watch;
+mod wire;
+mod works;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Instant;
+
+use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
+use fleetblast_fleet::plan::Layout;
+use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_spool::Checkpoint;
+
+use self::account::Figures;
+use self::checkpoint::Kept;
+use self::contents::Contents;
+use self::driver::{End, Hosted};
+use self::job::Job;
+use self::layout::Ranks;
+use self::output::{SharedOutput, Whole};
+#[cfg(feature = "mpi")]
+pub use self::processes::on_processes;
+use self::transport::Transport;
+use self::transport::threads::Threads;
+use self::vigil::Vigil;
+use self::works::master::MasterWorks;
+use self::works::records::Records;
+use self::works::store::Store;
+use self::works::supermaster::SupermasterWorks;
+use self::works::worker::{Shared, WorkerWorks};
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::output::{Output, Unpublished};
+use crate::plan::Plan;
+use crate::queries::Queries;
+use crate::scan::{RANGES_PER_THREAD, Scan};
+use crate::subjects::Target;
+use crate::threads::pool;
+use crate::trace::{Kind, Lane, Recorder};
+
+/// Runs a search on so many ranks, all threads of this process.
+///
+/// # Errors
+/// Whatever ends the job early.
+pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    let start = Instant::now();
+    let all = Ranks::of_one_process(&plan, ranks);
+    let plan = &plan.sharing_cores((all.all / all.hosts) as usize);
+    let target = Target::open(plan, &**audience)?;
+    let layout = layout::lay_out(plan, &target, all)?;
+    if plan.fleet.dry_run {
+        return layout::print(&layout);
+    }
+    let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
+    let cut = Cut::new(&target, &layout);
+    let contents = Contents::for_checkpoint(plan, &target, &cut)?;
+    let ends = Ends::open(plan, &target, &contents, &layout, &**audience)?;
+    let Some((ends, checkpoint)) = ends else { return Ok(()) };
+    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
+    let kept = match &checkpoint {
+        Some(checkpoint) => {
+            vigil.signals = Some(vigil::signals()?);
+            let run = checkpoint.run();
+            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
+            Some(Kept::told(checkpoint.run().clone(), plan, &scans, &**audience)?)
+        }
+        None => None,
+    };
+    let path = ends.output.path().to_owned();
+    let Cut { partitions, topology } = cut;
+    let job = Job::new(plan, &target, audience, partitions);
+    let common = Common::new(job, topology, &layout, choice, path, kept);
+    let (works, whole) = ends.works(&common.job);
+    let mut first = Some((works, vigil));
+    let results: Vec<Result<(End, Figures), Error>> = thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(ranks as usize);
+        for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
+            let rank = Rank(rank);
+            let first = if rank == common.topology.supermaster { first.take() } else { None };
+            let (works, vigil) = first.unzip();
+            let common = &common;
+            threads.push(scope.spawn(move || {
+                let vigil = vigil.unwrap_or_default();
+                let end = account::recorder(plan, rank.0)
+                    .and_then(|recorder| common.run(rank, works, vigil, &recorder, &mut transport));
+                if !matches!(end, Ok((End::Exited(_), _))) {
+                    transport.end_all();
+                }
+                end
+            }));
+        }
+        let join = |thread: thread::ScopedJoinHandle<_>| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut figures = Vec::with_capacity(results.len());
+    let mut ended = Ok(());
+    for result in results {
+        let result = result.and_then(|(end, of_rank)| {
+            figures.push(of_rank);
+            common.verdict(Ok(end))
+        });
+        match result {
+            // Those that were told to end have nothing to say of their own.
+            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
+            _ => {}
+        }
+    }
+    let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
+    if ended.is_ok() {
+        remove(checkpoint, &**audience);
+    }
+    // A search that was ended early has its account too.
+    let account = match figures.len() == ranks as usize {
+        true => account::render(&common, &figures, start, true),
+        false => Ok(()),
+    };
+    ended.and(account)
+}
+
+/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
+fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
+    whole.try_iter().try_for_each(|whole| whole.publish(checkpoint))
+}
+
+/// Removes the checkpoint of a job whose report is complete.
+fn remove(checkpoint: Option<Checkpoint>, audience: &dyn Audience) {
+    if let Some(Err(error)) = checkpoint.map(Checkpoint::remove) {
+        audience.warn(&format!(
+            "the report is complete, but what was kept of it is not removed: {error}"
+        ));
+    }
+}
+
+/// Refuses a search on processes that cannot talk to each other.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "mpi"))]
+pub fn on_processes(
+    _: Plan,
+    launch: fleetblast_mpi::Launch,
+    _: &Arc<dyn Audience>,
+) -> Result<(), Error> {
+    launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
+
+/// Both ends of a job: the queries and the report.
+struct Ends<'a> {
+    queries: Queries<'a>,
+    output: Whole,
+}
+
+impl<'a> Ends<'a> {
+    /// Opens them, and the checkpoint; `None` if there is nothing to do.
+    fn open(
+        plan: &'a Plan,
+        target: &Target,
+        contents: &Contents,
+        layout: &Layout,
+        audience: &dyn Audience,
+    ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
+        audience.begin();
+        let block_residues = layout.block_residues;
+        let queries = Queries::open(plan, block_residues, target.nothing_included)?;
+        let Some(queries) = queries else {
+            audience.warn("Query is Empty!");
+            Output::open(&plan.out)?.commit()?;
+            return Ok(None);
+        };
+        if audience.is_watching() {
+            audience.expect(layout.config.total.map(|queries| queries.sequences));
+        }
+        let checkpoint = checkpoint::open(plan, target, contents, block_residues, audience)?;
+        let output = match checkpoint.as_ref().map(Checkpoint::run) {
+            Some(run) => Whole::kept(&plan.out, run)?,
+            None => Whole::new(Output::open(&plan.out)?)?,
+        };
+        Ok(Some((Ends { queries, output }, checkpoint)))
+    }
+
+    /// The supermaster's works with them, and where the report comes when it is whole.
+    fn works(self, job: &'a Job<'a>) -> (SupermasterWorks<'a>, Receiver<Whole>) {
+        let (publisher, whole) = channel();
+        let Ends { queries, output } = self;
+        (SupermasterWorks::new(job, queries, output, publisher), whole)
+    }
+}
+
+/// How the database is cut, and who holds what of it.
+struct Cut {
+    /// OIDs of each partition, ascending, without gaps.
+    partitions: Vec<Range<u32>>,
+    topology: Arc<Topology>,
+}
+
+impl Cut {
+    fn new(target: &Target, layout: &Layout) -> Self {
+        let partitions = target.searched.partitions(layout.shape.partitions as usize);
+        let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
+        Cut { partitions, topology: Arc::new(Topology::new(shape)) }
+    }
+}
+
+/// What all ranks of this process share.
+struct Common<'a> {
+    job: Job<'a>,
+    choice: Choice,
+    /// What was loaded together with other processes before the search.
+    held: HashMap<PartitionId, Held>,
+    topology: Arc<Topology>,
+    config: Arc<Config>,
+    /// The output while it is written.
+    path: PathBuf,
+    kept: Option<Kept>,
+    /// The host of each rank; empty for ranks of one process.
+    hosts: Vec<String>,
+}
+
+impl<'a> Common<'a> {
+    fn new(
+        job: Job<'a>,
+        topology: Arc<Topology>,
+        layout: &Layout,
+        choice: Choice,
+        path: PathBuf,
+        kept: Option<Kept>,
+    ) -> Self {
+        Common {
+            job,
+            choice: Choice { streamed: layout.streamed, ..choice },
+            held: HashMap::new(),
+            topology,
+            config: Arc::new(Config { checkpoint: kept.is_some(), ..layout.config.clone() }),
+            path,
+            kept,
+            hosts: Vec::new(),
+        }
+    }
+
+    /// What a rank's end means for its process.
+    fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
+        match end? {
+            End::Exited(Exit::Completed) => Ok(()),
+            // Told already, lest a long search delay it.
+            End::Exited(Exit::Drained) => Err(Error::new(exit::DRAINED, "")),
+            End::Failed(Failure { rank, code, cause }) => {
+                // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
+                let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
+                let mut message = cause;
+                if !anywhere {
+                    if self.topology.ranks > 1 {
+                        message += &format!(" ({})", self.place(rank));
+                    }
+                    if let Some(Kept { run, .. }) = &self.kept {
+                        let kept = run.root.display();
+                        message += &format!(
+                            "; what is finished is kept in {kept}: run it again with -resume"
+                        );
+                    }
+                }
+                Err(Error::new(code, message))
+            }
+        }
+    }
+
+    /// What is to be removed when the job ends early.
+    fn unpublished(&self) -> Unpublished {
+        Unpublished { part: self.path.clone(), out: self.job.plan.out.clone() }
+    }
+
+    /// A rank, for people.
+    fn place(&self, rank: Rank) -> String {
+        match self.hosts.get(rank.index()) {
+            Some(host) => format!("rank {rank} on host {host}"),
+            None => format!("rank {rank}"),
+        }
+    }
+
+    /// Runs a rank to its end; tells what it did.
+    fn run(
+        &'a self,
+        rank: Rank,
+        supermaster: Option<SupermasterWorks<'a>>,
+        vigil: Vigil<'a>,
+        recorder: &Recorder,
+        transport: &mut impl Transport,
+    ) -> Result<(End, Figures), Error> {
+        let hosted = self.hosted(rank, supermaster, recorder)?;
+        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+        let (topology, config) = (&self.topology, &self.config);
+        let failed = |end| {
+            self.job.halt.set();
+            if let Err(error) = self.verdict(end) {
+                vigil::end_late(error, self.unpublished(), Arc::clone(&self.job.audience));
+            }
+        };
+        let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
+        if let (Some(shared), Some(_), End::Exited(Exit::Completed)) = (shared, &self.kept, &end) {
+            // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
+            // only.
+            shared.output().sync()?;
+        }
+        Ok((end, Figures::close(self.job.plan, recorder)?))
+    }
+
+    /// What a rank hosts.
+    fn hosted(
+        &'a self,
+        rank: Rank,
+        supermaster: Option<SupermasterWorks<'a>>,
+        recorder: &Recorder,
+    ) -> Result<Hosted<'a>, Error> {
+        let _span = recorder.begin(Lane::Search, Kind::Load);
+        let master = self.topology.groups.iter().position(|group| group.master == rank);
+        let worker = self.topology.worker_on(rank).map(|worker| self.worker(rank, worker));
+        let earlier = match (&supermaster, &self.kept) {
+            (Some(_), Some(kept)) => kept.finished(),
+            _ => BTreeMap::new(),
+        };
+        Ok(Hosted {
+            supermaster,
+            earlier,
+            master: master
+                .map(|id| MasterWorks::new(&self.job).map(|works| (GroupId(id as u32), works)))
+                .transpose()?,
+            worker: worker.transpose()?,
+            recorder: recorder.clone(),
+            audience: Arc::clone(&self.job.audience),
+        })
+    }
+
+    fn worker(
+        &'a self,
+        rank: Rank,
+        id: WorkerId,
+    ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), Error> {
+        let (plan, target) = (self.job.plan, self.job.target);
+        let partitions = self.topology.held(id);
+        // One partition is searched at a time, but each has buffers of its own.
+        let streamed = self.choice.streamed.filter(|_| self.choice.method != Method::Map);
+        let streamed = streamed.map(|memory| memory / partitions.len() as u64);
+        let mut scans = HashMap::new();
+        for &partition in partitions {
+            let (oids, n) = (self.job.oids(partition), plan.threads * RANGES_PER_THREAD);
+            let ranges = || target.searched.partitions_within(oids.clone(), n);
+            let supply = match (self.held.get(&partition), streamed) {
+                (Some(held), _) => held.clone().supply(ranges())?,
+                (None, None) => self.choice.supply_of(&target.searched, ranges())?,
+                (None, Some(memory)) => {
+                    self.choice.supply_streamed(&target.searched, oids, n, memory)?
+                }
+            };
+            let scan = Scan::new(target, supply, streamed.is_none());
+            scans.insert(partition, scan.until(self.job.halt.clone()));
+        }
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let records = match &self.kept {
+            Some(kept) => Some(Records::new(kept, rank)?),
+            None => None,
+        };
+        let output = SharedOutput::new(&self.path);
+        let shared = Arc::new(Shared::new(Store::new(directory), records, output));
+        let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
+        Ok((id, works, shared, pool(plan.threads)?))
+    }
+}

@@ -1,0 +1,350 @@
+//! Reading, sending and receiving the pieces of a database.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fleetblast_fleet::end::Failure;
+use fleetblast_fleet::ids::{PartitionId, Rank, Time};
+use fleetblast_fleet::loading::{Awaited, Piece, Relay, Route, Silence};
+use fleetblast_mpi::{Arrival, Mailbox, Message};
+use fleetblast_spool::Checkpoint;
+
+use crate::error::Error;
+use crate::output::Unpublished;
+use crate::ranks::processes::together::{Processes, failure};
+use crate::ranks::{checkpoint, vigil};
+
+/// Reads at a time: file systems on a network want several.
+const READERS: usize = 4;
+/// Bytes of messages that may be on their way out.
+const OUTGOING_BYTES: usize = 32 << 20;
+/// Longest wait for a message before looking at what was read.
+const NAP: Duration = Duration::from_millis(1);
+/// How long a rank that failed waits for the first one to end the job.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// How long a rank that ends the job waits for its threads.
+const LAST_READ: Duration = Duration::from_secs(2);
+
+/// What a message is.
+mod tag {
+    /// A piece: its number, its bytes.
+    pub const PIECE: u8 = 0;
+    /// The first of the pieces that were sent is in place.
+    pub const CONFIRMED: u8 = 1;
+    /// A partition is still coming: the number of some piece of it.
+    pub const BEAT: u8 = 2;
+    /// The job cannot go on: the exit code, why.
+    pub const FAILED: u8 = 3;
+}
+
+/// Memory of a piece.
+pub enum Slot<'m> {
+    /// Another rank brings it.
+    Empty(&'m mut [u8]),
+    /// It is there.
+    Full(&'m [u8]),
+}
+
+/// A piece to be read, and its memory.
+pub type Reading<'m> = (Piece, &'m mut [u8]);
+/// A piece that was read.
+type Done<'m> = (Piece, Result<&'m [u8], Error>);
+
+/// All ranks, and what is kept of the job.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// All ranks.
+    pub processes: &'a Processes,
+    /// The name of each rank's host.
+    pub hosts: &'a [String],
+    /// The checkpoint, on the rank that opened it: it is told that the job is alive.
+    pub checkpoint: Option<&'a Checkpoint>,
+}
+
+/// One rank among all that exchange pieces.
+pub struct Exchange<'a, 'm> {
+    setting: Setting<'a>,
+    /// The report, which is not finished.
+    report: Unpublished,
+    mailbox: Mailbox,
+    relay: Relay,
+    /// All pieces but those that are being read.
+    slots: HashMap<Piece, Slot<'m>>,
+    start: Instant,
+    /// When the checkpoint was last told that the job is alive.
+    pulse: Instant,
+}
+
+impl<'a, 'm> Exchange<'a, 'm> {
+    /// Joins the exchange (collective); `slots` are for the pieces that others bring, `report` is what a job that ends leaves
+    /// unfinished.
+    ///
+    /// # Errors
+    /// Ranks that cannot be connected.
+    pub fn new(
+        setting: Setting<'a>,
+        report: Unpublished,
+        routes: &[Route],
+        slots: HashMap<Piece, Slot<'m>>,
+    ) -> Result<Self, Error> {
+        let world = &setting.processes.world;
+        let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+        let relay = Relay::new(Rank(world.rank() as u32), routes, Time(0));
+        let start = Instant::now();
+        Ok(Self { setting, report, mailbox, relay, slots, start, pulse: start })
+    }
+
+    /// Reads the pieces of `jobs` with `read`, on a few threads, and exchanges them, until all ranks have all.
+    ///
+    /// # Errors
+    /// The first failure of any rank, at the first rank. At the others this rank's own, if the first does not end the job.
+    pub fn run(
+        mut self,
+        jobs: VecDeque<Reading<'m>>,
+        read: impl Fn(Piece, &mut [u8]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let (readers, jobs) = (READERS.min(jobs.len()), Mutex::new(jobs));
+        let stop = AtomicBool::new(false);
+        let (done, results) = channel();
+        thread::scope(|scope| {
+            for _ in 0..readers {
+                let (jobs, stop, read, done) = (&jobs, &stop, &read, done.clone());
+                scope.spawn(move || read_all(jobs, stop, read, &done));
+            }
+            drop(done);
+            let ended = self.exchange(&results);
+            if let Err(error) = &ended {
+                stop.store(true, Ordering::Relaxed);
+                self.give_up(error, &results);
+            }
+            ended
+        })?;
+        // All ranks have all.
+        self.mailbox.close().map_err(failure)
+    }
+
+    fn exchange(&mut self, results: &Receiver<Done<'m>>) -> Result<(), Error> {
+        let mut arrival: Option<Arrival> = None;
+        loop {
+            while let Ok((piece, bytes)) = results.try_recv() {
+                let bytes = bytes.map_err(|error| self.told(error))?;
+                self.put(piece, bytes, None)?;
+            }
+            self.send()?;
+            if let Some(message) = self.mailbox.wait(NAP).map_err(failure)? {
+                self.take(&message)?;
+            }
+            self.look()?;
+            if let Some(arrival) = &mut arrival {
+                if arrival.is_complete().map_err(failure)? {
+                    return Ok(());
+                }
+            } else if self.relay.is_done() && self.mailbox.progress().map_err(failure)? {
+                arrival = Some(self.setting.processes.world.comm().arrive().map_err(failure)?);
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time(self.start.elapsed().as_nanos() as u64)
+    }
+
+    /// Takes note of a piece that is in memory now.
+    fn put(&mut self, piece: Piece, bytes: &'m [u8], from: Option<Rank>) -> Result<(), Error> {
+        if !self.relay.arrived(piece, from, self.now()) {
+            return Err(self.unexpected(from));
+        }
+        self.slots.insert(piece, Slot::Full(bytes));
+        Ok(())
+    }
+
+    /// Sends what may be sent now.
+    fn send(&mut self) -> Result<(), Error> {
+        while self.mailbox.outgoing_bytes() < OUTGOING_BYTES
+            && let Some((to, piece)) = self.relay.next(self.now())
+        {
+            let Some(Slot::Full(bytes)) = self.slots.get(&piece) else {
+                return Err(self.unexpected(None));
+            };
+            self.mailbox.send(to.index(), tag::PIECE, marked(piece, bytes)).map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, message: &Message) -> Result<(), Error> {
+        let (from, now) = (Rank(message.from as u32), self.now());
+        match message.tag {
+            tag::FAILED => {
+                let (code, text) =
+                    message.bytes.split_first().ok_or_else(|| self.unexpected(Some(from)))?;
+                return Err(Error::new(*code, String::from_utf8_lossy(text)));
+            }
+            tag::CONFIRMED if self.relay.confirmed(from, now) => return Ok(()),
+            tag::BEAT => {
+                let (piece, _) =
+                    unmarked(&message.bytes).ok_or_else(|| self.unexpected(Some(from)))?;
+                self.relay.beat(piece.partition, now);
+                return Ok(());
+            }
+            tag::PIECE => {
+                if let Some((piece, bytes)) = unmarked(&message.bytes)
+                    && let Some(Slot::Empty(room)) = self.slots.remove(&piece)
+                    && room.len() == bytes.len()
+                {
+                    room.copy_from_slice(bytes);
+                    self.put(piece, room, Some(from))?;
+                    let confirmation = Vec::new();
+                    let sent = self.mailbox.send(message.from, tag::CONFIRMED, confirmation);
+                    return sent.map_err(failure);
+                }
+            }
+            _ => {}
+        }
+        Err(self.unexpected(Some(from)))
+    }
+
+    /// Gives signs of life, and looks for those of others.
+    fn look(&mut self) -> Result<(), Error> {
+        let now = self.now();
+        for (to, partition) in self.relay.beats(now) {
+            let beat = marked(Piece { partition, number: 0 }, &[]);
+            self.mailbox.send(to.index(), tag::BEAT, beat).map_err(failure)?;
+        }
+        if let Some(checkpoint) = self.setting.checkpoint
+            && self.pulse.elapsed() >= vigil::PULSE
+        {
+            self.pulse = Instant::now();
+            checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+        }
+        let Some(Silence { rank, awaited, partition, lasted }) = self.relay.silent(now) else {
+            return Ok(());
+        };
+        let (place, seconds) = (self.place(rank), lasted.seconds());
+        let message = match awaited {
+            Awaited::Bytes => format!(
+                "loading the database: no byte of partition {partition} has come from {place} for {seconds:.0} s"
+            ),
+            Awaited::Confirmation => format!(
+                "loading the database: {place} has not taken a piece of partition {partition} for {seconds:.0} s"
+            ),
+        };
+        Err(self.told(Error::new(Failure::SILENCE, message)))
+    }
+
+    /// Tells the first rank, which ends the job with the first failure that it hears of, and waits for that. A reader that
+    /// hangs must not keep the job alive.
+    fn give_up(&mut self, error: &Error, results: &Receiver<Done<'m>>) {
+        if self.setting.processes.world.rank() > 0 {
+            let told = Instant::now();
+            let mut message = vec![error.exit_code];
+            message.extend_from_slice(error.message.as_bytes());
+            if self.mailbox.send(0, tag::FAILED, message).is_ok() {
+                let _ = self.mailbox.flush(FAREWELL);
+                thread::sleep(FAREWELL.saturating_sub(told.elapsed()));
+            }
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < LAST_READ {
+            if results.recv_timeout(NAP) == Err(RecvTimeoutError::Disconnected) {
+                return;
+            }
+        }
+        self.setting.processes.audience.complain(&error.message);
+        self.report.give_up();
+        self.setting.processes.world.abort(i32::from(error.exit_code))
+    }
+
+    fn place(&self, rank: Rank) -> String {
+        let host = self.setting.hosts.get(rank.index()).map_or("an unknown host", String::as_str);
+        format!("rank {rank} on host {host}")
+    }
+
+    /// An error of this rank, for those who do not know where it happened.
+    fn told(&self, error: Error) -> Error {
+        let here = self.place(Rank(self.setting.processes.world.rank() as u32));
+        Error { message: format!("{} ({here})", error.message), ..error }
+    }
+
+    fn unexpected(&self, from: Option<Rank>) -> Error {
+        let from = from.map_or_else(|| "itself".to_owned(), |rank| self.place(rank));
+        self.told(Error::engine(format_args!(
+            "loading the database: a rank got from {from} what it did not expect; all ranks must run the same build of \
+             the program"
+        )))
+    }
+}
+
+/// Reads one piece after the other until none is left, or one cannot be read.
+fn read_all<'m>(
+    jobs: &Mutex<VecDeque<Reading<'m>>>,
+    stop: &AtomicBool,
+    read: impl Fn(Piece, &mut [u8]) -> Result<(), Error>,
+    done: &Sender<Done<'m>>,
+) {
+    while !stop.load(Ordering::Relaxed) {
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let Some((piece, room)) = job else { return };
+        let result = read(piece, room);
+        let failed = result.is_err();
+        if done.send((piece, result.map(|()| &*room))).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// A message about a piece, with its bytes.
+fn marked(piece: Piece, bytes: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(MARK + bytes.len());
+    message.extend_from_slice(&piece.partition.0.to_le_bytes());
+    message.extend_from_slice(&piece.number.to_le_bytes());
+    message.extend_from_slice(bytes);
+    message
+}
+
+/// Bytes of the mark of a piece.
+const MARK: usize = 8;
+
+fn unmarked(message: &[u8]) -> Option<(Piece, &[u8])> {
+    let (partition, rest) = message.split_first_chunk()?;
+    let (number, bytes) = rest.split_first_chunk()?;
+    let partition = PartitionId(u32::from_le_bytes(*partition));
+    Some((Piece { partition, number: u32::from_le_bytes(*number) }, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_keep_pieces_and_bytes() {
+        let piece = Piece { partition: PartitionId(7), number: 300 };
+        let message = marked(piece, b"bytes");
+        assert_eq!(unmarked(&message), Some((piece, &b"bytes"[..])));
+        assert_eq!(unmarked(&message[..MARK]), Some((piece, &[][..])));
+        assert_eq!(unmarked(&message[..MARK - 1]), None);
+        assert_eq!(message.len(), MARK + 5);
+    }
+
+    #[test]
+    fn readers_stop_at_what_cannot_be_read() {
+        let mut memory = [0u8; 10];
+        let piece = |number| Piece { partition: PartitionId(0), number };
+        let jobs: VecDeque<Reading> = (0..).map(piece).zip(memory.chunks_mut(1)).collect();
+        let (jobs, stop) = (Mutex::new(jobs), AtomicBool::new(false));
+        let (done, results) = channel();
+        let read = |piece: Piece, room: &mut [u8]| {
+            room[0] = piece.number as u8 + 1;
+            if piece.number == 6 { Err(Error::database("torn")) } else { Ok(()) }
+        };
+        read_all(&jobs, &stop, read, &done);
+        drop(done);
+        let results: Vec<_> = results.iter().map(|(_, bytes)| bytes.ok()).collect();
+        let expected = (1..=6u8).map(Some).chain([None]);
+        assert!(results.iter().map(|bytes| bytes.map(|bytes| bytes[0])).eq(expected));
+        assert_eq!(jobs.into_inner().unwrap().len(), 3, "the rest is left");
+    }
+}

@@ -1,0 +1,259 @@
+//! Ranks as processes: what they compare and agree on before the search, and how their job begins and ends.
+
+mod agree;
+mod broadcast;
+pub mod group_file;
+pub mod together;
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use fleetblast_db::load::{Held, Method};
+use fleetblast_fleet::ids::{PartitionId, Rank};
+use fleetblast_fleet::plan::Layout;
+use fleetblast_mpi::{Comm, Launch, Mailbox, World};
+use fleetblast_spool::{Checkpoint, Run, Scan};
+
+use self::agree::Comparison;
+use self::broadcast::Setting;
+use self::group_file::GroupFile;
+use self::together::{Processes, failure, told};
+use super::account::{self, Figures};
+use super::checkpoint::{self, Kept};
+use super::job::Job;
+use super::layout::{self, Ranks};
+use super::output::Whole;
+use super::transport::mpi::Mpi;
+use super::vigil::{self, Vigil};
+use super::{Common, Cut, Ends, remove};
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::output::leave_empty;
+use crate::plan::Plan;
+use crate::subjects::Target;
+use crate::trace::{Kind, Lane, Recorder};
+
+/// Runs a search on the ranks that were started together.
+///
+/// # Errors
+/// Whatever ends the job before it has begun. Afterwards a failure ends all processes.
+pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    let start = Instant::now();
+    let world = World::init().map_err(failure)?;
+    let processes = &Processes { world, audience: Arc::clone(audience) };
+    let world = &processes.world;
+    let hosts = hosts(world)?;
+    let ranks = Comparison { processes, hosts: &hosts };
+    ranks.agree_on_plan(&plan)?;
+    let host = world.comm().split_by_host().map_err(failure)?;
+    let plan = &plan.sharing_cores(sharing_cores(&host)?);
+    let target = processes.together(Target::open(plan, &**audience))?;
+    ranks.agree_on_database(plan, &target)?;
+    let layout = laid_out(processes, &host, plan, &target)?;
+    if plan.fleet.dry_run {
+        let printed = if world.rank() == 0 { layout::print(&layout) } else { Ok(()) };
+        return processes.together(printed);
+    }
+    let choice = processes.together(layout::loading(plan, &target, &layout))?;
+    let cut = Cut::new(&target, &layout);
+    let contents = ranks.agree_on_contents(plan, &target, &cut)?;
+    let is_first = world.rank() == 0;
+    let ends = if is_first {
+        Ends::open(plan, &target, &contents, &layout, &**audience)
+    } else {
+        Ok(None)
+    };
+    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    let checkpoint = checkpoint.flatten();
+    let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
+    // Nothing to do.
+    let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
+    let kept = kept(processes, plan, checkpoint.as_ref())?;
+    let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
+    let Cut { partitions, topology } = cut;
+    let job = Job::new(plan, &target, audience, partitions);
+    let mut common = Common::new(job, topology, &layout, choice, path, kept);
+    common.hosts = hosts.clone();
+    let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;
+    let setting = Setting { processes, hosts: &common.hosts, checkpoint: checkpoint.as_ref() };
+    match load_together(setting, &common, &recorder) {
+        Ok(held) => common.held = held,
+        // All ranks have this, and one has told it.
+        Err(error) if error.message.is_empty() => return Err(error),
+        Err(error) => {
+            drop(ends);
+            give_up(processes, plan, None, &error)
+        }
+    }
+    let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
+    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+    let mut mpi = Mpi::new(mailbox, output);
+    let (works, whole) = ends.map(|ends| ends.works(&common.job)).unzip();
+    let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
+    let mut own = None;
+    let ended = end.and_then(|(end, figures)| {
+        own = Some(figures);
+        common.verdict(Ok(end))
+    });
+    let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
+    let closed = match &ended {
+        Ok(()) => mpi.complete(world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
+        Err(_) if drained => mpi.flush(),
+        Err(error) => Err(error.clone()),
+    };
+    // Launchers end the other ranks when one ends with an error: none does before all have come so far.
+    let all_closed = closed.and_then(|()| {
+        write_account(world, &common, own, start)?;
+        mpi.close()
+    });
+    if let Err(error) = all_closed {
+        give_up(processes, plan, whole, &error)
+    }
+    if !drained {
+        remove(checkpoint, &**audience);
+    }
+    ended
+}
+
+/// Ends the job on all ranks. A report that was not published is removed.
+fn give_up(processes: &Processes, plan: &Plan, whole: Option<Receiver<Whole>>, error: &Error) -> ! {
+    let Processes { world, audience } = processes;
+    drop(whole);
+    audience.leave();
+    leave_empty(&plan.out);
+    // Empty where something went wrong elsewhere, which is told there.
+    if !error.message.is_empty() {
+        audience.complain(&error.message);
+    }
+    world.abort(i32::from(error.exit_code))
+}
+
+/// Loads the partitions that this rank holds together with all others, if the database is loaded so.
+///
+/// # Errors
+/// As [`broadcast::load`].
+fn load_together(
+    setting: Setting,
+    common: &Common,
+    recorder: &Recorder,
+) -> Result<HashMap<PartitionId, Held>, Error> {
+    if common.choice.method != Method::Broadcast {
+        return Ok(HashMap::new());
+    }
+    let _span = recorder.begin(Lane::Search, Kind::Load);
+    broadcast::load(setting, common)
+}
+
+/// Has the first rank write what was asked for of the figures of all; these have finished their parts of the trace.
+fn write_account(
+    world: &World,
+    common: &Common,
+    own: Option<Figures>,
+    start: Instant,
+) -> Result<(), Error> {
+    let plan = common.job.plan;
+    if plan.timing.is_none() && plan.fleet.trace.is_none() {
+        return Ok(());
+    }
+    let own =
+        own.ok_or_else(|| Error::engine("a rank that is through has no account of itself"))?;
+    let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
+    let all = world.comm().gather_all(&own).map_err(failure)?;
+    if world.rank() > 0 {
+        return Ok(());
+    }
+    let figures: Result<Vec<Figures>, _> =
+        all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
+    account::render(common, &figures.map_err(Error::engine)?, start, false)
+}
+
+/// The host of each rank.
+fn hosts(world: &World) -> Result<Vec<String>, Error> {
+    let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
+    Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+}
+
+/// How many ranks of a host run on the same cores as this one.
+fn sharing_cores(host: &Comm) -> Result<usize, Error> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let own = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default();
+    let all = host.gather_all(own.as_bytes()).map_err(failure)?;
+    Ok(all.iter().filter(|other| *other == own.as_bytes()).count())
+}
+
+/// The layout of the job, by the host that has least memory, the same for all.
+fn laid_out(
+    processes: &Processes,
+    host: &Comm,
+    plan: &Plan,
+    target: &Target,
+) -> Result<Layout, Error> {
+    let world = &processes.world;
+    let in_front = host.rank() == 0;
+    let remote = layout::is_remote(&target.searched);
+    let own = (host.size() as u32, in_front, layout::memory_per_rank(host.size() as u32), remote);
+    let own = postcard::to_allocvec(&own).map_err(Error::engine)?;
+    let all = world.size() as u32;
+    let mut ranks = Ranks { all, per_host: 1, hosts: 0, memory: None, remote: false };
+    for bytes in world.comm().gather_all(&own).map_err(failure)? {
+        let (per_host, in_front, memory, remote): (u32, bool, Option<u64>, bool) =
+            postcard::from_bytes(&bytes).map_err(Error::engine)?;
+        ranks.per_host = ranks.per_host.max(per_host);
+        ranks.hosts += u32::from(in_front);
+        ranks.memory = ranks.memory.into_iter().chain(memory).min();
+        ranks.remote |= remote;
+    }
+    // All have the same figures; but whether the query file can be looked at may differ.
+    let layout = match world.rank() {
+        0 => layout::lay_out(plan, target, ranks).map(Some),
+        _ => Ok(None),
+    };
+    let layout = processes.together(layout)?.map(|layout| postcard::to_allocvec(&layout));
+    let layout = layout.transpose().map_err(Error::engine)?;
+    let layout = told(processes.tell_all(layout)?)?;
+    postcard::from_bytes(&layout).map_err(Error::engine)
+}
+
+/// The checkpoint, if there is one, for all ranks; each of them scans some of its files.
+fn kept(
+    processes: &Processes,
+    plan: &Plan,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<Option<Kept>, Error> {
+    let world = &processes.world;
+    let run = checkpoint.map(|checkpoint| {
+        let files = checkpoint::files(checkpoint.run())?;
+        let Run { root, number, job } = checkpoint.run();
+        postcard::to_allocvec(&(path_bytes(root), number, job, files)).map_err(Error::engine)
+    });
+    let Some(run) = processes.tell_all(processes.together(run.transpose())?)? else {
+        return Ok(None);
+    };
+    let (root, number, job, files) = postcard::from_bytes(&run).map_err(Error::engine)?;
+    let run = Run { root: path_of(root), number, job };
+    let scans = checkpoint::scan(&run, files, world.rank(), world.size());
+    let scans = postcard::to_allocvec(&processes.together(scans)?).map_err(Error::engine)?;
+    let mut all: Vec<Scan> = Vec::new();
+    for scans in world.comm().gather_all(&scans).map_err(failure)? {
+        all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(Error::engine)?);
+    }
+    let kept = match checkpoint {
+        Some(_) => Kept::told(run, plan, &all, &*processes.audience),
+        None => Kept::new(run, &all),
+    };
+    processes.together(kept).map(Some)
+}
+
+fn path_bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    std::ffi::OsString::from_vec(bytes).into()
+}

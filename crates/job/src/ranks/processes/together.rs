@@ -1,0 +1,94 @@
+//! What processes do in step.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use fleetblast_mpi::{MpiError, World};
+
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+
+/// Stands for the length of nothing at all.
+const NOTHING: u64 = u64::MAX;
+/// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// All processes of the job, and who hears of what keeps them from going on.
+pub struct Processes {
+    /// All ranks.
+    pub world: World,
+    /// Who hears of this one.
+    pub audience: Arc<dyn Audience>,
+}
+
+impl Processes {
+    /// Goes on only if all ranks can. Only the first that cannot tells why, before any of them ends: launchers end the others
+    /// when one does.
+    ///
+    /// # Errors
+    /// Silent: why has been told.
+    pub fn together<T>(&self, own: Result<T, Error>) -> Result<T, Error> {
+        let mark = match &own {
+            Ok(_) => Vec::new(),
+            Err(error) => vec![error.exit_code],
+        };
+        let marks = self.world.comm().gather_all(&mark).map_err(failure)?;
+        let first = marks.iter().position(|mark| !mark.is_empty());
+        match (own, first) {
+            (own, None) => own,
+            (own, Some(first)) => {
+                if let (Err(error), true) = (&own, first == self.world.rank()) {
+                    self.audience.complain(&error.message);
+                }
+                self.world.comm().barrier().map_err(failure)?;
+                thread::sleep(LAST_WORDS);
+                let code = marks[first].first().copied().unwrap_or(exit::UNKNOWN);
+                Err(Error::new(code, ""))
+            }
+        }
+    }
+
+    /// What the first rank knows; what others give is not looked at.
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    pub fn tell_all(&self, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
+        self.tell(0, known)
+    }
+
+    /// What a rank knows; what others give is not looked at.
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    pub fn tell(&self, from: usize, known: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
+        // Nothing at all is not the same as no bytes.
+        let length = known.as_ref().map_or(NOTHING, |bytes| bytes.len() as u64);
+        let (mut length, mut bytes) = (length.to_ne_bytes(), known.unwrap_or_default());
+        self.world.comm().broadcast(from, &mut length).map_err(failure)?;
+        let length = u64::from_ne_bytes(length);
+        if length == NOTHING {
+            return Ok(None);
+        }
+        bytes.resize(length as usize, 0);
+        self.world.comm().broadcast(from, &mut bytes).map_err(failure)?;
+        Ok(Some(bytes))
+    }
+}
+
+/// What the first rank has told. It always tells something here.
+///
+/// # Errors
+/// It has told nothing: a fault of the program.
+pub fn told(known: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
+    known.ok_or_else(|| {
+        Error::engine(
+            "rank 0 told the others nothing; all ranks must run the same build of the program",
+        )
+    })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
+pub fn failure(error: MpiError) -> Error {
+    Error::new(exit::UNKNOWN, error.to_string())
+}

@@ -1,0 +1,139 @@
+//! Messages between ranks that are processes, connected by MPI.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use fleetblast_fleet::ids::Rank;
+use fleetblast_mpi::{Mailbox, World};
+use fleetblast_spool::Checkpoint;
+
+use super::{Assembled, Envelope, Happening, Receipt, Transport};
+use crate::error::Error;
+use crate::ranks::output::Whole;
+use crate::ranks::processes::group_file::GroupFile;
+use crate::ranks::processes::together::failure;
+use crate::ranks::publish;
+
+/// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
+const NAP: Duration = Duration::from_millis(5);
+/// Longest while messages are on their way.
+const MOVING_NAP: Duration = Duration::from_micros(500);
+/// Shortest.
+const SHORTEST_NAP: Duration = Duration::from_micros(20);
+/// How long to wait at the end for messages to leave.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// The messages of this process, and the output where ranks write that by MPI.
+pub struct Mpi {
+    mailbox: Mailbox,
+    /// Receipts of messages that have not left, by their numbers, which count up.
+    receipts: HashMap<u64, Receipt>,
+    next_receipt: u64,
+    output: Option<GroupFile>,
+    /// Where works tell that they have ended.
+    works: (Sender<Happening>, Receiver<Happening>),
+}
+
+impl Mpi {
+    /// With the mailbox of all ranks.
+    pub fn new(mailbox: Mailbox, output: Option<GroupFile>) -> Self {
+        Mpi { mailbox, receipts: HashMap::new(), next_receipt: 0, output, works: channel() }
+    }
+
+    /// Waits for messages to leave.
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.mailbox.flush(FAREWELL).map(drop).map_err(failure)
+    }
+
+    /// Ends a job whose output is written: has it published, on the rank that has it whole, when all ranks have closed it.
+    /// `durable`: it is to be on disk then.
+    ///
+    /// # Errors
+    /// Output that cannot be closed or published; a connection that is lost.
+    pub fn complete(
+        &mut self,
+        world: &World,
+        whole: Option<&Receiver<Whole>>,
+        durable: bool,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<(), Error> {
+        self.flush()?;
+        let closed = self.output.take().map_or(Ok(()), |output| output.close(durable));
+        closed.map_err(|mut error| {
+            if !error.message.is_empty() {
+                error.message += &format!(" (rank {} on host {})", world.rank(), world.host());
+            }
+            error
+        })?;
+        world.comm().barrier().map_err(failure)?;
+        whole.map_or(Ok(()), |whole| publish(whole, checkpoint))
+    }
+
+    /// Ends the connection, when all messages have left (collective).
+    ///
+    /// # Errors
+    /// A connection that is lost.
+    pub fn close(self) -> Result<(), Error> {
+        self.mailbox.close().map_err(failure)
+    }
+}
+
+impl Transport for Mpi {
+    fn works(&self) -> Sender<Happening> {
+        self.works.0.clone()
+    }
+
+    fn writer(&self) -> Option<Sender<Assembled>> {
+        self.output.as_ref().map(GroupFile::writer)
+    }
+
+    fn send(
+        &mut self,
+        to: Rank,
+        envelope: Envelope,
+        receipt: Option<Receipt>,
+    ) -> Result<(), Error> {
+        let (to, bytes) = (to.index(), postcard::to_allocvec(&envelope).map_err(Error::engine)?);
+        let Some(receipt) = receipt else {
+            return self.mailbox.send(to, 0, bytes).map_err(failure);
+        };
+        self.next_receipt += 1;
+        self.receipts.insert(self.next_receipt, receipt);
+        self.mailbox.send_with_receipt(to, 0, bytes, self.next_receipt).map_err(failure)
+    }
+
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
+        let start = Instant::now();
+        let mut nap = SHORTEST_NAP;
+        loop {
+            if let Ok(happening) = self.works.1.try_recv() {
+                return Ok(Some(happening));
+            }
+            let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
+            if let Some(receipt) = left {
+                return Ok(Some(Happening::Sent(receipt)));
+            }
+            let written = self.output.as_mut().map_or(Ok(None), GroupFile::poll);
+            if let Some(happening) = written.map_err(failure)? {
+                return Ok(Some(happening));
+            }
+            if let Some(message) = self.mailbox.poll().map_err(failure)? {
+                let envelope = postcard::from_bytes(&message.bytes).map_err(Error::engine)?;
+                return Ok(Some(Happening::Message(envelope, None)));
+            }
+            let rest = timeout.saturating_sub(start.elapsed());
+            if rest.is_zero() {
+                return Ok(None);
+            }
+            // The end of a work wakes this thread; for a message it has to look.
+            if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
+                return Ok(Some(happening));
+            }
+            nap = (2 * nap).min(if self.mailbox.is_moving() { MOVING_NAP } else { NAP });
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Ranks as threads of one process.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use fleetblast_fleet::ids::Rank;
+
+use super::{Envelope, Happening, Receipt, Returning, Transport};
+use crate::error::{Error, exit};
+
+/// The messages of one rank.
+pub struct Threads {
+    inbox: Receiver<Happening>,
+    own: Sender<Happening>,
+    outboxes: Vec<Sender<Happening>>,
+}
+
+impl Threads {
+    /// Connects so many ranks.
+    pub fn connect(ranks: usize) -> Vec<Threads> {
+        let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
+        let rank = |(inbox, own): (_, &Sender<_>)| Threads {
+            inbox,
+            own: own.clone(),
+            outboxes: outboxes.clone(),
+        };
+        inboxes.into_iter().zip(&outboxes).map(rank).collect()
+    }
+}
+
+impl Transport for Threads {
+    fn works(&self) -> Sender<Happening> {
+        self.own.clone()
+    }
+
+    fn send(
+        &mut self,
+        to: Rank,
+        envelope: Envelope,
+        receipt: Option<Receipt>,
+    ) -> Result<(), Error> {
+        // The payload is in memory once, and leaves when the other rank takes it.
+        let returning = receipt.map(|receipt| Returning { receipt, to: self.own.clone() });
+        // Who has ended needs no more messages.
+        let _ = self.outboxes[to.index()].send(Happening::Message(envelope, returning));
+        Ok(())
+    }
+
+    fn end_all(&self) {
+        for outbox in &self.outboxes {
+            // Who has ended need not be told.
+            let _ = outbox.send(Happening::Broken(Error::new(exit::UNKNOWN, "")));
+        }
+    }
+
+    fn next(&mut self, timeout: Duration) -> Result<Option<Happening>, Error> {
+        // It cannot be disconnected.
+        Ok(self.inbox.recv_timeout(timeout).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_fleet::ids::{Address, Ticket, WorkerId};
+    use fleetblast_fleet::message::{Outgoing, ToWorker};
+
+    use super::*;
+
+    #[test]
+    fn a_message_has_left_when_the_other_rank_takes_it() {
+        let mut ranks = Threads::connect(2);
+        let (mut second, mut first) = (ranks.pop().unwrap(), ranks.pop().unwrap());
+        let receipt = Receipt { role: Address::Worker(WorkerId(0)), ticket: Ticket(9) };
+        let part = ToWorker::Part { window: 1, bytes: vec![7; 100].into() };
+        let message = Outgoing::Worker(WorkerId(1), part);
+        first.send(Rank(1), Envelope { from: receipt.role, message }, Some(receipt)).unwrap();
+        assert!(first.next(Duration::from_millis(20)).unwrap().is_none(), "nobody has taken it");
+        let taken = second.next(Duration::ZERO).unwrap().expect("a message");
+        assert!(matches!(&taken, Happening::Message(_, Some(_))));
+        drop(taken);
+        match first.next(Duration::ZERO).unwrap() {
+            Some(Happening::Sent(told)) => assert_eq!(told, receipt),
+            _ => panic!("the sender is not told"),
+        }
+    }
+}

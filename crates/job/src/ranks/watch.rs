@@ -1,0 +1,183 @@
+//! How far the groups of ranks are, for who watches the terminal.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fleetblast_fleet::ids::{BlockId, GroupId};
+use fleetblast_fleet::message::ToSupermaster;
+use fleetblast_fleet::payload::Queries;
+use fleetblast_fleet::topology::Topology;
+
+use super::wire::Bytes;
+use crate::audience::{Audience, Stage};
+
+/// A group that has been at a block for less is not told of.
+const LONG: Duration = Duration::from_secs(2);
+/// A master elsewhere tells at most so often what its group has searched.
+const TOLD_EVERY: Duration = Duration::from_secs(1);
+/// And all masters together at most so many times a second.
+const TOLD_A_SECOND: f64 = 1000.0;
+
+/// What the groups have.
+pub struct Watch {
+    audience: Arc<dyn Audience>,
+    several: bool,
+    /// Tasks of a block.
+    tasks: u64,
+    /// What a group's workers answer about a block, at least if all have hits: alignments and pieces of the report.
+    answers: u64,
+    /// Blocks under way.
+    open: BTreeMap<BlockId, Open>,
+    /// The same in the order in which they were handed out, with those that were finished since.
+    order: VecDeque<(BlockId, Instant)>,
+}
+
+struct Open {
+    group: GroupId,
+    /// Tasks that are searched, and then answers.
+    done: u64,
+}
+
+impl Watch {
+    /// Tells the audience of the groups.
+    pub fn new(audience: Arc<dyn Audience>, topology: &Topology) -> Self {
+        Watch {
+            audience,
+            several: topology.groups.len() > 1,
+            tasks: u64::from(topology.partitions),
+            answers: 2 * topology
+                .groups
+                .iter()
+                .map(|group| group.workers.len() as u64)
+                .max()
+                .unwrap_or(1),
+            open: BTreeMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+
+    /// A group gets blocks.
+    pub fn given(&mut self, group: GroupId, blocks: &[(BlockId, Queries<Bytes>)]) {
+        let now = Instant::now();
+        for (block, queries) in blocks {
+            self.audience.open(block.0, queries.weight.sequences);
+            self.open.insert(*block, Open { group, done: 0 });
+            self.order.push_back((*block, now));
+        }
+    }
+
+    /// So many more tasks of blocks are searched or, when all are, questions answered.
+    pub fn advanced(&mut self, blocks: &[(BlockId, u32)]) {
+        for &(block, more) in blocks {
+            if let Some(open) = self.open.get_mut(&block) {
+                open.done += u64::from(more);
+                let share = match open.done.checked_sub(self.tasks) {
+                    Some(answered) => Stage::Align.share(answered, self.answers),
+                    None => Stage::Search.share(open.done, self.tasks),
+                };
+                self.audience.reach(block.0, share);
+            }
+        }
+    }
+
+    /// A block's output is laid out.
+    pub fn finished(&mut self, block: BlockId) {
+        if self.open.remove(&block).is_none() {
+            return;
+        }
+        self.audience.close(block.0);
+        while self.order.front().is_some_and(|(block, _)| !self.open.contains_key(block)) {
+            self.order.pop_front();
+        }
+    }
+
+    /// Says which group has been at a block for longest.
+    pub fn show(&self) {
+        if !self.audience.is_watching() {
+            return;
+        }
+        let oldest = self.order.front().filter(|(_, since)| self.several && since.elapsed() > LONG);
+        let text = oldest.and_then(|(block, since)| {
+            let Open { group, .. } = self.open.get(block)?;
+            let seconds = since.elapsed().as_secs();
+            Some(format!(", slowest: group {group}, {seconds} s at block {block}"))
+        });
+        self.audience.note(text.unwrap_or_default());
+    }
+
+    /// The job is complete.
+    pub fn finish(self) {
+        self.audience.finish();
+    }
+}
+
+/// What a group has done since its master's rank told the supermaster's.
+pub struct Tally {
+    blocks: BTreeMap<BlockId, u32>,
+    told: Instant,
+    every: Duration,
+}
+
+impl Tally {
+    /// Of one of so many groups.
+    pub fn new(groups: usize) -> Self {
+        let every = TOLD_EVERY.max(Duration::from_secs_f64(groups as f64 / TOLD_A_SECOND));
+        Tally { blocks: BTreeMap::new(), told: Instant::now(), every }
+    }
+
+    /// A task of a block is searched, or a question answered.
+    pub fn advanced(&mut self, block: BlockId) {
+        *self.blocks.entry(block).or_default() += 1;
+    }
+
+    /// The supermaster is sent this by the master. What it knows then is not told any more: its rank may be gone after the
+    /// last of these messages.
+    pub fn told(&mut self, message: &ToSupermaster<Bytes>) {
+        match message {
+            ToSupermaster::Finished { block, .. } => {
+                self.blocks.remove(block);
+            }
+            ToSupermaster::Drained | ToSupermaster::Failed(_) => self.blocks.clear(),
+            _ => {}
+        }
+    }
+
+    /// What is to be told, if it is time and there is something.
+    pub fn due(&mut self) -> Option<Vec<(BlockId, u32)>> {
+        if self.blocks.is_empty() || self.told.elapsed() < self.every {
+            return None;
+        }
+        self.told = Instant::now();
+        Some(take(&mut self.blocks).into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_told_of_a_block_after_its_end() {
+        let mut tally = Tally::new(1);
+        tally.every = Duration::ZERO;
+        for block in [3, 4, 3] {
+            tally.advanced(BlockId(block));
+        }
+        assert_eq!(tally.due(), Some(vec![(BlockId(3), 2), (BlockId(4), 1)]));
+        assert_eq!(tally.due(), None);
+        tally.advanced(BlockId(3));
+        tally.told(&ToSupermaster::Finished { block: BlockId(3), size: 1 });
+        assert_eq!(tally.due(), None);
+        tally.advanced(BlockId(4));
+        tally.told(&ToSupermaster::Drained);
+        assert_eq!(tally.due(), None);
+    }
+
+    #[test]
+    fn many_masters_tell_less_often() {
+        assert_eq!(Tally::new(8).every, TOLD_EVERY);
+        assert_eq!(Tally::new(10_000).every, Duration::from_secs(10));
+    }
+}

@@ -1,0 +1,304 @@
+//! The threads of a rank that carry out works, and record what they do.
+//!
+//! They end when the driver drops its end of their channels; that nobody listens to what they tell means that the rank is
+//! ending.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::Scope;
+
+use fleetblast_fleet::ids::{BlockId, PassId, Ticket};
+use fleetblast_fleet::payload::Payload;
+use fleetblast_fleet::work::{
+    Extent, MasterOutcome, MasterWork, SupermasterOutcome, SupermasterWork, WorkerOutcome,
+    WorkerWork,
+};
+
+use super::master::MasterWorks;
+use super::supermaster::SupermasterWorks;
+use super::worker::{Moved, Shared, WorkerWorks};
+use crate::error::Error;
+use crate::ranks::transport::{Assembled, Happening};
+use crate::ranks::wire::Bytes;
+use crate::trace::{Kind, Lane, Recorder, Span};
+
+/// A job for a master's thread.
+pub enum MasterTask {
+    /// Carries out a work.
+    Work(Ticket, MasterWork<Bytes>),
+    /// Drops what is kept of a block.
+    Forget(BlockId),
+}
+
+/// A job for a worker's compute thread.
+pub enum WorkerTask {
+    /// Carries out a work.
+    Work(Ticket, WorkerWork<Bytes>),
+    /// Drops what is kept of a block.
+    Forget(BlockId, PassId),
+}
+
+/// Starts the supermaster's thread.
+pub fn supermaster<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    mut works: SupermasterWorks<'a>,
+    recorder: Recorder,
+    done: Sender<Happening>,
+) -> Sender<(Ticket, SupermasterWork<Bytes>)> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for (ticket, work) in receiver {
+            let mut span = of_supermaster(&recorder, &work);
+            let outcome = works.run(work);
+            if let Ok(SupermasterOutcome::Read(Some(queries))) = &outcome {
+                span.arg("queries", queries.weight.sequences);
+                span.arg("residues", queries.weight.residues);
+                span.arg("bytes", queries.payload.bytes());
+            }
+            drop(span);
+            let _ = done.send(Happening::Supermaster(ticket, outcome));
+        }
+    });
+    sender
+}
+
+/// Starts a master's thread.
+pub fn master<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    mut works: MasterWorks<'a>,
+    recorder: Recorder,
+    done: Sender<Happening>,
+) -> Sender<MasterTask> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for task in receiver {
+            match task {
+                MasterTask::Work(ticket, work) => {
+                    let mut span = of_master(&recorder, &work);
+                    let outcome = works.run(work);
+                    if let Ok(MasterOutcome::Layout(extents)) = &outcome {
+                        span.arg(
+                            "bytes",
+                            extents.iter().map(|extent: &Extent| extent.length).sum(),
+                        );
+                    }
+                    drop(span);
+                    let _ = done.send(Happening::Master(ticket, outcome));
+                }
+                MasterTask::Forget(block) => works.forget(block),
+            }
+        }
+    });
+    sender
+}
+
+/// Starts a worker's compute thread, whose works use the threads of `pool`.
+pub fn compute<'s, 'a: 's>(
+    scope: &'s Scope<'s, '_>,
+    mut works: WorkerWorks<'a>,
+    pool: rayon::ThreadPool,
+    recorder: Recorder,
+    done: Sender<Happening>,
+) -> Sender<WorkerTask> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for task in receiver {
+            match task {
+                WorkerTask::Work(ticket, work) => {
+                    let mut span = of_worker(&recorder, Lane::Search, &work);
+                    let outcome = pool.install(|| works.run(work, &mut span));
+                    note(&mut span, &outcome);
+                    drop(span);
+                    let _ = done.send(Happening::Worker(ticket, outcome));
+                }
+                WorkerTask::Forget(block, pass) => works.forget((block, pass)),
+            }
+        }
+        recorder.loaded(works.loaded());
+    });
+    sender
+}
+
+/// Starts the thread of a worker that writes and sends beside the search. Bytes of the output go to `writer` if there is
+/// one.
+pub fn moving<'s>(
+    scope: &'s Scope<'s, '_>,
+    shared: Arc<Shared>,
+    writer: Option<Sender<Assembled>>,
+    recorder: Recorder,
+    done: Sender<Happening>,
+) -> Sender<(Ticket, WorkerWork<Bytes>)> {
+    let (sender, receiver) = channel();
+    scope.spawn(move || {
+        for (ticket, work) in receiver {
+            let mut span = of_worker(&recorder, Lane::Output, &work);
+            let outcome = match (shared.move_bytes(work), &writer) {
+                (Ok(Moved::Assembled { stretches, freed }), Some(writer)) => {
+                    let _ = writer.send(Assembled { ticket, stretches, freed, span });
+                    continue;
+                }
+                (Ok(Moved::Assembled { stretches, freed }), None) => {
+                    let written = shared.output().write(&stretches);
+                    written.map(|()| WorkerOutcome::Written { freed })
+                }
+                (Ok(Moved::Done(outcome)), _) => Ok(outcome),
+                (Err(error), _) => Err(error),
+            };
+            note(&mut span, &outcome);
+            drop(span);
+            let _ = done.send(Happening::Worker(ticket, outcome));
+        }
+    });
+    sender
+}
+
+fn of_supermaster(recorder: &Recorder, work: &SupermasterWork<Bytes>) -> Span {
+    match work {
+        SupermasterWork::Read { block, .. } => {
+            let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
+            span.arg("block", block.0.into());
+            span
+        }
+        SupermasterWork::Write(ends) => {
+            let mut span = recorder.begin(Lane::Supermaster, Kind::Write);
+            span.arg("bytes", ends.iter().map(|(_, bytes)| bytes.bytes()).sum());
+            span.arg("stretches", ends.len() as u64);
+            span
+        }
+        SupermasterWork::Open | SupermasterWork::Close { .. } => {
+            recorder.begin(Lane::Supermaster, Kind::Write)
+        }
+    }
+}
+
+fn of_master(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
+    let kind = match work {
+        MasterWork::Prepare { .. } => Kind::Prepare,
+        MasterWork::Gather { .. } => Kind::Send,
+        MasterWork::Absorb { .. } | MasterWork::Round { .. } => Kind::Merge,
+    };
+    let mut span = recorder.begin(Lane::Master, kind);
+    match work {
+        MasterWork::Prepare { block, .. } => span.arg("block", block.0.into()),
+        MasterWork::Absorb { block, partition, hits, .. } => {
+            span.arg("block", block.0.into());
+            span.arg("partition", partition.0.into());
+            span.arg("bytes", hits.bytes());
+        }
+        MasterWork::Round { block, round, .. } => {
+            span.arg("block", block.0.into());
+            span.arg("round", (*round).into());
+        }
+        MasterWork::Gather { .. } => {}
+    }
+    span
+}
+
+/// The span of a worker's work, as far as it is known before.
+fn of_worker(recorder: &Recorder, lane: Lane, work: &WorkerWork<Bytes>) -> Span {
+    let kind = match work {
+        WorkerWork::Search { .. } => Kind::Search,
+        // Told more exactly by the work itself.
+        WorkerWork::Answer { .. } => Kind::Align,
+        WorkerWork::Gather { .. } | WorkerWork::HandOver(_) => Kind::Send,
+        WorkerWork::Collective { .. } | WorkerWork::Write(_) | WorkerWork::Persist { .. } => {
+            Kind::Write
+        }
+    };
+    let mut span = recorder.begin(lane, kind);
+    match work {
+        WorkerWork::Search { block, partition, .. } => {
+            span.arg("block", block.0.into());
+            span.arg("partition", partition.0.into());
+        }
+        WorkerWork::Answer { block, parts, .. } => {
+            span.arg("block", block.0.into());
+            span.arg("partitions", parts.len() as u64);
+        }
+        WorkerWork::Gather { block, .. } => span.arg("block", block.0.into()),
+        WorkerWork::HandOver(window) => span.arg("block", window.block.0.into()),
+        WorkerWork::Write(window) | WorkerWork::Persist { window, .. } => {
+            span.arg("block", window.block.0.into());
+            span.arg("bytes", window.length());
+            span.arg("stretches", window.runs.len() as u64);
+        }
+        WorkerWork::Collective { runs, .. } => {
+            span.arg("bytes", runs.iter().map(fleetblast_fleet::work::Run::length).sum());
+            span.arg("stretches", runs.len() as u64);
+        }
+    }
+    span
+}
+
+/// What a worker's work made.
+fn note(span: &mut Span, outcome: &Result<WorkerOutcome<Bytes>, Error>) {
+    match outcome {
+        Ok(WorkerOutcome::Found(hits)) => span.arg("bytes", hits.bytes()),
+        Ok(WorkerOutcome::Gathered { bytes, .. }) => span.arg("bytes", bytes.bytes()),
+        Ok(WorkerOutcome::Answered { .. } | WorkerOutcome::Written { .. }) | Err(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::Receiver;
+    use std::thread;
+
+    use fleetblast_fleet::ids::{PartitionId, WorkerId};
+    use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+
+    use super::*;
+    use crate::ranks::output::SharedOutput;
+    use crate::ranks::works::store::Store;
+
+    /// A worker that holds one piece, and the work of writing its middle at offset 3.
+    fn worker(path: &Path) -> (Arc<Shared>, WorkerWork<Bytes>) {
+        let (block, pass, partition) = (BlockId(0), PassId(0), PartitionId(0));
+        let mut store = Store::new(path.parent().unwrap_or(path));
+        store.keep((block, pass, partition, 0), b"<bytes>".to_vec(), 100).unwrap();
+        let holder = Holder::Worker(WorkerId(0), pass, partition);
+        let slices = vec![Slice { holder, piece: 0, start: 1, length: 5 }];
+        let runs = vec![Run { block, offset: 3, slices }];
+        let work = WorkerWork::Write(Window { block, runs, parts: Vec::new() });
+        (Arc::new(Shared::new(store, None, SharedOutput::new(path))), work)
+    }
+
+    /// What a worker's thread tells of a work.
+    fn told(
+        shared: Arc<Shared>,
+        work: WorkerWork<Bytes>,
+        writer: Option<Sender<Assembled>>,
+    ) -> Receiver<Happening> {
+        let (done, happenings) = channel();
+        thread::scope(|scope| {
+            let moving = moving(scope, shared, writer, Recorder::default(), done);
+            moving.send((Ticket(7), work)).unwrap();
+        });
+        happenings
+    }
+
+    #[test]
+    fn a_worker_writes_unless_somebody_does_it_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report");
+        std::fs::write(&path, "...").unwrap();
+
+        let (writer, assembled) = channel();
+        let (shared, work) = worker(&path);
+        assert!(told(shared, work, Some(writer)).try_recv().is_err(), "nothing is written yet");
+        let Assembled { ticket, stretches, freed, .. } = assembled.recv().unwrap();
+        assert_eq!((ticket, freed, stretches.len()), (Ticket(7), 5, 1));
+        assert_eq!((stretches[0].offset, &stretches[0].bytes[..]), (3, &b"bytes"[..]));
+        assert_eq!(std::fs::read(&path).unwrap(), b"...");
+
+        let (shared, work) = worker(&path);
+        let happening = told(shared, work, None).recv().unwrap();
+        let freed = match happening {
+            Happening::Worker(Ticket(7), Ok(WorkerOutcome::Written { freed })) => freed,
+            _ => panic!("it did not write"),
+        };
+        assert_eq!(freed, 5);
+        assert_eq!(std::fs::read(&path).unwrap(), b"...bytes");
+    }
+}

@@ -1,0 +1,9 @@
+//! What the roles of a rank have done for them, and the threads that do it.
+
+pub mod lanes;
+pub mod master;
+mod pieces;
+pub mod records;
+pub mod store;
+pub mod supermaster;
+pub mod worker;

@@ -1,0 +1,174 @@
+//! The records of one rank: what it puts into the checkpoint, and how it finds what is there.
+
+use std::collections::HashMap;
+
+use fleetblast_fleet::ids::{BlockId, Rank};
+use fleetblast_fleet::work::{Run, Slice};
+use fleetblast_spool::{Key, Kind, Place, Reader, Share, Writer};
+
+use crate::error::Error;
+use crate::ranks::checkpoint::{Kept, failure};
+use crate::ranks::output::Stretch;
+
+/// Bytes that the writer collects before it writes.
+const BUFFER: usize = 1 << 20;
+
+/// The checkpoint as a rank has it.
+pub struct Records {
+    kept: Kept,
+    writer: Writer,
+    reader: Reader,
+    /// What this rank stored in this run and did not write to the output yet.
+    own: HashMap<BlockId, Own>,
+    /// The block of an earlier run that was asked for last, and its records in order.
+    restored: Option<(BlockId, Vec<Place>)>,
+}
+
+/// Records of one block.
+#[derive(Default)]
+struct Own {
+    /// Ascending, without overlap.
+    places: Vec<Place>,
+    /// Bytes that are not in the output.
+    left: u64,
+}
+
+/// A part of a record that is wanted.
+struct Part {
+    place: Place,
+    /// Where in the contents it begins.
+    from: usize,
+    /// Where it goes in the bytes asked for.
+    to: usize,
+    length: usize,
+}
+
+impl Records {
+    /// For a rank of the job.
+    ///
+    /// # Errors
+    /// Too many ranks, too little memory.
+    pub fn new(kept: &Kept, rank: Rank) -> Result<Records, Error> {
+        let writer = Writer::new(&kept.run, rank.0, BUFFER).map_err(|error| failure(&error))?;
+        let reader = Reader::new(&kept.run);
+        Ok(Records { kept: kept.clone(), writer, reader, own: HashMap::new(), restored: None })
+    }
+
+    /// Appends stretches of a block's output of `size` bytes; what is not `last` is not made durable yet.
+    ///
+    /// # Errors
+    /// A checkpoint that cannot be written.
+    pub fn keep(
+        &mut self,
+        block: BlockId,
+        size: u64,
+        stretches: &[Stretch],
+        last: bool,
+    ) -> Result<(), Error> {
+        let key = key(block);
+        if size == 0 {
+            let nothing = Share::whole(0);
+            self.writer.append(key, nothing, []).map_err(|error| failure(&error))?;
+        }
+        for Stretch { offset, bytes } in stretches {
+            let share = Share { start: *offset, total: size };
+            let place = self.writer.append(key, share, [bytes.as_slice()]);
+            let place = place.map_err(|error| failure(&error))?;
+            let own = self.own.entry(block).or_default();
+            own.places.push(place);
+            own.left += place.length;
+        }
+        if last {
+            self.writer.sync().map_err(|error| failure(&error))?;
+            if let Some(own) = self.own.get_mut(&block) {
+                own.places.sort_unstable_by_key(|place| place.share.start);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of runs, all of which are records.
+    ///
+    /// # Errors
+    /// Records that are damaged or cannot be read.
+    pub fn stretches(&mut self, runs: &[Run]) -> Result<Vec<Stretch>, Error> {
+        let mut stretches = Vec::with_capacity(runs.len());
+        for run in runs {
+            let mut bytes = vec![0; run.length() as usize];
+            let mut parts = Vec::new();
+            let mut to = 0;
+            for slice in &run.slices {
+                self.find(run.block, slice, to, &mut parts)?;
+                to += slice.length as usize;
+            }
+            // One file after the other, each in its order.
+            parts.sort_unstable_by_key(|part: &Part| (part.place.file, part.place.offset));
+            for Part { place, from, to, length } in parts {
+                let contents = self.reader.read(&place).map_err(|error| failure(&error))?;
+                let part = contents.get(from..from + length).ok_or_else(|| lost(run.block))?;
+                bytes[to..to + length].copy_from_slice(part);
+            }
+            self.forget(run);
+            stretches.push(Stretch { offset: run.offset, bytes });
+        }
+        Ok(stretches)
+    }
+
+    /// Adds the parts of records that make up a slice of a block's output.
+    fn find(
+        &mut self,
+        block: BlockId,
+        slice: &Slice,
+        to: usize,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), Error> {
+        let places = match self.own.get(&block) {
+            Some(own) => &own.places,
+            None => self.restored(block)?,
+        };
+        let (mut at, end) = (slice.start, slice.start + slice.length);
+        let first = places.partition_point(|place| place.end() <= at);
+        for place in &places[first..] {
+            if at >= end || place.share.start > at {
+                break;
+            }
+            let length = place.end().min(end).saturating_sub(at);
+            parts.push(Part {
+                place: *place,
+                from: (at - place.share.start) as usize,
+                to: to + (at - slice.start) as usize,
+                length: length as usize,
+            });
+            at += length;
+        }
+        if at < end { Err(lost(block)) } else { Ok(()) }
+    }
+
+    /// The records of a block that an earlier run finished.
+    fn restored(&mut self, block: BlockId) -> Result<&Vec<Place>, Error> {
+        if self.restored.as_ref().is_none_or(|(known, _)| *known != block) {
+            let places = self.kept.earlier.cover(key(block)).ok_or_else(|| lost(block))?;
+            self.restored = Some((block, places));
+        }
+        self.restored.as_ref().map(|(_, places)| places).ok_or_else(|| lost(block))
+    }
+
+    /// A run stands in the output: the places of what this rank stored are wanted once.
+    fn forget(&mut self, run: &Run) {
+        if let Some(own) = self.own.get_mut(&run.block) {
+            own.left = own.left.saturating_sub(run.length());
+            if own.left == 0 {
+                self.own.remove(&run.block);
+            }
+        }
+    }
+}
+
+fn key(block: BlockId) -> Key {
+    Key { block: u64::from(block.0), kind: Kind::RESULT }
+}
+
+/// A fault of the program.
+fn lost(block: BlockId) -> Error {
+    Error::engine(format_args!("a record of query block {block} is missing in the checkpoint"))
+}

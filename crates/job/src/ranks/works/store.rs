@@ -1,0 +1,230 @@
+//! Formatted pieces that wait for their place in the output.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId, PassId};
+use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+
+use crate::error::Error;
+use crate::ranks::output::Stretch;
+use crate::ranks::wire::Bytes;
+
+/// A piece: its block, the pass and the partition that it is of, and its number there.
+pub type Key = (BlockId, PassId, PartitionId, u32);
+
+/// Pieces of a worker.
+pub struct Store {
+    pieces: HashMap<Key, Piece>,
+    /// What found no room in memory.
+    spool: Option<Spool>,
+    /// Where the spool is made.
+    directory: PathBuf,
+}
+
+/// Where a piece is, and how many of its bytes were not taken yet.
+enum Piece {
+    Memory { bytes: Vec<u8>, left: u64 },
+    Spooled { offset: u64, left: u64 },
+}
+
+/// A file without name.
+struct Spool {
+    file: File,
+    length: u64,
+}
+
+impl Store {
+    /// An empty store that spools to `directory`.
+    pub fn new(directory: &Path) -> Self {
+        Store { pieces: HashMap::new(), spool: None, directory: directory.to_owned() }
+    }
+
+    /// Keeps a piece, in memory if it has at most `budget` bytes; returns the bytes of memory it takes.
+    ///
+    /// # Errors
+    /// A spool that cannot be written.
+    pub fn keep(&mut self, key: Key, bytes: Vec<u8>, budget: u64) -> Result<u64, Error> {
+        let left = bytes.len() as u64;
+        if left == 0 {
+            return Ok(0);
+        }
+        let (piece, kept) = if left <= budget {
+            (Piece::Memory { bytes, left }, left)
+        } else {
+            (Piece::Spooled { offset: self.spool(&bytes)?, left }, 0)
+        };
+        self.pieces.insert(key, piece);
+        Ok(kept)
+    }
+
+    /// Takes slices of own pieces, one after the other; returns the bytes and the memory freed.
+    ///
+    /// # Errors
+    /// A spool that cannot be read.
+    pub fn gather(&mut self, block: BlockId, slices: &[Slice]) -> Result<(Bytes, u64), Error> {
+        let (mut bytes, mut freed) = (Vec::new(), 0);
+        for slice in slices {
+            freed += self.take(block, slice, &mut bytes)?;
+        }
+        Ok((bytes.into(), freed))
+    }
+
+    /// Puts the bytes of a window together, from own pieces and from what others sent.
+    ///
+    /// # Errors
+    /// A spool that cannot be read.
+    pub fn assemble(&mut self, window: Window<Bytes>) -> Result<(Vec<Stretch>, u64), Error> {
+        let mut parts: HashMap<Address, (Bytes, usize)> =
+            window.parts.into_iter().map(|(from, bytes)| (from, (bytes, 0))).collect();
+        self.put_together(&window.runs, &mut parts)
+    }
+
+    /// The same of a share in a collective write, for which only the master has sent something.
+    ///
+    /// # Errors
+    /// A spool that cannot be read.
+    pub fn assemble_share(
+        &mut self,
+        runs: &[Run],
+        master: Option<Bytes>,
+    ) -> Result<(Vec<Stretch>, u64), Error> {
+        let from = Address::Master(GroupId(0));
+        let mut parts = master.into_iter().map(|bytes| (from, (bytes, 0))).collect();
+        self.put_together(runs, &mut parts)
+    }
+
+    fn put_together(
+        &mut self,
+        runs: &[Run],
+        parts: &mut HashMap<Address, (Bytes, usize)>,
+    ) -> Result<(Vec<Stretch>, u64), Error> {
+        let (mut stretches, mut freed) = (Vec::with_capacity(runs.len()), 0);
+        for run in runs {
+            let mut bytes = Vec::with_capacity(run.length() as usize);
+            for slice in &run.slices {
+                let from = match slice.holder {
+                    Holder::Master => parts.iter_mut().find(|(from, _)| is_master(from)),
+                    Holder::Worker(worker, ..) => {
+                        parts.iter_mut().find(|(from, _)| **from == Address::Worker(worker))
+                    }
+                    // Asked for with a checkpoint only, and found there.
+                    Holder::Record => None,
+                };
+                let Some((_, (part, at))) = from else {
+                    freed += self.take(run.block, slice, &mut bytes)?;
+                    continue;
+                };
+                let end = *at + slice.length as usize;
+                let taken = part.get().get(*at..end).ok_or_else(|| lost(run.block))?;
+                bytes.extend_from_slice(taken);
+                *at = end;
+            }
+            stretches.push(Stretch { offset: run.offset, bytes });
+        }
+        let left_over = parts.values().any(|(part, at)| part.get().len() > *at);
+        match (left_over, runs.first()) {
+            (true, Some(run)) => Err(lost(run.block)),
+            _ => Ok((stretches, freed)),
+        }
+    }
+
+    /// Appends a slice of an own piece to `bytes`; returns the memory freed.
+    fn take(&mut self, block: BlockId, slice: &Slice, bytes: &mut Vec<u8>) -> Result<u64, Error> {
+        let Holder::Worker(_, pass, partition) = slice.holder else { return Err(lost(block)) };
+        let key = (block, pass, partition, slice.piece);
+        let piece = self.pieces.get_mut(&key).ok_or_else(|| lost(block))?;
+        let (left, freed) = match piece {
+            Piece::Memory { bytes: own, left } => {
+                let range = slice.start as usize..(slice.start + slice.length) as usize;
+                bytes.extend_from_slice(own.get(range).ok_or_else(|| lost(block))?);
+                (left, slice.length)
+            }
+            Piece::Spooled { offset, left } => {
+                let start = bytes.len();
+                bytes.resize(start + slice.length as usize, 0);
+                let spool = self.spool.as_ref().ok_or_else(|| lost(block))?;
+                spool
+                    .file
+                    .read_exact_at(&mut bytes[start..], *offset + slice.start)
+                    .map_err(|error| spool_failure(&self.directory, &error))?;
+                (left, 0)
+            }
+        };
+        *left = left.saturating_sub(slice.length);
+        if *left == 0 {
+            self.pieces.remove(&key);
+        }
+        if self.pieces.is_empty() {
+            // Nothing is in the spool either: its room is given back.
+            self.spool = None;
+        }
+        Ok(freed)
+    }
+
+    /// Appends to the spool; returns the place.
+    fn spool(&mut self, bytes: &[u8]) -> Result<u64, Error> {
+        let failed = |error: &std::io::Error| spool_failure(&self.directory, error);
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => {
+                let file =
+                    tempfile::tempfile_in(&self.directory).map_err(|error| failed(&error))?;
+                none.insert(Spool { file, length: 0 })
+            }
+        };
+        let offset = spool.length;
+        spool.file.write_all_at(bytes, offset).map_err(|error| failed(&error))?;
+        spool.length += bytes.len() as u64;
+        Ok(offset)
+    }
+}
+
+fn is_master(from: &Address) -> bool {
+    matches!(from, Address::Master(_))
+}
+
+fn spool_failure(directory: &Path, error: &std::io::Error) -> Error {
+    Error::output(format_args!(
+        "spool of results in {}: {error}; make room, or raise -result_memory",
+        directory.display()
+    ))
+}
+
+/// A fault of the program.
+pub fn lost(block: BlockId) -> Error {
+    Error::engine(format_args!("a part of the report of query block {block} is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_fleet::ids::WorkerId;
+
+    use super::*;
+
+    /// Seven bytes, of which another worker sends the last four.
+    fn assembled(sent: &[u8]) -> Result<(Vec<Stretch>, u64), Error> {
+        let (block, pass, partition) = (BlockId(3), PassId(0), PartitionId(0));
+        let mut store = Store::new(Path::new("."));
+        store.keep((block, pass, partition, 0), b"own".to_vec(), 10)?;
+        let slice = |worker, length| {
+            let holder = Holder::Worker(WorkerId(worker), pass, partition);
+            Slice { holder, piece: 0, start: 0, length }
+        };
+        let runs = vec![Run { block, offset: 20, slices: vec![slice(0, 3), slice(1, 4)] }];
+        let parts = vec![(Address::Worker(WorkerId(1)), sent.to_vec().into())];
+        store.assemble(Window { block, runs, parts })
+    }
+
+    #[test]
+    fn a_part_has_the_bytes_that_were_asked_for() {
+        let (stretches, freed) = assembled(b"sent").unwrap();
+        assert_eq!((stretches[0].offset, &stretches[0].bytes[..], freed), (20, &b"ownsent"[..], 3));
+        for sent in ["", "sen", "sent!"] {
+            let error = assembled(sent.as_bytes()).err().expect(sent);
+            assert!(error.message.contains("query block 3 is missing"), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The works of a worker: searching its partitions, aligning, formatting, writing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fleetblast_db::load::HugePages;
+use fleetblast_engine::hits::{Candidate, SubjectHit};
+use fleetblast_engine::lists::Cut;
+use fleetblast_engine::search::Searcher;
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
+use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
+use fleetblast_report::model::QueryResult;
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+use rayon::prelude::*;
+
+use super::records::Records;
+use super::store::Store;
+use crate::error::{Error, exit};
+use crate::ranks::job::{Block, Job};
+use crate::ranks::output::{SharedOutput, Stretch};
+use crate::ranks::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
+use crate::reporting::failure;
+use crate::scan::Scan;
+use crate::trace::{Kind, Loaded, Span};
+
+/// A block, and a pass of it.
+type Pass = (BlockId, PassId);
+
+/// Carries out a worker's works on the compute lane.
+pub struct WorkerWorks<'a> {
+    job: &'a Job<'a>,
+    /// The partitions that are held here.
+    scans: HashMap<PartitionId, Scan<'a>>,
+    passes: HashMap<Pass, State>,
+    shared: Arc<Shared>,
+}
+
+/// What a worker's lanes and its driver share.
+pub struct Shared {
+    /// Formatted pieces.
+    store: Mutex<Store>,
+    /// The checkpoint, if there is one: all that is written to the output is kept there first.
+    records: Option<Mutex<Records>>,
+    output: SharedOutput,
+    /// The highest cut known of each pass that is searched.
+    cuts: Mutex<HashMap<Pass, Bytes>>,
+}
+
+/// A pass of a block that is searched here.
+struct State {
+    block: Block,
+    searcher: Searcher,
+    /// Alignments by query and subject.
+    aligned: HashMap<(u32, u32), Candidate>,
+}
+
+impl Shared {
+    /// For a worker that keeps its pieces in `store`, makes them durable with `records`, and writes to `output`.
+    pub fn new(store: Store, records: Option<Records>, output: SharedOutput) -> Self {
+        let (store, records) = (Mutex::new(store), records.map(Mutex::new));
+        Shared { store, records, output, cuts: Mutex::new(HashMap::new()) }
+    }
+
+    /// Carries out a work of the other lane, but for writing to the output.
+    ///
+    /// # Errors
+    /// Checkpoint or spool that fail.
+    pub fn move_bytes(&self, work: WorkerWork<Bytes>) -> Result<Moved, Error> {
+        match work {
+            WorkerWork::Gather { block, slices } => {
+                let (bytes, freed) = lock(&self.store).gather(block, &slices)?;
+                Ok(Moved::Done(WorkerOutcome::Gathered { bytes, freed }))
+            }
+            WorkerWork::HandOver(window) => {
+                let (stretches, freed) = match &self.records {
+                    Some(records) => (lock(records).stretches(&window.runs)?, 0),
+                    None => lock(&self.store).assemble(window)?,
+                };
+                let bytes: Vec<_> = stretches.into_iter().map(|stretch| stretch.bytes).collect();
+                Ok(Moved::Done(WorkerOutcome::Gathered { bytes: bytes.concat().into(), freed }))
+            }
+            WorkerWork::Write(window) => match &self.records {
+                Some(records) => restored(records, &window.runs),
+                None => Ok(Moved::assembled(lock(&self.store).assemble(window)?)),
+            },
+            WorkerWork::Collective { runs, master } => match &self.records {
+                Some(records) => restored(records, &runs),
+                None => Ok(Moved::assembled(lock(&self.store).assemble_share(&runs, master)?)),
+            },
+            WorkerWork::Persist { window, size, last } => {
+                let block = window.block;
+                let records = self.records.as_ref().ok_or_else(|| unknown(block))?;
+                let (stretches, freed) = lock(&self.store).assemble(window)?;
+                lock(records).keep(block, size, &stretches, last)?;
+                Ok(Moved::Done(WorkerOutcome::Written { freed }))
+            }
+            WorkerWork::Search { block, .. } | WorkerWork::Answer { block, .. } => {
+                Err(unknown(block))
+            }
+        }
+    }
+
+    /// The file that is written to.
+    pub fn output(&self) -> &SharedOutput {
+        &self.output
+    }
+
+    /// Takes note of a cut that has risen.
+    pub fn raise_cut(&self, pass: Pass, cut: Bytes) {
+        lock(&self.cuts).insert(pass, cut);
+    }
+}
+
+/// What came of a work beside the search.
+pub enum Moved {
+    /// Bytes of the output, which are to be written; so many bytes of memory are free then.
+    Assembled {
+        /// The bytes.
+        stretches: Vec<Stretch>,
+        /// Memory.
+        freed: u64,
+    },
+    /// It is through.
+    Done(WorkerOutcome<Bytes>),
+}
+
+impl Moved {
+    fn assembled((stretches, freed): (Vec<Stretch>, u64)) -> Self {
+        Moved::Assembled { stretches, freed }
+    }
+}
+
+/// What is in the checkpoint takes no memory of formatted pieces any more.
+fn restored(records: &Mutex<Records>, runs: &[Run]) -> Result<Moved, Error> {
+    Ok(Moved::assembled((lock(records).stretches(runs)?, 0)))
+}
+
+/// What a panicking thread left behind is not looked at: its panic ends the run.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> WorkerWorks<'a> {
+    /// For a worker of the job that holds these partitions.
+    pub fn new(
+        job: &'a Job<'a>,
+        scans: HashMap<PartitionId, Scan<'a>>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        WorkerWorks { job, scans, passes: HashMap::new(), shared }
+    }
+
+    /// Carries out a work of the compute lane; `span` gets to know what it is about.
+    ///
+    /// # Errors
+    /// A damaged database, bytes that no rank sent, a report that cannot be made or spooled.
+    pub fn run(
+        &mut self,
+        work: WorkerWork<Bytes>,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let outcome = match work {
+            WorkerWork::Search { block, pass, partition, queries, cut } => {
+                let pass = (block, pass);
+                if let Some(cut) = cut {
+                    self.shared.raise_cut(pass, cut);
+                }
+                if let Some(queries) = queries {
+                    self.open(pass, &queries)?;
+                }
+                self.search(pass, partition, span)
+            }
+            WorkerWork::Answer { block, pass, parts, budget } => {
+                self.answer((block, pass), &parts, budget, span)
+            }
+            _ => Err(Error::engine("a work of the other lane came to the search threads")),
+        };
+        self.go_on()?;
+        outcome
+    }
+
+    /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
+    fn go_on(&self) -> Result<(), Error> {
+        match self.job.halt.is_set() {
+            true => Err(Error::new(exit::UNKNOWN, "")),
+            false => Ok(()),
+        }
+    }
+
+    /// What was read of the database, and how long searching threads waited for it.
+    pub fn loaded(&self) -> Loaded {
+        self.scans.values().fold(Loaded::default(), |sum, scan| {
+            let read = scan.loader().statistics();
+            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
+            Loaded {
+                pages: pages.to_owned(),
+                bytes: sum.bytes + read.bytes,
+                received: sum.received + read.received,
+                seconds: sum.seconds + read.time.as_secs_f64(),
+                wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
+            }
+        })
+    }
+
+    /// Drops what is kept of a pass, but for its pieces.
+    pub fn forget(&mut self, pass: Pass) {
+        self.passes.remove(&pass);
+        lock(&self.shared.cuts).remove(&pass);
+    }
+
+    fn open(&mut self, pass: Pass, queries: &Bytes) -> Result<(), Error> {
+        let job = self.job;
+        let prepared = job.block(queries)?;
+        let searcher = job.engine.prepare(&prepared.prepared, &prepared.batches);
+        let state = State { block: prepared, searcher, aligned: HashMap::new() };
+        self.passes.insert(pass, state);
+        Ok(())
+    }
+
+    fn search(
+        &mut self,
+        pass: Pass,
+        partition: PartitionId,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+        let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(pass.0))?;
+        let before = scan.loader().statistics().bytes;
+        let mut lists = scan.search(&state.searcher)?;
+        span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
+        let cut = lock(&self.shared.cuts).get(&pass).cloned();
+        let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
+        state.searcher.merger().prune(&mut lists, &cut);
+        span.arg("queries", state.block.prepared.len() as u64);
+        span.arg("residues", state.block.residues());
+        span.arg("hits", lists.len() as u64);
+        Ok(WorkerOutcome::Found(pack(&lists)?))
+    }
+
+    fn answer(
+        &mut self,
+        pass: Pass,
+        parts: &[(PartitionId, Bytes)],
+        budget: u64,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let mut answers = Vec::with_capacity(parts.len());
+        let mut kept = 0;
+        for (partition, question) in parts {
+            let answer = match unpack(question)? {
+                Question::Align(wanted) => {
+                    span.add("hits", wanted.len() as u64);
+                    self.align(pass, *partition, &wanted)?
+                }
+                Question::Describe(chosen) => {
+                    span.is(Kind::Describe);
+                    span.add("hits", chosen.len() as u64);
+                    let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+                    let describe = |chosen| state.shown(self.job, chosen)?.describe();
+                    let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
+                    Answer::Described(rows?)
+                }
+                Question::Format { chosen, described } => {
+                    span.is(Kind::Format);
+                    span.add("hits", chosen.len() as u64);
+                    let place = (pass, *partition);
+                    let (answer, more) = self.format(place, &chosen, described, budget - kept)?;
+                    kept += more;
+                    if let Answer::Formatted { sizes, .. } = &answer {
+                        span.add("bytes", sizes.iter().sum());
+                    }
+                    answer
+                }
+            };
+            answers.push((*partition, answer));
+        }
+        Ok(WorkerOutcome::Answered { reply: pack(&answers)?, kept })
+    }
+
+    fn align(
+        &mut self,
+        pass: Pass,
+        partition: PartitionId,
+        wanted: &[Wanted],
+    ) -> Result<Answer, Error> {
+        let state = self.passes.get_mut(&pass).ok_or_else(|| unknown(pass.0))?;
+        let scan = self.scans.get(&partition).ok_or_else(|| unknown(pass.0))?;
+        let mut outlines = Vec::with_capacity(wanted.len());
+        for wanted in wanted.chunk_by(|a, b| a.query == b.query) {
+            if self.job.halt.is_set() {
+                break;
+            }
+            let number = wanted[0].query;
+            let aligner = self.job.engine.aligner(state.query(number)?);
+            let mut shown = Vec::with_capacity(wanted.len());
+            for wanted in wanted {
+                let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
+                shown.push(is_shown?);
+            }
+            let hits: Vec<_> = wanted
+                .iter()
+                .zip(&shown)
+                .filter(|&(_, &shown)| shown)
+                .map(|(wanted, _)| wanted.hit.clone())
+                .collect();
+            scan.check_files(hits.iter().map(|hit| hit.oid))?;
+            let mut candidates = scan.align(&aligner, &hits).into_iter();
+            for shown in shown {
+                let candidate = if shown { candidates.next() } else { None };
+                outlines.push(candidate.as_ref().map(Candidate::outline));
+                if let Some(candidate) = candidate {
+                    state.aligned.insert((number, candidate.oid), candidate);
+                }
+            }
+        }
+        Ok(Answer::Aligned(outlines))
+    }
+
+    /// Formats subjects; tells also how many bytes of that stay in memory.
+    fn format(
+        &self,
+        (pass, partition): (Pass, PartitionId),
+        chosen: &[Chosen],
+        described: bool,
+        budget: u64,
+    ) -> Result<(Answer, u64), Error> {
+        let state = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+        let format = |chosen: &Chosen| {
+            let shown = state.shown(self.job, chosen)?;
+            let row = described.then(|| shown.describe()).transpose()?;
+            Ok((shown.format(chosen.rank)?, row))
+        };
+        let (mut rows, mut sizes, mut kept) = (Vec::new(), Vec::new(), 0);
+        // A part at a time, so that what goes to the spool does not pile up before.
+        for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
+            self.go_on()?;
+            let made: Result<Vec<_>, Error> = chosen.par_iter().map(format).collect();
+            let mut store = lock(&self.shared.store);
+            for (piece, row) in made? {
+                let number = sizes.len() as u32;
+                sizes.push(piece.len() as u64);
+                rows.extend(row);
+                let key = (pass.0, pass.1, partition, number);
+                kept += store.keep(key, piece, budget - kept)?;
+            }
+        }
+        Ok((Answer::Formatted { rows, sizes }, kept))
+    }
+}
+
+/// Subjects that a thread formats before the pieces are put away.
+const PIECES_AT_A_TIME: usize = 64;
+/// Room for what most subjects take in a report.
+const USUAL_PIECE: usize = 2048;
+
+impl State {
+    fn query(&self, number: u32) -> Result<&fleetblast_engine::query::Query, Error> {
+        self.block.prepared.get(number as usize).ok_or_else(|| Error::engine(UNLIKE))
+    }
+
+    /// What the report shows: of the alignments made here those chosen, in the order wanted.
+    fn shown<'b>(&'b self, job: &'b Job<'b>, chosen: &Chosen) -> Result<Shown<'b>, Error> {
+        let aligned = self.aligned.get(&(chosen.query, chosen.oid));
+        let candidate = aligned.ok_or_else(|| Error::engine(UNLIKE))?;
+        let alignment = |&number: &u32| {
+            let alignment = candidate.alignments.get(number as usize);
+            alignment.cloned().ok_or_else(|| Error::engine(UNLIKE))
+        };
+        let alignments = chosen.alignments.iter().map(alignment).collect::<Result<_, _>>()?;
+        self.query(chosen.query)?;
+        let result = self.block.result(chosen.query as usize, chosen.hit_count as usize);
+        Ok(Shown { job, result, hit: SubjectHit { oid: chosen.oid, alignments } })
+    }
+}
+
+/// A subject as the report shows it.
+struct Shown<'a> {
+    job: &'a Job<'a>,
+    result: QueryResult<'a>,
+    hit: SubjectHit,
+}
+
+impl Shown<'_> {
+    fn describe(&self) -> Result<DescriptionRow, Error> {
+        pieces::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
+            .map_err(|error| failure(&error))
+    }
+
+    fn format(&self, rank: u32) -> Result<Vec<u8>, Error> {
+        let (job, mut bytes) = (self.job, Vec::with_capacity(USUAL_PIECE));
+        pieces::subject_block(
+            &job.report,
+            &self.result,
+            job.target,
+            &self.hit,
+            rank as usize,
+            &mut bytes,
+        )
+        .map_err(|error| failure(&error))?;
+        // It may be kept for long.
+        bytes.shrink_to_fit();
+        Ok(bytes)
+    }
+}
+
+/// A question that does not fit what was found here: a fault of the program.
+const UNLIKE: &str = "a rank was asked for a hit that it does not have";
+
+fn unknown(block: BlockId) -> Error {
+    Error::engine(format_args!(
+        "a rank was asked about query block {block}, which it does not have"
+    ))
+}

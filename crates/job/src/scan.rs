@@ -1,0 +1,186 @@
+//! The part of a database that a process searches, and what it does with it: the preliminary search of all of it, and
+//! alignments of chosen hits.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use fleetblast_db::load::{Loader, Supply, Unit, Work};
+use fleetblast_db::partition::VolumeFile;
+use fleetblast_db::{DbError, LoadedPartition};
+use fleetblast_engine::hits::{Candidate, PrelimHit};
+use fleetblast_engine::lists::HitLists;
+use fleetblast_engine::search::{Aligner, SearchScratch, Searcher};
+use fleetblast_engine::subjects::{Masks, Subjects};
+use rayon::prelude::*;
+
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::halt::Halt;
+use crate::subjects::Target;
+
+/// Ranges per thread, at least, so that the last ones leave no thread idle for long.
+pub const RANGES_PER_THREAD: usize = 16;
+/// Subjects that a thread searches before it tells so.
+const TOLD_SUBJECTS: u64 = 128;
+
+/// A part of the target, and how it comes into memory.
+pub struct Scan<'a> {
+    target: &'a Target,
+    supply: Supply,
+    /// What was loaded stays the same from search to search.
+    stays: bool,
+    halt: Halt,
+    /// The bytes were checked, and will be the same when they are searched again.
+    validated: bool,
+    /// Who is told what is done, if somebody wants to know.
+    audience: Option<&'a dyn Audience>,
+    /// Waiting of the searching threads for what was not loaded yet, in sum.
+    pub waiting: Duration,
+}
+
+/// A range of the target, in memory.
+struct Searched<'a> {
+    target: &'a Target,
+    partition: &'a LoadedPartition,
+}
+
+impl Subjects for Searched<'_> {
+    fn residues(&self, oid: u32) -> &[u8] {
+        self.partition.residues_of(oid)
+    }
+
+    fn masks(&self, oid: u32) -> Masks<'_> {
+        self.target.masked(oid)
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
+    pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
+        let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
+        Scan { target, supply, stays, halt, validated: false, audience, waiting }
+    }
+
+    /// The same, which ends early, with some of the hits only, when `halt` tells it to.
+    pub fn until(self, halt: Halt) -> Self {
+        Scan { halt, ..self }
+    }
+
+    /// The same, with each subject searched and each hit aligned a step that the audience hears of.
+    pub fn watched(self, audience: &'a dyn Audience) -> Self {
+        Scan { audience: Some(audience), ..self }
+    }
+
+    /// Subjects that a search looks at, with those that a restriction leaves out.
+    pub fn subjects(&self) -> u64 {
+        let oids = |unit: &Unit| u64::from(unit.partition.oids.end - unit.partition.oids.start);
+        self.supply.units().iter().map(oids).sum()
+    }
+
+    fn step(&self, more: u64) {
+        self.audience.iter().for_each(|audience| audience.step(more));
+    }
+
+    /// What loads the database.
+    pub fn loader(&self) -> &dyn Loader {
+        self.supply.loader()
+    }
+
+    /// The preliminary hits, searched on all threads of the current pool.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn search(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
+        let merger = searcher.merger();
+        let lists = Mutex::new(merger.empty_lists());
+        let ((), waiting) = self.supply.pass(|queue| {
+            rayon::broadcast(|_| {
+                let mut scratch = SearchScratch::default();
+                while !self.halt.is_set()
+                    && let Some(work) = queue.next()
+                {
+                    match self.search_range(searcher, &work, &mut scratch) {
+                        // A poisoned lock means that another thread panicked, which ends the run anyway.
+                        Ok(part) => {
+                            let mut lists = lists.lock().expect("no thread panicked");
+                            merger.absorb(&mut lists, part);
+                        }
+                        Err(error) => queue.fail(work.range.start, error),
+                    }
+                }
+            });
+        })?;
+        self.waiting += waiting;
+        self.validated = self.stays && !self.halt.is_set();
+        Ok(lists.into_inner().expect("no thread panicked"))
+    }
+
+    /// The preliminary hits in what is included of a range.
+    fn search_range(
+        &self,
+        searcher: &Searcher,
+        work: &Work,
+        scratch: &mut SearchScratch,
+    ) -> Result<HitLists, DbError> {
+        if !self.validated {
+            work.partition.validate_range(&work.range)?;
+        }
+        let subjects = Searched { target: self.target, partition: &work.partition };
+        let included = self.target.searched.oids_in(work.range.clone());
+        let (mut told, mut seen) = (0, 0);
+        let going_on = |_: &u32| !self.halt.is_set();
+        let wanted = included.into_iter().flatten().take_while(going_on).inspect(|_| {
+            seen += 1;
+            if seen - told == TOLD_SUBJECTS {
+                self.step(TOLD_SUBJECTS);
+                told = seen;
+            }
+        });
+        let lists = searcher.search(&subjects, wanted, scratch);
+        self.step(work.range.len() as u64 - told);
+        Ok(lists)
+    }
+
+    /// Makes sure that chosen subjects are in the files, from which they are reported, as they were loaded: another process
+    /// may have loaded them, from files that it sees under the same name.
+    ///
+    /// # Errors
+    /// Files that hold something else.
+    pub fn check_files(&self, oids: impl Iterator<Item = u32>) -> Result<(), Error> {
+        let database = &self.target.searched;
+        for oid in oids {
+            let (loaded, held) = (self.supply.kept_residues_of(oid), database.residues_of(oid));
+            if loaded.is_some_and(|loaded| !std::ptr::eq(loaded, held) && loaded != held) {
+                let file = database.file_of(oid, VolumeFile::Sequences).unwrap_or_default();
+                return Err(Error::database(format_args!(
+                    "{} does not hold the residues of sequence {} that were loaded; give all ranks the same database, \
+                     and leave it as it is while it is searched",
+                    file.display(),
+                    oid + 1
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The alignments of hits of one query, on all threads of the current pool.
+    pub fn align(&self, aligner: &Aligner, hits: &[PrelimHit]) -> Vec<Candidate> {
+        hits.par_iter()
+            .map_init(
+                || aligner.scratch(),
+                |scratch, hit| {
+                    let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
+                    let candidate = aligner.align(&subject, hit, scratch);
+                    self.step(1);
+                    candidate
+                },
+            )
+            .collect()
+    }
+
+    /// Residues of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
+    fn residues(&self, oid: u32) -> &[u8] {
+        let kept = self.supply.kept_residues_of(oid);
+        kept.unwrap_or_else(|| self.target.searched.residues_of(oid))
+    }
+}

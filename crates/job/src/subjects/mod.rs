@@ -1,0 +1,334 @@
+//! What is searched: databases, or the sequences of a FASTA file.
+
+mod masks;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use fleetblast_db::memory::Record;
+use fleetblast_db::partition::VolumeFile;
+use fleetblast_db::{Database, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
+use fleetblast_engine::params::DatabaseTotals;
+use fleetblast_engine::subjects::Masks;
+use fleetblast_report::error::Cause;
+use fleetblast_report::locus::Extent;
+use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
+use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
+
+use self::masks::SubjectMasks;
+use crate::audience::{Audience, warning};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
+use crate::plan::{Plan, Source, Subjects};
+use crate::reporting;
+
+/// Shortest subject that BLAST+ assumes in a database (rules 5.1).
+const MIN_SUBJECT_LENGTH: i32 = 10;
+/// What BLAST+ says of an input without sequences.
+const NO_SUBJECTS: &str = "Empty CBlastQueryVector";
+
+/// An opened database, or subjects held in memory.
+pub struct Target {
+    /// What is searched: for `-subject_loc` only parts of the subjects.
+    pub searched: Database,
+    /// The whole subjects, for reports.
+    whole: Database,
+    /// Lower-case stretches of each whole subject, with `-subject` and `-lcase_masking`.
+    lower_case: SubjectMasks,
+    /// The same of what is searched, or stored masks.
+    masks: SubjectMasks,
+    /// The masks are as good as absent; otherwise only no words are looked for there.
+    has_hard_masks: bool,
+    /// Statistics.
+    pub totals: DatabaseTotals,
+    /// The user listed what to search.
+    is_listed: bool,
+    /// A list leaves nothing of the database.
+    pub nothing_included: bool,
+    /// Where the searched parts of subjects begin (`-subject_loc`), from 0.
+    part_start: u32,
+    /// For reports.
+    pub summary: DatabaseSummary,
+    /// The names of taxa, if reports show them.
+    pub taxonomy: TaxonomyNames,
+}
+
+impl Target {
+    /// Opens what the plan names; what is odd about it is told.
+    pub fn open(plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
+        let target = match &plan.subjects {
+            Subjects::Database(names) => open_database(names, plan, audience)?,
+            Subjects::Fasta { source, name, range } => {
+                open_fasta(source, name, range.as_ref(), plan, audience)?
+            }
+        };
+        Ok(Target { taxonomy: open_taxonomy(plan, audience)?, ..target })
+    }
+
+    /// Whether the sequences are in files of volumes; otherwise this process has read them.
+    pub fn is_on_disk(&self) -> bool {
+        self.searched.volume_file(0, VolumeFile::Sequences).is_some()
+    }
+
+    /// The fingerprint of everything here but the sequences in files of volumes.
+    ///
+    /// # Errors
+    /// None for sequences that are in memory.
+    pub fn selection_fingerprint(&self) -> Result<u128, Error> {
+        let mut state = Digest::default();
+        let selected = [&self.searched, &self.whole].map(Database::selection_fingerprint);
+        let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
+        let rest = (&self.totals, self.is_listed, self.nothing_included, &self.summary);
+        state.add(&(selected, masks, rest, self.part_start));
+        if !self.is_on_disk() {
+            for database in [&self.searched, &self.whole] {
+                for oid in 0..database.oid_count() {
+                    state.add(&(database.residues_of(oid), database.deflines(oid)?));
+                }
+            }
+        }
+        Ok(state.finish())
+    }
+
+    /// What is masked of a sequence that is searched.
+    pub fn masked(&self, oid: u32) -> Masks<'_> {
+        let stretches = self.masks.of(oid);
+        if self.has_hard_masks { Masks::Hard(stretches) } else { Masks::Soft(stretches) }
+    }
+}
+
+impl SubjectSource for Target {
+    fn extent(&self, oid: u32) -> Extent {
+        let searched = self.part_start..self.part_start + self.searched.length_of(oid);
+        Extent { length: self.whole.length_of(oid), searched }
+    }
+
+    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        let read = read.start as usize..read.end as usize;
+        match frame {
+            Frame::Protein => self.whole.residues_of(oid).get(read).map(Cow::Borrowed),
+            Frame::Strand(_) | Frame::Codons(..) => None,
+        }
+    }
+
+    fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        let whole = self.view(oid, frame, 0..self.whole.length_of(oid))?;
+        let aligned = self.masked(oid).aligned(&whole);
+        Some(Cow::Owned(aligned.get(read.start as usize..read.end as usize)?.to_vec()))
+    }
+
+    fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
+        self.whole.deflines(oid).map_err(Into::into)
+    }
+
+    fn taxon(&self, taxid: i64) -> Result<Option<TaxonNames>, Cause> {
+        self.taxonomy.of(taxid).map_err(Into::into)
+    }
+
+    fn is_listed(&self) -> bool {
+        self.is_listed
+    }
+
+    fn masks(&self, oid: u32) -> &[Range<u32>] {
+        let shown = if self.summary.is_subject { &self.lower_case } else { &self.masks };
+        shown.of(oid)
+    }
+}
+
+/// Opens the taxonomy database, if the report shows names of taxa. One that cannot be used is told of, and does not keep
+/// BLAST+ from searching.
+fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
+    if !reporting::has_taxon_names(plan) {
+        return Ok(TaxonomyNames::default());
+    }
+    let names = TaxonomyNames::find(&SearchPath::from_environment()?);
+    if let Some(fault) = names.fault() {
+        if let Some(said) = &fault.said {
+            audience.blame(said);
+        }
+        audience.warn(&format!("there are no names of taxa: {}", fault.reason));
+    }
+    Ok(names)
+}
+
+fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
+    let search = SearchPath::from_environment()?;
+    let mut warnings = Vec::new();
+    let kind = SequenceKind::Protein;
+    let user = plan.restriction.as_ref();
+    let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
+    warnings.iter().for_each(|warning| audience.warn(warning));
+    let database = database?;
+    let shortest = database
+        .counted_lengths()
+        .map_or(MIN_SUBJECT_LENGTH, |(shortest, _)| i32::try_from(shortest).unwrap_or(i32::MAX));
+    let stored = match &plan.database_mask {
+        Some(wanted) => masks::stored(wanted, names, &database, &search, audience)?,
+        None => masks::Stored::default(),
+    };
+    Ok(Target {
+        totals: totals(&database, plan, shortest),
+        is_listed: user.is_some_and(|user| !user.negative && !user.is_empty()),
+        nothing_included: database.whole().sequences == 0,
+        summary: DatabaseSummary {
+            label: names.as_bytes().to_vec(),
+            paragraphs: paragraphs(&database, &stored.algorithms),
+            is_subject: false,
+        },
+        part_start: 0,
+        whole: database.clone(),
+        searched: database,
+        lower_case: SubjectMasks::default(),
+        masks: stored.masks,
+        has_hard_masks: plan.database_mask.as_ref().is_some_and(|mask| mask.hard),
+        taxonomy: TaxonomyNames::default(),
+    })
+}
+
+fn open_fasta(
+    source: &Source,
+    name: &str,
+    range: Option<&Range<usize>>,
+    plan: &Plan,
+    audience: &dyn Audience,
+) -> Result<Target, Error> {
+    let title = format!("User specified sequence set (Input: {name}).");
+    let subjects = read_subjects(source, plan, audience)?;
+    let whole = subjects.iter().map(|subject| subject.record.clone());
+    let whole = Database::from_records(title.as_bytes(), whole)?;
+    let parts: Vec<Record> =
+        subjects.iter().map(|subject| subject.searched(range)).collect::<Result<_, _>>()?;
+    let searched = Database::from_records(title.as_bytes(), parts)?;
+    let (lower_case, masks) = if plan.params.lcase_masking {
+        let (whole, parts): (Vec<_>, Vec<_>) =
+            subjects.into_iter().map(|subject| subject.masks(range)).unzip();
+        (whole.into_iter().collect(), parts.into_iter().collect())
+    } else {
+        Default::default()
+    };
+    let lengths = (0..searched.oid_count()).map(|oid| searched.length_of(oid) as i32);
+    let shortest = lengths.min().unwrap_or(0).max(MIN_SUBJECT_LENGTH);
+    Ok(Target {
+        totals: totals(&searched, plan, shortest),
+        is_listed: false,
+        nothing_included: false,
+        summary: DatabaseSummary {
+            label: title.trim_end_matches('.').as_bytes().to_vec(),
+            paragraphs: paragraphs(&searched, &[]),
+            is_subject: true,
+        },
+        part_start: range.map_or(0, |range| range.start as u32),
+        whole,
+        searched,
+        lower_case,
+        masks,
+        has_hard_masks: false,
+        taxonomy: TaxonomyNames::default(),
+    })
+}
+
+/// A sequence of `-subject`.
+struct Subject {
+    record: Record,
+    lower_case: Vec<Range<u32>>,
+}
+
+impl Subject {
+    /// The part to search, as BLAST+ loads it: like queries, with `X` for `O`.
+    fn searched(&self, range: Option<&Range<usize>>) -> Result<Record, Error> {
+        let residues = &self.record.residues;
+        let part = match range {
+            None => 0..residues.len(),
+            Some(range) if range.start >= residues.len() => {
+                return Err(Error::query_options(
+                    "Invalid from coordinate (greater than sequence length)",
+                ));
+            }
+            Some(range) => range.start..range.end.min(residues.len()),
+        };
+        let replace = |&code: &u8| if code == alphabet::O { alphabet::X } else { code };
+        let residues = residues[part].iter().map(replace).collect();
+        Ok(Record { deflines: self.record.deflines.clone(), residues })
+    }
+
+    /// The lower-case stretches of the whole sequence, and those of the part to search. The latter end before their last
+    /// residue, which BLAST+ does not mask (`s_SeqLoc2MaskedSubjRanges`, `blast_setup_cxx.cpp`); so one of a single residue
+    /// only keeps words from reaching across its start.
+    fn masks(self, range: Option<&Range<usize>>) -> (Vec<Range<u32>>, Vec<Range<u32>>) {
+        let from = range.map_or(0, |range| range.start as u32);
+        let to = range.map_or(u32::MAX, |range| range.end as u32);
+        let part = |run: &Range<u32>| run.start.max(from)..run.end.min(to);
+        let inside = self.lower_case.iter().map(part).filter(|run| run.start < run.end);
+        let searched = inside.map(|run| run.start - from..run.end - 1 - from).collect();
+        (self.lower_case, searched)
+    }
+}
+
+fn read_subjects(
+    source: &Source,
+    plan: &Plan,
+    audience: &dyn Audience,
+) -> Result<Vec<Subject>, Error> {
+    let input = open_input(source).map_err(|error| match path(source).is_dir() {
+        // For BLAST+ a directory is an empty file.
+        true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
+        false => error,
+    })?;
+    let mut reader = reader(input, source, plan.parse_deflines);
+    let (mut subjects, mut unnamed) = (Vec::new(), 0);
+    let failed = |error| fasta_failure(&error, audience);
+    while let Some(record) = reader.next_record().map_err(failed)? {
+        for warning in &record.warnings {
+            audience.complain(&warning.to_string());
+        }
+        unnamed += u32::from(record.ids.is_empty());
+        if record.residues.is_empty() {
+            let name = message_name(&record, "Subject", unnamed as usize);
+            let text = [&name[..], b": Subject sequence contains no data"].concat();
+            audience.say(&warning(&text));
+        }
+        let lower_case = record.lower_case;
+        let record = if record.ids.is_empty() {
+            Record::subject(unnamed, &record.title, record.residues)
+        } else {
+            Record::identified(record.ids, record.title, record.residues)
+        };
+        subjects.push(Subject { record, lower_case });
+    }
+    if subjects.is_empty() {
+        return Err(Error::engine(NO_SUBJECTS));
+    }
+    Ok(subjects)
+}
+
+fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
+    let (residues, sequences) = match database.stats_residues() {
+        // Without any residues BLAST+ takes the first sequence for all (`BLAST_GetSubjectTotals`, blast_setup.c).
+        0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
+        residues => (residues as i64, database.stats_sequences() as i64),
+    };
+    DatabaseTotals {
+        residues: plan.dbsize.unwrap_or(residues),
+        space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
+        sequences,
+        min_length,
+    }
+}
+
+/// `algorithms` is what to say of stored masks, for each database or for none.
+fn paragraphs(database: &Database, algorithms: &[Vec<u8>]) -> Vec<DatabaseParagraph> {
+    database
+        .infos()
+        .iter()
+        .enumerate()
+        .map(|(i, info)| DatabaseParagraph {
+            masked_using: algorithms.get(i).cloned().unwrap_or_default(),
+            title: info.title.clone(),
+            date: info.date.clone().into_bytes(),
+            sequences: info.sequences as i64,
+            residues: info.residues as i64,
+        })
+        .collect()
+}

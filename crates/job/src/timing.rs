@@ -1,0 +1,201 @@
+//! Where the time went: measured per phase, written as JSON for `-timing`.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::standard::print;
+
+/// What this process used so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usage {
+    /// Processor time of all threads, user and system, in seconds.
+    pub cpu_seconds: f64,
+    /// Most memory resident at any time; nothing where the system does not tell.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl Usage {
+    /// Measures now.
+    pub fn now() -> Self {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu_seconds = time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self { cpu_seconds, peak_memory_bytes: peak_memory(&status) }
+    }
+}
+
+/// `VmHWM:     1234 kB` of a process status.
+fn peak_memory(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// The breakdown of one search. Seconds are wall time of the phase, summed over the threads that worked at it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Timing {
+    /// Whole run, wall time.
+    pub wall_seconds: f64,
+    /// Processor time of all threads.
+    pub cpu_seconds: f64,
+    /// Reading queries and opening databases.
+    pub input_seconds: f64,
+    /// Preliminary search.
+    pub search_seconds: f64,
+    /// Gapped alignments with traceback.
+    pub traceback_seconds: f64,
+    /// Formatting and writing.
+    pub output_seconds: f64,
+    /// All that is none of these.
+    pub other_seconds: f64,
+    /// Most memory resident at any time.
+    pub peak_memory_bytes: Option<u64>,
+    /// Threads used.
+    pub threads: usize,
+    /// Queries searched.
+    pub queries: u64,
+    /// Residues of the queries.
+    pub query_residues: u64,
+    /// Sequences searched in.
+    pub subjects: u64,
+    /// Residues of these.
+    pub subject_residues: u64,
+    /// How the database came into memory.
+    pub loading: Option<Loading>,
+    /// Of a search by many ranks: how it went on each. The phases above are sums over ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Fleet>,
+}
+
+/// How a search went on its ranks. Seconds are wall time of works, several of which may go on at once on a rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fleet {
+    /// Ranks.
+    pub ranks: u32,
+    /// Groups of ranks.
+    pub groups: u32,
+    /// Partitions of the database.
+    pub partitions: u32,
+    /// Opening databases and reading queries.
+    pub input_seconds: Spread,
+    /// Preliminary search.
+    pub search_seconds: Spread,
+    /// Alignments with traceback.
+    pub traceback_seconds: Spread,
+    /// Merging the hits of tasks, choosing, and laying the output out: done by masters, beside the search.
+    pub merge_seconds: Spread,
+    /// Formatting, and, beside the search, sending and writing.
+    pub output_seconds: Spread,
+    /// Search threads without work.
+    pub idle_seconds: Spread,
+    /// Tasks searched: a block of queries in a partition.
+    pub tasks: Spread,
+    /// Messages sent to other ranks.
+    pub messages: Spread,
+    /// About how many bytes these had.
+    pub message_bytes: Spread,
+}
+
+/// A figure over all ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// Of the rank with least of it.
+    pub min: f64,
+    /// Of all ranks.
+    pub mean: f64,
+    /// Of the rank with most.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of these figures; zero for none.
+    pub fn of(figures: impl Iterator<Item = f64>) -> Self {
+        let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::MAX, 0.0_f64);
+        for figure in figures {
+            (count, sum) = (count + 1, sum + figure);
+            (min, max) = (min.min(figure), max.max(figure));
+        }
+        if count == 0 { Self::default() } else { Self { min, mean: sum / f64::from(count), max } }
+    }
+}
+
+/// How a database came into memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loading {
+    /// `map`, `read`, `direct` or `broadcast`.
+    pub method: &'static str,
+    /// Why.
+    pub reason: String,
+    /// Bytes of the buffers, if it does not fit in memory.
+    pub streamed_through_bytes: Option<u64>,
+    /// Bytes read from files.
+    pub bytes_read: u64,
+    /// Bytes that ranks got from other hosts instead.
+    pub bytes_received: u64,
+    /// The pages they are on.
+    pub pages: String,
+    /// Wall time of reading them, beside the search; with `broadcast`, of loading before it, in sum over the ranks that
+    /// filled memory.
+    pub read_seconds: f64,
+    /// Time that searching threads waited for it, in sum.
+    pub wait_seconds: f64,
+}
+
+impl Timing {
+    /// Fills in what is known of the process as a whole, and the rest of the wall time given the threads.
+    pub fn close(&mut self, wall: Duration) {
+        let usage = Usage::now();
+        self.wall_seconds = wall.as_secs_f64();
+        self.cpu_seconds = usage.cpu_seconds;
+        self.peak_memory_bytes = usage.peak_memory_bytes;
+        let phases =
+            self.input_seconds + self.search_seconds + self.traceback_seconds + self.output_seconds;
+        let offered = self.wall_seconds * self.threads.max(1) as f64;
+        self.other_seconds = (offered - phases).max(0.0);
+    }
+
+    /// Writes the breakdown to a file; `-` is standard output, as for every output file.
+    ///
+    /// # Errors
+    /// Exit code 6 if the file cannot be written, or 141 for a closed standard output.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::output(format_args!("{error} (-timing {})", path.display()))
+        };
+        let text = serde_json::to_string_pretty(self).map_err(|error| failed(&error))? + "\n";
+        if path == Path::new("-") {
+            return print(&text);
+        }
+        fs::write(path, text).map_err(|error| failed(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_peak_memory() {
+        assert_eq!(peak_memory("VmPeak:\t 9 kB\nVmHWM:\t   1234 kB\n"), Some(1234 * 1024));
+        assert_eq!(peak_memory("nothing here"), None);
+    }
+
+    #[test]
+    fn spreads_over_ranks() {
+        let spread = Spread::of([2.0, 1.0, 6.0].into_iter());
+        assert_eq!(spread, Spread { min: 1.0, mean: 3.0, max: 6.0 });
+        assert_eq!(Spread::of(std::iter::empty()), Spread::default());
+    }
+
+    #[test]
+    fn other_is_what_no_phase_took() {
+        let mut timing = Timing { threads: 2, search_seconds: 3.0, ..Timing::default() };
+        timing.close(Duration::from_secs(2));
+        assert_eq!(timing.other_seconds, 1.0);
+        assert!(Usage::now().cpu_seconds >= timing.cpu_seconds);
+    }
+}

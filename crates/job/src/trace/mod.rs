@@ -1,0 +1,233 @@
+//! Timelines of a search on many ranks: what each rank did when (`-trace`).
+//!
+//! A timeline is a file in the trace event format of Chrome (JSON object format), which <https://ui.perfetto.dev> and
+//! `fleetblast report` open. Times are in microseconds since 1970, by the clock of each rank's host. Every rank has a
+//! track (a "thread" of the one "process") for each [`Lane`] that it has. A slice (`ph` X) is a work, its category
+//! (`cat`) the [`Kind`] of the work, its arguments are numbers such as block, partition, residues, bytes. Counters (`ph`
+//! C) tell of waiting tasks, memory and messages. What was searched, and how, is in `otherData`: the [`Description`].
+//!
+//! While a rank works it appends its events to a file of its own beside the trace; in the end the parts are joined
+//! ([`join`]). So memory is a buffer per rank, whatever the length of the search.
+
+mod join;
+mod read;
+mod record;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use fleetblast_fleet::config::{Schedule, Strategy};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+
+pub use self::join::join;
+pub use self::read::{Slice, Timeline};
+pub use self::record::{Loaded, Recorder, Span, Sums};
+
+/// What a work is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Opening what is searched.
+    Load,
+    /// Reading queries.
+    Read,
+    /// Preparing queries: masks and statistics.
+    Prepare,
+    /// Preliminary search of a task: a block in a partition.
+    Search,
+    /// Alignments with traceback.
+    Align,
+    /// Rows of description tables.
+    Describe,
+    /// Formatting.
+    Format,
+    /// A master's works: merging hits, choosing, laying the output out.
+    Merge,
+    /// Putting together bytes for another rank that writes them.
+    Send,
+    /// Writing to the output or to the checkpoint.
+    Write,
+    /// Search threads without work.
+    Wait,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 11] = [
+        Kind::Load,
+        Kind::Read,
+        Kind::Prepare,
+        Kind::Search,
+        Kind::Align,
+        Kind::Describe,
+        Kind::Format,
+        Kind::Merge,
+        Kind::Send,
+        Kind::Write,
+        Kind::Wait,
+    ];
+
+    /// The word for it in files and figures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Load => "load",
+            Kind::Read => "read",
+            Kind::Prepare => "prepare",
+            Kind::Search => "search",
+            Kind::Align => "align",
+            Kind::Describe => "describe",
+            Kind::Format => "format",
+            Kind::Merge => "merge",
+            Kind::Send => "send",
+            Kind::Write => "write",
+            Kind::Wait => "wait",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What of a rank works beside its other lanes: a track of the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// The search threads.
+    Search,
+    /// What writes and sends beside the search.
+    Output,
+    /// The group's master.
+    Master,
+    /// The supermaster.
+    Supermaster,
+}
+
+impl Lane {
+    const ALL: [Lane; 4] = [Lane::Search, Lane::Output, Lane::Master, Lane::Supermaster];
+
+    /// The word for it in names of tracks.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lane::Search => "search",
+            Lane::Output => "output",
+            Lane::Master => "master",
+            Lane::Supermaster => "supermaster",
+        }
+    }
+}
+
+/// A lane of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Track {
+    /// The rank.
+    pub rank: u32,
+    /// Its lane.
+    pub lane: Lane,
+}
+
+impl Track {
+    /// The number of the track in a file.
+    fn tid(self) -> u64 {
+        u64::from(self.rank) * Lane::ALL.len() as u64 + self.lane as u64
+    }
+
+    fn of_tid(tid: u64) -> Self {
+        let lanes = Lane::ALL.len() as u64;
+        Track { rank: (tid / lanes) as u32, lane: Lane::ALL[(tid % lanes) as usize] }
+    }
+}
+
+impl fmt::Display for Track {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} {}", self.rank, self.lane.name())
+    }
+}
+
+/// An event as it stands in the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Event {
+    /// What it is: X a slice, C a counter, M a name.
+    ph: String,
+    pid: u64,
+    /// The track.
+    tid: u64,
+    /// Microseconds since 1970.
+    ts: u64,
+    /// Microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dur: Option<u64>,
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cat: Option<Kind>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    args: Map<String, Value>,
+}
+
+/// A trace that cannot be written.
+pub fn failure(trace: &Path, error: &io::Error) -> Error {
+    Error::output(format_args!("{error} (-trace {})", trace.display()))
+}
+
+/// Counter of a master: tasks that no worker has yet.
+pub const WAITING_TASKS: &str = "waiting tasks";
+/// Counter of a worker: bytes of output that it holds.
+pub const RESULT_MEMORY: &str = "result memory";
+/// Counter of the supermaster: bytes of finished output that wait for an earlier block.
+pub const WAITING_OUTPUT: &str = "waiting output";
+/// Counter of a rank: messages sent to others.
+pub const MESSAGES: &str = "messages";
+/// Counter of a rank: about how many bytes these had.
+pub const MESSAGE_BYTES: &str = "message bytes";
+
+/// The one process of a trace.
+const PROCESS: u64 = 1;
+
+/// What was searched, and how: what the slices alone do not tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// Program and version that made the file.
+    pub made_by: String,
+    /// Ranks.
+    pub ranks: u32,
+    /// Search threads of each.
+    pub threads: u32,
+    /// Cores of the host of the first rank that its process may use.
+    pub cores: u32,
+    /// All ranks are in one process.
+    pub one_process: bool,
+    /// Hosts on which the ranks are, as many consecutive ones on each.
+    pub hosts: u32,
+    /// Groups of ranks.
+    pub groups: u32,
+    /// How often a group holds the database.
+    pub replicas: u32,
+    /// Residues of each partition.
+    pub partition_residues: Vec<u64>,
+    /// How the output got into the file.
+    pub output: Strategy,
+    /// How queries got to the groups.
+    pub schedule: Schedule,
+    /// The database as named.
+    pub database: String,
+    /// All queries.
+    pub queries: u64,
+    /// Their residues.
+    pub query_residues: u64,
+    /// Wall time of the whole program, in seconds.
+    pub wall_seconds: f64,
+}
+
+/// The file.
+#[derive(Debug, Deserialize)]
+struct File {
+    #[serde(rename = "otherData")]
+    other_data: Description,
+    #[serde(rename = "traceEvents")]
+    trace_events: Vec<Event>,
+}

@@ -1,0 +1,139 @@
+//! Whatever happens to the bytes of a database, a search of it ends with a report or with a message.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use fleetblast_db::VolumeBytes;
+use fleetblast_engine::params::CompositionMode;
+use fleetblast_job::plan::{Format, Plan};
+use fleetblast_seq::seg::SegParams;
+
+use crate::plans::{Place, SEQUENCES, params, run};
+use crate::volumes::{FIVE, FOUR, Random, entries, volume};
+
+/// Damaged databases searched, if there is time.
+const TRIALS: u64 = 1500;
+/// Time allowed.
+const TIME: Duration = Duration::from_secs(5);
+
+/// Ways to search, chosen in turn.
+const SEARCHES: [fn(&mut Plan); 6] = [
+    |plan| plan.report.format = Format::Pairwise,
+    |plan| {
+        plan.report.format = Format::Xml;
+        plan.params.composition = CompositionMode::Off;
+    },
+    |plan| {
+        plan.report.columns = "std stitle sseq qcovs salltitles sallseqid".to_owned();
+        plan.params.seg = Some(SegParams::QUERY);
+    },
+    |plan| {
+        plan.report.format = Format::TabularComments;
+        plan.threads = 2;
+    },
+    // As `-task blastp-fast -max_target_seqs 2`.
+    |plan| {
+        plan.report.format = Format::Csv;
+        (plan.params.word_size, plan.params.threshold, plan.params.hitlist_size) = (6, 21.0, 2);
+    },
+    // As `-task blastp-short`.
+    |plan| {
+        plan.params = params("PAM30");
+        plan.matrix_name = "PAM30".to_owned();
+        plan.params.word_size = 2;
+        plan.params.composition = CompositionMode::Off;
+        plan.params.smith_waterman = true;
+    },
+];
+
+/// Damages a volume; says how.
+fn damage(bytes: &mut VolumeBytes, random: &mut Random) -> String {
+    let mut done = String::new();
+    for _ in 0..=random.below(3) {
+        let tables = bytes.index.len().saturating_sub(8 * (SEQUENCES + 1));
+        let (name, file) = match random.below(3) {
+            0 => ("index", &mut bytes.index),
+            1 => ("residues", &mut bytes.residues),
+            _ => ("headers", &mut bytes.headers),
+        };
+        if file.is_empty() {
+            continue;
+        }
+        let at = random.below(file.len() as u64) as usize;
+        let value = random.below(1 << 32) as u32;
+        let how = match random.below(8) {
+            0 => {
+                file.truncate(at);
+                "cut"
+            }
+            1 => {
+                file.extend(value.to_be_bytes());
+                "lengthened"
+            }
+            2 if name == "index" && at >= tables && at + 4 <= file.len() => {
+                // An offset that may well lie within its file.
+                file[at & !3..][..4].copy_from_slice(&(value % 300).to_be_bytes());
+                "offset"
+            }
+            3 => {
+                file[at] ^= 1 << (value % 8);
+                "bit"
+            }
+            4 => {
+                file[at] = 0xff;
+                "ff"
+            }
+            5 => {
+                file[at] = 0;
+                "zero"
+            }
+            _ => {
+                file[at] = value as u8;
+                "byte"
+            }
+        };
+        done += &format!("{name} {how} at {at} ({value}); ");
+    }
+    done
+}
+
+/// Seeded: each trial is the same in every run; how many there are depends on the machine.
+#[test]
+fn no_damage_makes_a_search_panic() {
+    let place = Place::new();
+    place.write("x.pdb", "");
+    let sound = [volume(&FOUR, &entries(11, SEQUENCES)), volume(&FIVE, &entries(11, SEQUENCES))];
+    let start = Instant::now();
+    let (mut refused, mut reported) = (0u64, 0u64);
+    for seed in (0..TRIALS).take_while(|_| start.elapsed() < TIME) {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut bytes = sound[random.below(2) as usize].clone();
+        let how = damage(&mut bytes, &mut random);
+        place.database("bad", &bytes);
+        let way = random.below(SEARCHES.len() as u64) as usize;
+        let mut plan = place.plan("bad");
+        SEARCHES[way](&mut plan);
+        let trial = format!("seed {seed}, search {way}: {how}");
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(plan).0));
+        let report = place.path("report");
+        match outcome.unwrap_or_else(|_| panic!("panic with {trial}")) {
+            Ok(()) => {
+                assert!(report.exists(), "no report with {trial}");
+                fs::remove_file(&report).expect("the report");
+                reported += 1;
+            }
+            Err(error) => {
+                let left = fs::read(&report).expect("an empty file");
+                assert!(left.is_empty(), "a report in spite of {error} with {trial}");
+                fs::remove_file(&report).expect("the empty file");
+                // 3 is a title that XML cannot hold.
+                assert!(matches!(error.exit_code, 2 | 3 | 255), "{error} with {trial}");
+                assert!(!error.message.is_empty(), "no message with {trial}");
+                refused += 1;
+            }
+        }
+    }
+    // Some damage, as to a title or from one residue to another, cannot be noticed.
+    assert!(refused > 50 && reported > 10, "{refused} refused, {reported} searched");
+}

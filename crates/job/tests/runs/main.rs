@@ -1,0 +1,8 @@
+//! Jobs without options and without a terminal.
+
+mod plans;
+#[path = "../../../db/tests/black_box/common/mod.rs"]
+mod volumes;
+
+mod audience;
+mod corruption;

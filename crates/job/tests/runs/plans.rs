@@ -1,0 +1,190 @@
+//! Plans made by hand, and who hears of their jobs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use fleetblast_db::VolumeBytes;
+use fleetblast_db::load::Wish;
+use fleetblast_engine::kernel::Kernel;
+use fleetblast_engine::params::Params;
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::plan::Wishes;
+use fleetblast_job::audience::{Audience, Stage};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{Destination, Fleet, Format, Plan, Report, Source, Split, Subjects};
+use fleetblast_stats::scoring::ScoringSystem;
+use tempfile::TempDir;
+
+use crate::volumes::{FOUR, entries, volume};
+
+/// Sequences in the database.
+pub const SEQUENCES: usize = 5;
+
+/// A temporary directory with the sound database `db`, and `q.fa` with one query that has hits in it.
+pub struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let place = Self { dir: tempfile::tempdir().expect("a temporary directory") };
+        place.database("db", &volume(&FOUR, &entries(11, SEQUENCES)));
+        place.write("q.fa", query());
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        fs::write(self.path(name), contents).expect("a file");
+    }
+
+    /// Writes the files of a volume.
+    pub fn database(&self, name: &str, bytes: &VolumeBytes) {
+        self.write(&format!("{name}.pin"), &bytes.index);
+        self.write(&format!("{name}.psq"), &bytes.residues);
+        self.write(&format!("{name}.phr"), &bytes.headers);
+    }
+
+    /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which writes columns to `report`.
+    pub fn plan(&self, database: &str) -> Plan {
+        Plan {
+            params: params("BLOSUM62"),
+            matrix_name: "BLOSUM62".to_owned(),
+            subjects: Subjects::Database(self.path(database).display().to_string()),
+            restriction: None,
+            database_mask: None,
+            dbsize: None,
+            query: Source::File(self.path("q.fa")),
+            query_range: None,
+            parse_deflines: false,
+            batch_size: 10_000,
+            identity_resets_composition: false,
+            report: Report {
+                format: Format::Tabular,
+                columns: String::new(),
+                delimiter: None,
+                html: false,
+                show_gis: false,
+                line_length: 60,
+                num_descriptions: 500,
+                num_alignments: 500,
+                sort_hits: None,
+                sort_hsps: None,
+            },
+            out: Destination::File(self.path("report")),
+            threads: 1,
+            threads_wished: true,
+            split: Split::Database,
+            partitions: None,
+            fleet: Fleet {
+                ranks: None,
+                dry_run: false,
+                wishes: Wishes::default(),
+                config: Config::default(),
+                checkpoint: None,
+                trace: None,
+                decisive: BTreeMap::new(),
+                common: BTreeMap::new(),
+                list: None,
+            },
+            load: Wish::default(),
+            kernel: Kernel::detect(),
+            timing: None,
+        }
+    }
+}
+
+/// The defaults with a matrix.
+pub fn params(matrix: &str) -> Params {
+    Params::blastp(ScoringSystem::new(matrix, None, None).expect("a known matrix"))
+}
+
+/// A query of some of the database's sequences in one.
+fn query() -> Vec<u8> {
+    let letters: Vec<Vec<u8>> = entries(11, SEQUENCES).into_iter().map(|entry| entry.1).collect();
+    [&b">q1 some of each\n"[..], &letters.concat(), b"\n"].concat()
+}
+
+/// What an audience has heard.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// Lines.
+    pub said: Vec<String>,
+    /// Queries that were to come.
+    pub expected: Option<u64>,
+    /// Queries of blocks that are not through.
+    pub open: BTreeMap<u32, u64>,
+    /// Queries of those that are.
+    pub done: u64,
+    /// How often everything was done.
+    pub finished: u32,
+    /// How often the job ended before.
+    pub left: u32,
+}
+
+/// An audience that remembers, and is watching.
+#[derive(Default)]
+pub struct Memory(Mutex<Heard>);
+
+impl Memory {
+    fn change(&self, change: impl FnOnce(&mut Heard)) {
+        change(&mut self.0.lock().expect("nobody panics"));
+    }
+}
+
+impl Audience for Memory {
+    fn say(&self, line: &[u8]) {
+        self.change(|heard| heard.said.push(String::from_utf8_lossy(line).into_owned()));
+    }
+
+    fn begin(&self) {}
+
+    fn is_watching(&self) -> bool {
+        true
+    }
+
+    fn expect(&self, queries: Option<u64>) {
+        self.change(|heard| heard.expected = queries);
+    }
+
+    fn skip(&self, queries: u64) {
+        self.change(|heard| heard.done += queries);
+    }
+
+    fn open(&self, block: u32, queries: u64) {
+        self.change(|heard| heard.open.extend([(block, queries)]));
+    }
+
+    fn stage(&self, _: Stage, _: u64) {}
+
+    fn step(&self, _: u64) {}
+
+    fn reach(&self, _: u32, _: f64) {}
+
+    fn close(&self, block: u32) {
+        self.change(|heard| heard.done += heard.open.remove(&block).unwrap_or(0));
+    }
+
+    fn note(&self, _: String) {}
+
+    fn finish(&self) {
+        self.change(|heard| heard.finished += 1);
+    }
+
+    fn leave(&self) {
+        self.change(|heard| heard.left += 1);
+    }
+}
+
+/// Runs a job to its end.
+pub fn run(plan: Plan) -> (Result<(), Error>, Heard) {
+    let memory = Arc::new(Memory::default());
+    let end = fleetblast_job::run(plan, Arc::<Memory>::clone(&memory));
+    let heard = memory.0.lock().expect("nobody panics").clone();
+    (end, heard)
+}

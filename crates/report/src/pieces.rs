@@ -1,0 +1,166 @@
+//! The pieces of a report, whatever its format, and a whole query put together from them.
+
+use fleetblast_engine::hits::SubjectHit;
+
+use crate::error::ReportError;
+use crate::model::{Format, QueryResult, Setup, SubjectSource};
+use crate::order::{SubjectScores, subject_order};
+use crate::table::{DescriptionRow, description_table};
+use crate::{pairwise, tabular, xml};
+
+/// Appends what is printed before any query is read.
+pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
+    if setup.output.format == Format::Pairwise {
+        pairwise::prologue(setup, out);
+    }
+}
+
+/// Appends what comes before the first query and depends on it: the start of an XML report names it.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML, [`ReportError::MatrixName`] if the matrix is
+/// not spelled as XML wants it.
+pub fn opening(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
+    match setup.output.format {
+        Format::Xml => xml::prologue(setup, first, out),
+        _ => Ok(()),
+    }
+}
+
+/// True if the format has a description table: then [`query_header`] needs the rows of all subjects.
+pub fn has_table(setup: &Setup) -> bool {
+    setup.output.format == Format::Pairwise
+}
+
+/// The description table's row of a subject.
+///
+/// # Errors
+/// If the subject's definition lines cannot be read, or an alignment does not fit it.
+pub fn description_row(
+    setup: &Setup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+) -> Result<DescriptionRow, ReportError> {
+    DescriptionRow::new(setup, query, source, hit)
+}
+
+/// The order in which the subjects are printed, as places in `rows`; `rows` are in the order found.
+/// Only the pairwise report changes the order.
+pub fn printing_order(setup: &Setup, rows: &[DescriptionRow]) -> Vec<usize> {
+    let scores: Vec<SubjectScores> = rows.iter().map(|row| row.scores).collect();
+    subject_order(setup.output.hit_order, &scores)
+}
+
+/// Appends what comes before the subjects of a query: its name, the description table from `rows` (in
+/// the order of printing; empty unless [`has_table`]), or the comments of format 7, which count
+/// `alignments`, the number of alignments of all subjects.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the query's title cannot be written to XML.
+pub fn query_header(
+    setup: &Setup,
+    query: &QueryResult,
+    rows: &[&DescriptionRow],
+    alignments: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match &setup.output.format {
+        Format::Pairwise => {
+            pairwise::query_header(setup, query, out);
+            if query.hit_count == 0 {
+                out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
+            } else {
+                description_table(setup, query, rows, out);
+                out.extend_from_slice(b"\n\n");
+            }
+        }
+        Format::Xml => xml::query_header(query, out)?,
+        Format::Tabular(_) => {}
+        Format::Commented(columns) => tabular::comments(setup, query, columns, alignments, out),
+    }
+    Ok(())
+}
+
+/// Appends what is printed of a subject. It depends on nothing but the arguments; `rank` is the place
+/// of the subject in the printed list, from 1. The pairwise report prints only the first
+/// `-num_alignments` subjects: beyond them this appends nothing.
+///
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments.
+pub fn subject_block(
+    setup: &Setup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+    rank: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match &setup.output.format {
+        Format::Pairwise if rank > setup.output.num_alignments => Ok(()),
+        Format::Pairwise => pairwise::subject_block(setup, query, source, hit, rank, out),
+        Format::Xml => xml::subject_block(setup, query, source, hit, rank, out),
+        Format::Tabular(columns) | Format::Commented(columns) => {
+            tabular::subject_rows(setup, query, source, hit, columns, out)
+        }
+    }
+}
+
+/// Appends what comes after the subjects of a query.
+///
+/// # Errors
+/// [`ReportError::XmlText`] if the messages cannot be written to XML.
+pub fn query_footer(
+    setup: &Setup,
+    query: &QueryResult,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    match setup.output.format {
+        Format::Pairwise => pairwise::query_footer(setup, query, out),
+        Format::Xml => xml::query_footer(setup, query, out)?,
+        Format::Tabular(_) | Format::Commented(_) => {}
+    }
+    Ok(())
+}
+
+/// Appends what comes after the last of `queries` queries.
+pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
+    match setup.output.format {
+        Format::Pairwise => pairwise::epilogue(setup, out),
+        // The start comes with the first.
+        Format::Xml if queries == 0 => out.push(b'\n'),
+        Format::Xml => xml::epilogue(out),
+        Format::Tabular(_) => {}
+        Format::Commented(_) => tabular::processed(queries, out),
+    }
+}
+
+/// Appends all of a query: header, subjects, footer.
+///
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments, or a text cannot be written to XML.
+pub fn format_query(
+    setup: &Setup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let mut rows = Vec::new();
+    if has_table(setup) {
+        for hit in query.hits {
+            rows.push(description_row(setup, query, source, hit)?);
+        }
+    }
+    let order: Vec<usize> = if has_table(setup) {
+        printing_order(setup, &rows)
+    } else {
+        (0..query.hits.len()).collect()
+    };
+    let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
+    let alignments = query.hits.iter().map(|hit| hit.alignments.len()).sum();
+    query_header(setup, query, &printed, alignments, out)?;
+    for (i, &place) in order.iter().enumerate() {
+        subject_block(setup, query, source, &query.hits[place], i + 1, out)?;
+    }
+    query_footer(setup, query, out)
+}

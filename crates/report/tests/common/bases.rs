@@ -1,0 +1,326 @@
+//! Searches of bases and of what they are translated to: alignments read back from what the programs of BLAST+ print, by the
+//! formulas for strands and frames, and what the report makes of them.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use fleetblast_db::{Defline, TaxonNames};
+use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
+use fleetblast_engine::query::{Context, Query};
+use fleetblast_report::error::Cause;
+use fleetblast_report::locus::Extent;
+use fleetblast_report::model::{DatabaseSummary, OutputOptions, QueryResult, Setup, SubjectSource};
+use fleetblast_report::pieces;
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::id::{ObjectId, SeqId};
+use fleetblast_seq::{alphabet, nucleotide};
+
+use super::synth::{self, Random};
+use super::{Entry, defline, hits, params};
+
+const PLUS: Frame = Frame::Strand(Strand::Plus);
+const MINUS: Frame = Frame::Strand(Strand::Minus);
+/// What alignments are read back from.
+const COLUMNS: &str =
+    "6 qseqid sseqid qstart qend sstart send sframe evalue bitscore score qseq sseq";
+
+/// A program, and how it reads its sequences.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    pub name: &'static str,
+    /// No option of it masks anything.
+    pub options: &'static [&'static str],
+    pub query: Reading,
+    pub subject: Reading,
+}
+
+/// How sequences are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    Residues,
+    Bases,
+    Codons,
+}
+
+/// Sequences of which some are searched in part.
+pub struct Sequences {
+    entries: Vec<Entry>,
+    reading: Reading,
+    part: Option<Range<u32>>,
+}
+
+impl Sequences {
+    fn extent(&self, number: usize) -> Extent {
+        let whole = Extent::whole(self.entries[number].1.len() as u32);
+        self.part.clone().map_or(whole.clone(), |searched| Extent { searched, ..whole })
+    }
+
+    /// What a frame reads of a stretch of a sequence.
+    fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
+        let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
+        let code = |letter| alphabet::encode(letter).unwrap();
+        let base = |letter| nucleotide::encode(letter).unwrap();
+        let strand = match frame.strand() {
+            Some(Strand::Minus) => synth::reverse_complement(letters),
+            _ => letters.to_string(),
+        };
+        match frame {
+            Frame::Protein => strand.bytes().map(code).collect(),
+            Frame::Strand(_) => strand.bytes().map(base).collect(),
+            Frame::Codons(_, offset) => {
+                synth::translation(&strand[usize::from(offset).min(strand.len())..])
+                    .bytes()
+                    .map(code)
+                    .collect()
+            }
+        }
+    }
+
+    /// As the sequences are written.
+    fn written(&self) -> Frame {
+        if self.reading == Reading::Residues { Frame::Protein } else { PLUS }
+    }
+
+    /// The frames of contexts.
+    fn frames(&self) -> Vec<Frame> {
+        let strands = [Strand::Plus, Strand::Minus];
+        match self.reading {
+            Reading::Residues => vec![Frame::Protein],
+            Reading::Bases => vec![PLUS, MINUS],
+            Reading::Codons => {
+                strands.iter().flat_map(|&s| (0..3).map(move |o| Frame::Codons(s, o))).collect()
+            }
+        }
+    }
+
+    /// Frame and letters in it, both of the searched part, that are printed as `from` to `to`.
+    fn searched(&self, number: usize, from: u32, to: u32) -> (Frame, Range<u32>) {
+        let Extent { searched, .. } = self.extent(number);
+        let (from, to, length) =
+            (from - searched.start, to - searched.start, searched.len() as u32);
+        match self.reading {
+            Reading::Residues => (Frame::Protein, from - 1..to),
+            Reading::Bases if from <= to => (PLUS, from - 1..to),
+            Reading::Bases => (MINUS, length - from..length - to + 1),
+            // From 3a + f to 3b + f − 1.
+            Reading::Codons if from <= to => {
+                let f = (from - 1) % 3 + 1;
+                (Frame::Codons(Strand::Plus, f as u8 - 1), (from - f) / 3..(to + 1 - f) / 3)
+            }
+            // From L − 3a − f + 1 to L − 3b − f + 2.
+            Reading::Codons => {
+                let f = (length - from) % 3 + 1;
+                let read = (length + 1 - f - from) / 3..(length + 2 - f - to) / 3;
+                (Frame::Codons(Strand::Minus, f as u8 - 1), read)
+            }
+        }
+    }
+}
+
+impl SubjectSource for Sequences {
+    fn extent(&self, oid: u32) -> Extent {
+        Sequences::extent(self, oid as usize)
+    }
+
+    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
+        let whole = self.read(oid as usize, frame, 0..self.entries[oid as usize].1.len() as u32);
+        Some(Cow::Owned(whole.get(read.start as usize..read.end as usize)?.to_vec()))
+    }
+
+    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
+        let id = SeqId::Local(ObjectId::Text(format!("Subject_{}", oid + 1).into_bytes()));
+        Ok(vec![defline(id, &self.entries[oid as usize].0)])
+    }
+
+    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
+        Ok(None)
+    }
+}
+
+/// A search that was run.
+pub struct Search {
+    program: Program,
+    directory: PathBuf,
+    queries: Sequences,
+    subjects: Sequences,
+    prepared: Vec<Query>,
+    hits: Vec<Vec<SubjectHit>>,
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.directory).ok();
+    }
+}
+
+impl Search {
+    /// Makes related sequences, of which `parts` of the queries and of the subjects are searched, and searches.
+    pub fn new(program: Program, parts: [Option<Range<u32>>; 2]) -> Self {
+        let directory = std::env::temp_dir().join(format!(
+            "fleetblast-report-{}-{}-{}",
+            program.name,
+            parts[0].is_some(),
+            std::process::id()
+        ));
+        std::fs::create_dir_all(&directory).unwrap();
+        let mut random = Random(31);
+        let core = random.protein(90);
+        let coding = random.coding(&core);
+        let mut entries = |reading| match reading {
+            Reading::Residues => synth::related_proteins(&core, &mut random),
+            Reading::Bases | Reading::Codons => synth::related_bases(&coding, &mut random),
+        };
+        let (query_entries, subject_entries) = (entries(program.query), entries(program.subject));
+        let [query_part, subject_part] = parts;
+        let queries =
+            Sequences { entries: query_entries, reading: program.query, part: query_part };
+        let subjects =
+            Sequences { entries: subject_entries, reading: program.subject, part: subject_part };
+        for (name, sequences) in [("q.fa", &queries), ("s.fa", &subjects)] {
+            let entries = sequences.entries.iter();
+            let fasta: String =
+                entries.map(|(id, letters)| format!(">{id}\n{letters}\n")).collect();
+            std::fs::write(directory.join(name), fasta).unwrap();
+        }
+        let prepared = (0..queries.entries.len()).map(|number| query(&queries, number)).collect();
+        let mut search = Self { program, directory, queries, subjects, prepared, hits: Vec::new() };
+        search.hits = search.read(&search.run(&["-outfmt", COLUMNS]));
+        search
+    }
+
+    /// What BLAST+ prints with further options.
+    pub fn run(&self, options: &[&str]) -> String {
+        let mut command = fleetblast_oracle::command(self.program.name);
+        command.current_dir(&self.directory).args(["-query", "q.fa", "-subject", "s.fa"]);
+        for (option, sequences) in [("-query_loc", &self.queries), ("-subject_loc", &self.subjects)]
+        {
+            if let Some(part) = &sequences.part {
+                command.args([option, &format!("{}-{}", part.start + 1, part.end)]);
+            }
+        }
+        let run = command.args(self.program.options).args(options).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap()
+    }
+
+    /// Alignments from [`COLUMNS`].
+    fn read(&self, table: &str) -> Vec<Vec<SubjectHit>> {
+        let mut found: Vec<Vec<SubjectHit>> = vec![Vec::new(); self.queries.entries.len()];
+        for line in table.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let place = |sequences: &Sequences, id: &str| {
+                sequences.entries.iter().position(|entry| entry.0 == id).unwrap()
+            };
+            let query = place(&self.queries, fields[0]);
+            let oid = place(&self.subjects, fields[1]);
+            let alignment = self.alignment(&fields, query, oid);
+            match found[query].last_mut() {
+                Some(hit) if hit.oid == oid as u32 => hit.alignments.push(alignment),
+                _ => found[query].push(SubjectHit { oid: oid as u32, alignments: vec![alignment] }),
+            }
+        }
+        found
+    }
+
+    fn alignment(&self, fields: &[&str], query: usize, oid: usize) -> Alignment {
+        let number = |field: usize| fields[field].parse::<u32>().unwrap();
+        let mut edits = hits::edits(fields[10].bytes().zip(fields[11].bytes()));
+        let (mut context, mut read) = self.queries.searched(query, number(2), number(3));
+        let (mut frame, mut subject) = self.subjects.searched(oid, number(4), number(5));
+        if frame == MINUS {
+            // What blastn finds is the query's reverse complement, in the subject as written.
+            (context, read) = self.queries.searched(query, number(3), number(2));
+            (frame, subject) = self.subjects.searched(oid, number(5), number(4));
+            edits.reverse();
+        }
+        let contexts = self.queries.frames();
+        Alignment {
+            score: fields[9].trim().parse().unwrap(),
+            bit_score: fields[8].trim().parse().unwrap(),
+            evalue: fields[7].parse().unwrap(),
+            query: read,
+            subject,
+            context: contexts.iter().position(|&known| known == context).unwrap() as u8,
+            frame,
+            edits,
+            number: 0,
+            adjustment: Adjustment::None,
+        }
+    }
+
+    /// What the report makes of the same alignments.
+    pub fn report(&self, output: OutputOptions) -> String {
+        let setup = Setup {
+            program: self.program.name,
+            banner: "",
+            database: DatabaseSummary {
+                label: Vec::new(),
+                paragraphs: Vec::new(),
+                is_subject: true,
+            },
+            params: &params(),
+            matrix_name: "BLOSUM62",
+            output,
+        };
+        let mut out = Vec::new();
+        for (i, (id, _)) in self.queries.entries.iter().enumerate() {
+            let Extent { length, .. } = self.queries.extent(i);
+            let result = QueryResult {
+                number: i + 1,
+                unnamed: i + 1,
+                title: id.as_bytes(),
+                ids: &[],
+                residues: &self.queries.read(i, self.queries.written(), 0..length),
+                range: self.queries.part.clone(),
+                query: &self.prepared[i],
+                hits: &self.hits[i],
+                hit_count: self.hits[i].len(),
+                batch_searched: true,
+                messages: &[],
+            };
+            pieces::format_query(&setup, &result, &self.subjects, &mut out).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    /// Asserts that those lines are the same that `is_told` picks from what BLAST+ prints with `options` and from the report.
+    #[track_caller]
+    pub fn check(&self, options: &[&str], output: OutputOptions, is_told: fn(&str) -> bool) {
+        let (expected, found) = (self.run(options), self.report(output));
+        let told = |text: &str| -> Vec<String> {
+            text.lines().filter(|line| is_told(line)).map(str::to_string).collect()
+        };
+        let (expected, found) = (told(&expected), told(&found));
+        assert!(!expected.is_empty(), "{} tells nothing with {options:?}", self.program.name);
+        for (i, (e, f)) in expected.iter().zip(&found).enumerate() {
+            assert_eq!(f, e, "line {} of {} with {options:?}", i + 1, self.program.name);
+        }
+        assert_eq!(found.len(), expected.len(), "{} with {options:?}", self.program.name);
+    }
+
+    /// The frames of the alignments' contexts and subjects, each pair once.
+    pub fn frames(&self) -> HashSet<[i8; 2]> {
+        let contexts = self.queries.frames();
+        let alignments = self.hits.iter().flatten().flat_map(|hit| &hit.alignments);
+        alignments.map(|a| [contexts[usize::from(a.context)].number(), a.frame.number()]).collect()
+    }
+}
+
+/// A query whose contexts have no masks; nothing is computed for it.
+fn query(queries: &Sequences, number: usize) -> Query {
+    let extent = queries.extent(number);
+    let context = |frame| Context {
+        frame,
+        unmasked: queries.read(number, frame, extent.searched.clone()),
+        residues: Vec::new(),
+        lower_case: Vec::new(),
+        masks: Vec::new(),
+        karlin: None,
+        length_adjustment: 0,
+        search_space: 0,
+    };
+    let contexts = queries.frames().into_iter().map(context).collect();
+    Query { length: extent.searched.len() as u32, contexts }
+}
