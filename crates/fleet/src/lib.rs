@@ -23,9 +23,18 @@
 //!    the block. Results are absorbed as they come, and the rising cut goes to those who still search the block.
 //! 3. When all partitions are in, *rounds*: for each partition in question the master asks a worker that holds it and has
 //!    the queries for more (alignments, then formatted pieces), until it can say how the block's output is laid out.
-//! 4. With a checkpoint, the output is made durable first.
-//! 5. Its size goes to the supermaster, which answers with the offset once the sizes of all earlier blocks are known.
-//! 6. It is written there by the strategy chosen ([`config::Strategy`]).
+//! 4. Or it says that the block is to be searched once more, with other queries: another *pass*, which begins again at 2,
+//!    before blocks that have not begun. Cuts, results, rounds, and replies are of one pass and mean nothing in another;
+//!    only formatted pieces of a pass outlive it, until the block's output is written.
+//! 5. With a checkpoint, the output is made durable first.
+//! 6. Its size goes to the supermaster, which answers with the offset once the sizes of all earlier blocks are known.
+//! 7. It is written there by the strategy chosen ([`config::Strategy`]).
+//!
+//! # Drain
+//! Workers finish the task that they search, and drop those that wait. A master drops the blocks that lose tasks, and those
+//! that would be searched once more: all the tasks of their next pass would be dropped. Since a pass that is to be kept is
+//! durable before the works ask for the next one, nothing of it is lost; a later run begins with the pass after it
+//! ([`work::MasterOutcome::Prepared`]).
 //!
 //! # Memory
 //! A worker never holds more than [`config::Config::result_memory`] bytes of output: formatting gets a budget and what

@@ -1,10 +1,23 @@
-//! Whatever the seed: every task once, every byte once and in its place, memory within its bound, no deadlock.
+//! Whatever the seed: every task of every pass once, every byte once and in its place, memory within its bound, no deadlock.
 
+use fleetblast_fleet::ids::{BlockId, PassId};
+use fleetblast_fleet::sim::ledger::Checkpoint;
 use fleetblast_fleet::sim::trial;
 
 #[test]
 fn random_jobs_come_out_right() {
+    let mut resumed = 0;
     for seed in 0..400 {
-        trial::run(seed, 60).unwrap_or_else(|what| panic!("{what}"));
+        let outcomes = trial::run(seed, 60).unwrap_or_else(|what| panic!("{what}"));
+        let left = outcomes.iter().rev().skip(1).map(|outcome| &outcome.checkpoint);
+        resumed += left.filter(|checkpoint| has_passes(checkpoint)).count();
     }
+    assert!(resumed > 20, "only {resumed} runs began with passes that were kept");
+}
+
+/// Whether passes were kept of a block that is not finished.
+fn has_passes(checkpoint: &Checkpoint) -> bool {
+    let finished = checkpoint.finished();
+    let blocks = (0..100).map(BlockId).filter(|block| !finished.contains_key(block));
+    blocks.into_iter().any(|block| checkpoint.first_pass(block) > PassId(0))
 }

@@ -11,6 +11,7 @@ use super::output::{CollectiveRound, Next, portions};
 use super::{Actions, Gathering, Master, Pending};
 
 impl<P: Payload> Master<P> {
+    /// A block is searched, and this is its output.
     pub(super) fn lay_out(
         &mut self,
         now: Time,
@@ -21,8 +22,8 @@ impl<P: Payload> Master<P> {
         let Some(search) = self.searches.remove(&block) else { return };
         self.end_pass(block, &search);
         let mut slices = Vec::with_capacity(layout.len());
-        for Extent { owner, piece, length } in layout.into_iter().filter(|extent| extent.length > 0)
-        {
+        let filled = layout.into_iter().filter(|extent| extent.length > 0);
+        for Extent { owner, piece, length } in filled {
             let holder = match owner {
                 Owner::Master => Some(Holder::Master),
                 Owner::Partition(pass, partition) => {
