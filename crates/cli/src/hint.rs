@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Read};
 
+use fleetblast_db::SequenceKind;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::Source;
 use fleetblast_mpi::speaks_for_all;
@@ -36,7 +37,7 @@ pub fn after_error(db: &str, mut error: Error) -> Error {
     if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
         return error;
     }
-    error.message += &match dbcheck::open(db, "nucl") {
+    error.message += &match dbcheck::open(db, Some(SequenceKind::Nucleotide)) {
         Ok(_) => {
             format!("\nHint: {db} is a database of nucleotides; blastp searches those of proteins.")
         }

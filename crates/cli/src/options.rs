@@ -1,8 +1,9 @@
 //! The options of the programs: a table for each, the parser that reads a command line by it, and the help texts made
 //! from it.
 //!
-//! A program is a [`spec::Program`] in a file of its own, such as [`blastp`]. [`parse`] reads a command line by it,
-//! [`usage`] prints its help, [`values`] gives what was typed in the types of the table.
+//! A program is a [`spec::Program`] in a file of its own, such as [`blastp`], or has its options in common with others
+//! ([`search`]). An option is a constant ([`opt::Opt`]). [`parse`] reads a command line by a program's table, [`usage`]
+//! prints its help, [`values`] gives what was typed in the types of the options.
 
 pub mod blastdbcmd;
 pub mod blastp;
@@ -12,10 +13,20 @@ pub mod generate;
 pub mod makeblastdb;
 pub mod nearest;
 pub mod number;
+pub mod opt;
 pub mod parse;
 pub mod report;
+pub mod search;
 pub mod simulate;
 pub mod spec;
 pub mod typed;
 pub mod usage;
 pub mod values;
+
+use fleetblast_release::Release;
+
+/// The release of BLAST+ whose options these are.
+pub(crate) const RELEASE: &Release = &Release::V2_12_0;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -24,8 +24,10 @@ use fleetblast_job::output;
 use fleetblast_job::plan::{Destination, Plan, Source, Subjects};
 
 pub(crate) use self::load::{size, wish};
+use crate::options::blastp::{BlastpOptions, SPEC};
 use crate::options::number;
-use crate::options::typed::BlastpOptions;
+use crate::options::search::program::ProgramSpec;
+use crate::options::search::{files, fleet as ranks, resources};
 
 /// Variables that change what BLAST+ reports and that FleetBLAST does not know.
 pub const REFUSED_VARIABLES: [&str; 5] =
@@ -33,9 +35,6 @@ pub const REFUSED_VARIABLES: [&str; 5] =
 
 /// Names the vector instructions to use: `avx512`, `avx2`, or `portable`.
 pub const KERNEL: &str = "FLEETBLAST_KERNEL";
-
-/// Residues of queries that BLAST+ searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
-const BATCH_SIZE: usize = 10_000;
 
 /// What a plan depends on besides the options.
 pub struct Host<'a> {
@@ -64,16 +63,18 @@ struct Named {
 
 impl Named {
     fn new(options: &BlastpOptions) -> Result<Self, Error> {
-        let choice = format::Choice::parse(&options.outfmt)?;
-        let subjects = input::subjects(options)?;
-        let restriction = restrict::restriction(options)?;
-        let query = input::source("query", &options.query)?;
-        let out = input::destination("out", &options.out)?;
+        let choice = format::Choice::parse(&options.formatting.outfmt)?;
+        let subjects = input::subjects(&options.database)?;
+        let restriction = restrict::restriction(&options.database)?;
+        let query = input::source(files::QUERY.name(), &options.files.query)?;
+        let out = input::destination(files::OUT.name(), &options.files.out)?;
         // Better now than after the search.
-        for (name, file) in [("timing", &options.timing), ("trace", &options.fleet.trace)] {
+        for (option, file) in
+            [(&resources::TIMING, &options.resources.timing), (&ranks::TRACE, &options.fleet.trace)]
+        {
             if let Some(file) = file {
-                let file = input::destination(name, file)?;
-                input::refuse_same_file(&out, name, &file)?;
+                let file = input::destination(option.name(), file)?;
+                input::refuse_same_file(&out, option.name(), &file)?;
             }
         }
         if options.fleet.trace.as_ref().is_some_and(|trace| trace == "-") {
@@ -94,7 +95,7 @@ pub fn blastp(
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
-    refuse_unsupported(options, host)?;
+    refuse_unsupported(options, &SPEC, host)?;
     let named = Named::new(options)?;
     let out = named.out.clone();
     let plan = with_files(named, options, host, warnings);
@@ -108,12 +109,12 @@ fn with_files(
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
-    let seg = search::seg(&options.seg)?;
-    let query_range = input::range(options.query_loc.as_deref(), "query")?;
-    let (report, hitlist_size) = format::report(choice, options, warnings)?;
-    let (threads, split) = threads::share(options, host.cores, warnings);
+    let seg = search::seg(&options.filtering.seg)?;
+    let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
+    let (report, hitlist_size) = format::report(choice, &SPEC, &options.formatting, warnings)?;
+    let (threads, split) = threads::share(options, &SPEC, host.cores, warnings);
     let old_finite_size = (host.variable)("OLD_FSC").is_some();
-    let search = search::params(options, seg, hitlist_size, old_finite_size)?;
+    let search = search::params(options, &SPEC, seg, hitlist_size, old_finite_size)?;
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
@@ -122,33 +123,37 @@ fn with_files(
         matrix_name: search.matrix_name,
         subjects,
         restriction,
-        database_mask: restrict::mask(options),
-        dbsize: options.dbsize.filter(|&size| size != 0),
+        database_mask: restrict::mask(&options.database),
+        dbsize: options.database.dbsize.filter(|&size| size != 0),
         query,
         query_range,
-        parse_deflines: options.parse_deflines,
-        batch_size: batch_size(host)?,
+        parse_deflines: options.queries.parse_deflines,
+        batch_size: batch_size(&SPEC, host)?,
         identity_resets_composition: search.identity_resets_composition,
         report,
         out,
         threads,
-        threads_wished: options.num_threads.is_some(),
+        threads_wished: options.threads.num_threads.is_some(),
         split,
-        partitions: options.partitions,
+        partitions: options.resources.partitions,
         fleet: fleet::plan(options, old_finite_size)?,
-        load: load::wish(&options.loader, options.memory.as_deref())?,
+        load: load::wish(options.resources.loader, options.resources.memory.as_deref())?,
         kernel: kernel(host)?,
-        timing: options.timing.clone().map(PathBuf::from),
+        timing: options.resources.timing.clone().map(PathBuf::from),
     })
 }
 
-fn refuse_unsupported(options: &BlastpOptions, host: &Host<'_>) -> Result<(), Error> {
+fn refuse_unsupported(
+    options: &BlastpOptions,
+    program: &ProgramSpec,
+    host: &Host<'_>,
+) -> Result<(), Error> {
     if let Some(name) = options.unsupported {
-        return Err(Error::unsupported("blastp", format_args!("-{name}")));
+        return Err(Error::unsupported(program.name, format_args!("-{name}")));
     }
     match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
         Some(name) => {
-            Err(Error::unsupported("blastp", format_args!("the environment variable {name}")))
+            Err(Error::unsupported(program.name, format_args!("the environment variable {name}")))
         }
         None => Ok(()),
     }
@@ -165,9 +170,9 @@ fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
     })
 }
 
-fn batch_size(host: &Host<'_>) -> Result<usize, Error> {
+fn batch_size(program: &ProgramSpec, host: &Host<'_>) -> Result<usize, Error> {
     use std::os::unix::ffi::OsStrExt;
-    let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(BATCH_SIZE) };
+    let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(program.batch_size) };
     match number::parse_int4(text.as_bytes())? {
         0 => Err(Error::engine("Empty CBlastQueryVector")),
         // BLAST+ takes a negative number for a very large one.

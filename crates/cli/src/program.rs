@@ -21,8 +21,9 @@ use crate::hint;
 use crate::makeblastdb;
 use crate::memory;
 use crate::messages::complain;
+use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
-use crate::options::blastp::BLASTP;
+use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
 use crate::options::generate::GENERATE;
@@ -32,16 +33,13 @@ use crate::options::parse::{self, Given, Request};
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
-use crate::options::typed::BlastpOptions;
 use crate::options::usage::{self, Name};
 use crate::plan::{self, Host};
 use crate::report;
 use crate::simulate;
-use crate::terminal::{Progress, When};
+use crate::terminal::Progress;
 
-const ABOUT: &str = "\
-FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ 2.12.0
-
+const USAGE: &str = "
 USAGE
   fleetblast COMMAND OPTIONS...
   fleetblast help COMMAND
@@ -188,11 +186,14 @@ fn no_command(word: &str) -> Error {
 
 /// The text of `fleetblast help`.
 fn about() -> String {
-    let mut text = ABOUT.to_owned();
+    let release = RELEASE.version;
+    let mut text = format!(
+        "FleetBLAST: a drop-in parallel BLAST with the bytes of NCBI BLAST+ {release}\n{USAGE}"
+    );
     for (title, blast) in [("COMMANDS of BLAST+", true), ("COMMANDS of FleetBLAST", false)] {
         text.push_str(&format!("\n{title}\n"));
         let programs = COMMANDS.iter().map(|command| &command.program);
-        for program in programs.filter(|program| program.blast == blast) {
+        for program in programs.filter(|program| program.is_of_blast() == blast) {
             text.push_str(&format!("  {:<13}{}\n", program.name, program.about));
         }
     }
@@ -220,9 +221,9 @@ fn blastp(given: &Given) -> Result<(), Error> {
     }
     let plan = told_once(plan)?;
     hint::before_search(&plan.query);
-    let when = When::from_word(&options.progress);
+    let when = options.resources.progress;
     let progress = Arc::new(Progress::new(when, plan.out == Destination::Stdout));
-    let db = options.db.unwrap_or_default();
+    let db = options.database.db.unwrap_or_default();
     fleetblast_job::run(plan, progress)
         .map_err(|error| hint::after_error(&db.to_string_lossy(), error))
 }

@@ -5,7 +5,6 @@ mod pace;
 mod screen;
 
 use std::env;
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,17 +27,6 @@ pub enum When {
     Yes,
     /// Never.
     No,
-}
-
-impl When {
-    /// From the word of the option. Words other than those of the option count as `auto`.
-    pub fn from_word(word: &OsStr) -> Self {
-        match word.to_str() {
-            Some("yes") => When::Yes,
-            Some("no") => When::No,
-            _ => When::Auto,
-        }
-    }
 }
 
 /// How progress is shown.
@@ -212,13 +200,6 @@ mod tests {
         assert_eq!(line, "fleetblast: 7 queries, 1.25 s wall, 3.50 s CPU, peak memory 3.00 MiB");
         let usage = Usage { peak_memory_bytes: None, ..usage };
         assert!(closing_line(7, Duration::ZERO, usage).ends_with("CPU"));
-    }
-
-    #[test]
-    fn words_of_the_option() {
-        assert_eq!(When::from_word(OsStr::new("yes")), When::Yes);
-        assert_eq!(When::from_word(OsStr::new("no")), When::No);
-        assert_eq!(When::from_word(OsStr::new("auto")), When::Auto);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::header::Target;
 use super::letters::{self, Alphabet};
 use super::messages::Messages;
 use super::source::Source;
+use crate::options::blastdbcmd::BLASTDBCMD;
 
 const MISSING: &[u8] = b"N/A";
 /// Names of taxa that say nothing.
@@ -40,7 +41,7 @@ pub(super) fn layout(
     for (found, name) in [(bioseq, "%b"), (defline, "%d")] {
         if found.is_some() {
             let what = format_args!("-outfmt {name}");
-            return Err(Error::unsupported("blastdbcmd", what).into());
+            return Err(Error::unsupported(BLASTDBCMD.name, what).into());
         }
     }
     if fasta.is_some() {

@@ -10,7 +10,7 @@ use fleetblast_db::SequenceKind;
 use fleetblast_job::error::Error;
 use fleetblast_job::standard;
 
-use crate::options::blastdbcmd::BLASTDBCMD;
+use crate::options::blastdbcmd::{BLASTDBCMD, output, retrieval};
 use crate::options::number;
 use crate::options::parse::Given;
 use crate::options::values::Values;
@@ -105,74 +105,64 @@ impl Options {
         if let Some(name) = values.unsupported() {
             return Err(Error::unsupported(BLASTDBCMD.name, format_args!("-{name}")));
         }
-        let text = |name: &str| values.text(name).unwrap_or_default();
         Ok(Self {
-            db: text("db"),
-            kind: match text("dbtype").as_bytes() {
-                b"prot" => Some(SequenceKind::Protein),
-                b"nucl" => Some(SequenceKind::Nucleotide),
-                _ => None,
-            },
-            what: What::new(values)?,
-            range: values.text("range"),
-            minus: text("strand") == "minus",
-            mask: values.text("mask_sequence_with"),
-            out: text("out"),
-            outfmt: text("outfmt").into_vec(),
-            target_only: values.flag("target_only"),
-            get_dups: values.flag("get_dups"),
-            line_length: values.integer("line_length").unwrap_or(80),
-            ctrl_a: values.flag("ctrl_a"),
-            long_seqids: values.flag("long_seqids"),
-            logfile: values.text("logfile"),
+            db: values.get(&retrieval::DB),
+            kind: values.get(&retrieval::DBTYPE),
+            what: What::new(&values)?,
+            range: values.optional(&retrieval::RANGE),
+            minus: values.get(&retrieval::STRAND),
+            mask: values.optional(&retrieval::MASK_SEQUENCE_WITH),
+            out: values.get(&output::OUT),
+            outfmt: values.get(&output::OUTFMT).into_vec(),
+            target_only: values.get(&output::TARGET_ONLY),
+            get_dups: values.get(&output::GET_DUPS),
+            line_length: values.get(&output::LINE_LENGTH),
+            ctrl_a: values.get(&output::CTRL_A),
+            long_seqids: values.get(&output::LONG_SEQIDS),
+            logfile: values.optional(&output::LOGFILE),
         })
     }
 }
 
 impl What {
-    fn new(values: Values<'_>) -> Result<Self, Error> {
-        if values.flag("show_blastdb_search_path") {
+    fn new(values: &Values<'_>) -> Result<Self, Error> {
+        let recursive = values.get(&output::RECURSIVE);
+        let remove_redundant = values.get(&output::REMOVE_REDUNDANT_DBS);
+        let format = values.get(&output::LIST_OUTFMT).into_vec();
+        let list = values.optional(&output::LIST);
+        let exact_length = values.get(&output::EXACT_LENGTH);
+        let info = values.get(&retrieval::INFO).then_some(Self::Info { exact_length });
+        let tax_info = values.get(&retrieval::TAX_INFO).then_some(Self::TaxInfo);
+        let wanted = Wanted::new(values);
+        if values.get(&output::SHOW_BLASTDB_SEARCH_PATH) {
             return Ok(Self::SearchPath);
         }
-        if let Some(directory) = values.text("list") {
-            return Ok(Self::List(List {
-                directory,
-                recursive: values.flag("recursive"),
-                remove_redundant: values.flag("remove_redundant_dbs"),
-                format: values.text("list_outfmt").unwrap_or_default().into_vec(),
-            }));
+        if let Some(directory) = list {
+            return Ok(Self::List(List { directory, recursive, remove_redundant, format }));
         }
         // These keep BLAST+ from reading -db, and mean nothing without -list.
-        if ["recursive", "remove_redundant_dbs", "list_outfmt"].iter().any(|name| values.flag(name))
-        {
+        if recursive || remove_redundant || values.is_given(&output::LIST_OUTFMT) {
             return Err(Error::new(
                 fleetblast_job::error::exit::INPUT,
                 "Command line argument error: Argument \"db\". The value is excluded by other arguments.",
             ));
         }
-        if values.flag("info") {
-            return Ok(Self::Info { exact_length: values.flag("exact_length") });
-        }
-        if values.flag("tax_info") {
-            return Ok(Self::TaxInfo);
-        }
-        Ok(Self::Entries(Wanted::new(values)))
+        Ok(info.or(tax_info).unwrap_or(Self::Entries(wanted)))
     }
 }
 
 impl Wanted {
-    fn new(values: Values<'_>) -> Self {
-        if let Some(taxids) = values.text("taxids") {
-            return Self::Taxids(taxids);
-        }
-        if let Some(path) = values.text("taxidlist") {
-            return Self::TaxidFile(path);
-        }
-        match (values.text("entry"), values.text("entry_batch")) {
-            (Some(entry), _) if entry == "all" => Self::All,
-            (_, Some(path)) => Self::Batch(path),
-            (Some(entry), None) => Self::Ids(entry.into_vec()),
-            (None, None) => Self::Nothing,
+    fn new(values: &Values<'_>) -> Self {
+        let taxids = values.optional(&retrieval::TAXIDS);
+        let taxid_file = values.optional(&retrieval::TAXIDLIST);
+        let batch = values.optional(&retrieval::ENTRY_BATCH);
+        match (taxids, taxid_file, values.optional(&retrieval::ENTRY), batch) {
+            (Some(taxids), ..) => Self::Taxids(taxids),
+            (_, Some(path), ..) => Self::TaxidFile(path),
+            (_, _, Some(entry), _) if entry == "all" => Self::All,
+            (_, _, _, Some(path)) => Self::Batch(path),
+            (_, _, Some(entry), None) => Self::Ids(entry.into_vec()),
+            (_, _, None, None) => Self::Nothing,
         }
     }
 
@@ -180,7 +170,7 @@ impl Wanted {
     pub(super) fn taxids(&self) -> Result<Option<Taxids>, Error> {
         let text = match self {
             Self::Taxids(text) => text.as_bytes().to_vec(),
-            Self::TaxidFile(path) => lines_of("taxidlist", path)?,
+            Self::TaxidFile(path) => lines_of(retrieval::TAXIDLIST.name(), path)?,
             _ => return Ok(None),
         };
         let separator = if matches!(self, Self::Taxids(_)) { b',' } else { b'\n' };
@@ -202,4 +192,15 @@ pub(super) fn lines_of(option: &str, path: &OsStr) -> Result<Vec<u8>, Error> {
         fs::read(path)
     };
     contents.map_err(|_| Error::inaccessible(option, &path.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::tests::each_option_counts;
+
+    #[test]
+    fn each_option_counts_in_what_is_looked_up() {
+        each_option_counts(&BLASTDBCMD, &[], |given| format!("{:?}", Options::new(given)));
+    }
 }

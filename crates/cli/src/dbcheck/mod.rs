@@ -9,9 +9,8 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 use fleetblast_job::threads::pool;
 
-use crate::options::dbcheck::DBCHECK;
+use crate::options::dbcheck::DbcheckOptions;
 use crate::options::parse::Given;
-use crate::options::values::Values;
 use crate::plan;
 
 /// Bytes that a thread checks at a time.
@@ -22,27 +21,25 @@ const RANGE_BYTES: u64 = 1 << 20;
 /// # Errors
 /// The first fault, or what kept the database from being read.
 pub fn run(given: &Given) -> Result<(), Error> {
-    let options = Values::new(&DBCHECK, given);
-    let text = |name| options.text(name).unwrap_or_default();
-    let wish = plan::wish(&text("loader"), options.text("memory").as_deref())?;
+    let options = DbcheckOptions::new(given);
+    let db = options.db.to_string_lossy();
+    let wish = plan::wish(options.loader, options.memory.as_deref())?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.integer("num_threads").unwrap_or(cores).min(cores);
+    let threads = options.num_threads.unwrap_or(cores).min(cores);
     let start = Instant::now();
-    let database = open(&text("db").to_string_lossy(), &text("dbtype").to_string_lossy())?;
+    let database = open(&db, options.kind)?;
     let report = checked(&database, wish, threads)?;
     let seconds = start.elapsed().as_secs_f64();
-    let text = describe(&text("db").to_string_lossy(), &report, seconds);
-    print(&text)
+    print(&describe(&db, &report, seconds))
 }
 
-/// Opens a database of the kind that `-dbtype` tells.
-pub(crate) fn open(names: &str, kind: &str) -> Result<Database, Error> {
+/// Opens a database of that kind; without one, of whatever kind there is.
+pub(crate) fn open(names: &str, kind: Option<SequenceKind>) -> Result<Database, Error> {
     let search = SearchPath::from_environment()?;
     let open = |kind| Database::open(names, kind, &search);
     let opened = match kind {
-        "prot" => open(SequenceKind::Protein),
-        "nucl" => open(SequenceKind::Nucleotide),
-        _ => match open(SequenceKind::Protein) {
+        Some(kind) => open(kind),
+        None => match open(SequenceKind::Protein) {
             Err(DbError::NotFound { .. }) => open(SequenceKind::Nucleotide),
             opened => opened,
         },

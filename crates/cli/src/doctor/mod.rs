@@ -14,9 +14,8 @@ use fleetblast_job::standard::print;
 
 use self::measure::Findings;
 use crate::dbcheck;
-use crate::options::doctor::DOCTOR;
+use crate::options::doctor::DoctorOptions;
 use crate::options::parse::Given;
-use crate::options::values::Values;
 use crate::plan;
 
 /// Runs the program.
@@ -24,23 +23,23 @@ use crate::plan;
 /// # Errors
 /// A database that cannot be opened or read; a report that cannot be written.
 pub fn run(given: &Given) -> Result<(), Error> {
-    let options = Values::new(&DOCTOR, given);
-    let text = |name| options.text(name).unwrap_or_default().to_string_lossy().into_owned();
-    let sample = plan::size(&text("sample")).ok_or_else(|| {
-        let message = format!("Error: -sample needs a size such as 256M, not '{}'", text("sample"));
+    let options = DoctorOptions::new(given);
+    let (db, sample) = (options.db.to_string_lossy(), options.sample.to_string_lossy());
+    let sample = plan::size(&sample).ok_or_else(|| {
+        let message = format!("Error: -sample needs a size such as 256M, not '{sample}'");
         Error::new(exit::INPUT, message)
     })?;
-    let limit = Duration::from_secs(options.integer("seconds").unwrap_or(3));
-    let database = dbcheck::open(&text("db"), &text("dbtype"))?;
-    if let Some(method) = options.text("loader") {
-        let wish = plan::wish(&method, None)?;
+    let limit = Duration::from_secs(options.seconds);
+    let database = dbcheck::open(&db, options.kind)?;
+    if let Some(method) = options.loader {
+        let wish = plan::wish(method, None)?;
         let text = load::whole(&database, wish)?;
         return print(&text);
     }
-    let findings = Findings::measure(&text("db"), &database, sample, limit)?;
+    let findings = Findings::measure(&db, &database, sample, limit)?;
     let report = text::describe(&findings) + &advice::advise(&findings);
     print(&report)?;
-    if let Some(path) = options.text("json") {
+    if let Some(path) = options.json {
         let failed = |error: &dyn std::fmt::Display| {
             Error::output(format_args!("{error} (-json {})", path.to_string_lossy()))
         };

@@ -38,7 +38,7 @@ pub fn completions(programs: &[Program]) -> String {
         script += &program_cases(program);
     }
     script += TAIL;
-    let links = programs.iter().filter(|program| program.blast).map(|program| program.name);
+    let links = programs.iter().filter(|program| program.is_of_blast()).map(|program| program.name);
     let called: Vec<&str> = ["fleetblast"].into_iter().chain(links).collect();
     script + &format!("complete -F _fleetblast {}\n", called.join(" "))
 }

@@ -25,7 +25,7 @@ pub fn completions(programs: &[Program]) -> String {
         // The second word, not any: 'generate' takes names of commands as values.
         let chosen = format!("contains -- {} (commandline -opc)[2]", program.name);
         script += &options(&format!("fleetblast -n {}", quoted(&chosen)), program);
-        if program.blast {
+        if program.is_of_blast() {
             script += &format!("\ncomplete -c {} -f\n", program.name);
             script += &options(program.name, program);
         }

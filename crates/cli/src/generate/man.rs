@@ -1,5 +1,6 @@
 //! Pages of the manual, in the language of `man` (see man(7)).
 
+use crate::options::RELEASE;
 use crate::options::spec::{Group, OptionSpec, Program};
 
 /// The end of the page on the whole program.
@@ -46,11 +47,14 @@ pub fn overview(programs: &[Program]) -> String {
     let mut page = head("fleetblast", "a drop-in parallel BLAST");
     page += ".SH SYNOPSIS\n.B fleetblast\n\\fIcommand\\fR \\fIoptions\\fR ...\n.br\n";
     page += ".B fleetblast help\n[\\fIcommand\\fR]\n.br\n.B fleetblast \\-\\-version\n";
-    page += ".SH DESCRIPTION\nThe commands, databases and bytes of output of NCBI BLAST+ 2.12.0, faster, on all cores, \
-             and on many processes over MPI. Run through a link named like a command, the program is that command.\n";
+    let release = RELEASE.version;
+    page += &format!(
+        ".SH DESCRIPTION\nThe commands, databases and bytes of output of NCBI BLAST+ {release}, faster, on all cores, \
+         and on many processes over MPI. Run through a link named like a command, the program is that command.\n"
+    );
     for (title, blast) in [("COMMANDS OF BLAST+", true), ("FURTHER COMMANDS", false)] {
         page += &format!(".SH {title}\n");
-        for program in programs.iter().filter(|program| program.blast == blast) {
+        for program in programs.iter().filter(|program| program.is_of_blast() == blast) {
             let (name, about) = (escaped(program.name), escaped(program.about));
             page += &format!(".TP\n\\fB{name}\\fR\n{about}: see fleetblast\\-{name}(1).\n");
         }
@@ -69,8 +73,8 @@ pub fn page(program: &Program) -> String {
         page += &if optional_name { value(option) + "\n" } else { typed + "\n" };
     }
     page += "[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
-    for line in program.description {
-        page += &text(line);
+    for line in program.describe() {
+        page += &text(&line);
     }
     page += ".SH OPTIONS\n";
     for &group in [Group::TOP].iter().chain(program.groups) {

@@ -8,10 +8,9 @@ mod zsh;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
 
-use crate::options::generate::GENERATE;
+use crate::options::generate::{GenerateOptions, Generated, WHAT};
 use crate::options::parse::Given;
 use crate::options::spec::{Kind, OptionSpec, Program};
-use crate::options::values::Values;
 
 /// Words that, typed as the first argument, need no command.
 const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
@@ -21,23 +20,21 @@ const WITHOUT_COMMAND: [&str; 3] = ["help", "--help", "--version"];
 /// # Errors
 /// A command that is not there; output that cannot be written.
 pub fn run(given: &Given, programs: &[Program]) -> Result<(), Error> {
-    let options = Values::new(&GENERATE, given);
-    let text = |name| options.text(name).map(|text| text.to_string_lossy().into_owned());
-    let command = text("command");
-    let what = text("what").unwrap_or_default();
-    if command.is_some() && what != "man" {
+    let GenerateOptions { what, command } = GenerateOptions::new(given);
+    if command.is_some() && what != Generated::Man {
+        let what = WHAT.spelled(&what).unwrap_or_default();
         let message = format!("Error: -command goes with 'man' only, not with '{what}'");
         return Err(Error::new(exit::INPUT, message));
     }
-    let made = match what.as_str() {
-        "bash" => bash::completions(programs),
-        "fish" => fish::completions(programs),
-        "zsh" => zsh::completions(programs),
-        "links" => lines(programs.iter().filter(|program| program.blast)),
-        "pages" => lines(programs.iter()),
-        _ => match command {
+    let made = match what {
+        Generated::Bash => bash::completions(programs),
+        Generated::Fish => fish::completions(programs),
+        Generated::Zsh => zsh::completions(programs),
+        Generated::Links => lines(programs.iter().filter(|program| program.is_of_blast())),
+        Generated::Pages => lines(programs.iter()),
+        Generated::Man => match command {
             None => man::overview(programs),
-            Some(name) => man::page(find(programs, &name)?),
+            Some(name) => man::page(find(programs, &name.to_string_lossy())?),
         },
     };
     print(&made)

@@ -19,7 +19,7 @@ const DISPATCH: &str = r#"
 
 /// The script.
 pub fn completions(programs: &[Program]) -> String {
-    let links = programs.iter().filter(|program| program.blast).map(|program| program.name);
+    let links = programs.iter().filter(|program| program.is_of_blast()).map(|program| program.name);
     let called: Vec<&str> = ["fleetblast"].into_iter().chain(links).collect();
     let mut script = format!("#compdef {}\n", called.join(" "));
     script += "# Completions of fleetblast for zsh, made by 'fleetblast generate zsh'.\n\n";

@@ -1,6 +1,6 @@
 //! What was typed.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 
@@ -8,7 +8,7 @@ use fleetblast_job::error::Error;
 use fleetblast_makedb::{Kind, Version};
 
 use super::options_error;
-use crate::options::makeblastdb::MAKEBLASTDB;
+use crate::options::makeblastdb::{self as table, MAKEBLASTDB};
 use crate::options::parse::Given;
 use crate::options::values::Values;
 
@@ -37,43 +37,54 @@ impl Options {
     pub(super) fn new(given: &Given) -> Result<Self, Error> {
         let values = Values::new(&MAKEBLASTDB, given);
         if let Some(option) = values.unsupported() {
-            return Err(Error::unsupported("makeblastdb", format_args!("-{option}")));
+            return Err(Error::unsupported(MAKEBLASTDB.name, format_args!("-{option}")));
         }
-        let input_type = values.text("input_type").unwrap_or_default();
+        let input_type = values.get(&table::INPUT_TYPE);
         if input_type != "fasta" {
             let what = format!("-input_type {}", input_type.to_string_lossy());
-            return Err(Error::unsupported("makeblastdb", what));
+            return Err(Error::unsupported(MAKEBLASTDB.name, what));
         }
-        let input = values.text("in").unwrap_or_default();
-        let out = values.text("out").unwrap_or_else(|| input.clone());
+        let input = values.get(&table::IN);
+        let out = values.optional(&table::OUT).unwrap_or_else(|| input.clone());
         if out == "-" || out.as_bytes().contains(&b' ') {
             return Err(options_error("Please provide a database name using -out"));
         }
-        let title = values.text("title").unwrap_or_else(|| input.clone());
+        let title = values.optional(&table::TITLE).unwrap_or_else(|| input.clone());
         if title == "-" {
             return Err(options_error("Please provide a title using -title"));
         }
-        let kind = match values.text("dbtype").as_deref() {
-            Some(kind) if kind == OsStr::new("prot") => Kind::Protein,
-            _ => Kind::Nucleotide,
-        };
-        let four = values.integer("blastdb_version") == Some(4);
         Ok(Self {
-            kind,
-            version: if four { Version::Four } else { Version::Five },
+            kind: values.get(&table::DBTYPE),
+            version: match values.get(&table::BLASTDB_VERSION) {
+                4 => Version::Four,
+                _ => Version::Five,
+            },
             input,
             out,
             title,
-            parse_ids: values.flag("parse_seqids"),
-            hash_index: values.flag("hash_index"),
-            max_file_size: values.text("max_file_sz").unwrap_or_default(),
-            logfile: values.text("logfile"),
-            taxid: values.integer("taxid"),
-            taxid_map: values.text("taxid_map"),
-            mask_data: values.text("mask_data"),
-            mask_id: values.text("mask_id"),
-            mask_desc: values.text("mask_desc"),
-            threads: values.integer("num_threads").and_then(NonZero::new),
+            parse_ids: values.get(&table::PARSE_SEQIDS),
+            hash_index: values.get(&table::HASH_INDEX),
+            max_file_size: values.get(&table::MAX_FILE_SZ),
+            logfile: values.optional(&table::LOGFILE),
+            taxid: values.optional(&table::TAXID),
+            taxid_map: values.optional(&table::TAXID_MAP),
+            mask_data: values.optional(&table::MASK_DATA),
+            mask_id: values.optional(&table::MASK_ID),
+            mask_desc: values.optional(&table::MASK_DESC),
+            threads: values.optional(&table::NUM_THREADS).and_then(NonZero::new),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::tests::each_option_counts;
+
+    #[test]
+    fn each_option_counts_in_what_is_made() {
+        // Input from a pipe has no name to give to the database.
+        let also = [table::IN.name()];
+        each_option_counts(&MAKEBLASTDB, &also, |given| format!("{:?}", Options::new(given)));
     }
 }

@@ -1,16 +1,17 @@
 //! The options of `blastdbcmd`.
 
-mod output;
-mod retrieval;
+pub mod output;
+pub mod retrieval;
 
+use super::RELEASE;
 use super::spec::{Group, Program};
 
 /// The program.
 pub const BLASTDBCMD: Program = Program {
     name: "blastdbcmd",
-    blast: true,
+    release: Some(RELEASE),
     about: "Looks into databases: sequences, what databases there are",
-    description: &["BLAST database client, version 2.12.0+"],
+    description: &["BLAST database client, version"],
     groups: &[DATABASE, RETRIEVAL, SEQUENCE, OUTPUT, FASTA, DISCOVERY],
     options: &[retrieval::RETRIEVAL_OPTIONS, output::OUTPUT_OPTIONS],
     lone: None,

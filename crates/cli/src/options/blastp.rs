@@ -1,121 +1,141 @@
-//! The table of all options of `blastp`: the single source for the parser, `-h` and `-help`.
-//!
-//! Names, types, defaults, constraints, texts and their order are those of BLAST+ 2.12.0 (`blast_args.cpp`);
-//! the parts are cut where the usage text of BLAST+ moves to another subject. what BLAST+ does not know comes last.
+//! `blastp`: its table of options, the single source for the parser, `-h` and `-help`; and what was typed.
 
-mod fleet;
-mod output;
-mod run;
-mod search;
-mod subjects;
+use std::ffi::OsString;
 
-use super::spec::{Constraint, Group, Kind, OptionSpec, Program};
+use super::RELEASE;
+use super::opt::{Choices, Opt};
+use super::parse::Given;
+use super::search::composition::{self, CompositionOptions};
+use super::search::database::{self, DatabaseOptions};
+use super::search::files::{self, FileOptions};
+use super::search::filtering::{self, FilteringOptions};
+use super::search::fleet::{self, FleetOptions};
+use super::search::formatting::{self, FormattingOptions};
+use super::search::generic::{self, SearchOptions};
+use super::search::hsps::{self, HspFilteringOptions};
+use super::search::program::ProgramSpec;
+use super::search::query::{self, QueryOptions};
+use super::search::resources::{self, ResourceOptions};
+use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
+use super::search::task::{self, Task};
+use super::search::threads::{self, ThreadOptions};
+use super::search::{self, strategy};
+use super::spec::{self, Program};
+use super::values::Values;
+
+/// What it sets.
+pub const SPEC: ProgramSpec = ProgramSpec {
+    name: "blastp",
+    release: RELEASE,
+    tasks: &[
+        Task { name: "blastp", matrix: "BLOSUM62", word_size: 3, threshold: None },
+        Task {
+            name: "blastp-fast",
+            matrix: "BLOSUM62",
+            word_size: RELEASE.fast_word_size,
+            threshold: Some(RELEASE.fast_threshold),
+        },
+        Task { name: "blastp-short", matrix: "PAM30", word_size: 2, threshold: None },
+    ],
+    batch_size: 10_000,
+};
+
+const TASKS: Choices<Task, 3> = task::choices(SPEC.tasks);
+
+/// `-task`.
+pub const TASK: Opt<Task> = task::option(&TASKS, SPEC.tasks[0].name);
 
 /// The program.
 pub const BLASTP: Program = Program {
-    name: "blastp",
-    blast: true,
+    name: SPEC.name,
+    release: Some(SPEC.release),
     about: "Protein-Protein BLAST",
-    description: &["Protein-Protein BLAST 2.12.0+"],
-    groups: &[
-        QUERY,
-        GENERAL,
-        SUBJECT_SEQUENCES,
-        FORMAT,
-        FILTER,
-        RESTRICT,
-        STATISTICS,
-        STRATEGY,
-        EXTENSION,
-        MISC,
-        Group::FLEETBLAST,
-    ],
+    description: &["Protein-Protein BLAST"],
+    groups: search::GROUPS,
     options: &[
-        subjects::SUBJECTS,
-        search::SEARCH,
-        output::OUTPUT,
-        run::RUN,
-        FLEETBLAST,
-        fleet::FLEET,
+        &[spec::H, spec::HELP],
+        strategy::OPTIONS,
+        &[TASK.spec],
+        database::OPTIONS,
+        files::OPTIONS,
+        &generic::options(2),
+        &filtering::of_residues("no"),
+        &[MATRIX.spec, THRESHOLD.spec],
+        hsps::OPTIONS,
+        &[WINDOW_SIZE.spec],
+        query::OPTIONS,
+        formatting::OPTIONS,
+        threads::OPTIONS,
+        &[UNGAPPED.spec, REMOTE.spec],
+        composition::OPTIONS,
+        &[spec::VERSION],
+        resources::OPTIONS,
+        fleet::OPTIONS,
     ],
     lone: None,
 };
 
-const QUERY: Group = Group("Input query options");
-const GENERAL: Group = Group("General search options");
-const SUBJECT_SEQUENCES: Group = Group("BLAST-2-Sequences options");
-const FORMAT: Group = Group("Formatting options");
-const FILTER: Group = Group("Query filtering options");
-const RESTRICT: Group = Group("Restrict search or results");
-const STATISTICS: Group = Group("Statistical options");
-const STRATEGY: Group = Group("Search strategy options");
-const EXTENSION: Group = Group("Extension options");
-const MISC: Group = Group("Miscellaneous options");
+/// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlastpOptions {
+    /// `-task`.
+    pub task: Task,
+    /// What is searched.
+    pub database: DatabaseOptions,
+    /// Queries and report.
+    pub files: FileOptions,
+    /// The search.
+    pub search: SearchOptions,
+    /// What of the queries is masked.
+    pub filtering: FilteringOptions,
+    /// `-matrix`.
+    pub matrix: Option<OsString>,
+    /// `-threshold`.
+    pub threshold: Option<f64>,
+    /// Which hits make others superfluous.
+    pub hsps: HspFilteringOptions,
+    /// `-window_size`.
+    pub window_size: Option<i32>,
+    /// How queries are read.
+    pub queries: QueryOptions,
+    /// What the report looks like.
+    pub formatting: FormattingOptions,
+    /// Threads.
+    pub threads: ThreadOptions,
+    /// `-ungapped`.
+    pub ungapped: bool,
+    /// Composition of sequences.
+    pub composition: CompositionOptions,
+    /// The machine.
+    pub resources: ResourceOptions,
+    /// A search by many ranks.
+    pub fleet: FleetOptions,
+    /// The first option given, in the order of the usage text, that FleetBLAST does not support.
+    pub unsupported: Option<&'static str>,
+}
 
-/// Options of FleetBLAST itself. They never change what is reported.
-const FLEETBLAST: &[OptionSpec] = &[
-    OptionSpec::new(
-        "timing",
-        Kind::OutputFile,
-        Group::FLEETBLAST,
-        &["File to write to, as JSON, where the time went"],
-    )
-    .label("output_file"),
-    OptionSpec::new(
-        "partitions",
-        Kind::Integer,
-        Group::FLEETBLAST,
-        &[
-            "Number of ranges of subjects to search on their own before their hits are",
-            "merged",
-            "Default = by the size of the database and the number of threads",
-        ],
-    )
-    .label("int_value")
-    .within(Constraint::AtLeast(1)),
-    OptionSpec::new(
-        "loader",
-        Kind::Text,
-        Group::FLEETBLAST,
-        &[
-            "How to bring the database into memory:",
-            "    auto: by its size, the memory available and the file system",
-            "    map: mapped, after large reads into the page cache",
-            "    read: into memory of this process, on 2 MB pages where there are any",
-            "    direct: the same, without the page cache",
-            "    broadcast: read once by all MPI processes together, which tell each other,",
-            "    into memory that those of a host share",
-        ],
-    )
-    .label("method")
-    .default("auto")
-    .within(Constraint::OneOf(&["auto", "broadcast", "direct", "map", "read"]))
-    .excludes(&["subject"]),
-    OptionSpec::new(
-        "memory",
-        Kind::Text,
-        Group::FLEETBLAST,
-        &[
-            "Most memory to use for the sequences of the database, e.g. 500M or 16G;",
-            "a larger database is read part by part while it is searched",
-            "Default = 80 % of the memory available",
-        ],
-    )
-    .label("size")
-    .excludes(&["subject"]),
-    OptionSpec::new(
-        "progress",
-        Kind::Text,
-        Group::FLEETBLAST,
-        &[
-            "Show on standard error how far the search is:",
-            "    auto: if that is a terminal, and standard output is no pipe, such as to",
-            "    a pager, which draws on the same terminal",
-            "    no: never",
-            "    yes: always; where there is no terminal, a line now and then",
-        ],
-    )
-    .label("when")
-    .default("auto")
-    .within(Constraint::OneOf(&["auto", "no", "yes"])),
-];
+impl BlastpOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&BLASTP, given);
+        Self {
+            task: values.get(&TASK),
+            database: DatabaseOptions::read(&values),
+            files: FileOptions::read(&values),
+            search: SearchOptions::read(&values),
+            filtering: FilteringOptions::read(&values),
+            matrix: values.optional(&MATRIX),
+            threshold: values.optional(&THRESHOLD),
+            hsps: HspFilteringOptions::read(&values),
+            window_size: values.optional(&WINDOW_SIZE),
+            queries: QueryOptions::read(&values),
+            formatting: FormattingOptions::read(&values),
+            threads: ThreadOptions::read(&values),
+            ungapped: values.get(&UNGAPPED),
+            composition: CompositionOptions::read(&values),
+            resources: ResourceOptions::read(&values),
+            fleet: FleetOptions::read(&values),
+            unsupported: values.unsupported(),
+        }
+    }
+}

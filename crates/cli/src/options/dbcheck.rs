@@ -1,11 +1,19 @@
 //! The options of `dbcheck`, which BLAST+ does not have.
 
-use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
+use std::ffi::OsString;
+
+use fleetblast_db::SequenceKind;
+use fleetblast_db::load::Method;
+
+use super::opt::{Choices, Opt};
+use super::parse::Given;
+use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::values::Values;
 
 /// The program.
 pub const DBCHECK: Program = Program {
     name: "dbcheck",
-    blast: false,
+    release: None,
     about: "Checks whether a database is sound",
     description: &[
         "Checks every record of a BLAST database, and the files beside it;",
@@ -17,53 +25,93 @@ pub const DBCHECK: Program = Program {
 };
 
 /// In the order of the usage text.
-const OPTIONS: &[OptionSpec] = &[
-    spec::H,
-    spec::HELP,
-    DB,
-    DBTYPE,
-    OptionSpec::new(
-        "num_threads",
-        Kind::Integer,
-        Group::TOP,
-        &["Number of threads to use", "Default = all cores this process may use"],
-    )
-    .label("int_value")
-    .within(Constraint::AtLeast(1)),
-    OptionSpec::new(
-        "loader",
-        Kind::Text,
-        Group::TOP,
-        &["How to bring the database into memory, as for searches"],
-    )
-    .label("method")
-    .default("auto")
-    .within(spec::LOADERS),
-    OptionSpec::new(
-        "memory",
-        Kind::Text,
-        Group::TOP,
-        &[
-            "Most memory to use for the database, e.g. 500M or 16G",
-            "Default = 80 % of the memory available",
-        ],
-    )
-    .label("size"),
-];
+const OPTIONS: &[OptionSpec] =
+    &[spec::H, spec::HELP, DB.spec, DBTYPE.spec, NUM_THREADS.spec, LOADER.spec, MEMORY.spec];
+
+/// The words of `-dbtype`; the first leaves it to what database there is.
+const KINDS: Choices<Option<SequenceKind>, 3> = Choices::new([
+    ("guess", None),
+    ("nucl", Some(SequenceKind::Nucleotide)),
+    ("prot", Some(SequenceKind::Protein)),
+]);
+
+/// The ways in which a process on its own brings a database into memory.
+pub(super) const LOADERS: Choices<Option<Method>, 4> = Choices::new([
+    ("auto", None),
+    ("direct", Some(Method::Direct)),
+    ("map", Some(Method::Map)),
+    ("read", Some(Method::Read)),
+]);
 
 /// `-db`.
-pub(super) const DB: OptionSpec =
-    OptionSpec::new("db", Kind::Text, Group::TOP, &["BLAST database name"])
-        .label("database_name")
-        .mandatory();
+pub const DB: Opt<OsString> =
+    Opt::text("db", Group::TOP, &["BLAST database name"]).label("database_name").mandatory();
 
 /// `-dbtype`.
-pub(super) const DBTYPE: OptionSpec = OptionSpec::new(
+pub const DBTYPE: Opt<Option<SequenceKind>> = Opt::one_of(
     "dbtype",
-    Kind::Text,
     Group::TOP,
     &["Molecule type of the database; guess: protein if there is such a database"],
+    &KINDS,
 )
 .label("molecule_type")
-.default("guess")
-.within(Constraint::OneOf(&["guess", "nucl", "prot"]));
+.default("guess");
+
+/// `-num_threads`.
+pub const NUM_THREADS: Opt<usize> = Opt::integer(
+    "num_threads",
+    Group::TOP,
+    &["Number of threads to use", "Default = all cores this process may use"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-loader`.
+pub const LOADER: Opt<Option<Method>> = Opt::one_of(
+    "loader",
+    Group::TOP,
+    &["How to bring the database into memory, as for searches"],
+    &LOADERS,
+)
+.label("method")
+.default("auto");
+
+/// `-memory`.
+pub const MEMORY: Opt<OsString> = Opt::text(
+    "memory",
+    Group::TOP,
+    &[
+        "Most memory to use for the database, e.g. 500M or 16G",
+        "Default = 80 % of the memory available",
+    ],
+)
+.label("size");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DbcheckOptions {
+    /// `-db`.
+    pub db: OsString,
+    /// `-dbtype`; `None` to guess.
+    pub kind: Option<SequenceKind>,
+    /// `-num_threads`.
+    pub num_threads: Option<usize>,
+    /// `-loader`; `None` to choose one.
+    pub loader: Option<Method>,
+    /// `-memory`.
+    pub memory: Option<OsString>,
+}
+
+impl DbcheckOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&DBCHECK, given);
+        Self {
+            db: values.get(&DB),
+            kind: values.get(&DBTYPE),
+            num_threads: values.optional(&NUM_THREADS),
+            loader: values.get(&LOADER),
+            memory: values.optional(&MEMORY),
+        }
+    }
+}

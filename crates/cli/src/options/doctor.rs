@@ -1,12 +1,20 @@
 //! The options of `doctor`, which BLAST+ does not have.
 
-use super::dbcheck::{DB, DBTYPE};
-use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
+use std::ffi::OsString;
+
+use fleetblast_db::SequenceKind;
+use fleetblast_db::load::Method;
+
+use super::dbcheck::{DB, DBTYPE, LOADERS};
+use super::opt::Opt;
+use super::parse::Given;
+use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::values::Values;
 
 /// The program.
 pub const DOCTOR: Program = Program {
     name: "doctor",
-    blast: false,
+    release: None,
     about: "Tells what bounds a search of a database here",
     description: &[
         "Measures how fast a BLAST database comes into memory here, and tells",
@@ -18,41 +26,64 @@ pub const DOCTOR: Program = Program {
 };
 
 /// In the order of the usage text.
-const OPTIONS: &[OptionSpec] = &[
-    spec::H,
-    spec::HELP,
-    DB,
-    DBTYPE,
-    OptionSpec::new(
-        "sample",
-        Kind::Text,
-        Group::TOP,
-        &["Most bytes of the database to measure with, e.g. 1G"],
-    )
-    .label("size")
-    .default("256M"),
-    OptionSpec::new(
-        "loader",
-        Kind::Text,
-        Group::TOP,
-        &["Only load the whole database this way, and tell how fast that was"],
-    )
-    .label("method")
-    .within(spec::LOADERS),
-    OptionSpec::new(
-        "json",
-        Kind::OutputFile,
-        Group::TOP,
-        &["File to write the measurements to, as JSON"],
-    )
-    .label("output_file"),
-    OptionSpec::new(
-        "seconds",
-        Kind::Integer,
-        Group::TOP,
-        &["Most time for one measurement of a slow way to read"],
-    )
-    .label("int_value")
-    .default("3")
-    .within(Constraint::AtLeast(1)),
-];
+const OPTIONS: &[OptionSpec] =
+    &[spec::H, spec::HELP, DB.spec, DBTYPE.spec, SAMPLE.spec, LOADER.spec, JSON.spec, SECONDS.spec];
+
+/// `-sample`.
+pub const SAMPLE: Opt<OsString> =
+    Opt::text("sample", Group::TOP, &["Most bytes of the database to measure with, e.g. 1G"])
+        .label("size")
+        .default("256M");
+
+/// `-loader`.
+pub const LOADER: Opt<Option<Method>> = Opt::one_of(
+    "loader",
+    Group::TOP,
+    &["Only load the whole database this way, and tell how fast that was"],
+    &LOADERS,
+)
+.label("method");
+
+/// `-json`.
+pub const JSON: Opt<OsString> =
+    Opt::output("json", Group::TOP, &["File to write the measurements to, as JSON"])
+        .label("output_file");
+
+/// `-seconds`.
+pub const SECONDS: Opt<u64> =
+    Opt::integer("seconds", Group::TOP, &["Most time for one measurement of a slow way to read"])
+        .label("int_value")
+        .default("3")
+        .within(Constraint::AtLeast(1));
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DoctorOptions {
+    /// `-db`.
+    pub db: OsString,
+    /// `-dbtype`; `None` to guess.
+    pub kind: Option<SequenceKind>,
+    /// `-sample`.
+    pub sample: OsString,
+    /// `-loader`, if the database is only to be loaded; `auto` is `None` in it.
+    pub loader: Option<Option<Method>>,
+    /// `-json`.
+    pub json: Option<OsString>,
+    /// `-seconds`.
+    pub seconds: u64,
+}
+
+impl DoctorOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&DOCTOR, given);
+        Self {
+            db: values.get(&DB),
+            kind: values.get(&DBTYPE),
+            sample: values.get(&SAMPLE),
+            loader: values.optional(&LOADER),
+            json: values.optional(&JSON),
+            seconds: values.get(&SECONDS),
+        }
+    }
+}

@@ -1,11 +1,16 @@
 //! The options of `generate`, which BLAST+ does not have.
 
-use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
+use std::ffi::OsString;
+
+use super::opt::{Choices, Opt};
+use super::parse::Given;
+use super::spec::{self, Group, OptionSpec, Program};
+use super::values::Values;
 
 /// The program.
 pub const GENERATE: Program = Program {
     name: "generate",
-    blast: false,
+    release: None,
     about: "Prints the manual, or completions for a shell",
     description: &[
         "Prints what is installed beside the program, made from its options:",
@@ -13,33 +18,75 @@ pub const GENERATE: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: Some("what"),
+    lone: Some(WHAT.name()),
 };
 
 /// In the order of the usage text.
-const OPTIONS: &[OptionSpec] = &[
-    spec::H,
-    spec::HELP,
-    OptionSpec::new(
-        "what",
-        Kind::Text,
-        Group::TOP,
-        &[
-            "What to print:",
-            "    bash, fish, zsh: completions for this shell",
-            "    links: the names of BLAST+ by which the program can be called, by links",
-            "    man: a page of the manual",
-            "    pages: the commands that have a page of their own",
-        ],
-    )
-    .label("what")
-    .within(Constraint::OneOf(&["bash", "fish", "links", "man", "pages", "zsh"]))
-    .mandatory(),
-    OptionSpec::new(
-        "command",
-        Kind::Text,
-        Group::TOP,
-        &["Whose page of the manual to print", "Default = that of the whole program"],
-    )
-    .label("name"),
-];
+const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, WHAT.spec, COMMAND.spec];
+
+/// What can be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generated {
+    /// Completions for bash.
+    Bash,
+    /// Completions for fish.
+    Fish,
+    /// The names of BLAST+.
+    Links,
+    /// A page of the manual.
+    Man,
+    /// The commands that have a page.
+    Pages,
+    /// Completions for zsh.
+    Zsh,
+}
+
+const GENERATED: Choices<Generated, 6> = Choices::new([
+    ("bash", Generated::Bash),
+    ("fish", Generated::Fish),
+    ("links", Generated::Links),
+    ("man", Generated::Man),
+    ("pages", Generated::Pages),
+    ("zsh", Generated::Zsh),
+]);
+
+/// `-what`.
+pub const WHAT: Opt<Generated> = Opt::one_of(
+    "what",
+    Group::TOP,
+    &[
+        "What to print:",
+        "    bash, fish, zsh: completions for this shell",
+        "    links: the names of BLAST+ by which the program can be called, by links",
+        "    man: a page of the manual",
+        "    pages: the commands that have a page of their own",
+    ],
+    &GENERATED,
+)
+.label("what")
+.mandatory();
+
+/// `-command`.
+pub const COMMAND: Opt<OsString> = Opt::text(
+    "command",
+    Group::TOP,
+    &["Whose page of the manual to print", "Default = that of the whole program"],
+)
+.label("name");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenerateOptions {
+    /// `-what`.
+    pub what: Generated,
+    /// `-command`.
+    pub command: Option<OsString>,
+}
+
+impl GenerateOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&GENERATE, given);
+        Self { what: values.get(&WHAT), command: values.optional(&COMMAND) }
+    }
+}

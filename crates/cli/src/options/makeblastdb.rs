@@ -1,13 +1,19 @@
 //! The options of `makeblastdb`.
 
-use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
+use std::ffi::OsString;
+
+use fleetblast_makedb::Kind;
+
+use super::RELEASE;
+use super::opt::{Choices, Opt};
+use super::spec::{self, Constraint, Group, OptionSpec, Program};
 
 /// The program.
 pub const MAKEBLASTDB: Program = Program {
     name: "makeblastdb",
-    blast: true,
+    release: Some(RELEASE),
     about: "Makes databases of FASTA files",
-    description: &["Application to create BLAST databases, version 2.12.0+"],
+    description: &["Application to create BLAST databases, version"],
     groups: &[INPUT, CONFIGURATION, MASKING, OUTPUT, TAXONOMY, Group::FLEETBLAST],
     options: &[OPTIONS],
     lone: None,
@@ -23,137 +29,166 @@ const TAXONOMY: Group = Group("Taxonomy options");
 const OPTIONS: &[OptionSpec] = &[
     spec::H,
     spec::HELP,
-    OptionSpec::new("in", Kind::InputFile, INPUT, &["Input file/database name"])
-        .label("input_file")
-        .default("-"),
-    OptionSpec::new("input_type", Kind::Text, INPUT, &["Type of the data specified in input_file"])
+    IN.spec,
+    INPUT_TYPE.spec,
+    DBTYPE.spec,
+    TITLE.spec,
+    PARSE_SEQIDS.spec,
+    HASH_INDEX.spec,
+    MASK_DATA.spec,
+    MASK_ID.spec,
+    MASK_DESC.spec,
+    GI_MASK.spec,
+    GI_MASK_NAME.spec,
+    OUT.spec,
+    BLASTDB_VERSION.spec,
+    MAX_FILE_SZ.spec,
+    LOGFILE.spec,
+    TAXID.spec,
+    TAXID_MAP.spec,
+    spec::VERSION,
+    NUM_THREADS.spec,
+];
+
+const KINDS: Choices<Kind, 2> = Choices::new([("nucl", Kind::Nucleotide), ("prot", Kind::Protein)]);
+
+/// `-in`.
+pub const IN: Opt<OsString> =
+    Opt::input("in", INPUT, &["Input file/database name"]).label("input_file").default("-");
+
+/// `-input_type`.
+pub const INPUT_TYPE: Opt<OsString> =
+    Opt::text("input_type", INPUT, &["Type of the data specified in input_file"])
         .label("type")
         .default("fasta")
-        .within(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"])),
-    OptionSpec::new("dbtype", Kind::Text, Group::TOP, &["Molecule type of target db"])
+        .within(Constraint::Word(&["asn1_bin", "asn1_txt", "blastdb", "fasta"]));
+
+/// `-dbtype`.
+pub const DBTYPE: Opt<Kind> =
+    Opt::word("dbtype", Group::TOP, &["Molecule type of target db"], &KINDS)
         .label("molecule_type")
-        .within(Constraint::Word(&["nucl", "prot"]))
-        .mandatory(),
-    OptionSpec::new(
-        "title",
-        Kind::Text,
-        CONFIGURATION,
-        &["Title for BLAST database", "Default = input file name provided to -in argument"],
-    )
-    .label("database_title"),
-    OptionSpec::new(
-        "parse_seqids",
-        Kind::Flag,
-        CONFIGURATION,
-        &[
-            "Option to parse seqid for FASTA input if set, for all other input types",
-            "seqids are parsed automatically",
-        ],
-    ),
-    OptionSpec::new(
-        "hash_index",
-        Kind::Flag,
-        CONFIGURATION,
-        &["Create index of sequence hash values."],
-    ),
-    OptionSpec::new(
-        "mask_data",
-        Kind::Text,
-        MASKING,
-        &[
-            "Comma-separated list of input files containing masking data as produced by",
-            "NCBI masking applications (e.g. dustmasker, segmasker, windowmasker)",
-        ],
-    )
-    .label("mask_data_files"),
-    OptionSpec::new(
-        "mask_id",
-        Kind::Text,
-        MASKING,
-        &["Comma-separated list of strings to uniquely identify the masking algorithm"],
-    )
-    .label("mask_algo_ids")
-    .requires(&["mask_data"])
-    .excludes(&["gi_mask"]),
-    OptionSpec::new(
-        "mask_desc",
-        Kind::Text,
-        MASKING,
-        &["Comma-separated list of free form strings to describe the masking algorithm", "details"],
-    )
-    .label("mask_algo_descriptions")
-    .requires(&["mask_id"]),
-    OptionSpec::new("gi_mask", Kind::Flag, MASKING, &["Create GI indexed masking data."])
-        .requires(&["parse_seqids"])
-        .excludes(&["mask_id"])
-        .unsupported(),
-    OptionSpec::new(
-        "gi_mask_name",
-        Kind::Text,
-        MASKING,
-        &["Comma-separated list of masking data output files."],
-    )
-    .label("gi_based_mask_names")
-    .requires(&["mask_data", "gi_mask"])
-    .unsupported(),
-    OptionSpec::new(
-        "out",
-        Kind::Text,
-        OUTPUT,
-        &[
-            "Name of BLAST database to be created",
-            "Default = input file name provided to -in argumentRequired if multiple",
-            "file(s)/database(s) are provided as input",
-        ],
-    )
-    .label("database_name"),
-    OptionSpec::new(
-        "blastdb_version",
-        Kind::Integer,
-        OUTPUT,
-        &["Version of BLAST database to be created"],
-    )
-    .label("version")
-    .default("5")
-    .within(Constraint::Between(4, 5)),
-    OptionSpec::new(
-        "max_file_sz",
-        Kind::Text,
-        OUTPUT,
-        &["Maximum file size for BLAST database files"],
-    )
-    .label("number_of_bytes")
-    .default("1GB"),
-    OptionSpec::new(
-        "logfile",
-        Kind::OutputFile,
-        OUTPUT,
-        &["File to which the program log should be redirected"],
-    )
-    .label("File_Name"),
-    OptionSpec::new("taxid", Kind::Integer, TAXONOMY, &["Taxonomy ID to assign to all sequences"])
+        .mandatory();
+
+/// `-title`.
+pub const TITLE: Opt<OsString> = Opt::text(
+    "title",
+    CONFIGURATION,
+    &["Title for BLAST database", "Default = input file name provided to -in argument"],
+)
+.label("database_title");
+
+/// `-parse_seqids`.
+pub const PARSE_SEQIDS: Opt<bool> = Opt::flag(
+    "parse_seqids",
+    CONFIGURATION,
+    &[
+        "Option to parse seqid for FASTA input if set, for all other input types",
+        "seqids are parsed automatically",
+    ],
+);
+
+/// `-hash_index`.
+pub const HASH_INDEX: Opt<bool> =
+    Opt::flag("hash_index", CONFIGURATION, &["Create index of sequence hash values."]);
+
+/// `-mask_data`.
+pub const MASK_DATA: Opt<OsString> = Opt::text(
+    "mask_data",
+    MASKING,
+    &[
+        "Comma-separated list of input files containing masking data as produced by",
+        "NCBI masking applications (e.g. dustmasker, segmasker, windowmasker)",
+    ],
+)
+.label("mask_data_files");
+
+/// `-mask_id`.
+pub const MASK_ID: Opt<OsString> = Opt::text(
+    "mask_id",
+    MASKING,
+    &["Comma-separated list of strings to uniquely identify the masking algorithm"],
+)
+.label("mask_algo_ids")
+.requires(&["mask_data"])
+.excludes(&["gi_mask"]);
+
+/// `-mask_desc`.
+pub const MASK_DESC: Opt<OsString> = Opt::text(
+    "mask_desc",
+    MASKING,
+    &["Comma-separated list of free form strings to describe the masking algorithm", "details"],
+)
+.label("mask_algo_descriptions")
+.requires(&["mask_id"]);
+
+/// `-gi_mask`.
+pub const GI_MASK: Opt<bool> = Opt::flag("gi_mask", MASKING, &["Create GI indexed masking data."])
+    .requires(&["parse_seqids"])
+    .excludes(&["mask_id"])
+    .unsupported();
+
+/// `-gi_mask_name`.
+pub const GI_MASK_NAME: Opt<OsString> =
+    Opt::text("gi_mask_name", MASKING, &["Comma-separated list of masking data output files."])
+        .label("gi_based_mask_names")
+        .requires(&["mask_data", "gi_mask"])
+        .unsupported();
+
+/// `-out`.
+pub const OUT: Opt<OsString> = Opt::text(
+    "out",
+    OUTPUT,
+    &[
+        "Name of BLAST database to be created",
+        "Default = input file name provided to -in argumentRequired if multiple",
+        "file(s)/database(s) are provided as input",
+    ],
+)
+.label("database_name");
+
+/// `-blastdb_version`.
+pub const BLASTDB_VERSION: Opt<i32> =
+    Opt::integer("blastdb_version", OUTPUT, &["Version of BLAST database to be created"])
+        .label("version")
+        .default("5")
+        .within(Constraint::Between(4, 5));
+
+/// `-max_file_sz`.
+pub const MAX_FILE_SZ: Opt<OsString> =
+    Opt::text("max_file_sz", OUTPUT, &["Maximum file size for BLAST database files"])
+        .label("number_of_bytes")
+        .default(RELEASE.volume_size);
+
+/// `-logfile`.
+pub const LOGFILE: Opt<OsString> =
+    Opt::output("logfile", OUTPUT, &["File to which the program log should be redirected"])
+        .label("File_Name");
+
+/// `-taxid`.
+pub const TAXID: Opt<i32> =
+    Opt::integer("taxid", TAXONOMY, &["Taxonomy ID to assign to all sequences"])
         .label("TaxID")
         .within(Constraint::AtLeast(0))
-        .excludes(&["taxid_map"]),
-    OptionSpec::new(
-        "taxid_map",
-        Kind::InputFile,
-        TAXONOMY,
-        &[
-            "Text file mapping sequence IDs to taxonomy IDs.",
-            "Format:<SequenceId> <TaxonomyId><newline>",
-        ],
-    )
-    .label("TaxIDMapFile")
-    .requires(&["parse_seqids"])
-    .excludes(&["taxid"]),
-    spec::VERSION,
-    OptionSpec::new(
-        "num_threads",
-        Kind::Integer,
-        Group::FLEETBLAST,
-        &["Number of threads that encode sequences (all cores by default)"],
-    )
-    .label("int_value")
-    .within(Constraint::AtLeast(1)),
-];
+        .excludes(&["taxid_map"]);
+
+/// `-taxid_map`.
+pub const TAXID_MAP: Opt<OsString> = Opt::input(
+    "taxid_map",
+    TAXONOMY,
+    &[
+        "Text file mapping sequence IDs to taxonomy IDs.",
+        "Format:<SequenceId> <TaxonomyId><newline>",
+    ],
+)
+.label("TaxIDMapFile")
+.requires(&["parse_seqids"])
+.excludes(&["taxid"]);
+
+/// `-num_threads`.
+pub const NUM_THREADS: Opt<usize> = Opt::integer(
+    "num_threads",
+    Group::FLEETBLAST,
+    &["Number of threads that encode sequences (all cores by default)"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));

@@ -5,7 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_job::error::{Error, exit};
+use fleetblast_release::Release;
 
+use super::RELEASE;
 use super::nearest::nearest;
 use super::number::{self, ConvertError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
@@ -89,11 +91,13 @@ fn about(name: &str, what: &str, value: &OsStr) -> String {
 /// The text of `-version`. For a program of BLAST+, its first line is that of BLAST+, for programs that look at it.
 pub fn version_text(program: &Program) -> String {
     let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
-    match program.blast {
-        true => {
-            format!("{name}: 2.12.0+\n Package: FleetBLAST {version}, reports equal blast 2.12.0\n")
+    match program.release {
+        Some(Release { version: blast, .. }) => {
+            format!(
+                "{name}: {blast}+\n Package: FleetBLAST {version}, reports equal blast {blast}\n"
+            )
         }
-        false => own_version(&format!("fleetblast {name}")),
+        None => own_version(&format!("fleetblast {name}")),
     }
 }
 
@@ -101,8 +105,9 @@ pub fn version_text(program: &Program) -> String {
 pub fn own_version(name: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mpi = if cfg!(feature = "mpi") { "with" } else { "without" };
+    let blast = RELEASE.version;
     format!(
-        "{name}: {version}\n Package: FleetBLAST, reports equal blast 2.12.0\n Built {mpi} MPI\n"
+        "{name}: {version}\n Package: FleetBLAST, reports equal blast {blast}\n Built {mpi} MPI\n"
     )
 }
 
@@ -248,6 +253,19 @@ fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> 
     let usage = option.constraint.usage().unwrap_or_default();
     let what = about(option.name, &format!("Illegal value, expected {usage}"), text);
     Err(Failure::new("eConstraint", what))
+}
+
+/// The value of an option that is not given: false for a flag, else its default, if it has one.
+///
+/// # Panics
+/// If the default is none of the values that the option may have.
+pub(super) fn default(option: &OptionSpec) -> Option<Value> {
+    if option.kind == Kind::Flag {
+        return Some(Value::Boolean(false));
+    }
+    let text = option.default?;
+    let value = convert(option, Some(OsStr::new(text)));
+    Some(value.unwrap_or_else(|_| panic!("-{} cannot be {text} by default", option.name)))
 }
 
 /// Whether a constraint allows a value. BLAST+ judges the text, by another reader of numbers than the one that

@@ -1,11 +1,16 @@
 //! The options of `report`, which BLAST+ does not have.
 
-use super::spec::{self, Group, Kind, OptionSpec, Program};
+use std::ffi::OsString;
+
+use super::opt::Opt;
+use super::parse::Given;
+use super::spec::{self, Group, OptionSpec, Program};
+use super::values::Values;
 
 /// The program.
 pub const REPORT: Program = Program {
     name: "report",
-    blast: false,
+    release: None,
     about: "Draws what the ranks of a search did",
     description: &[
         "Draws what the ranks of a search did, and where their time went, as a page",
@@ -13,28 +18,34 @@ pub const REPORT: Program = Program {
     ],
     groups: &[],
     options: &[OPTIONS],
-    lone: Some("trace"),
+    lone: Some(TRACE.name()),
 };
 
 /// In the order of the usage text.
-const OPTIONS: &[OptionSpec] = &[
-    spec::H,
-    spec::HELP,
-    TRACE.mandatory(),
-    OptionSpec::new(
-        "out",
-        Kind::OutputFile,
-        Group::TOP,
-        &["The page", "Default = the name of the trace, with .html"],
-    )
-    .label("output_file"),
-];
+const OPTIONS: &[OptionSpec] = &[spec::H, spec::HELP, TRACE.mandatory().spec, OUT.spec];
 
 /// `-trace`.
-pub(super) const TRACE: OptionSpec = OptionSpec::new(
-    "trace",
-    Kind::InputFile,
-    Group::TOP,
-    &["File that a search wrote with -trace"],
-)
-.label("input_file");
+pub const TRACE: Opt<OsString> =
+    Opt::input("trace", Group::TOP, &["File that a search wrote with -trace"]).label("input_file");
+
+/// `-out`.
+pub const OUT: Opt<OsString> =
+    Opt::output("out", Group::TOP, &["The page", "Default = the name of the trace, with .html"])
+        .label("output_file");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportOptions {
+    /// `-trace`.
+    pub trace: OsString,
+    /// `-out`.
+    pub out: Option<OsString>,
+}
+
+impl ReportOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&REPORT, given);
+        Self { trace: values.get(&TRACE), out: values.optional(&OUT) }
+    }
+}

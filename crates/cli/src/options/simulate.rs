@@ -1,133 +1,277 @@
 //! The options of `simulate`, which BLAST+ does not have.
 
+use std::ffi::OsString;
+
+use fleetblast_fleet::config::{Schedule, Strategy};
+
+use super::opt::{Choices, Opt};
+use super::parse::Given;
 use super::report::TRACE;
-use super::spec::{self, Constraint, Group, Kind, OptionSpec, Program};
+use super::search::fleet::{SCHEDULES, STRATEGIES};
+use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::values::Values;
 
 /// The program.
 pub const SIMULATE: Program = Program {
     name: "simulate",
-    blast: false,
+    release: None,
     about: "Tells how a search would scale",
     description: &[
         "Tells how long a search on many ranks would take, with the real scheduler on",
         "a model of a machine; task times are those of a trace, or drawn at random",
     ],
-    groups: &[JOB, MACHINE],
+    groups: &[OF_JOB, OF_MACHINE],
     options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS],
     lone: None,
 };
 
-const JOB: Group = Group("The search");
-const MACHINE: Group = Group("The machine");
+const OF_JOB: Group = Group("The search");
+const OF_MACHINE: Group = Group("The machine");
 
 /// In the order of the usage text.
-const OPTIONS: &[OptionSpec] = &[
-    spec::H,
-    spec::HELP,
-    TRACE,
-    OptionSpec::new(
-        "scaling",
-        Kind::Flag,
-        Group::TOP,
-        &[
-            "Print a table of 4,096, 32,768 and 131,072 ranks, by dynamic and static",
-            "schedules, on both machines unless one is named; with -ranks, of that many",
-            "only. Takes minutes a line",
-        ],
-    )
-    .excludes(&["trace", "schedule", "groups", "replicas", "partitions", "failures"]),
-    OptionSpec::new(
-        "json",
-        Kind::OutputFile,
-        Group::TOP,
-        &["File to write all figures to, as JSON"],
-    )
-    .label("output_file"),
-    number("seed", Group::TOP, &["Determines all chance", "Default = 1"]),
-];
+const OPTIONS: &[OptionSpec] =
+    &[spec::H, spec::HELP, TRACE.spec, SCALING.spec, JSON.spec, SEED.spec];
 
 const JOB_OPTIONS: &[OptionSpec] = &[
-    number("ranks", JOB, &["Ranks", "Default = those of the trace; without one, 4096"]),
-    number(
-        "groups",
-        JOB,
-        &["Groups of ranks", "Default = as traced on as many ranks, else as for blastp"],
-    ),
-    number("replicas", JOB, &["How many times a group holds the database"]),
-    number("partitions", JOB, &["Partitions of the database"]),
-    number(
-        "block_residues",
-        JOB,
-        &[
-            "Residues of queries that are searched together, as for blastp",
-            "Default = as for blastp; with a trace, those of it",
-        ],
-    ),
-    number(
-        "queries",
-        JOB,
-        &[
-            "Queries; those of a trace are repeated",
-            "Default = as traced; without one, 250000 (modern: 10000000)",
-        ],
-    ),
-    OptionSpec::new("output", Kind::Text, JOB, &["How ranks write the report, as for blastp"])
-        .label("strategy")
-        .within(Constraint::OneOf(&["collective", "individual", "merge"])),
-    OptionSpec::new("schedule", Kind::Text, JOB, &["How queries are shared out, as for blastp"])
-        .label("schedule")
-        .within(Constraint::OneOf(&["dynamic", "length", "weight"])),
+    RANKS.spec,
+    GROUPS.spec,
+    REPLICAS.spec,
+    PARTITIONS.spec,
+    BLOCK_RESIDUES.spec,
+    QUERIES.spec,
+    OUTPUT.spec,
+    SCHEDULE.spec,
 ];
 
 const MACHINE_OPTIONS: &[OptionSpec] = &[
-    OptionSpec::new(
-        "machine",
-        Kind::Text,
-        MACHINE,
-        &[
-            "A model to begin with:",
-            "    bluegene: a Blue Gene/P, four ranks a node, with its network and GPFS",
-            "    modern: two ranks of 64 threads a node, 100 Gbit links, 100 GB/s",
-            "    local: one host for all ranks",
-            "Default = with a trace, the one host that it was made on; else bluegene",
-        ],
-    )
-    .label("model")
-    .within(Constraint::OneOf(&["bluegene", "local", "modern"])),
-    number(
-        "cores",
-        MACHINE,
-        &[
-            "Cores of each host, which its ranks share (see -ranks_per_host)",
-            "Default = with a trace and no -machine, those of its host, on which all ranks",
-            "are; else each rank has its own",
-        ],
-    ),
-    number("ranks_per_host", MACHINE, &["Ranks on a host"]),
-    real("latency", MACHINE, &["Microseconds that a message takes at least"]),
-    size("bandwidth", MACHINE, &["Bytes a second of a host's link, e.g. 12G"]),
-    size("fs_rate", MACHINE, &["Bytes a second that the file system takes"]),
-    number("fs_clients", MACHINE, &["Clients that it serves at a time"]),
-    real(
-        "failures",
-        MACHINE,
-        &[
-            "Mean seconds until something ends the job, which is then resumed from its",
-            "checkpoint",
-        ],
-    ),
+    MACHINE.spec,
+    CORES.spec,
+    RANKS_PER_HOST.spec,
+    LATENCY.spec,
+    BANDWIDTH.spec,
+    FS_RATE.spec,
+    FS_CLIENTS.spec,
+    FAILURES.spec,
 ];
 
-const fn number(name: &'static str, group: Group, help: &'static [&'static str]) -> OptionSpec {
-    OptionSpec::new(name, Kind::Integer, group, help)
-        .label("int_value")
-        .within(Constraint::AtLeast(1))
+/// A model to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// A Blue Gene/P.
+    BlueGene,
+    /// One host.
+    Local,
+    /// A cluster of today.
+    Modern,
 }
 
-const fn real(name: &'static str, group: Group, help: &'static [&'static str]) -> OptionSpec {
-    OptionSpec::new(name, Kind::Real, group, help).label("float_value")
+const MODELS: Choices<Model, 3> = Choices::new([
+    ("bluegene", Model::BlueGene),
+    ("local", Model::Local),
+    ("modern", Model::Modern),
+]);
+
+/// `-scaling`.
+pub const SCALING: Opt<bool> = Opt::flag(
+    "scaling",
+    Group::TOP,
+    &[
+        "Print a table of 4,096, 32,768 and 131,072 ranks, by dynamic and static",
+        "schedules, on both machines unless one is named; with -ranks, of that many",
+        "only. Takes minutes a line",
+    ],
+)
+.excludes(&["trace", "schedule", "groups", "replicas", "partitions", "failures"]);
+
+/// `-json`.
+pub const JSON: Opt<OsString> =
+    Opt::output("json", Group::TOP, &["File to write all figures to, as JSON"])
+        .label("output_file");
+
+/// `-seed`.
+pub const SEED: Opt<u64> = number("seed", Group::TOP, &["Determines all chance", "Default = 1"]);
+
+/// `-ranks`.
+pub const RANKS: Opt<u32> =
+    number("ranks", OF_JOB, &["Ranks", "Default = those of the trace; without one, 4096"]);
+
+/// `-groups`.
+pub const GROUPS: Opt<u32> = number(
+    "groups",
+    OF_JOB,
+    &["Groups of ranks", "Default = as traced on as many ranks, else as for blastp"],
+);
+
+/// `-replicas`.
+pub const REPLICAS: Opt<u32> =
+    number("replicas", OF_JOB, &["How many times a group holds the database"]);
+
+/// `-partitions`.
+pub const PARTITIONS: Opt<u32> = number("partitions", OF_JOB, &["Partitions of the database"]);
+
+/// `-block_residues`.
+pub const BLOCK_RESIDUES: Opt<u64> = number(
+    "block_residues",
+    OF_JOB,
+    &[
+        "Residues of queries that are searched together, as for blastp",
+        "Default = as for blastp; with a trace, those of it",
+    ],
+);
+
+/// `-queries`.
+pub const QUERIES: Opt<u32> = number(
+    "queries",
+    OF_JOB,
+    &[
+        "Queries; those of a trace are repeated",
+        "Default = as traced; without one, 250000 (modern: 10000000)",
+    ],
+);
+
+/// `-output`.
+pub const OUTPUT: Opt<Strategy> =
+    Opt::one_of("output", OF_JOB, &["How ranks write the report, as for blastp"], &STRATEGIES)
+        .label("strategy");
+
+/// `-schedule`.
+pub const SCHEDULE: Opt<Schedule> =
+    Opt::one_of("schedule", OF_JOB, &["How queries are shared out, as for blastp"], &SCHEDULES)
+        .label("schedule");
+
+/// `-machine`.
+pub const MACHINE: Opt<Model> = Opt::one_of(
+    "machine",
+    OF_MACHINE,
+    &[
+        "A model to begin with:",
+        "    bluegene: a Blue Gene/P, four ranks a node, with its network and GPFS",
+        "    modern: two ranks of 64 threads a node, 100 Gbit links, 100 GB/s",
+        "    local: one host for all ranks",
+        "Default = with a trace, the one host that it was made on; else bluegene",
+    ],
+    &MODELS,
+)
+.label("model");
+
+/// `-cores`.
+pub const CORES: Opt<u32> = number(
+    "cores",
+    OF_MACHINE,
+    &[
+        "Cores of each host, which its ranks share (see -ranks_per_host)",
+        "Default = with a trace and no -machine, those of its host, on which all ranks",
+        "are; else each rank has its own",
+    ],
+);
+
+/// `-ranks_per_host`.
+pub const RANKS_PER_HOST: Opt<u32> = number("ranks_per_host", OF_MACHINE, &["Ranks on a host"]);
+
+/// `-latency`.
+pub const LATENCY: Opt<f64> =
+    Opt::real("latency", OF_MACHINE, &["Microseconds that a message takes at least"])
+        .label("float_value");
+
+/// `-bandwidth`.
+pub const BANDWIDTH: Opt<OsString> =
+    Opt::text("bandwidth", OF_MACHINE, &["Bytes a second of a host's link, e.g. 12G"])
+        .label("size");
+
+/// `-fs_rate`.
+pub const FS_RATE: Opt<OsString> =
+    Opt::text("fs_rate", OF_MACHINE, &["Bytes a second that the file system takes"]).label("size");
+
+/// `-fs_clients`.
+pub const FS_CLIENTS: Opt<u32> =
+    number("fs_clients", OF_MACHINE, &["Clients that it serves at a time"]);
+
+/// `-failures`.
+pub const FAILURES: Opt<f64> = Opt::real(
+    "failures",
+    OF_MACHINE,
+    &["Mean seconds until something ends the job, which is then resumed from its", "checkpoint"],
+)
+.label("float_value");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulateOptions {
+    /// `-trace`.
+    pub trace: Option<OsString>,
+    /// `-scaling`.
+    pub scaling: bool,
+    /// `-json`.
+    pub json: Option<OsString>,
+    /// `-seed`.
+    pub seed: Option<u64>,
+    /// `-ranks`.
+    pub ranks: Option<u32>,
+    /// `-groups`.
+    pub groups: Option<u32>,
+    /// `-replicas`.
+    pub replicas: Option<u32>,
+    /// `-partitions`.
+    pub partitions: Option<u32>,
+    /// `-block_residues`.
+    pub block_residues: Option<u64>,
+    /// `-queries`.
+    pub queries: Option<u32>,
+    /// `-output`.
+    pub output: Option<Strategy>,
+    /// `-schedule`.
+    pub schedule: Option<Schedule>,
+    /// `-machine`.
+    pub machine: Option<Model>,
+    /// `-cores`.
+    pub cores: Option<u32>,
+    /// `-ranks_per_host`.
+    pub ranks_per_host: Option<u32>,
+    /// `-latency`.
+    pub latency: Option<f64>,
+    /// `-bandwidth`.
+    pub bandwidth: Option<OsString>,
+    /// `-fs_rate`.
+    pub fs_rate: Option<OsString>,
+    /// `-fs_clients`.
+    pub fs_clients: Option<u32>,
+    /// `-failures`.
+    pub failures: Option<f64>,
 }
 
-const fn size(name: &'static str, group: Group, help: &'static [&'static str]) -> OptionSpec {
-    OptionSpec::new(name, Kind::Text, group, help).label("size")
+impl SimulateOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&SIMULATE, given);
+        Self {
+            trace: values.optional(&TRACE),
+            scaling: values.get(&SCALING),
+            json: values.optional(&JSON),
+            seed: values.optional(&SEED),
+            ranks: values.optional(&RANKS),
+            groups: values.optional(&GROUPS),
+            replicas: values.optional(&REPLICAS),
+            partitions: values.optional(&PARTITIONS),
+            block_residues: values.optional(&BLOCK_RESIDUES),
+            queries: values.optional(&QUERIES),
+            output: values.optional(&OUTPUT),
+            schedule: values.optional(&SCHEDULE),
+            machine: values.optional(&MACHINE),
+            cores: values.optional(&CORES),
+            ranks_per_host: values.optional(&RANKS_PER_HOST),
+            latency: values.optional(&LATENCY),
+            bandwidth: values.optional(&BANDWIDTH),
+            fs_rate: values.optional(&FS_RATE),
+            fs_clients: values.optional(&FS_CLIENTS),
+            failures: values.optional(&FAILURES),
+        }
+    }
+}
+
+const fn number<T: TryFrom<i64>>(
+    name: &'static str,
+    group: Group,
+    help: &'static [&'static str],
+) -> Opt<T> {
+    Opt::integer(name, group, help).label("int_value").within(Constraint::AtLeast(1))
 }

@@ -1,5 +1,7 @@
 //! What the command line layer knows of a program and of one option.
 
+use fleetblast_release::Release;
+
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -99,11 +101,11 @@ impl Group {
 pub struct Program {
     /// What is typed to run it.
     pub name: &'static str,
-    /// Whether BLAST+ has a program of this name.
-    pub blast: bool,
+    /// The release of BLAST+ that it follows; none if BLAST+ has no program of this name.
+    pub release: Option<&'static Release>,
     /// What it does, in a few words.
     pub about: &'static str,
-    /// Lines of its description.
+    /// Lines of its description; BLAST+ adds its version to the last ([`describe`](Self::describe)).
     pub description: &'static [&'static str],
     /// Sections in the order of the help text, [`Group::TOP`] left out.
     pub groups: &'static [Group],
@@ -114,6 +116,20 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether BLAST+ has a program of this name.
+    pub fn is_of_blast(&self) -> bool {
+        self.release.is_some()
+    }
+
+    /// The lines that describe it.
+    pub fn describe(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.description.iter().map(|&line| line.to_owned()).collect();
+        if let (Some(release), Some(last)) = (self.release, lines.last_mut()) {
+            *last += &format!(" {}+", release.version);
+        }
+        lines
+    }
+
     /// All options, in the order of the usage text.
     pub fn all(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
         self.options.iter().copied().flatten()
@@ -124,9 +140,6 @@ impl Program {
         self.all().find(|option| option.name == name)
     }
 }
-
-/// The ways in which a process on its own brings a database into memory.
-pub const LOADERS: Constraint = Constraint::OneOf(&["auto", "direct", "map", "read"]);
 
 /// `-h`, the first option of every program.
 pub const H: OptionSpec = OptionSpec::new(

@@ -61,7 +61,7 @@ fn synopsis(program: &Program, name: Name) -> String {
     let words: Vec<String> = std::iter::once(name.command(program)).chain(words).collect();
     wrap(&mut out, "  ", "    ", words.iter().map(String::as_str));
     out.push_str("\nDESCRIPTION\n");
-    for line in program.description {
+    for line in program.describe() {
         out.push_str(&format!("   {line}\n"));
     }
     out

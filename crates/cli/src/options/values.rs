@@ -1,12 +1,13 @@
-//! Typed look-ups in what was given, with the defaults of the program's table.
+//! What was given to a program, in the types of its options, with the defaults of its table.
 
-use std::ffi::OsString;
+use super::opt::Opt;
+use super::parse::{self, Given};
+use super::spec::{Kind, OptionSpec, Program};
 
-use super::number;
-use super::parse::{Given, Value};
-use super::spec::{Kind, Program};
-
-/// The options given to a program.
+/// The options given to a program, read by their constants.
+///
+/// To read an option that the table of the program does not have, or has otherwise than it is read, is a defect of
+/// this program and panics, whatever was typed.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     program: &'a Program,
@@ -19,61 +20,55 @@ impl<'a> Values<'a> {
         Self { program, given }
     }
 
+    /// What was typed, or else the default: for flags, which default to false, and options that must be given or have
+    /// a default.
+    ///
+    /// # Panics
+    /// If the option is none of these, or not of the program.
+    pub fn get<T: Clone>(&self, option: &Opt<T>) -> T {
+        let spec = self.spec(option);
+        let may_lack = spec.default.is_none() && !spec.mandatory && spec.kind != Kind::Flag;
+        match self.value(option, spec) {
+            Some(value) if !may_lack => value,
+            _ => panic!("{}: -{} may have no value", self.program.name, spec.name),
+        }
+    }
+
+    /// What was typed, if it was: for options without a default.
+    ///
+    /// # Panics
+    /// If the option has a default, or is not of the program.
+    pub fn optional<T: Clone>(&self, option: &Opt<T>) -> Option<T> {
+        let spec = self.spec(option);
+        let always = spec.default.is_some() || spec.mandatory || spec.kind == Kind::Flag;
+        assert!(!always, "{}: -{} always has a value", self.program.name, spec.name);
+        self.value(option, spec)
+    }
+
     /// Whether an option was typed.
-    pub fn flag(&self, name: &str) -> bool {
-        self.given.contains_key(name)
-    }
-
-    /// A text or a path.
-    pub fn text(&self, name: &str) -> Option<OsString> {
-        match self.given.get(name) {
-            Some(Value::Text(text)) => Some(text.clone()),
-            Some(_) => None,
-            None => self.default(name).map(OsString::from),
-        }
-    }
-
-    /// An integer of 32 or 64 bits.
-    pub fn long(&self, name: &str) -> Option<i64> {
-        match self.given.get(name) {
-            Some(Value::Integer(value)) => Some(*value),
-            Some(_) => None,
-            None => self.default(name).and_then(|text| number::parse_int8(text.as_bytes()).ok()),
-        }
-    }
-
-    /// An integer in its natural type. Constraints of the table have kept it in range.
-    pub fn integer<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
-        self.long(name).and_then(|value| T::try_from(value).ok())
-    }
-
-    /// A floating-point number.
-    pub fn real(&self, name: &str) -> Option<f64> {
-        match self.given.get(name) {
-            Some(Value::Real(value)) => Some(*value),
-            Some(_) => None,
-            None => self.default(name).and_then(|text| number::parse_double(text.as_bytes()).ok()),
-        }
-    }
-
-    /// A truth value; false if there is neither a value nor a default.
-    pub fn boolean(&self, name: &str) -> bool {
-        match self.given.get(name) {
-            Some(value) => *value == Value::Boolean(true),
-            None => self
-                .default(name)
-                .is_some_and(|text| number::parse_bool(text.as_bytes()) == Ok(true)),
-        }
+    ///
+    /// # Panics
+    /// If it is not of the program.
+    pub fn is_given<T>(&self, option: &Opt<T>) -> bool {
+        self.given.contains_key(self.spec(option).name)
     }
 
     /// The first option given, in the order of the usage text, that FleetBLAST does not support.
     pub fn unsupported(&self) -> Option<&'static str> {
         let mut options = self.program.all();
-        options.find(|option| !option.supported && self.flag(option.name)).map(|o| o.name)
+        let given = |option: &&OptionSpec| self.given.contains_key(option.name);
+        options.find(|option| !option.supported && given(option)).map(|option| option.name)
     }
 
-    fn default(&self, name: &str) -> Option<&'static str> {
-        let option = self.program.find(name)?;
-        option.default.filter(|_| option.kind != Kind::Flag)
+    /// What the table tells of an option.
+    fn spec<T>(&self, option: &Opt<T>) -> &'static OptionSpec {
+        let spec = self.program.find(option.name()).filter(|spec| spec.kind == option.spec.kind);
+        spec.unwrap_or_else(|| panic!("{}: no such -{}", self.program.name, option.name()))
+    }
+
+    fn value<T: Clone>(&self, option: &Opt<T>, spec: &OptionSpec) -> Option<T> {
+        let value = self.given.get(spec.name).cloned().or_else(|| parse::default(spec))?;
+        let typed = option.typed(&value);
+        Some(typed.unwrap_or_else(|| panic!("-{} cannot be {value:?}", spec.name)))
     }
 }

@@ -4,50 +4,57 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use fleetblast_fleet::config::{Config, Schedule, Strategy};
+use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
 use super::load;
-use crate::options::typed::{BlastpOptions, FleetOptions, Lists, lossy};
+use crate::options::blastp::{BlastpOptions, TASK};
+use crate::options::opt::Opt;
+use crate::options::search::composition::{self, CompositionOptions};
+use crate::options::search::database::{self, DatabaseOptions, Lists};
+use crate::options::search::files::{self, FileOptions};
+use crate::options::search::filtering::{self, FilteringOptions};
+use crate::options::search::fleet::{self as ranks, FleetOptions};
+use crate::options::search::formatting::{self, FormattingOptions};
+use crate::options::search::generic::{self, SearchOptions};
+use crate::options::search::hsps::{self, HspFilteringOptions};
+use crate::options::search::query::{self, QueryOptions};
+use crate::options::search::resources::{self, ResourceOptions};
+use crate::options::search::single;
+use crate::options::search::threads::{self, ThreadOptions};
+use crate::options::typed::lossy;
 
 /// What the options say; `old_finite_size` is what the environment says of that.
 pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, Error> {
     let options = &all.fleet;
     let default = Config::default();
-    let size = |name: &str, text: &Option<OsString>| {
-        text.as_deref().map(|text| load::bytes(name, text)).transpose()
+    let size = |option: &Opt<OsString>, text: &Option<OsString>| {
+        text.as_deref().map(|text| load::bytes(option.name(), text)).transpose()
     };
-    let write_buffer = size("write_buffer", &options.write_buffer)?.unwrap_or(default.write_buffer);
-    let result_memory = size("result_memory", &options.result_memory)?;
+    let write_buffer = size(&ranks::WRITE_BUFFER, &options.write_buffer)?;
+    let write_buffer = write_buffer.unwrap_or(default.write_buffer);
+    let result_memory = size(&ranks::RESULT_MEMORY, &options.result_memory)?;
     let config = Config { write_buffer, ..default };
     let most = config.least_result_memory().max(config.result_memory);
     let config = Config {
-        strategy: match options.output.to_str() {
-            Some("individual") => Strategy::Individual,
-            Some("collective") => Strategy::Collective,
-            _ => Strategy::Merge,
-        },
-        schedule: match options.schedule.to_str() {
-            Some("length") => Schedule::Length,
-            Some("weight") => Schedule::Weight,
-            _ => Schedule::Dynamic,
-        },
+        strategy: options.output,
+        schedule: options.schedule,
         result_memory: result_memory.unwrap_or(most),
         ..config
     };
     config.validate().map_err(Error::query_options)?;
     let FleetOptions { ranks, plan: dry_run, groups, replicas, .. } = *options;
-    let partitions = all.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let partitions = all.resources.partitions.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let wishes = Wishes {
         groups,
         replicas,
         partitions,
         dedicated: None,
         result_memory,
-        block_residues: options.block_residues.map(i64::unsigned_abs),
-        segment_residues: options.segment_size.map(i64::unsigned_abs),
+        block_residues: options.block_residues,
+        segment_residues: options.segment_size,
     };
     let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
         directory: PathBuf::from(directory),
@@ -57,25 +64,123 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, Error> 
     let ranks = ranks.or((checkpoint.is_some() || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
     let decisive = decisive(all, old_finite_size);
-    let (common, list) = (common(all), list(&all.lists));
+    let (common, list) = (common(all), list(&all.database.lists));
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, trace, decisive, common, list })
 }
 
 /// The options on which the report depends. All are named here, so that a new one cannot be forgotten.
 fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, String> {
     let BlastpOptions {
-        query_loc,
         task,
+        database,
+        search,
+        filtering: FilteringOptions { seg, soft_masking },
+        matrix,
+        threshold,
+        hsps,
+        window_size,
+        queries: QueryOptions { lcase_masking, query_loc, parse_deflines },
+        formatting,
+        threads: ThreadOptions { num_threads: _, mt_mode },
+        ungapped,
+        composition: CompositionOptions { comp_based_stats, use_sw_tback },
+        // In `common`: told by what they hold, or without effect on the report.
+        files: _,
+        resources: _,
+        fleet: _,
+        // Refused.
+        unsupported: _,
+    } = options;
+    let mut all = vec![
+        told(&query::QUERY_LOC, text(query_loc)),
+        told(&TASK, Some(task.name.to_owned())),
+        told(&single::MATRIX, text(matrix)),
+        told(&single::THRESHOLD, number(threshold)),
+        told(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
+        told(&filtering::SEG, Some(lossy(seg))),
+        told(&filtering::SOFT_MASKING, flag(*soft_masking)),
+        told(&query::LCASE_MASKING, flag(*lcase_masking)),
+        told(&single::WINDOW_SIZE, number(window_size)),
+        told(&single::UNGAPPED, flag(*ungapped)),
+        told(&query::PARSE_DEFLINES, flag(*parse_deflines)),
+        told(&threads::MT_MODE, Some(mt_mode.to_string())),
+        told(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+        ("OLD_FSC (in the environment)".to_owned(), flag(old_finite_size)),
+    ];
+    all.extend(of_database(database));
+    all.extend(of_search(search));
+    all.extend(of_hsps(hsps));
+    all.extend(of_formatting(formatting));
+    given(all)
+}
+
+type Told = (String, Option<String>);
+
+fn of_database(options: &DatabaseOptions) -> [Told; 6] {
+    let DatabaseOptions {
+        dbsize,
+        lists,
         db_soft_mask,
         db_hard_mask,
         subject_loc,
+        // Told by what they hold, and in `common`.
+        db: _,
+        subject: _,
+    } = options;
+    [
+        told(&database::DBSIZE, number(dbsize)),
+        told(&database::TAXIDS, text(&lists.taxids)),
+        told(&database::NEGATIVE_TAXIDS, text(&lists.negative_taxids)),
+        told(&database::DB_SOFT_MASK, text(db_soft_mask)),
+        told(&database::DB_HARD_MASK, text(db_hard_mask)),
+        told(&database::SUBJECT_LOC, text(subject_loc)),
+    ]
+}
+
+fn of_search(options: &SearchOptions) -> [Told; 10] {
+    let SearchOptions {
         evalue,
         word_size,
         gap_open,
         gap_extend,
-        matrix,
-        threshold,
-        comp_based_stats,
+        qcov_hsp_perc,
+        max_hsps,
+        xdrop_ungap,
+        xdrop_gap,
+        xdrop_gap_final,
+        searchsp,
+    } = options;
+    [
+        told(&generic::EVALUE, Some(evalue.to_string())),
+        told(&generic::WORD_SIZE, number(word_size)),
+        told(&generic::GAPOPEN, number(gap_open)),
+        told(&generic::GAPEXTEND, number(gap_extend)),
+        told(&generic::QCOV_HSP_PERC, number(qcov_hsp_perc)),
+        told(&generic::MAX_HSPS, number(max_hsps)),
+        told(&generic::XDROP_UNGAP, number(xdrop_ungap)),
+        told(&generic::XDROP_GAP, number(xdrop_gap)),
+        told(&generic::XDROP_GAP_FINAL, number(xdrop_gap_final)),
+        told(&generic::SEARCHSP, number(searchsp)),
+    ]
+}
+
+fn of_hsps(options: &HspFilteringOptions) -> [Told; 4] {
+    let HspFilteringOptions {
+        culling_limit,
+        best_hit_overhang,
+        best_hit_score_edge,
+        subject_besthit,
+    } = options;
+    [
+        told(&hsps::CULLING_LIMIT, number(culling_limit)),
+        told(&hsps::BEST_HIT_OVERHANG, number(best_hit_overhang)),
+        told(&hsps::BEST_HIT_SCORE_EDGE, number(best_hit_score_edge)),
+        told(&hsps::SUBJECT_BESTHIT, flag(*subject_besthit)),
+    ]
+}
+
+fn of_formatting(options: &FormattingOptions) -> [Told; 9] {
+    let FormattingOptions {
         outfmt,
         show_gis,
         num_descriptions,
@@ -84,94 +189,25 @@ fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, 
         html,
         sort_hits,
         sort_hsps,
-        seg,
-        soft_masking,
-        lcase_masking,
-        qcov_hsp_perc,
-        max_hsps,
-        culling_limit,
-        best_hit_overhang,
-        best_hit_score_edge,
-        subject_besthit,
         max_target_seqs,
-        dbsize,
-        searchsp,
-        xdrop_ungap,
-        xdrop_gap,
-        xdrop_gap_final,
-        window_size,
-        ungapped,
-        parse_deflines,
-        mt_mode,
-        use_sw_tback,
-        lists,
-        // Told by what they hold, and in `common`.
-        query: _,
-        db: _,
-        subject: _,
-        // Without effect on the report: in `common`, or such that ranks may differ in it.
-        out: _,
-        num_threads: _,
-        timing: _,
-        partitions: _,
-        fleet: _,
-        loader: _,
-        memory: _,
-        progress: _,
-        // Refused.
-        unsupported: _,
     } = options;
-    let text = |text: &Option<OsString>| text.as_deref().map(lossy);
-    let all = [
-        ("-query_loc", text(query_loc)),
-        ("-task", Some(format!("{task:?}"))),
-        ("-db_soft_mask", text(db_soft_mask)),
-        ("-db_hard_mask", text(db_hard_mask)),
-        ("-subject_loc", text(subject_loc)),
-        ("-evalue", Some(evalue.to_string())),
-        ("-word_size", number(word_size)),
-        ("-gapopen", number(gap_open)),
-        ("-gapextend", number(gap_extend)),
-        ("-matrix", text(matrix)),
-        ("-threshold", number(threshold)),
-        ("-comp_based_stats", Some(lossy(comp_based_stats))),
-        ("-outfmt", Some(lossy(outfmt))),
-        ("-show_gis", flag(*show_gis)),
-        ("-num_descriptions", number(num_descriptions)),
-        ("-num_alignments", number(num_alignments)),
-        ("-line_length", number(line_length)),
-        ("-html", flag(*html)),
-        ("-sorthits", number(sort_hits)),
-        ("-sorthsps", number(sort_hsps)),
-        ("-seg", Some(lossy(seg))),
-        ("-soft_masking", flag(*soft_masking)),
-        ("-lcase_masking", flag(*lcase_masking)),
-        ("-qcov_hsp_perc", number(qcov_hsp_perc)),
-        ("-max_hsps", number(max_hsps)),
-        ("-culling_limit", number(culling_limit)),
-        ("-best_hit_overhang", number(best_hit_overhang)),
-        ("-best_hit_score_edge", number(best_hit_score_edge)),
-        ("-subject_besthit", flag(*subject_besthit)),
-        ("-max_target_seqs", number(max_target_seqs)),
-        ("-dbsize", number(dbsize)),
-        ("-searchsp", number(searchsp)),
-        ("-xdrop_ungap", number(xdrop_ungap)),
-        ("-xdrop_gap", number(xdrop_gap)),
-        ("-xdrop_gap_final", number(xdrop_gap_final)),
-        ("-window_size", number(window_size)),
-        ("-ungapped", flag(*ungapped)),
-        ("-parse_deflines", flag(*parse_deflines)),
-        ("-mt_mode", Some(mt_mode.to_string())),
-        ("-use_sw_tback", flag(*use_sw_tback)),
-        ("-taxids", text(&lists.taxids)),
-        ("-negative_taxids", text(&lists.negative_taxids)),
-        ("OLD_FSC (in the environment)", flag(old_finite_size)),
-    ];
-    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    [
+        told(&formatting::OUTFMT, Some(lossy(outfmt))),
+        told(&formatting::SHOW_GIS, flag(*show_gis)),
+        told(&formatting::NUM_DESCRIPTIONS, number(num_descriptions)),
+        told(&formatting::NUM_ALIGNMENTS, number(num_alignments)),
+        told(&formatting::LINE_LENGTH, number(line_length)),
+        told(&formatting::HTML, flag(*html)),
+        told(&formatting::SORTHITS, number(sort_hits)),
+        told(&formatting::SORTHSPS, number(sort_hsps)),
+        told(&formatting::MAX_TARGET_SEQS, number(max_target_seqs)),
+    ]
 }
 
 /// What ranks do together, which they cannot if some were told otherwise. Threads and progress are the matter of each.
 fn common(all: &BlastpOptions) -> BTreeMap<String, String> {
+    let FileOptions { query, out } = &all.files;
+    let ResourceOptions { timing, partitions, loader, memory, progress: _ } = &all.resources;
     let FleetOptions {
         ranks: _,
         plan,
@@ -187,34 +223,32 @@ fn common(all: &BlastpOptions) -> BTreeMap<String, String> {
         resume,
         trace,
     } = &all.fleet;
-    let text = |text: &Option<OsString>| text.as_deref().map(lossy);
-    let all = [
-        ("-query", Some(lossy(&all.query))),
-        ("-db", text(&all.db)),
-        ("-subject", text(&all.subject)),
-        ("-out", Some(lossy(&all.out))),
-        ("-timing", text(&all.timing)),
-        ("-partitions", number(&all.partitions)),
-        ("-loader", Some(lossy(&all.loader))),
-        ("-memory", text(&all.memory)),
-        ("-plan", flag(*plan)),
-        ("-groups", number(groups)),
-        ("-replicas", number(replicas)),
-        ("-output", Some(lossy(output))),
-        ("-schedule", Some(lossy(schedule))),
-        ("-segment_size", number(segment_size)),
-        ("-block_residues", number(block_residues)),
-        ("-write_buffer", text(write_buffer)),
-        ("-result_memory", text(result_memory)),
-        ("-checkpoint", text(checkpoint)),
-        ("-resume", flag(*resume)),
-        ("-trace", text(trace)),
-    ];
-    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    given([
+        told(&files::QUERY, Some(lossy(query))),
+        told(&database::DB, text(&all.database.db)),
+        told(&database::SUBJECT, text(&all.database.subject)),
+        told(&files::OUT, Some(lossy(out))),
+        told(&resources::TIMING, text(timing)),
+        told(&resources::PARTITIONS, number(partitions)),
+        told(&resources::LOADER, word(&resources::LOADER, loader)),
+        told(&resources::MEMORY, text(memory)),
+        told(&ranks::PLAN, flag(*plan)),
+        told(&ranks::GROUPS, number(groups)),
+        told(&ranks::REPLICAS, number(replicas)),
+        told(&ranks::OUTPUT, word(&ranks::OUTPUT, output)),
+        told(&ranks::SCHEDULE, word(&ranks::SCHEDULE, schedule)),
+        told(&ranks::SEGMENT_SIZE, number(segment_size)),
+        told(&ranks::BLOCK_RESIDUES, number(block_residues)),
+        told(&ranks::WRITE_BUFFER, text(write_buffer)),
+        told(&ranks::RESULT_MEMORY, text(result_memory)),
+        told(&ranks::CHECKPOINT, text(checkpoint)),
+        told(&ranks::RESUME, flag(*resume)),
+        told(&ranks::TRACE, text(trace)),
+    ])
 }
 
 /// The list whose contents decide what is searched, if one is given.
-fn list(lists: &Lists) -> Option<&'static str> {
+fn list(lists: &Lists) -> Option<String> {
     let Lists {
         gis,
         negative_gis,
@@ -227,14 +261,36 @@ fn list(lists: &Lists) -> Option<&'static str> {
         negative_taxids: _,
     } = lists;
     let all = [
-        ("-gilist", gis),
-        ("-negative_gilist", negative_gis),
-        ("-seqidlist", seqids),
-        ("-negative_seqidlist", negative_seqids),
-        ("-taxidlist", taxid_file),
-        ("-negative_taxidlist", negative_taxid_file),
+        (&database::GILIST, gis),
+        (&database::NEGATIVE_GILIST, negative_gis),
+        (&database::SEQIDLIST, seqids),
+        (&database::NEGATIVE_SEQIDLIST, negative_seqids),
+        (&database::TAXIDLIST, taxid_file),
+        (&database::NEGATIVE_TAXIDLIST, negative_taxid_file),
     ];
-    all.into_iter().find_map(|(name, path)| path.as_ref().map(|_| name))
+    all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)))
+}
+
+/// An option by its name, with the dash, and its value.
+fn told<T>(option: &Opt<T>, value: Option<String>) -> Told {
+    (dashed(option), value)
+}
+
+fn dashed<T>(option: &Opt<T>) -> String {
+    format!("-{}", option.name())
+}
+
+/// Those that have a value.
+fn given(all: impl IntoIterator<Item = Told>) -> BTreeMap<String, String> {
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn text(text: &Option<OsString>) -> Option<String> {
+    text.as_deref().map(lossy)
+}
+
+fn word<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
+    option.spelled(value).map(str::to_owned)
 }
 
 fn number<T: ToString>(number: &Option<T>) -> Option<String> {

@@ -6,7 +6,9 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Format, Report};
 
 use crate::options::number;
-use crate::options::typed::{BlastpOptions, lossy};
+use crate::options::search::formatting::FormattingOptions;
+use crate::options::search::program::ProgramSpec;
+use crate::options::typed::lossy;
 
 /// Subjects BLAST+ keeps, and subjects in the table of descriptions, when nothing is typed.
 const DESCRIPTIONS: usize = 500;
@@ -58,8 +60,8 @@ impl Choice {
         Ok(Self { number, columns, delimiter })
     }
 
-    /// The format, if blastp has it and FleetBLAST too.
-    fn format(&self) -> Result<Format, Error> {
+    /// The format, if the program has it and FleetBLAST too.
+    fn format(&self, program: &ProgramSpec) -> Result<Format, Error> {
         let foreign = match self.number {
             17 => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
@@ -76,7 +78,7 @@ impl Choice {
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
             10 => Ok(Format::Csv),
-            number => Err(Error::unsupported("blastp", format_args!("-outfmt {number}"))),
+            number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
         }
     }
 
@@ -103,11 +105,12 @@ impl Choice {
 /// The report and the number of subjects to keep (`CFormattingArgs::ExtractAlgorithmOptions`, blast_args.cpp).
 pub fn report(
     choice: Choice,
-    options: &BlastpOptions,
+    program: &ProgramSpec,
+    options: &FormattingOptions,
     warnings: &mut Vec<String>,
 ) -> Result<(Report, usize), Error> {
-    let format = choice.format()?;
-    let mut warn = |text: &str| warnings.push(format!("Warning: [blastp] {text}"));
+    let format = choice.format(program)?;
+    let mut warn = |text: &str| warnings.push(program.warning(text));
     let pairwise = format == Format::Pairwise;
     let (descriptions, alignments, hitlist_size) = if pairwise {
         shown_in_text(options)
@@ -149,7 +152,7 @@ pub fn report(
 }
 
 /// Descriptions, alignments and subjects kept for a pairwise report.
-fn shown_in_text(options: &BlastpOptions) -> (usize, usize, usize) {
+fn shown_in_text(options: &FormattingOptions) -> (usize, usize, usize) {
     if let Some(kept) = options.max_target_seqs {
         return (kept, kept, kept);
     }

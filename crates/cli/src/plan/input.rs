@@ -12,13 +12,14 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Destination, Source, Subjects};
 
 use crate::options::number;
-use crate::options::typed::{BlastpOptions, lossy};
+use crate::options::search::database::{DatabaseOptions, SUBJECT};
+use crate::options::typed::lossy;
 
 /// Looks at an output file that comes and goes.
 const LOOKS: usize = 1000;
 
 /// What is searched, from `-db`, `-subject` and `-subject_loc`.
-pub fn subjects(options: &BlastpOptions) -> Result<Subjects, Error> {
+pub fn subjects(options: &DatabaseOptions) -> Result<Subjects, Error> {
     if let Some(db) = &options.db {
         return Ok(Subjects::Database(lossy(db)));
     }
@@ -27,7 +28,7 @@ pub fn subjects(options: &BlastpOptions) -> Result<Subjects, Error> {
             "Either a BLAST database or subject sequence(s) must be specified",
         ));
     };
-    let source = source("subject", subject)?;
+    let source = source(SUBJECT.name(), subject)?;
     let range = range(options.subject_loc.as_deref(), "subject")?;
     Ok(Subjects::Fasta { source, name: lossy(subject), range })
 }

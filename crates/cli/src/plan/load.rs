@@ -5,13 +5,12 @@ use std::ffi::OsStr;
 use fleetblast_db::load::{Method, Wish};
 use fleetblast_job::error::{Error, exit};
 
+use crate::options::search::resources::MEMORY;
 use crate::options::typed::lossy;
 
 /// The wish that `-loader` and `-memory` express.
-pub fn wish(loader: &OsStr, memory: Option<&OsStr>) -> Result<Wish, Error> {
-    let methods = [Method::Map, Method::Read, Method::Direct, Method::Broadcast];
-    let method = methods.into_iter().find(|method| loader == method.name());
-    let memory = memory.map(|text| bytes("memory", text));
+pub fn wish(method: Option<Method>, memory: Option<&OsStr>) -> Result<Wish, Error> {
+    let memory = memory.map(|text| bytes(MEMORY.name(), text));
     Ok(Wish { method, memory: memory.transpose()? })
 }
 
@@ -72,10 +71,10 @@ mod tests {
     }
 
     #[test]
-    fn words_are_methods() {
-        assert_eq!(wish("auto".as_ref(), None).unwrap(), Wish::default());
-        let direct = wish("direct".as_ref(), Some("1K".as_ref())).unwrap();
+    fn wishes_have_a_size() {
+        assert_eq!(wish(None, None).unwrap(), Wish::default());
+        let direct = wish(Some(Method::Direct), Some("1K".as_ref())).unwrap();
         assert_eq!(direct, Wish { method: Some(Method::Direct), memory: Some(1000) });
-        assert!(wish("auto".as_ref(), Some("much".as_ref())).is_err());
+        assert!(wish(None, Some("much".as_ref())).is_err());
     }
 }

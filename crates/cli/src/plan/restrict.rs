@@ -10,10 +10,11 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{DatabaseMask, MaskAlgorithm};
 
 use crate::options::number;
-use crate::options::typed::{BlastpOptions, lossy};
+use crate::options::search::database::DatabaseOptions;
+use crate::options::typed::lossy;
 
 /// The masks of the options.
-pub fn mask(options: &BlastpOptions) -> Option<DatabaseMask> {
+pub fn mask(options: &DatabaseOptions) -> Option<DatabaseMask> {
     let soft = options.db_soft_mask.as_deref().map(|name| (name, false));
     let (name, hard) = soft.or_else(|| options.db_hard_mask.as_deref().map(|name| (name, true)))?;
     let algorithm = match number::parse_int4(name.as_bytes()) {
@@ -24,7 +25,7 @@ pub fn mask(options: &BlastpOptions) -> Option<DatabaseMask> {
 }
 
 /// The list of the options, read. At most one is given.
-pub fn restriction(options: &BlastpOptions) -> Result<Option<Restriction>, Error> {
+pub fn restriction(options: &DatabaseOptions) -> Result<Option<Restriction>, Error> {
     let lists = &options.lists;
     if lists == &Default::default() {
         return Ok(None);

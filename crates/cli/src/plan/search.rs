@@ -10,8 +10,11 @@ use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_threshold, suggested_window,
 };
 
+use crate::options::blastp::BlastpOptions;
 use crate::options::number;
-use crate::options::typed::{BlastpOptions, Task, lossy};
+use crate::options::search::hsps::HspFilteringOptions;
+use crate::options::search::program::ProgramSpec;
+use crate::options::typed::lossy;
 
 /// Overhang and score edge of the best-hit filter when only the other is given (`hspfilter_besthit.h`).
 const BEST_HIT: f64 = 0.1;
@@ -60,7 +63,8 @@ fn composition(text: &OsStr) -> (CompositionMode, bool) {
 
 /// Matrix, gap costs and their statistics. Without gaps, BLAST+ does not mind gap costs without statistics.
 fn scoring(options: &BlastpOptions, matrix: &str) -> Result<ScoringSystem, Error> {
-    match ScoringSystem::new(matrix, options.gap_open, options.gap_extend) {
+    let (gap_open, gap_extend) = (options.search.gap_open, options.search.gap_extend);
+    match ScoringSystem::new(matrix, gap_open, gap_extend) {
         Ok(scoring) => Ok(scoring),
         Err(error) if !options.ungapped => Err(Error::query_options(error)),
         Err(ScoringError::UnknownMatrix { .. }) => {
@@ -75,7 +79,7 @@ fn scoring(options: &BlastpOptions, matrix: &str) -> Result<ScoringSystem, Error
     }
 }
 
-fn filter(options: &BlastpOptions) -> HspFilter {
+fn filter(options: &HspFilteringOptions) -> HspFilter {
     match (options.culling_limit, options.best_hit_overhang, options.best_hit_score_edge) {
         (_, overhang, edge) if overhang.is_some() || edge.is_some() => HspFilter::BestHit {
             overhang: overhang.unwrap_or(BEST_HIT),
@@ -89,29 +93,22 @@ fn filter(options: &BlastpOptions) -> HspFilter {
 /// Builds and checks the parameters. `old_finite_size`: the environment switches finite-size statistics off.
 pub fn params(
     options: &BlastpOptions,
+    program: &ProgramSpec,
     seg: Option<SegParams>,
     hitlist_size: usize,
     old_finite_size: bool,
 ) -> Result<SearchOptions, Error> {
-    let (mode, unified_p) = composition(&options.comp_based_stats);
+    let (mode, unified_p) = composition(&options.composition.comp_based_stats);
     if options.ungapped && mode != CompositionMode::Off {
         return Err(Error::query_options(
             "Composition-adjusted searched are not supported with an ungapped search, please add \
              -comp_based_stats F or do a gapped search",
         ));
     }
-    let (task_matrix, task_word_size) = match options.task {
-        Task::Blastp => ("BLOSUM62", 3),
-        Task::Fast => ("BLOSUM62", 6),
-        Task::Short => ("PAM30", 2),
-    };
-    let matrix_name = options.matrix.as_deref().map_or(task_matrix.to_owned(), lossy);
-    let word_size = options.word_size.unwrap_or(task_word_size);
-    let task_threshold = match options.task {
-        Task::Fast => 21.0,
-        // These start from 11, which is what lets the matrix decide.
-        Task::Blastp | Task::Short => suggested_threshold(&matrix_name),
-    };
+    let task = &options.task;
+    let matrix_name = options.matrix.as_deref().map_or(task.matrix.to_owned(), lossy);
+    let word_size = options.search.word_size.unwrap_or(task.word_size);
+    let task_threshold = task.threshold.unwrap_or_else(|| suggested_threshold(&matrix_name));
     let threshold = options.threshold.unwrap_or(task_threshold);
     let scoring = scoring(options, &matrix_name);
     // Without gaps the matrix is not among the checks, and only the search finds it missing.
@@ -120,31 +117,30 @@ pub fn params(
     let scoring = scoring?;
     let identity = scoring.name == "IDENTITY";
     check_identity(identity, word_size)?;
-    check_smith_waterman(options, identity)?;
+    check_smith_waterman(options, program, identity)?;
     let params = Params {
-        // Checked above to be small and positive.
-        word_size: usize::try_from(word_size).unwrap_or(0),
+        word_size,
         threshold,
         window: options.window_size.unwrap_or(suggested_window(&matrix_name)),
-        xdrop_ungapped_bits: options.xdrop_ungap.unwrap_or(7.0),
-        xdrop_gapped_bits: options.xdrop_gap.unwrap_or(15.0),
-        xdrop_final_bits: options.xdrop_gap_final.unwrap_or(25.0),
+        xdrop_ungapped_bits: options.search.xdrop_ungap.unwrap_or(7.0),
+        xdrop_gapped_bits: options.search.xdrop_gap.unwrap_or(15.0),
+        xdrop_final_bits: options.search.xdrop_gap_final.unwrap_or(25.0),
         gap_trigger_bits: 22.0,
-        evalue: options.evalue,
+        evalue: options.search.evalue,
         composition: if identity { CompositionMode::Off } else { mode },
         unified_p: unified_p && !identity,
         ungapped: options.ungapped,
-        smith_waterman: options.use_sw_tback,
+        smith_waterman: options.composition.use_sw_tback,
         hitlist_size,
-        max_hsps: options.max_hsps,
-        qcov_hsp_perc: options.qcov_hsp_perc.unwrap_or(0.0),
-        subject_besthit: options.subject_besthit,
-        filter: filter(options),
+        max_hsps: options.search.max_hsps,
+        qcov_hsp_perc: options.search.qcov_hsp_perc.unwrap_or(0.0),
+        subject_besthit: options.hsps.subject_besthit,
+        filter: filter(&options.hsps),
         seg,
-        soft_masking: options.soft_masking,
-        lcase_masking: options.lcase_masking,
-        search_space: options.searchsp.filter(|&space| space != 0),
-        finite_size: options.searchsp.is_none() && !old_finite_size,
+        soft_masking: options.filtering.soft_masking,
+        lcase_masking: options.queries.lcase_masking,
+        search_space: options.search.searchsp.filter(|&space| space != 0),
+        finite_size: options.search.searchsp.is_none() && !old_finite_size,
         scoring,
     };
     let identity_resets_composition = identity && mode != CompositionMode::Off;
@@ -154,7 +150,7 @@ pub fn params(
 /// The checks of single values, in BLAST+'s order.
 fn check(
     options: &BlastpOptions,
-    word_size: i64,
+    word_size: usize,
     threshold: f64,
     hitlist_size: usize,
 ) -> Result<(), Error> {
@@ -162,11 +158,11 @@ fn check(
         "Non-zero threshold required"
     } else if word_size > 7 {
         "Word-size must be less than 8 for a tblastn, blastp or blastx search"
-    } else if options.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
+    } else if options.search.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
         "x_dropoff must be greater than zero"
     } else if hitlist_size < 1 {
         "No hits are being saved"
-    } else if options.evalue <= 0.0 {
+    } else if options.search.evalue <= 0.0 {
         "expect value or cutoff score must be greater than zero"
     } else {
         return Ok(());
@@ -174,7 +170,7 @@ fn check(
     Err(Error::query_options(problem))
 }
 
-fn check_identity(identity: bool, word_size: i64) -> Result<(), Error> {
+fn check_identity(identity: bool, word_size: usize) -> Result<(), Error> {
     if identity && word_size > 5 {
         return Err(Error::query_options(
             "Word size larger than 5 is not supported for the identity scoring matrix",
@@ -184,11 +180,15 @@ fn check_identity(identity: bool, word_size: i64) -> Result<(), Error> {
 }
 
 /// Two uses of `-use_sw_tback` BLAST+ cannot carry out: it crashes without gaps, and finds no alignment with IDENTITY.
-fn check_smith_waterman(options: &BlastpOptions, identity: bool) -> Result<(), Error> {
-    if options.use_sw_tback && options.ungapped {
-        return Err(Error::unsupported("blastp", "-use_sw_tback with -ungapped"));
+fn check_smith_waterman(
+    options: &BlastpOptions,
+    program: &ProgramSpec,
+    identity: bool,
+) -> Result<(), Error> {
+    if options.composition.use_sw_tback && options.ungapped {
+        return Err(Error::unsupported(program.name, "-use_sw_tback with -ungapped"));
     }
-    if options.use_sw_tback && identity {
+    if options.composition.use_sw_tback && identity {
         return Err(Error::engine("Traceback failed"));
     }
     Ok(())

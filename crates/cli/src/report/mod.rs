@@ -16,17 +16,16 @@ use fleetblast_job::trace::Timeline;
 
 use self::figures::Figures;
 use crate::options::parse::Given;
-use crate::options::report::REPORT;
-use crate::options::values::Values;
+use crate::options::report::ReportOptions;
 
 /// Runs the program.
 ///
 /// # Errors
 /// A trace that cannot be read, a page that cannot be written.
 pub fn run(given: &Given) -> Result<(), Error> {
-    let options = Values::new(&REPORT, given);
-    let trace = PathBuf::from(options.text("trace").unwrap_or_default());
-    let out = match options.text("out") {
+    let options = ReportOptions::new(given);
+    let trace = PathBuf::from(options.trace);
+    let out = match options.out {
         Some(out) => PathBuf::from(out),
         None => trace.with_extension("html"),
     };

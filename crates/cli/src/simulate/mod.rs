@@ -22,8 +22,7 @@ use serde::Serialize;
 
 use self::setup::Setup;
 use crate::options::parse::Given;
-use crate::options::simulate::SIMULATE;
-use crate::options::values::Values;
+use crate::options::simulate::SimulateOptions;
 
 /// Runs of a job that failures end, at most: one that never ends says so.
 const MOST_RUNS: u32 = 1000;
@@ -48,8 +47,8 @@ struct Simulated {
 /// # Errors
 /// Options that do not go together, a trace that cannot be read, figures that cannot be written.
 pub fn run(given: &Given) -> Result<(), Error> {
-    let options = Values::new(&SIMULATE, given);
-    let json = if options.flag("scaling") {
+    let options = SimulateOptions::new(given);
+    let json = if options.scaling {
         let lines = scaling::table(&options)?;
         serde_json::to_string_pretty(&lines)
     } else {
@@ -58,7 +57,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         print(&text::describe(&setup, &simulated))?;
         serde_json::to_string_pretty(&simulated)
     };
-    let Some(path) = options.text("json").map(PathBuf::from) else { return Ok(()) };
+    let Some(path) = options.json.map(PathBuf::from) else { return Ok(()) };
     let failed = |error: &dyn std::fmt::Display| {
         Error::output(format_args!("{error} (-json {})", path.display()))
     };

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::setup::{self, Setup};
 use super::{Simulated, job, print, text};
-use crate::options::values::Values;
+use crate::options::simulate::SimulateOptions;
 use crate::report::text::{percent, seconds};
 
 const RANKS: [u32; 3] = [4096, 32_768, 131_072];
@@ -26,9 +26,9 @@ pub struct Line {
 ///
 /// # Errors
 /// A job that does not complete.
-pub fn table(options: &Values) -> Result<Vec<Line>, Error> {
+pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
-    let ranks = options.integer("ranks").map_or(RANKS.to_vec(), |ranks| vec![ranks]);
+    let ranks = options.ranks.map_or(RANKS.to_vec(), |ranks| vec![ranks]);
     for kind in setup::kinds(options) {
         print(&format!(
             "{}\n{:>8}  {:<9}{:>16}{:>12}{:>9}{:>9}  limit\n",
@@ -62,12 +62,12 @@ fn name(kind: Kind) -> &'static str {
     }
 }
 
-fn scale(options: &Values, kind: Kind, ranks: u32, schedule: Schedule) -> Scale {
+fn scale(options: &SimulateOptions, kind: Kind, ranks: u32, schedule: Schedule) -> Scale {
     let model = match kind {
         Kind::BlueGene => Scale::blue_gene(ranks),
         Kind::Modern => Scale::modern(ranks),
     };
-    let queries = options.integer("queries").unwrap_or(model.queries);
+    let queries = options.queries.unwrap_or(model.queries);
     Scale { schedule, queries, seed: setup::seed(options), ..model }
 }
 

@@ -1,9 +1,10 @@
 //! The job to simulate, from the options.
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use fleetblast_fleet::config::{Config, Schedule, Strategy};
+use fleetblast_fleet::config::Config;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
@@ -14,7 +15,8 @@ use fleetblast_job::error::{Error, exit};
 use fleetblast_job::trace::Timeline;
 
 use super::recorded;
-use crate::options::values::Values;
+use crate::options::opt::Opt;
+use crate::options::simulate::{BANDWIDTH, FAILURES, FS_RATE, LATENCY, Model, SimulateOptions};
 use crate::plan;
 
 /// What is simulated.
@@ -46,13 +48,13 @@ impl Setup {
     ///
     /// # Errors
     /// A trace that cannot be read, values that make no sense.
-    pub fn new(options: &Values) -> Result<Self, Error> {
-        let mut setup = match options.text("trace") {
-            Some(trace) => traced(options, Path::new(&trace))?,
+    pub fn new(options: &SimulateOptions) -> Result<Self, Error> {
+        let mut setup = match &options.trace {
+            Some(trace) => traced(options, Path::new(trace))?,
             None => Setup::of_scale(&scale(options))?,
         };
         adapt_machine(options, &mut setup.job.machine)?;
-        setup.failures = positive(options, "failures")?;
+        setup.failures = positive(&FAILURES, options.failures)?;
         if setup.failures.is_some() {
             // What is kept is known only if every byte is accounted for.
             let config = Config { checkpoint: true, ..(*setup.job.config).clone() };
@@ -63,35 +65,18 @@ impl Setup {
     }
 }
 
-/// A word of `-schedule`.
-fn schedule(options: &Values) -> Option<Schedule> {
-    options.text("schedule").map(|word| match word.to_str() {
-        Some("length") => Schedule::Length,
-        Some("weight") => Schedule::Weight,
-        _ => Schedule::Dynamic,
-    })
-}
-
-fn strategy(options: &Values) -> Option<Strategy> {
-    options.text("output").map(|word| match word.to_str() {
-        Some("individual") => Strategy::Individual,
-        Some("collective") => Strategy::Collective,
-        _ => Strategy::Merge,
-    })
-}
-
 /// What `-seed` says.
-pub fn seed(options: &Values) -> u64 {
-    options.integer("seed").unwrap_or(1)
+pub fn seed(options: &SimulateOptions) -> u64 {
+    options.seed.unwrap_or(1)
 }
 
 /// What the user wants of the layout.
-fn wishes(options: &Values) -> Wishes {
+fn wishes(options: &SimulateOptions) -> Wishes {
     Wishes {
-        groups: options.integer("groups"),
-        replicas: options.integer("replicas"),
-        partitions: options.integer("partitions"),
-        block_residues: options.integer("block_residues"),
+        groups: options.groups,
+        replicas: options.replicas,
+        partitions: options.partitions,
+        block_residues: options.block_residues,
         ..Wishes::default()
     }
 }
@@ -101,17 +86,17 @@ fn impossible(error: &LayoutError) -> Error {
 }
 
 /// A search whose task times are those of a trace: on as many ranks laid out as it was, else as the driver would.
-fn traced(options: &Values, path: &Path) -> Result<Setup, Error> {
+fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
     let timeline = Timeline::read(path)?;
     let run = &timeline.description;
-    let ranks = options.integer("ranks").unwrap_or(run.ranks);
+    let ranks = options.ranks.unwrap_or(run.ranks);
     let same = ranks == run.ranks;
     let trace = recorded::workload(&timeline);
     if trace.blocks.is_empty() {
         let what = format!("Error: {}: nothing was searched in this trace", path.display());
         return Err(Error::new(exit::INPUT, what));
     }
-    let wanted: Option<u32> = options.integer("queries");
+    let wanted = options.queries;
     let (total, blocks) = repeated(&trace, wanted);
     let mut machine = match model(options, ranks) {
         Some(machine) => machine,
@@ -142,8 +127,8 @@ fn traced(options: &Values, path: &Path) -> Result<Setup, Error> {
         wishes,
     };
     let config = Config {
-        strategy: strategy(options).unwrap_or(run.output),
-        schedule: schedule(options).unwrap_or(run.schedule),
+        strategy: options.output.unwrap_or(run.output),
+        schedule: options.schedule.unwrap_or(run.schedule),
         ..Config::default()
     };
     let plan = request.plan(&config).map_err(|error| impossible(&error))?;
@@ -173,74 +158,69 @@ fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
 }
 
 /// A search whose task times are drawn.
-fn scale(options: &Values) -> Scale {
-    let ranks = options.integer("ranks").unwrap_or(4096);
-    let model = match is_modern(options) {
-        true => Scale::modern(ranks),
-        false => Scale::blue_gene(ranks),
+fn scale(options: &SimulateOptions) -> Scale {
+    let ranks = options.ranks.unwrap_or(4096);
+    let model = match options.machine {
+        Some(Model::Modern) => Scale::modern(ranks),
+        _ => Scale::blue_gene(ranks),
     };
     Scale {
         seed: seed(options),
-        schedule: schedule(options).unwrap_or(model.schedule),
-        strategy: strategy(options).unwrap_or(model.strategy),
-        queries: options.integer("queries").unwrap_or(model.queries),
+        schedule: options.schedule.unwrap_or(model.schedule),
+        strategy: options.output.unwrap_or(model.strategy),
+        queries: options.queries.unwrap_or(model.queries),
         wishes: wishes(options),
         ..model
     }
 }
 
-/// True if the machine of today was asked for.
-pub fn is_modern(options: &Values) -> bool {
-    options.text("machine").is_some_and(|word| word == "modern")
-}
-
 /// The machine that was named.
-fn model(options: &Values, ranks: u32) -> Option<Machine> {
-    let word = options.text("machine")?;
-    Some(match word.to_str() {
-        Some("bluegene") => Machine::blue_gene(ranks),
-        Some("modern") => Machine::modern(),
-        _ => Machine::local(ranks),
+fn model(options: &SimulateOptions, ranks: u32) -> Option<Machine> {
+    options.machine.map(|model| match model {
+        Model::BlueGene => Machine::blue_gene(ranks),
+        Model::Modern => Machine::modern(),
+        Model::Local => Machine::local(ranks),
     })
 }
 
 /// Changes a model as the options say.
-fn adapt_machine(options: &Values, machine: &mut Machine) -> Result<(), Error> {
-    if let Some(cores) = options.integer::<u32>("cores") {
+fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result<(), Error> {
+    if let Some(cores) = options.cores {
         machine.cores_per_host = Some(cores.into());
     }
-    if let Some(ranks) = options.integer("ranks_per_host") {
+    if let Some(ranks) = options.ranks_per_host {
         machine.ranks_per_host = ranks;
     }
-    if let Some(micros) = positive(options, "latency")? {
+    if let Some(micros) = positive(&LATENCY, options.latency)? {
         machine.latency = micros * 1e-6;
     }
-    if let Some(rate) = rate(options, "bandwidth")? {
+    if let Some(rate) = rate(&BANDWIDTH, options.bandwidth.as_deref())? {
         machine.bandwidth = rate;
     }
-    if let Some(rate) = rate(options, "fs_rate")? {
+    if let Some(rate) = rate(&FS_RATE, options.fs_rate.as_deref())? {
         machine.file_rate = rate;
         machine.client_rate = machine.client_rate.min(rate);
     }
-    if let Some(clients) = options.integer("fs_clients") {
+    if let Some(clients) = options.fs_clients {
         machine.clients = clients;
     }
     Ok(())
 }
 
-fn rate(options: &Values, name: &str) -> Result<Option<f64>, Error> {
-    let Some(text) = options.text(name) else { return Ok(None) };
-    let text = text.to_string_lossy();
+/// What an option says of bytes a second.
+fn rate(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<f64>, Error> {
+    let Some(text) = text.map(OsStr::to_string_lossy) else { return Ok(None) };
     match plan::size(&text) {
         Some(bytes) if bytes > 0 => Ok(Some(bytes as f64)),
-        _ => Err(refused(name, "a rate such as 12G", &text)),
+        _ => Err(refused(option.name(), "a rate such as 12G", &text)),
     }
 }
 
-fn positive(options: &Values, name: &str) -> Result<Option<f64>, Error> {
-    match options.real(name) {
+/// What an option says, which must be above 0.
+fn positive(option: &Opt<f64>, number: Option<f64>) -> Result<Option<f64>, Error> {
+    match number {
         Some(number) if number.is_nan() || number <= 0.0 => {
-            Err(refused(name, "a number above 0", &number.to_string()))
+            Err(refused(option.name(), "a number above 0", &number.to_string()))
         }
         number => Ok(number),
     }
@@ -251,10 +231,10 @@ fn refused(name: &str, wanted: &str, given: &str) -> Error {
 }
 
 /// The kinds of machines that a table is of.
-pub fn kinds(options: &Values) -> Vec<Kind> {
-    match options.text("machine") {
+pub fn kinds(options: &SimulateOptions) -> Vec<Kind> {
+    match options.machine {
         None => vec![Kind::BlueGene, Kind::Modern],
-        Some(_) if is_modern(options) => vec![Kind::Modern],
+        Some(Model::Modern) => vec![Kind::Modern],
         Some(_) => vec![Kind::BlueGene],
     }
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::common::{Fixture, complaint};
-use fleetblast_cli::options::blastp::BLASTP;
+use fleetblast_cli::options::blastp::{BLASTP, BlastpOptions};
 use fleetblast_cli::options::parse::{self, Request};
-use fleetblast_cli::options::typed::BlastpOptions;
 use fleetblast_cli::options::usage::Name;
 use fleetblast_cli::plan::{self, Host};
 use fleetblast_engine::params::{CompositionMode, HspFilter};

@@ -26,7 +26,7 @@ pub struct Fleet {
     /// The same of options that all ranks must have alike besides.
     pub common: BTreeMap<String, String>,
     /// Name, with its dash, of the option that names a list of what is searched.
-    pub list: Option<&'static str>,
+    pub list: Option<String>,
 }
 
 /// Where to keep what is finished.

@@ -73,7 +73,7 @@ pub fn taxonomy(target: &Target) -> Result<BTreeMap<String, String>, Error> {
 /// A program that cannot be read.
 pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
     let mut options = plan.fleet.decisive.clone();
-    if let (Some(name), Some(restriction)) = (plan.fleet.list, &plan.restriction) {
+    if let (Some(name), Some(restriction)) = (&plan.fleet.list, &plan.restriction) {
         let mut list = Digest::default();
         list.add(restriction);
         options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));

@@ -1,0 +1,286 @@
+//! `CBlastDatabaseArgs`: what is searched, and what part of it.
+
+use std::ffi::OsString;
+
+use super::{GENERAL, RESTRICT, STATISTICS, SUBJECT_SEQUENCES};
+use crate::options::opt::Opt;
+use crate::options::spec::OptionSpec;
+use crate::options::values::Values;
+
+/// In the order of the usage text.
+pub const OPTIONS: &[OptionSpec] = &[
+    DB.spec,
+    DBSIZE.spec,
+    GILIST.spec,
+    SEQIDLIST.spec,
+    NEGATIVE_GILIST.spec,
+    NEGATIVE_SEQIDLIST.spec,
+    TAXIDS.spec,
+    NEGATIVE_TAXIDS.spec,
+    TAXIDLIST.spec,
+    NEGATIVE_TAXIDLIST.spec,
+    IPGLIST.spec,
+    NEGATIVE_IPGLIST.spec,
+    ENTREZ_QUERY.spec,
+    DB_SOFT_MASK.spec,
+    DB_HARD_MASK.spec,
+    SUBJECT.spec,
+    SUBJECT_LOC.spec,
+];
+
+/// A list goes with no other of these, in the order in which that is checked.
+const EXCLUSIVE: [&str; 11] = [
+    "gilist",
+    "seqidlist",
+    "taxids",
+    "taxidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "negative_taxids",
+    "negative_taxidlist",
+    "remote",
+    "subject",
+    "subject_loc",
+];
+
+/// What sequences that are no database do not go with: the part of them with all of these, they with all but the last.
+const NO_DATABASE: [&str; 14] = [
+    "db",
+    "gilist",
+    "seqidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "taxids",
+    "taxidlist",
+    "negative_taxids",
+    "negative_taxidlist",
+    "ipglist",
+    "negative_ipglist",
+    "db_soft_mask",
+    "db_hard_mask",
+    "remote",
+];
+
+/// `-db`.
+pub const DB: Opt<OsString> = Opt::text("db", GENERAL, &["BLAST database name"])
+    .label("database_name")
+    .excludes(&["subject", "subject_loc"]);
+
+/// `-dbsize`.
+pub const DBSIZE: Opt<i64> =
+    Opt::long("dbsize", STATISTICS, &["Effective length of the database "]).label("num_letters");
+
+/// `-gilist`.
+pub const GILIST: Opt<OsString> =
+    Opt::text("gilist", RESTRICT, &["Restrict search of database to list of GIs"])
+        .label("filename")
+        .excludes(&all_but("gilist"));
+
+/// `-seqidlist`.
+pub const SEQIDLIST: Opt<OsString> =
+    Opt::text("seqidlist", RESTRICT, &["Restrict search of database to list of SeqIDs"])
+        .label("filename")
+        .excludes(&all_but("seqidlist"));
+
+/// `-negative_gilist`.
+pub const NEGATIVE_GILIST: Opt<OsString> = Opt::text(
+    "negative_gilist",
+    RESTRICT,
+    &["Restrict search of database to everything except the specified GIs"],
+)
+.label("filename")
+.excludes(&all_but("negative_gilist"));
+
+/// `-negative_seqidlist`.
+pub const NEGATIVE_SEQIDLIST: Opt<OsString> = Opt::text(
+    "negative_seqidlist",
+    RESTRICT,
+    &["Restrict search of database to everything except the specified SeqIDs"],
+)
+.label("filename")
+.excludes(&all_but("negative_seqidlist"));
+
+/// `-taxids`.
+pub const TAXIDS: Opt<OsString> = Opt::text(
+    "taxids",
+    RESTRICT,
+    &[
+        "Restrict search of database to include only the specified taxonomy IDs",
+        "(multiple IDs delimited by ',')",
+    ],
+)
+.label("taxids")
+.excludes(&all_but("taxids"));
+
+/// `-negative_taxids`.
+pub const NEGATIVE_TAXIDS: Opt<OsString> = Opt::text(
+    "negative_taxids",
+    RESTRICT,
+    &[
+        "Restrict search of database to everything except the specified taxonomy IDs",
+        "(multiple IDs delimited by ',')",
+    ],
+)
+.label("taxids")
+.excludes(&all_but("negative_taxids"));
+
+/// `-taxidlist`.
+pub const TAXIDLIST: Opt<OsString> = Opt::text(
+    "taxidlist",
+    RESTRICT,
+    &["Restrict search of database to include only the specified taxonomy IDs"],
+)
+.label("filename")
+.excludes(&all_but("taxidlist"));
+
+/// `-negative_taxidlist`.
+pub const NEGATIVE_TAXIDLIST: Opt<OsString> = Opt::text(
+    "negative_taxidlist",
+    RESTRICT,
+    &["Restrict search of database to everything except the specified taxonomy IDs"],
+)
+.label("filename")
+.excludes(&all_but("negative_taxidlist"));
+
+/// `-ipglist`.
+pub const IPGLIST: Opt<OsString> =
+    Opt::text("ipglist", RESTRICT, &["Restrict search of database to list of IPGs"])
+        .label("filename")
+        .excludes(&["subject", "subject_loc"])
+        .unsupported();
+
+/// `-negative_ipglist`.
+pub const NEGATIVE_IPGLIST: Opt<OsString> = Opt::text(
+    "negative_ipglist",
+    RESTRICT,
+    &["Restrict search of database to everything except the specified IPGs"],
+)
+.label("filename")
+.excludes(&["subject", "subject_loc"])
+.unsupported();
+
+/// `-entrez_query`.
+pub const ENTREZ_QUERY: Opt<OsString> =
+    Opt::text("entrez_query", RESTRICT, &["Restrict search with the given Entrez query"])
+        .label("entrez_query")
+        .requires(&["remote"])
+        .unsupported();
+
+/// `-db_soft_mask`.
+pub const DB_SOFT_MASK: Opt<OsString> = Opt::text(
+    "db_soft_mask",
+    RESTRICT,
+    &["Filtering algorithm ID to apply to the BLAST database as soft masking"],
+)
+.label("filtering_algorithm")
+.excludes(&["db_hard_mask", "subject", "subject_loc"]);
+
+/// `-db_hard_mask`.
+pub const DB_HARD_MASK: Opt<OsString> = Opt::text(
+    "db_hard_mask",
+    RESTRICT,
+    &["Filtering algorithm ID to apply to the BLAST database as hard masking"],
+)
+.label("filtering_algorithm")
+.excludes(&["db_soft_mask", "subject", "subject_loc"]);
+
+/// `-subject`.
+pub const SUBJECT: Opt<OsString> =
+    Opt::input("subject", SUBJECT_SEQUENCES, &["Subject sequence(s) to search"])
+        .label("subject_input_file")
+        .excludes(NO_DATABASE.split_at(13).0);
+
+/// `-subject_loc`.
+pub const SUBJECT_LOC: Opt<OsString> = Opt::text(
+    "subject_loc",
+    SUBJECT_SEQUENCES,
+    &["Location on the subject sequence in 1-based offsets (Format: start-stop)"],
+)
+.label("range")
+.excludes(&NO_DATABASE);
+
+/// All of [`EXCLUSIVE`] but one, which is there.
+const fn all_but(name: &str) -> [&'static str; EXCLUSIVE.len() - 1] {
+    let mut others = [""; EXCLUSIVE.len() - 1];
+    let (mut at, mut next) = (0, 0);
+    while at < EXCLUSIVE.len() {
+        if !equal(EXCLUSIVE[at].as_bytes(), name.as_bytes()) {
+            others[next] = EXCLUSIVE[at];
+            next += 1;
+        }
+        at += 1;
+    }
+    others
+}
+
+const fn equal(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
+/// Lists that restrict what is searched; at most one is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lists {
+    /// `-gilist`, a file.
+    pub gis: Option<OsString>,
+    /// `-negative_gilist`.
+    pub negative_gis: Option<OsString>,
+    /// `-seqidlist`, a file.
+    pub seqids: Option<OsString>,
+    /// `-negative_seqidlist`.
+    pub negative_seqids: Option<OsString>,
+    /// `-taxids`, the taxids themselves.
+    pub taxids: Option<OsString>,
+    /// `-negative_taxids`.
+    pub negative_taxids: Option<OsString>,
+    /// `-taxidlist`, a file.
+    pub taxid_file: Option<OsString>,
+    /// `-negative_taxidlist`.
+    pub negative_taxid_file: Option<OsString>,
+}
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatabaseOptions {
+    /// `-db`.
+    pub db: Option<OsString>,
+    /// `-dbsize`.
+    pub dbsize: Option<i64>,
+    /// `-seqidlist` and the like.
+    pub lists: Lists,
+    /// `-db_soft_mask`.
+    pub db_soft_mask: Option<OsString>,
+    /// `-db_hard_mask`.
+    pub db_hard_mask: Option<OsString>,
+    /// `-subject`.
+    pub subject: Option<OsString>,
+    /// `-subject_loc`.
+    pub subject_loc: Option<OsString>,
+}
+
+impl DatabaseOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self {
+            db: values.optional(&DB),
+            dbsize: values.optional(&DBSIZE),
+            lists: Lists {
+                gis: values.optional(&GILIST),
+                negative_gis: values.optional(&NEGATIVE_GILIST),
+                seqids: values.optional(&SEQIDLIST),
+                negative_seqids: values.optional(&NEGATIVE_SEQIDLIST),
+                taxids: values.optional(&TAXIDS),
+                negative_taxids: values.optional(&NEGATIVE_TAXIDS),
+                taxid_file: values.optional(&TAXIDLIST),
+                negative_taxid_file: values.optional(&NEGATIVE_TAXIDLIST),
+            },
+            db_soft_mask: values.optional(&DB_SOFT_MASK),
+            db_hard_mask: values.optional(&DB_HARD_MASK),
+            subject: values.optional(&SUBJECT),
+            subject_loc: values.optional(&SUBJECT_LOC),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `CStdCmdLineArgs`: where queries come from, and where the report goes.
+
+use std::ffi::OsString;
+
+use super::{GENERAL, QUERY as QUERIES};
+use crate::options::opt::Opt;
+use crate::options::spec::OptionSpec;
+use crate::options::values::Values;
+
+/// In the order of the usage text.
+pub const OPTIONS: &[OptionSpec] = &[QUERY.spec, OUT.spec];
+
+/// `-query`.
+pub const QUERY: Opt<OsString> =
+    Opt::input("query", QUERIES, &["Input file name"]).label("input_file").default("-");
+
+/// `-out`.
+pub const OUT: Opt<OsString> =
+    Opt::output("out", GENERAL, &["Output file name"]).label("output_file").default("-");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileOptions {
+    /// `-query`.
+    pub query: OsString,
+    /// `-out`.
+    pub out: OsString,
+}
+
+impl FileOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self { query: values.get(&QUERY), out: values.get(&OUT) }
+    }
+}

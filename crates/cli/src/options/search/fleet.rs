@@ -1,0 +1,239 @@
+//! A search by many ranks, which BLAST+ does not have. Never changes what is reported.
+
+use std::ffi::OsString;
+
+use fleetblast_fleet::config::{Schedule, Strategy};
+
+use crate::options::opt::{Choices, Opt};
+use crate::options::spec::{Constraint, Group, OptionSpec};
+use crate::options::values::Values;
+
+/// In the order of the usage text.
+pub const OPTIONS: &[OptionSpec] = &[
+    RANKS.spec,
+    PLAN.spec,
+    GROUPS.spec,
+    REPLICAS.spec,
+    OUTPUT.spec,
+    SCHEDULE.spec,
+    BLOCK_RESIDUES.spec,
+    SEGMENT_SIZE.spec,
+    WRITE_BUFFER.spec,
+    RESULT_MEMORY.spec,
+    CHECKPOINT.spec,
+    RESUME.spec,
+    TRACE.spec,
+];
+
+/// The words of `-output`.
+pub const STRATEGIES: Choices<Strategy, 3> = Choices::new([
+    ("collective", Strategy::Collective),
+    ("individual", Strategy::Individual),
+    ("merge", Strategy::Merge),
+]);
+
+/// The words of `-schedule`.
+pub const SCHEDULES: Choices<Schedule, 3> = Choices::new([
+    ("dynamic", Schedule::Dynamic),
+    ("length", Schedule::Length),
+    ("weight", Schedule::Weight),
+]);
+
+/// `-ranks`.
+pub const RANKS: Opt<u32> = Opt::integer(
+    "ranks",
+    Group::FLEETBLAST,
+    &[
+        "Search as so many ranks would, each with its own threads (-num_threads), but",
+        "all in this process",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-plan`.
+pub const PLAN: Opt<bool> = Opt::flag(
+    "plan",
+    Group::FLEETBLAST,
+    &[
+        "Do not search: print how the search would be laid out over the ranks, what",
+        "each needs of memory, and whether that fits; with -memory for ranks elsewhere",
+    ],
+);
+
+/// `-groups`.
+pub const GROUPS: Opt<u32> = Opt::integer(
+    "groups",
+    Group::FLEETBLAST,
+    &["Number of groups of ranks; each searches other queries", "Default = by the number of ranks"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-replicas`.
+pub const REPLICAS: Opt<u32> = Opt::integer(
+    "replicas",
+    Group::FLEETBLAST,
+    &["How many times a group of ranks holds the database", "Default = as often as memory allows"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-output`.
+pub const OUTPUT: Opt<Strategy> = Opt::one_of(
+    "output",
+    Group::FLEETBLAST,
+    &[
+        "How ranks write the report:",
+        "    merge: the one with most of it collects the rest",
+        "    individual: each writes its own pieces",
+        "    collective: those of a group write together",
+    ],
+    &STRATEGIES,
+)
+.label("strategy")
+.default("merge");
+
+/// `-schedule`.
+pub const SCHEDULE: Opt<Schedule> = Opt::one_of(
+    "schedule",
+    Group::FLEETBLAST,
+    &[
+        "How queries are shared out among groups of ranks:",
+        "    dynamic: whenever a group runs short",
+        "    length: once, in shares of equal residues",
+        "    weight: once, in shares of equal residues + 225 x sequences",
+    ],
+    &SCHEDULES,
+)
+.label("schedule")
+.default("dynamic");
+
+/// `-block_residues`.
+pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
+    "block_residues",
+    Group::FLEETBLAST,
+    &[
+        "Residues of queries that are searched together, at least; whole batches of",
+        "BLAST+'s, whatever is said here",
+        "Default = 50000; fewer where many ranks would not have enough to do",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-segment_size`.
+pub const SEGMENT_SIZE: Opt<u64> = Opt::integer(
+    "segment_size",
+    Group::FLEETBLAST,
+    &["Residues of queries that a group of ranks gets at a time, at most"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-write_buffer`.
+pub const WRITE_BUFFER: Opt<OsString> = Opt::text(
+    "write_buffer",
+    Group::FLEETBLAST,
+    &["Most bytes that a rank writes or sends at once, e.g. 4MiB", "Default = `4MiB'"],
+)
+.label("size");
+
+/// `-result_memory`.
+pub const RESULT_MEMORY: Opt<OsString> = Opt::text(
+    "result_memory",
+    Group::FLEETBLAST,
+    &[
+        "Most memory of a rank for parts of the report that wait to be written;",
+        "what is more goes to a file beside the report",
+        "Default = `256MiB'",
+    ],
+)
+.label("size");
+
+/// `-checkpoint`.
+pub const CHECKPOINT: Opt<OsString> = Opt::text(
+    "checkpoint",
+    Group::FLEETBLAST,
+    &[
+        "Directory in which to keep what is finished until the report is complete, so",
+        "that a search that was ended, by whatever, can be resumed. It is made, and",
+        "removed at the end. All ranks must see it. SIGTERM and SIGUSR1 have the search",
+        "end in order, with exit code 75",
+    ],
+)
+.label("directory");
+
+/// `-resume`.
+pub const RESUME: Opt<bool> = Opt::flag(
+    "resume",
+    Group::FLEETBLAST,
+    &[
+        "Go on with what the directory of -checkpoint keeps, or begin if it keeps",
+        "nothing yet; any number of ranks and threads will do",
+    ],
+)
+.requires(&["checkpoint"]);
+
+/// `-trace`.
+pub const TRACE: Opt<OsString> = Opt::output(
+    "trace",
+    Group::FLEETBLAST,
+    &[
+        "File to write to what every rank did when, for 'fleetblast report', 'fleetblast",
+        "simulate' and ui.perfetto.dev. All ranks must see its directory",
+    ],
+)
+.label("output_file");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleetOptions {
+    /// `-ranks`.
+    pub ranks: Option<u32>,
+    /// `-plan`.
+    pub plan: bool,
+    /// `-groups`.
+    pub groups: Option<u32>,
+    /// `-replicas`.
+    pub replicas: Option<u32>,
+    /// `-output`.
+    pub output: Strategy,
+    /// `-schedule`.
+    pub schedule: Schedule,
+    /// `-block_residues`.
+    pub block_residues: Option<u64>,
+    /// `-segment_size`.
+    pub segment_size: Option<u64>,
+    /// `-write_buffer`.
+    pub write_buffer: Option<OsString>,
+    /// `-result_memory`.
+    pub result_memory: Option<OsString>,
+    /// `-checkpoint`.
+    pub checkpoint: Option<OsString>,
+    /// `-resume`.
+    pub resume: bool,
+    /// `-trace`.
+    pub trace: Option<OsString>,
+}
+
+impl FleetOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self {
+            ranks: values.optional(&RANKS),
+            plan: values.get(&PLAN),
+            groups: values.optional(&GROUPS),
+            replicas: values.optional(&REPLICAS),
+            output: values.get(&OUTPUT),
+            schedule: values.get(&SCHEDULE),
+            block_residues: values.optional(&BLOCK_RESIDUES),
+            segment_size: values.optional(&SEGMENT_SIZE),
+            write_buffer: values.optional(&WRITE_BUFFER),
+            result_memory: values.optional(&RESULT_MEMORY),
+            checkpoint: values.optional(&CHECKPOINT),
+            resume: values.get(&RESUME),
+            trace: values.optional(&TRACE),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `CGenericSearchArgs`: what most searches heed.
+
+use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS};
+use crate::options::opt::Opt;
+use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::values::Values;
+
+/// In the order of the usage text, for words of so many letters at least.
+pub const fn options(least_word: u32) -> [OptionSpec; 10] {
+    [
+        EVALUE.spec,
+        WORD_SIZE.within(Constraint::AtLeast(least_word)).spec,
+        GAPOPEN.spec,
+        GAPEXTEND.spec,
+        QCOV_HSP_PERC.spec,
+        MAX_HSPS.spec,
+        XDROP_UNGAP.spec,
+        XDROP_GAP.spec,
+        XDROP_GAP_FINAL.spec,
+        SEARCHSP.spec,
+    ]
+}
+
+/// `-evalue`.
+pub const EVALUE: Opt<f64> =
+    Opt::real("evalue", GENERAL, &["Expectation value (E) threshold for saving hits "])
+        .label("evalue")
+        .default("10");
+
+/// `-word_size`; each program has its least one.
+pub const WORD_SIZE: Opt<usize> =
+    Opt::integer("word_size", GENERAL, &["Word size for wordfinder algorithm"]).label("int_value");
+
+/// `-gapopen`.
+pub const GAPOPEN: Opt<i32> =
+    Opt::integer("gapopen", GENERAL, &["Cost to open a gap"]).label("open_penalty");
+
+/// `-gapextend`.
+pub const GAPEXTEND: Opt<i32> =
+    Opt::integer("gapextend", GENERAL, &["Cost to extend a gap"]).label("extend_penalty");
+
+/// `-qcov_hsp_perc`.
+pub const QCOV_HSP_PERC: Opt<f64> =
+    Opt::real("qcov_hsp_perc", RESTRICT, &["Percent query coverage per hsp"])
+        .label("float_value")
+        .within(Constraint::Percent);
+
+/// `-max_hsps`.
+pub const MAX_HSPS: Opt<usize> = Opt::integer(
+    "max_hsps",
+    RESTRICT,
+    &["Set maximum number of HSPs per subject sequence to save for each query"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-xdrop_ungap`.
+pub const XDROP_UNGAP: Opt<f64> =
+    Opt::real("xdrop_ungap", EXTENSION, &["X-dropoff value (in bits) for ungapped extensions"])
+        .label("float_value");
+
+/// `-xdrop_gap`.
+pub const XDROP_GAP: Opt<f64> = Opt::real(
+    "xdrop_gap",
+    EXTENSION,
+    &["X-dropoff value (in bits) for preliminary gapped extensions"],
+)
+.label("float_value");
+
+/// `-xdrop_gap_final`.
+pub const XDROP_GAP_FINAL: Opt<f64> = Opt::real(
+    "xdrop_gap_final",
+    EXTENSION,
+    &["X-dropoff value (in bits) for final gapped alignment"],
+)
+.label("float_value");
+
+/// `-searchsp`.
+pub const SEARCHSP: Opt<i64> =
+    Opt::long("searchsp", STATISTICS, &["Effective length of the search space"])
+        .label("int_value")
+        .within(Constraint::AtLeast(0));
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchOptions {
+    /// `-evalue`.
+    pub evalue: f64,
+    /// `-word_size`.
+    pub word_size: Option<usize>,
+    /// `-gapopen`.
+    pub gap_open: Option<i32>,
+    /// `-gapextend`.
+    pub gap_extend: Option<i32>,
+    /// `-qcov_hsp_perc`.
+    pub qcov_hsp_perc: Option<f64>,
+    /// `-max_hsps`.
+    pub max_hsps: Option<usize>,
+    /// `-xdrop_ungap`.
+    pub xdrop_ungap: Option<f64>,
+    /// `-xdrop_gap`.
+    pub xdrop_gap: Option<f64>,
+    /// `-xdrop_gap_final`.
+    pub xdrop_gap_final: Option<f64>,
+    /// `-searchsp`.
+    pub searchsp: Option<i64>,
+}
+
+impl SearchOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self {
+            evalue: values.get(&EVALUE),
+            word_size: values.optional(&WORD_SIZE),
+            gap_open: values.optional(&GAPOPEN),
+            gap_extend: values.optional(&GAPEXTEND),
+            qcov_hsp_perc: values.optional(&QCOV_HSP_PERC),
+            max_hsps: values.optional(&MAX_HSPS),
+            xdrop_ungap: values.optional(&XDROP_UNGAP),
+            xdrop_gap: values.optional(&XDROP_GAP),
+            xdrop_gap_final: values.optional(&XDROP_GAP_FINAL),
+            searchsp: values.optional(&SEARCHSP),
+        }
+    }
+}

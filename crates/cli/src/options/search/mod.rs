@@ -1,0 +1,49 @@
+//! Options of the search programs, in the classes of BLAST+ (`blast_args.cpp`): a program has some of the classes, in an
+//! order of its own.
+//!
+//! Each class is a file: its options, their order in the usage text, and what was typed in types of its own. What a
+//! program has otherwise than others (a default, the least value) is an argument of the class.
+
+pub mod composition;
+pub mod database;
+pub mod files;
+pub mod filtering;
+pub mod fleet;
+pub mod formatting;
+pub mod generic;
+pub mod hsps;
+pub mod program;
+pub mod query;
+pub mod resources;
+pub mod single;
+pub mod strategy;
+pub mod task;
+pub mod threads;
+
+use super::spec::Group;
+
+/// Sections of the help text, in its order.
+pub const GROUPS: &[Group] = &[
+    QUERY,
+    GENERAL,
+    SUBJECT_SEQUENCES,
+    FORMAT,
+    FILTER,
+    RESTRICT,
+    STATISTICS,
+    STRATEGY,
+    EXTENSION,
+    MISC,
+    Group::FLEETBLAST,
+];
+
+const QUERY: Group = Group("Input query options");
+const GENERAL: Group = Group("General search options");
+const SUBJECT_SEQUENCES: Group = Group("BLAST-2-Sequences options");
+const FORMAT: Group = Group("Formatting options");
+const FILTER: Group = Group("Query filtering options");
+const RESTRICT: Group = Group("Restrict search or results");
+const STATISTICS: Group = Group("Statistical options");
+const STRATEGY: Group = Group("Search strategy options");
+const EXTENSION: Group = Group("Extension options");
+const MISC: Group = Group("Miscellaneous options");

@@ -1,0 +1,120 @@
+//! What a search may use of the machine, and what it tells of itself, which BLAST+ does not have. Never changes what is
+//! reported.
+
+use std::ffi::OsString;
+
+use fleetblast_db::load::Method;
+
+use crate::options::opt::{Choices, Opt};
+use crate::options::spec::{Constraint, Group, OptionSpec};
+use crate::options::values::Values;
+use crate::terminal::When;
+
+/// In the order of the usage text.
+pub const OPTIONS: &[OptionSpec] =
+    &[TIMING.spec, PARTITIONS.spec, LOADER.spec, MEMORY.spec, PROGRESS.spec];
+
+const LOADERS: Choices<Option<Method>, 5> = Choices::new([
+    ("auto", None),
+    ("broadcast", Some(Method::Broadcast)),
+    ("direct", Some(Method::Direct)),
+    ("map", Some(Method::Map)),
+    ("read", Some(Method::Read)),
+]);
+
+const WHENS: Choices<When, 3> =
+    Choices::new([("auto", When::Auto), ("no", When::No), ("yes", When::Yes)]);
+
+/// `-timing`.
+pub const TIMING: Opt<OsString> =
+    Opt::output("timing", Group::FLEETBLAST, &["File to write to, as JSON, where the time went"])
+        .label("output_file");
+
+/// `-partitions`.
+pub const PARTITIONS: Opt<usize> = Opt::integer(
+    "partitions",
+    Group::FLEETBLAST,
+    &[
+        "Number of ranges of subjects to search on their own before their hits are",
+        "merged",
+        "Default = by the size of the database and the number of threads",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-loader`.
+pub const LOADER: Opt<Option<Method>> = Opt::one_of(
+    "loader",
+    Group::FLEETBLAST,
+    &[
+        "How to bring the database into memory:",
+        "    auto: by its size, the memory available and the file system",
+        "    map: mapped, after large reads into the page cache",
+        "    read: into memory of this process, on 2 MB pages where there are any",
+        "    direct: the same, without the page cache",
+        "    broadcast: read once by all MPI processes together, which tell each other,",
+        "    into memory that those of a host share",
+    ],
+    &LOADERS,
+)
+.label("method")
+.default("auto")
+.excludes(&["subject"]);
+
+/// `-memory`.
+pub const MEMORY: Opt<OsString> = Opt::text(
+    "memory",
+    Group::FLEETBLAST,
+    &[
+        "Most memory to use for the sequences of the database, e.g. 500M or 16G;",
+        "a larger database is read part by part while it is searched",
+        "Default = 80 % of the memory available",
+    ],
+)
+.label("size")
+.excludes(&["subject"]);
+
+/// `-progress`.
+pub const PROGRESS: Opt<When> = Opt::one_of(
+    "progress",
+    Group::FLEETBLAST,
+    &[
+        "Show on standard error how far the search is:",
+        "    auto: if that is a terminal, and standard output is no pipe, such as to",
+        "    a pager, which draws on the same terminal",
+        "    no: never",
+        "    yes: always; where there is no terminal, a line now and then",
+    ],
+    &WHENS,
+)
+.label("when")
+.default("auto");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceOptions {
+    /// `-timing`.
+    pub timing: Option<OsString>,
+    /// `-partitions`.
+    pub partitions: Option<usize>,
+    /// `-loader`; `None` to choose one.
+    pub loader: Option<Method>,
+    /// `-memory`.
+    pub memory: Option<OsString>,
+    /// `-progress`.
+    pub progress: When,
+}
+
+impl ResourceOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self {
+            timing: values.optional(&TIMING),
+            partitions: values.optional(&PARTITIONS),
+            loader: values.get(&LOADER),
+            memory: values.optional(&MEMORY),
+            progress: values.get(&PROGRESS),
+        }
+    }
+}

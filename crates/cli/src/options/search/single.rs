@@ -1,0 +1,49 @@
+//! Classes of one option: `CMatrixNameArg`, `CWordThresholdArg`, `CWindowSizeArg`, `CGappedArgs`, `CRemoteArgs`.
+
+use std::ffi::OsString;
+
+use super::{EXTENSION, GENERAL, MISC};
+use crate::options::opt::Opt;
+use crate::options::spec::Constraint;
+
+/// `-matrix`.
+pub const MATRIX: Opt<OsString> =
+    Opt::text("matrix", GENERAL, &["Scoring matrix name (normally BLOSUM62)"]).label("matrix_name");
+
+/// `-threshold`.
+pub const THRESHOLD: Opt<f64> = Opt::real(
+    "threshold",
+    GENERAL,
+    &["Minimum word score such that the word is added to the BLAST lookup table"],
+)
+.label("float_value")
+.within(Constraint::AtLeast(0));
+
+/// `-window_size`.
+pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
+    "window_size",
+    EXTENSION,
+    &["Multiple hits window size, use 0 to specify 1-hit algorithm"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(0));
+
+/// `-ungapped`.
+pub const UNGAPPED: Opt<bool> =
+    Opt::flag("ungapped", EXTENSION, &["Perform ungapped alignment only?"]);
+
+/// `-remote`.
+pub const REMOTE: Opt<bool> = Opt::flag("remote", MISC, &["Execute search remotely?"])
+    .excludes(&[
+        "gilist",
+        "seqidlist",
+        "taxids",
+        "taxidlist",
+        "negative_gilist",
+        "negative_seqidlist",
+        "negative_taxids",
+        "negative_taxidlist",
+        "subject_loc",
+        "num_threads",
+    ])
+    .unsupported();

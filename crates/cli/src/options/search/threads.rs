@@ -1,0 +1,53 @@
+//! `CMTArgs`: how many threads, and what they share out.
+
+use super::MISC;
+use crate::options::opt::Opt;
+use crate::options::spec::{Constraint, OptionSpec};
+use crate::options::values::Values;
+
+/// In the order of the usage text.
+pub const OPTIONS: &[OptionSpec] = &[NUM_THREADS.spec, MT_MODE.spec];
+
+/// `-num_threads`.
+pub const NUM_THREADS: Opt<usize> = Opt::integer(
+    "num_threads",
+    MISC,
+    &[
+        "Number of threads (CPUs) to use in the BLAST search",
+        "Default = all cores this process may use",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1))
+.excludes(&["remote"]);
+
+/// `-mt_mode`.
+pub const MT_MODE: Opt<i32> = Opt::integer(
+    "mt_mode",
+    MISC,
+    &[
+        "Multi-thread mode to use in BLAST search:",
+        " 0 (auto) split by database ",
+        " 1 split by queries",
+    ],
+)
+.label("int_value")
+.default("0")
+.within(Constraint::UpTo(1))
+.requires(&["num_threads"]);
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadOptions {
+    /// `-num_threads`.
+    pub num_threads: Option<usize>,
+    /// `-mt_mode`.
+    pub mt_mode: i32,
+}
+
+impl ThreadOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self { num_threads: values.optional(&NUM_THREADS), mt_mode: values.get(&MT_MODE) }
+    }
+}

@@ -1,0 +1,142 @@
+//! What holds for the options of every program.
+
+use std::collections::BTreeSet;
+
+use super::blastdbcmd::BLASTDBCMD;
+use super::blastp::{BLASTP, BlastpOptions};
+use super::dbcheck::{DBCHECK, DbcheckOptions};
+use super::doctor::{DOCTOR, DoctorOptions};
+use super::generate::{GENERATE, GenerateOptions};
+use super::makeblastdb::MAKEBLASTDB;
+use super::parse::{Given, Value};
+use super::report::{REPORT, ReportOptions};
+use super::search::generic::EVALUE;
+use super::search::single::{MATRIX, REMOTE};
+use super::simulate::{SIMULATE, SimulateOptions};
+use super::spec::{Constraint, H, HELP, Kind, OptionSpec, Program, VERSION};
+use super::values::Values;
+
+/// Names in BLAST+'s lists of what excludes what that name no option any more.
+const LEFT_OVER: [&str; 2] = ["pig", "mask_sequence"];
+
+/// Values of an option that must count in different ways: all words, and the ends of ranges of integers.
+fn samples(option: &OptionSpec) -> Vec<Value> {
+    let integers = |values: &[i64]| values.iter().copied().map(Value::Integer).collect();
+    let whole = matches!(option.kind, Kind::Integer | Kind::Long);
+    match option.constraint {
+        Constraint::OneOf(words) | Constraint::Word(words) => {
+            words.iter().map(|word| Value::Text(word.into())).collect()
+        }
+        Constraint::AtLeast(least) if whole => integers(&[least.into(), i32::MAX.into()]),
+        Constraint::UpTo(most) => (0..=i64::from(most)).map(Value::Integer).collect(),
+        Constraint::Between(from, to) => integers(&[from.into(), to.into()]),
+        _ => match option.kind {
+            Kind::Flag => vec![Value::Flag],
+            Kind::Text | Kind::InputFile | Kind::OutputFile => vec![Value::Text("sample".into())],
+            Kind::Integer | Kind::Long => integers(&[i32::MIN.into(), i32::MAX.into()]),
+            Kind::Real => vec![Value::Real(0.25)],
+            Kind::Boolean => vec![Value::Boolean(false), Value::Boolean(true)],
+        },
+    }
+}
+
+fn add(program: &Program, given: &mut Given, name: &str) {
+    let option = program.find(name).expect(name);
+    option.requires.iter().for_each(|name| add(program, given, name));
+    given.insert(option.name, samples(option).remove(0));
+}
+
+/// Holds that a program reads what is in its table and nothing else, and that no option is accepted and then forgotten.
+/// `read` tells all of what was read; options named in `also` are always given.
+pub(crate) fn each_option_counts(
+    program: &Program,
+    also: &[&str],
+    read: impl Fn(&Given) -> String,
+) {
+    let mut base = Given::new();
+    let mandatory = program.all().filter(|option| option.mandatory).map(|option| option.name);
+    mandatory.chain(also.iter().copied()).for_each(|name| add(program, &mut base, name));
+    for option in program.all().filter(|option| option.supported) {
+        if [H, HELP, VERSION].iter().any(|general| general.name == option.name) {
+            continue;
+        }
+        let mut without = base.clone();
+        option.requires.iter().for_each(|name| add(program, &mut without, name));
+        let values = samples(option);
+        let told = values.iter().map(|value| {
+            let mut given = without.clone();
+            given.insert(option.name, value.clone());
+            read(&given)
+        });
+        let told: BTreeSet<String> = told.collect();
+        let (program, name) = (program.name, option.name);
+        assert_eq!(told.len(), values.len(), "{program}: values of -{name} are not told apart");
+        if !without.contains_key(option.name) {
+            let base = read(&without);
+            assert!(told.iter().any(|told| *told != base), "{program}: -{name} does not count");
+        }
+    }
+}
+
+#[test]
+fn each_option_of_a_search_counts() {
+    each_option_counts(&BLASTP, &[], |given| format!("{:?}", BlastpOptions::new(given)));
+}
+
+#[test]
+fn each_option_of_what_blast_does_not_have_counts() {
+    each_option_counts(&DBCHECK, &[], |given| format!("{:?}", DbcheckOptions::new(given)));
+    each_option_counts(&DOCTOR, &[], |given| format!("{:?}", DoctorOptions::new(given)));
+    each_option_counts(&GENERATE, &[], |given| format!("{:?}", GenerateOptions::new(given)));
+    each_option_counts(&REPORT, &[], |given| format!("{:?}", ReportOptions::new(given)));
+    each_option_counts(&SIMULATE, &[], |given| format!("{:?}", SimulateOptions::new(given)));
+}
+
+#[test]
+fn options_are_in_a_table_once_and_tied_to_others_of_it() {
+    let programs = [BLASTP, BLASTDBCMD, MAKEBLASTDB, DBCHECK, DOCTOR, REPORT, SIMULATE, GENERATE];
+    for program in programs {
+        for option in program.all() {
+            let (program_name, name) = (program.name, option.name);
+            let same = program.all().filter(|other| other.name == name).count();
+            assert_eq!(same, 1, "{program_name}: -{name}");
+            for other in option.excludes.iter().chain(option.requires) {
+                let known = program.find(other).is_some() || LEFT_OVER.contains(other);
+                assert!(known, "{program_name}: -{name} is tied to -{other}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "report: no such -evalue")]
+fn an_option_that_is_not_in_the_table_cannot_be_read() {
+    Values::new(&REPORT, &Given::new()).get(&EVALUE);
+}
+
+#[test]
+#[should_panic(expected = "blastp: no such -matrix")]
+fn an_option_of_another_kind_than_that_of_the_table_cannot_be_read() {
+    let flag = super::opt::Opt::flag(MATRIX.name(), MATRIX.spec.group, &[]);
+    Values::new(&BLASTP, &Given::new()).get(&flag);
+}
+
+#[test]
+#[should_panic(expected = "blastp: -matrix may have no value")]
+fn an_option_without_default_is_optional_even_when_given() {
+    let given = Given::from([(MATRIX.name(), Value::Text("PAM30".into()))]);
+    Values::new(&BLASTP, &given).get(&MATRIX);
+}
+
+#[test]
+#[should_panic(expected = "blastp: -evalue always has a value")]
+fn a_default_is_not_overlooked() {
+    Values::new(&BLASTP, &Given::new()).optional(&EVALUE);
+}
+
+#[test]
+fn what_is_refused_is_named_by_the_order_of_the_table() {
+    let given = Given::from([(REMOTE.name(), Value::Flag), ("ipglist", Value::Text("x".into()))]);
+    assert_eq!(Values::new(&BLASTP, &given).unsupported(), Some("ipglist"));
+    assert_eq!(Values::new(&BLASTP, &Given::new()).unsupported(), None);
+}

@@ -1,0 +1,52 @@
+//! What differs between releases of BLAST+.
+//!
+//! Everything that depends on the release whose bytes are asked for reads it from the one [`Release`] that it is handed:
+//! no other crate has a number of a release of its own. Values that are the same in all releases stay where they are
+//! used.
+
+/// A release of BLAST+, by its rules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Release {
+    /// Its number, as in banners and the text of `-version`, there with a `+` after it.
+    pub version: &'static str,
+    /// Letters of a word in the tasks whose names end in `-fast`.
+    pub fast_word_size: usize,
+    /// What a word must score in these tasks.
+    pub fast_threshold: f64,
+    /// Words of so many residues or more are looked up in a compressed alphabet.
+    pub compressed_from: usize,
+    /// Costs to open and to extend a gap that go with PAM250.
+    pub pam250_gap_costs: (i32, i32),
+    /// Share of identical residues above which the aligned parts of two sequences are nearly identical.
+    pub near_identical: f64,
+    /// Greatest size of a file of a database that is made, as an option's value.
+    pub volume_size: &'static str,
+}
+
+impl Release {
+    /// BLAST+ 2.12.0, of June 2021.
+    pub const V2_12_0: Self = Self {
+        version: "2.12.0",
+        fast_word_size: 6,
+        fast_threshold: 21.0,
+        compressed_from: 6,
+        pam250_gap_costs: (14, 2),
+        near_identical: 0.96,
+        volume_size: "1GB",
+    };
+
+    /// The first words of a program's reports: `BLASTP 2.12.0+`.
+    pub fn banner(&self, program: &str) -> String {
+        format!("{} {}+", program.to_uppercase(), self.version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn banners_have_the_name_and_the_release() {
+        assert_eq!(Release::V2_12_0.banner("blastp"), "BLASTP 2.12.0+");
+    }
+}
