@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::letters::Positives;
-use crate::locus::Locus;
+use crate::locus::{Loci, Locus};
 use crate::model::Setup;
 use crate::pair::{Pair, is_residue};
 
@@ -18,9 +18,7 @@ pub fn rows(
     out: &mut Vec<u8>,
 ) {
     let midline = pair.midline(positives);
-    // Wide enough for the last positions counted from 0, not from 1.
-    let largest = pair.loci.query.covered.end.max(pair.loci.subject.covered.end) - 1;
-    let width = largest.to_string().len();
+    let width = width(&pair.loci);
     let [query_masks, subject_masks] = masks;
     let html = setup.output.html;
     let mut query_row = Row::new("Query", &pair.query, query_masks, &pair.loci.query, html);
@@ -39,6 +37,12 @@ pub fn rows(
         }
         out.push(b'\n');
     }
+}
+
+/// Width of the column of positions: enough for the largest counted from 0, not from 1.
+fn width(loci: &Loci) -> usize {
+    let largest = loci.query.covered.end.max(loci.subject.covered.end) - 1;
+    largest.to_string().len()
 }
 
 /// One of the two sequences.
@@ -166,6 +170,21 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "Query  10  ac  11\nQuery      --  \nQuery  12  --DE  13\n"
         );
+    }
+
+    /// Golden: `blastx` and `tblastn` of 23 codons up to base 100.
+    #[test]
+    fn positions_are_as_wide_as_the_largest_counted_from_0() {
+        let width = |bases: Range<u32>| {
+            let bases =
+                Locus { frame: Frame::Codons(Strand::Plus, 1), read: 0..23, covered: bases };
+            let residues = Locus { frame: Frame::Protein, read: 0..23, covered: 0..23 };
+            let [query, subject] = [bases.clone(), residues.clone()];
+            let widths = [Loci { query, subject }, Loci { query: residues, subject: bases }];
+            widths.map(|loci| super::width(&loci))
+        };
+        assert_eq!(width(31..100), [2, 2]);
+        assert_eq!(width(32..101), [3, 3]);
     }
 
     #[test]

@@ -122,6 +122,7 @@ impl Row<'_> {
             | C::BlastNames
             | C::SuperKingdoms => self.taxonomy.field(column, out),
             C::Strand => out.extend_from_slice(strand(pair)),
+            // A number in blastn alone.
             C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
             _ => out.extend_from_slice(self.value(column, alignment, pair).as_bytes()),
         }
