@@ -119,6 +119,8 @@ fn with_files(
         return Err(Error::database("Database name is required."));
     }
     Ok(Plan {
+        program: SPEC.name,
+        banner: SPEC.banner(),
         params: search.params,
         matrix_name: search.matrix_name,
         subjects,

@@ -222,7 +222,7 @@ fn blastp(given: &Given) -> Result<(), Error> {
     let plan = told_once(plan)?;
     hint::before_search(&plan.query);
     let when = options.resources.progress;
-    let progress = Arc::new(Progress::new(when, plan.out == Destination::Stdout));
+    let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
     let db = options.database.db.unwrap_or_default();
     fleetblast_job::run(plan, progress)
         .map_err(|error| hint::after_error(&db.to_string_lossy(), error))

@@ -78,6 +78,8 @@ fn how(when: When, screen: bool, stdout: Stdout, report_on_stdout: bool) -> How 
 
 /// Shows a person at the terminal how far one search is, and what there is to say of it.
 pub struct Progress {
+    /// What messages call the program.
+    program: &'static str,
     how: How,
     meter: Arc<Meter>,
     screen: Mutex<Option<Screen>>,
@@ -86,12 +88,18 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress that is shown as `when` says. `report_on_stdout` says that the report goes to standard output.
-    pub fn new(when: When, report_on_stdout: bool) -> Self {
+    /// Progress of a program, shown as `when` says. `report_on_stdout` says that the report goes to standard output.
+    pub fn new(program: &'static str, when: When, report_on_stdout: bool) -> Self {
         let drawable = env::var_os("TERM").is_some_and(|kind| !kind.is_empty() && kind != "dumb");
         let screen = drawable && io::stderr().is_terminal();
         let how = how(when, screen, Stdout::look(), report_on_stdout);
-        Self { how, meter: Arc::default(), screen: Mutex::default(), start: OnceLock::new() }
+        Self {
+            program,
+            how,
+            meter: Arc::default(),
+            screen: Mutex::default(),
+            start: OnceLock::new(),
+        }
     }
 
     fn start(&self) -> Instant {
@@ -105,6 +113,10 @@ impl Progress {
 }
 
 impl Audience for Progress {
+    fn program(&self) -> &str {
+        self.program
+    }
+
     /// A line on standard error, which the bar makes room for.
     fn say(&self, line: &[u8]) {
         match &*self.screen() {

@@ -6,6 +6,9 @@ use fleetblast_mpi::speaks_for_all;
 ///
 /// Telling is a courtesy: it cannot fail, and changes nothing of the job.
 pub trait Audience: Send + Sync {
+    /// What is typed to run the program: warnings and errors name it so.
+    fn program(&self) -> &str;
+
     /// A line for people or logs, without its end. It may come at any time, also after the end.
     fn say(&self, line: &[u8]);
 
@@ -51,24 +54,24 @@ pub trait Audience: Send + Sync {
         self.say(message.as_bytes());
     }
 
+    /// A warning as BLAST+ prints it, of what only this rank knows.
+    fn warn_alone(&self, text: &[u8]) {
+        self.say(&[b"Warning: [", self.program().as_bytes(), b"] ", text].concat());
+    }
+
     /// A warning as BLAST+ prints it. Of several ranks, all of which find the same to warn of, the first tells.
     fn warn(&self, text: &str) {
         if speaks_for_all() {
-            self.say(&warning(text.as_bytes()));
+            self.warn_alone(text.as_bytes());
         }
     }
 
     /// An error that does not end the search, as BLAST+ prints it, told once like a warning.
     fn blame(&self, text: &str) {
         if speaks_for_all() {
-            self.complain(&format!("Error: [blastp] {text}"));
+            self.complain(&format!("Error: [{}] {text}", self.program()));
         }
     }
-}
-
-/// The line of a warning.
-pub(crate) fn warning(text: &[u8]) -> Vec<u8> {
-    [b"Warning: [blastp] ", text].concat()
 }
 
 /// What is done with a block of queries, one after the other.

@@ -17,8 +17,8 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 /// What is the same for all queries of the report that the plan asks for.
 pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
     model::Setup {
-        program: "blastp",
-        banner: "BLASTP 2.12.0+",
+        program: plan.program,
+        banner: &plan.banner,
         database: target.summary.clone(),
         params: &plan.params,
         matrix_name: &plan.matrix_name,

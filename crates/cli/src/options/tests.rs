@@ -32,7 +32,9 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
         Constraint::Between(from, to) => integers(&[from.into(), to.into()]),
         _ => match option.kind {
             Kind::Flag => vec![Value::Flag],
-            Kind::Text | Kind::InputFile | Kind::OutputFile => vec![Value::Text("sample".into())],
+            Kind::Text | Kind::InputFile | Kind::OutputFile => {
+                vec![Value::Text(option.name.into())]
+            }
             Kind::Integer | Kind::Long => integers(&[i32::MIN.into(), i32::MAX.into()]),
             Kind::Real => vec![Value::Real(0.25)],
             Kind::Boolean => vec![Value::Boolean(false), Value::Boolean(true)],

@@ -7,7 +7,7 @@ use fleetblast_report::model::{self, QueryResult};
 use fleetblast_report::pieces;
 use rayon::prelude::*;
 
-use crate::audience::{Audience, Stage, warning};
+use crate::audience::{Audience, Stage};
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
@@ -109,10 +109,10 @@ impl<'a> Reporter<'a> {
             return;
         }
         if let Some(text) = record.warning() {
-            audience.say(&warning(&text));
+            audience.warn_alone(&text);
         }
         if self.misses_taxonomy {
-            audience.say(&warning(NO_TAXONOMY.as_bytes()));
+            audience.warn_alone(NO_TAXONOMY.as_bytes());
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Reporter<'a> {
     /// Writes what comes after the last query.
     pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), Error> {
         if self.misses_taxonomy && warns_at_end(&self.search) {
-            audience.say(&warning(NO_TAXONOMY.as_bytes()));
+            audience.warn_alone(NO_TAXONOMY.as_bytes());
         }
         let mut bytes = Vec::new();
         pieces::epilogue(&self.search, self.queries, &mut bytes);

@@ -79,6 +79,10 @@ pub enum Split {
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// What is typed to run the program; reports and what is kept of them name it so.
+    pub program: &'static str,
+    /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
+    pub banner: String,
     /// How to search.
     pub params: Params,
     /// The matrix as typed, or the task's; reports print it so.

@@ -79,7 +79,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));
     }
     Ok(Identity {
-        program: "blastp".to_owned(),
+        program: plan.program.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: digest(Path::new(PROGRAM))?.to_string(),
         query: QueryHasher::default().finish(),

@@ -17,7 +17,7 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
 use self::masks::SubjectMasks;
-use crate::audience::{Audience, warning};
+use crate::audience::Audience;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
@@ -287,7 +287,7 @@ fn read_subjects(
         if record.residues.is_empty() {
             let name = message_name(&record, "Subject", unnamed as usize);
             let text = [&name[..], b": Subject sequence contains no data"].concat();
-            audience.say(&warning(&text));
+            audience.warn_alone(&text);
         }
         let lower_case = record.lower_case;
         let record = if record.ids.is_empty() {

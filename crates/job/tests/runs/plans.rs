@@ -53,6 +53,8 @@ impl Place {
     /// A search for `q.fa` in a database of the directory with all defaults, by one thread, which writes columns to `report`.
     pub fn plan(&self, database: &str) -> Plan {
         Plan {
+            program: "blastp",
+            banner: "BLASTP 2.12.0+".to_owned(),
             params: params("BLOSUM62"),
             matrix_name: "BLOSUM62".to_owned(),
             subjects: Subjects::Database(self.path(database).display().to_string()),
@@ -138,6 +140,10 @@ impl Memory {
 }
 
 impl Audience for Memory {
+    fn program(&self) -> &str {
+        "blastp"
+    }
+
     fn say(&self, line: &[u8]) {
         self.change(|heard| heard.said.push(String::from_utf8_lossy(line).into_owned()));
     }

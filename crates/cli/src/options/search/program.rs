@@ -18,6 +18,11 @@ pub struct ProgramSpec {
 }
 
 impl ProgramSpec {
+    /// The first words of its reports.
+    pub fn banner(&self) -> String {
+        self.release.banner(self.name)
+    }
+
     /// The line of a warning as BLAST+ prints it.
     pub fn warning(&self, text: impl std::fmt::Display) -> String {
         format!("Warning: [{}] {text}", self.name)

@@ -7,7 +7,6 @@ use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 
-use crate::audience::warning;
 use crate::error::Error;
 use crate::queries::{Queries, Records};
 use crate::ranks::job::Job;
@@ -102,10 +101,10 @@ impl<'a> SupermasterWorks<'a> {
         let misses_taxonomy = misses_taxonomy(&self.job.report, self.job.target);
         for record in &block.records {
             if let Some(text) = record.warning() {
-                self.job.audience.say(&warning(&text));
+                self.job.audience.warn_alone(&text);
             }
             if misses_taxonomy {
-                self.job.audience.say(&warning(NO_TAXONOMY.as_bytes()));
+                self.job.audience.warn_alone(NO_TAXONOMY.as_bytes());
             }
         }
     }
@@ -124,7 +123,7 @@ impl<'a> SupermasterWorks<'a> {
         if failure.is_none() {
             let Job { report, target, .. } = self.job;
             if misses_taxonomy(report, target) && warns_at_end(report) {
-                self.job.audience.say(&warning(NO_TAXONOMY.as_bytes()));
+                self.job.audience.warn_alone(NO_TAXONOMY.as_bytes());
             }
             pieces::epilogue(report, self.count, &mut bytes);
         }
