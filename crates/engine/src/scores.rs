@@ -6,7 +6,7 @@
 use fleetblast_stats::matrix::Scores;
 
 /// "Minus infinity" of letters that do not exist: low enough to never win, high enough to never overflow.
-const NEVER: i32 = i32::MIN / 4;
+pub(crate) const NEVER: i32 = i32::MIN / 4;
 
 /// Number of a row.
 pub(crate) type RowNumber = u32;

@@ -47,7 +47,7 @@ impl<'a> Part<'a> {
 
 /// Subjects that are scanned together.
 #[derive(Debug, Default)]
-pub(super) struct Block<'a> {
+pub(super) struct SubjectBlock<'a> {
     /// Their parts, in order.
     pub parts: Vec<Part<'a>>,
     /// The residues of each part.
@@ -56,7 +56,7 @@ pub(super) struct Block<'a> {
     pub size: usize,
 }
 
-impl<'a> Block<'a> {
+impl<'a> SubjectBlock<'a> {
     /// Adds a subject. Parts that are too short for a word are left out.
     pub fn push(&mut self, oid: u32, residues: &'a [u8], masks: Masks<'a>, word_size: usize) {
         let stretches = match masks {
@@ -126,7 +126,7 @@ mod tests {
     /// Start, end and reach of each part of 20 residues, in the subject's own positions.
     fn parts(masks: &[Range<u32>]) -> Vec<(usize, usize, usize)> {
         let residues = [1; 20];
-        let mut block = Block::default();
+        let mut block = SubjectBlock::default();
         block.push(7, &residues, Masks::Hard(masks), 3);
         assert_eq!(block.size, block.residues.iter().map(|part| part.len()).sum());
         let place = |part: &Part| {

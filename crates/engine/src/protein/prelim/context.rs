@@ -15,7 +15,7 @@ const LN_2: f64 = std::f64::consts::LN_2;
 
 /// A context of a query, or of a piece of one, with the thresholds that hold for it.
 #[derive(Clone, Debug)]
-pub(super) struct Context {
+pub(super) struct PieceContext {
     /// Number of the piece in the block.
     pub piece: usize,
     /// Its number among the contexts of its query.
@@ -42,7 +42,7 @@ pub(super) struct Context {
     pub search_space: i64,
 }
 
-impl Context {
+impl PieceContext {
     /// The contexts of the piece with this number of one of the `queries`, without those that cannot be searched (rules 1.4).
     pub fn of_piece(
         queries: &[Query],
@@ -51,11 +51,11 @@ impl Context {
         params: &Params,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
-    ) -> impl Iterator<Item = Context> {
+    ) -> impl Iterator<Item = PieceContext> {
         (0..queries[piece.query].contexts.len()).filter_map(move |context| {
             let (place, context) =
                 ((number, context as u8), &queries[piece.query].contexts[context]);
-            Context::new(queries, place, context, piece, params, totals, gumbel)
+            PieceContext::new(queries, place, context, piece, params, totals, gumbel)
         })
     }
 
@@ -67,7 +67,7 @@ impl Context {
         params: &Params,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
-    ) -> Option<Context> {
+    ) -> Option<PieceContext> {
         let search_space = queries[piece.space_of].contexts[usize::from(number)].search_space;
         let range = piece.range.start as usize..piece.range.end as usize;
         let (residues, masks, karlin) = if piece.chunked {
@@ -86,7 +86,7 @@ impl Context {
             whole((params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
         };
         let (letters, rows, reversed_rows) = laid_out(&residues);
-        Some(Context {
+        Some(PieceContext {
             piece: of,
             number,
             offset: piece.range.start,
@@ -104,10 +104,10 @@ impl Context {
 
     /// A context of these residues, with cut-offs to be set.
     #[cfg(test)]
-    pub fn for_test(residues: &[u8]) -> Context {
+    pub fn for_test(residues: &[u8]) -> PieceContext {
         let karlin = KarlinBlock { lambda: 0.3, k: 0.1, log_k: 0.1f64.ln(), h: 0.4 };
         let (letters, rows, reversed_rows) = laid_out(residues);
-        Context {
+        PieceContext {
             piece: 0,
             number: 0,
             offset: 0,

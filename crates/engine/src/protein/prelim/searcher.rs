@@ -2,8 +2,8 @@
 
 use fleetblast_stats::gumbel::Gumbel;
 
-use super::block::Block;
-use super::context::Context;
+use super::block::SubjectBlock;
+use super::context::PieceContext;
 use super::dense::{self, Candidate, FilterScratch};
 use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
@@ -34,7 +34,7 @@ const MOST_WINDOW: i32 = 1 << 30;
 /// A block of queries ready to be searched, shared by all threads.
 #[derive(Debug)]
 pub struct Searcher {
-    contexts: Vec<Context>,
+    contexts: Vec<PieceContext>,
     /// The words of each context.
     words: Vec<Vec<Limit>>,
     dense: Vec<dense::Group>,
@@ -80,9 +80,10 @@ impl Searcher {
     ) -> Searcher {
         let gumbel = Gumbel::new(&params.scoring);
         let pieces = lists::pieces(queries, batches, params);
-        let of_piece =
-            |(number, piece)| Context::of_piece(queries, number, piece, params, totals, &gumbel);
-        let contexts: Vec<Context> = pieces.iter().enumerate().flat_map(of_piece).collect();
+        let of_piece = |(number, piece)| {
+            PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
+        };
+        let contexts: Vec<PieceContext> = pieces.iter().enumerate().flat_map(of_piece).collect();
         let scores = ScoreRows::of_matrix(&params.scoring.scores);
         let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
         let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
@@ -140,7 +141,7 @@ impl Searcher {
     }
 
     /// True if the dense filter loses nothing of a context's HSPs and pays off.
-    fn filterable(&self, context: &Context) -> bool {
+    fn filterable(&self, context: &PieceContext) -> bool {
         let sums = self.window > 0 || !words::any_worthless(context, self.word.size, &self.scores);
         sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
@@ -153,7 +154,7 @@ impl Searcher {
         scratch: &mut Scratch,
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
-        let mut block = Block::default();
+        let mut block = SubjectBlock::default();
         for oid in oids {
             block.push(oid, subjects.residues(oid), subjects.masks(oid), self.word.size);
             if block.size >= BLOCK_RESIDUES {
@@ -168,7 +169,7 @@ impl Searcher {
     }
 
     /// Searches a few subjects.
-    fn search_block(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
+    fn search_block(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
         let rule =
             DiagonalRule { scores: &self.scores, word_size: self.word.size, window: self.window };
         let Scratch { filter, candidates, hits, found, diagonals, .. } = scratch;
@@ -205,7 +206,7 @@ impl Searcher {
     }
 
     /// The gapped stage for all that was found in a block.
-    fn extend_found(&self, block: &Block, scratch: &mut Scratch, lists: &mut HitLists) {
+    fn extend_found(&self, block: &SubjectBlock, scratch: &mut Scratch, lists: &mut HitLists) {
         let mut found = std::mem::take(&mut scratch.found);
         let oid = |found: &Found| block.parts[found.part as usize].oid;
         found.sort_unstable_by_key(|f| (oid(f), f.context, f.part, f.hsp.order()));
@@ -243,13 +244,13 @@ impl Searcher {
 }
 
 /// Expected number of lanes that chance brings over the cut-off between average sequences.
-fn chance_lanes(context: &Context) -> f64 {
+fn chance_lanes(context: &PieceContext) -> f64 {
     let karlin = &context.karlin;
     karlin.k * AVERAGE_PAIR * (-karlin.lambda * f64::from(context.cutoff_ungapped)).exp()
 }
 
 /// Runs of `members`, given by ascending cut-off, that are scanned together.
-fn chunks(members: &[usize], contexts: &[Context], spread: i32) -> Vec<Vec<usize>> {
+fn chunks(members: &[usize], contexts: &[PieceContext], spread: i32) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut residues = 0;
     let mut lowest = 0;

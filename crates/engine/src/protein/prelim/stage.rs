@@ -2,8 +2,8 @@
 //! `BLAST_GetGappedScore` in `blast_gapalign.c`).
 
 use super::block::Part;
-use super::context::{self, Context};
-use super::gapped::{self, Cell, Direction, Extender, GapCosts, LastRow, MARGIN, Wide};
+use super::context::{self, PieceContext};
+use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
 use crate::filters;
@@ -96,7 +96,7 @@ pub(super) struct GappedStage {
     extender: Option<Extender>,
     /// Extends where that one cannot; `None` where vectors are switched off.
     wide: Option<Wide>,
-    costs: GapCosts,
+    costs: ExtensionCosts,
     restricted: bool,
     ungapped: bool,
     subject_besthit: bool,
@@ -122,8 +122,11 @@ impl GappedStage {
         let open_extend = scoring.gap_open + scoring.gap_extend;
         let x_drop =
             whole(params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda);
-        let costs =
-            GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
+        let costs = ExtensionCosts {
+            open_extend,
+            extend: scoring.gap_extend,
+            x_drop: x_drop.max(open_extend),
+        };
         GappedStage {
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
@@ -146,7 +149,7 @@ impl GappedStage {
     pub fn extend(
         &self,
         part: &Part,
-        context: &Context,
+        context: &PieceContext,
         ungapped: &[UngappedHsp],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -176,7 +179,7 @@ impl GappedStage {
     /// Takes what was found of a context in all parts of a subject of so many residues: only what is significant stays.
     pub fn finish_context(
         &self,
-        context: &Context,
+        context: &PieceContext,
         subject_len: usize,
         scratch: &mut GappedScratch,
     ) {
@@ -201,7 +204,7 @@ impl GappedStage {
         scratch.finished.append(hsps);
     }
 
-    fn evalue(&self, context: &Context, score: i32, subject_len: usize) -> f64 {
+    fn evalue(&self, context: &PieceContext, score: i32, subject_len: usize) -> f64 {
         if self.karlin_evalues {
             let karlin = if self.ungapped { &context.karlin } else { &self.gapped_karlin };
             karlin.evalue(score, context.search_space as f64)
@@ -219,7 +222,7 @@ impl GappedStage {
     /// Gapped extensions of all ungapped HSPs that no earlier extension encloses.
     fn extend_all(
         &self,
-        context: &Context,
+        context: &PieceContext,
         ungapped: &[UngappedHsp],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -236,7 +239,7 @@ impl GappedStage {
     /// inconclusive and the pass has to be repeated exactly.
     fn pass(
         &self,
-        context: &Context,
+        context: &PieceContext,
         ungapped: &[UngappedHsp],
         scores: &ScoreRows,
         scratch: &mut GappedScratch,
@@ -266,7 +269,7 @@ impl GappedStage {
     /// Extends from the pair (`q`, `s`) to both sides.
     fn extend_both(
         &self,
-        context: &Context,
+        context: &PieceContext,
         q: usize,
         s: usize,
         scores: &ScoreRows,
@@ -334,7 +337,7 @@ fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
 
 /// The ways from the pair (`q`, `s`), which belongs to the first one.
 fn directions<'a>(
-    context: &'a Context,
+    context: &'a PieceContext,
     subject: &'a SubjectBuffer,
     q: usize,
     s: usize,
@@ -356,7 +359,7 @@ fn directions<'a>(
 /// Where the gapped extension of an ungapped HSP starts: amid its best stretch (rules 5.4).
 fn start_point(
     hsp: &UngappedHsp,
-    context: &Context,
+    context: &PieceContext,
     subject: &SubjectBuffer,
     scores: &ScoreRows,
 ) -> (usize, usize) {

@@ -21,7 +21,7 @@ mod tests;
 use std::array::from_fn;
 
 use super::block::Part;
-use super::context::Context;
+use super::context::PieceContext;
 use super::dense;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{Limit, MAX_STANDARD_WORD, WordRule};
@@ -30,7 +30,7 @@ use crate::scores::RowNumber;
 /// A diagonal of a context and a part of a subject, from end to end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch<'a> {
-    context: &'a Context,
+    context: &'a PieceContext,
     part: &'a Part<'a>,
     rule: &'a DiagonalRule<'a>,
     word_rule: &'a WordRule,
@@ -55,7 +55,7 @@ pub(super) struct WordHit {
 impl<'a> Stretch<'a> {
     /// A diagonal, query offset less subject offset. `limits` are those of all words of the context.
     pub fn new(
-        context: &'a Context,
+        context: &'a PieceContext,
         limits: &'a [Limit],
         part: &'a Part<'a>,
         diagonal: i32,

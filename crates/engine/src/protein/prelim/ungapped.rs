@@ -1,7 +1,7 @@
 //! Word hits to ungapped HSPs on one diagonal (rules 4.3, 4.4; facts from `aa_ungapped.c`).
 
 use super::block::Part;
-use super::context::Context;
+use super::context::PieceContext;
 use crate::scores::{RowNumber, ScoreRows};
 
 /// An ungapped HSP: `len` residues of query and subject from the starts on. One-hit extensions of words that do not score may have
@@ -58,7 +58,7 @@ impl DiagonalRule<'_> {
     pub fn hit(
         &self,
         state: &mut Diagonal,
-        context: &Context,
+        context: &PieceContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -108,7 +108,14 @@ impl DiagonalRule<'_> {
     }
 
     /// Best score and length to the left from the pair (`q`, `s`) on, both included; `(q, s)` may lie before the start.
-    fn left(&self, context: &Context, part: &Part, q: usize, s: usize, from: i32) -> (i32, usize) {
+    fn left(
+        &self,
+        context: &PieceContext,
+        part: &Part,
+        q: usize,
+        s: usize,
+        from: i32,
+    ) -> (i32, usize) {
         // q and s count residues to the left: the first pair is (q - 1, s - 1).
         let reach = q.min(s);
         let query = &context.rows()[q - reach..q];
@@ -130,7 +137,7 @@ impl DiagonalRule<'_> {
     /// Best score, its length and the subject offset at which the walk to the right from (`q`, `s`) stopped.
     fn right(
         &self,
-        context: &Context,
+        context: &PieceContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -157,7 +164,7 @@ impl DiagonalRule<'_> {
     /// extension stopped, if there was one.
     fn two_hit(
         &self,
-        context: &Context,
+        context: &PieceContext,
         part: &Part,
         q: usize,
         s: usize,
@@ -190,7 +197,13 @@ impl DiagonalRule<'_> {
     }
 
     /// One-hit extension. Returns the HSP and where the right extension stopped.
-    fn one_hit(&self, context: &Context, part: &Part, q: usize, s: usize) -> (UngappedHsp, usize) {
+    fn one_hit(
+        &self,
+        context: &PieceContext,
+        part: &Part,
+        q: usize,
+        s: usize,
+    ) -> (UngappedHsp, usize) {
         let (mut sum, mut score) = (0, 0);
         let (mut start, mut best_start, mut end) = (0, 0, self.word_size);
         for i in 0..self.word_size {

@@ -2,9 +2,10 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};
+use fleetblast_stats::matrix::NEVER;
 use fleetblast_stats::scoring::ScoringSystem;
 
-use super::context::Context;
+use super::context::PieceContext;
 use crate::params::whole;
 use crate::scores::{RowNumber, ScoreRows};
 
@@ -29,7 +30,7 @@ const OR_EQUAL: Limit = Limit::MIN;
 
 impl WordRule {
     /// The words of a context, one entry for each offset.
-    pub fn limits(&self, context: &Context, scores: &ScoreRows) -> Vec<Limit> {
+    pub fn limits(&self, context: &PieceContext, scores: &ScoreRows) -> Vec<Limit> {
         let mut limits = vec![NEVER_MATCHES; context.len()];
         // Any word scores more than the least limit.
         let range = (i32::from(OR_EQUAL) + 1, i32::from(NEVER_MATCHES));
@@ -54,7 +55,7 @@ impl WordRule {
 }
 
 /// The offsets of a context at which a word may start.
-pub(super) fn word_starts(context: &Context, size: usize) -> impl Iterator<Item = usize> {
+pub(super) fn word_starts(context: &PieceContext, size: usize) -> impl Iterator<Item = usize> {
     context.regions.iter().flat_map(move |region| {
         let (start, end) = (region.start as usize, region.end as usize);
         start..(end + 1).saturating_sub(size).max(start)
@@ -63,13 +64,13 @@ pub(super) fn word_starts(context: &Context, size: usize) -> impl Iterator<Item 
 
 /// True if some word of a context scores nothing with itself anywhere, like `XXX`. From such a word the one-hit extension goes on
 /// to both sides and leaves out what is between, so that the HSP's score is no sum along the diagonal.
-pub(super) fn any_worthless(context: &Context, size: usize, scores: &ScoreRows) -> bool {
+pub(super) fn any_worthless(context: &PieceContext, size: usize, scores: &ScoreRows) -> bool {
     word_starts(context, size).any(|at| own_scores(context, at, size, scores).all(|own| own <= 0))
 }
 
 /// What each place of the word at an offset of a context scores with its own residue.
 fn own_scores(
-    context: &Context,
+    context: &PieceContext,
     start: usize,
     size: usize,
     scores: &ScoreRows,
@@ -84,8 +85,6 @@ const GROUPS_6: &str = "ST IJV LM KR EQZ A G BD P N F Y H C W";
 const GROUPS_7: &str = "IJLMV AST BDENZ KQR G FY P H C W";
 /// Compressed scores are scaled by this and rounded.
 const COMPRESSED_SCALE: f64 = 100.0;
-/// A score that no word survives.
-const NEVER: i32 = i16::MIN as i32;
 
 /// The letters of the look-up table's words, and how query letters score against them.
 #[derive(Clone, Debug)]

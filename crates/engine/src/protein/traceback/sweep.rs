@@ -5,7 +5,7 @@
 //! chunk to chunk only one number waits for the one before.
 
 use crate::kernel::Kernel;
-use crate::scores::{RowNumber, ScoreRow, ScoreRows};
+use crate::scores::{NEVER, RowNumber, ScoreRow, ScoreRows};
 
 use super::dp::GapCosts;
 
@@ -13,8 +13,6 @@ use super::dp::GapCosts;
 const LANES: usize = 16;
 /// Scores of a chunk.
 type Chunk = [i32; LANES];
-/// A pair with this score, or any below, aligns nothing.
-const NEVER: i32 = i32::MIN / 4;
 /// The last row of a pass, and what the next one is made of.
 #[derive(Debug)]
 pub(super) struct Sweep {

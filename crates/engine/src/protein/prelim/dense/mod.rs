@@ -42,7 +42,7 @@ use fleetblast_seq::alphabet;
 
 use self::line::Line;
 use self::stepper::Stepper;
-use super::context::Context;
+use super::context::PieceContext;
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
@@ -168,7 +168,7 @@ struct Advance {
 impl Group {
     /// Lays out the contexts `members`; `None` if the filter would not be lossless for them.
     pub fn new(
-        contexts: &[Context],
+        contexts: &[PieceContext],
         members: &[usize],
         scores: &ScoreRows,
         kernel: Kernel,
@@ -178,7 +178,7 @@ impl Group {
 
     /// [`Group::new`] with a variant of the filter.
     fn with(
-        contexts: &[Context],
+        contexts: &[PieceContext],
         members: &[usize],
         scores: &ScoreRows,
         stepper: Stepper,

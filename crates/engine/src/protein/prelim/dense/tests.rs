@@ -14,7 +14,7 @@ fn passing(
     group: &Group,
     index: usize,
     subject: &[u8],
-    contexts: &[Context],
+    contexts: &[PieceContext],
     scores: &ScoreRows,
 ) -> Vec<Candidate> {
     let mut passing = Vec::new();
@@ -58,7 +58,7 @@ fn variants_agree_with_the_definition() {
     for (cutoff, lengths) in usual.into_iter().map(|lengths| (22, lengths)).chain(higher) {
         let mut contexts = Vec::new();
         for &len in lengths {
-            let mut context = Context::for_test(&random.protein(len));
+            let mut context = PieceContext::for_test(&random.protein(len));
             context.cutoff_ungapped = cutoff;
             contexts.push(context);
         }

@@ -3,7 +3,7 @@
 use super::rows::{LastRow, Rows};
 #[cfg(target_arch = "x86_64")]
 use super::vector::Frames;
-use super::{Direction, Extent, GapCosts};
+use super::{Direction, ExtensionCosts, Extent};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::Kernel;
@@ -23,7 +23,7 @@ pub(in crate::protein::prelim) enum Extender {
 
 impl Extender {
     /// Prepares extensions; `None` where small numbers do not suffice for the scores and costs.
-    pub fn new(scores: &ScoreRows, costs: GapCosts, kernel: Kernel) -> Option<Extender> {
+    pub fn new(scores: &ScoreRows, costs: ExtensionCosts, kernel: Kernel) -> Option<Extender> {
         match kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(proof) => {

@@ -46,7 +46,7 @@ pub(super) struct Direction<'a> {
 
 /// Costs and drop-off of gapped extensions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GapCosts {
+pub(super) struct ExtensionCosts {
     /// Cost of opening a gap, its first residue included.
     pub open_extend: i32,
     /// Cost of each further residue.
@@ -77,7 +77,7 @@ pub(super) fn extend(
     query: &[RowNumber],
     subject: &[u8],
     scores: &ScoreRows,
-    costs: GapCosts,
+    costs: ExtensionCosts,
     cells: &mut Vec<Cell>,
 ) -> Extent {
     run(query, subject, scores, costs, cells, |a, window, cells, letters, row| {
@@ -90,7 +90,7 @@ pub(super) fn extend_restricted(
     query: &[RowNumber],
     subject: &[u8],
     scores: &ScoreRows,
-    costs: GapCosts,
+    costs: ExtensionCosts,
     cells: &mut Vec<Cell>,
 ) -> Extent {
     run(query, subject, scores, costs, cells, |a, window, cells, letters, row| {
@@ -110,7 +110,7 @@ fn run(
     query: &[RowNumber],
     subject: &[u8],
     scores: &ScoreRows,
-    costs: GapCosts,
+    costs: ExtensionCosts,
     cells: &mut Vec<Cell>,
     mut row: impl FnMut(usize, &mut Window, &mut [Cell], &[u8], &ScoreRow) -> (usize, i32),
 ) -> Extent {
@@ -135,7 +135,7 @@ fn run(
 }
 
 /// Fills the row before the first query residue; returns the number of columns filled.
-fn initial_row(cells: &mut [Cell], n: usize, costs: GapCosts) -> usize {
+fn initial_row(cells: &mut [Cell], n: usize, costs: ExtensionCosts) -> usize {
     cells[0] = Cell { best: 0, gap: -costs.open_extend };
     let mut score = -costs.open_extend;
     let mut size = 1;
@@ -155,7 +155,7 @@ fn grow(
     n: usize,
     last: usize,
     mut gap_row: i32,
-    costs: GapCosts,
+    costs: ExtensionCosts,
 ) {
     if last + 1 < window.size {
         window.size = last + 1;
@@ -180,7 +180,7 @@ fn full_row(
     cells: &mut [Cell],
     letters: &[u8],
     row: &ScoreRow,
-    costs: GapCosts,
+    costs: ExtensionCosts,
 ) -> (usize, i32) {
     let start = window.first;
     let mut first = window.first;
@@ -226,7 +226,7 @@ fn restricted_row<const GAP_ROW: bool>(
     cells: &mut [Cell],
     letters: &[u8],
     row: &ScoreRow,
-    costs: GapCosts,
+    costs: ExtensionCosts,
 ) -> (usize, i32) {
     let start = window.first;
     let mut first = window.first;

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::{Direction, Extent, GapCosts, MARGIN};
+use super::{Direction, ExtensionCosts, Extent, MARGIN};
 use crate::scores::ScoreRows;
 use fleetblast_seq::alphabet::SENTINEL;
 
@@ -52,8 +52,8 @@ pub(in crate::protein::prelim) struct LastRow {
 
 impl Rows {
     /// Prepares extensions; `None` where scores and costs are too large.
-    pub fn new(scores: &ScoreRows, costs: GapCosts) -> Option<Rows> {
-        let GapCosts { open_extend, extend, x_drop } = costs;
+    pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Rows> {
+        let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let fits = scores.all().iter().flatten().all(|&score| score <= LARGEST)
             && (0..=LARGEST).contains(&x_drop)
             && (0..=open_extend).contains(&extend)

@@ -9,12 +9,12 @@ use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// Scores of a matrix, and its gap costs with an X-drop of so many bits.
-fn scheme(matrix: &str, bits: f64) -> (ScoreRows, GapCosts) {
+fn scheme(matrix: &str, bits: f64) -> (ScoreRows, ExtensionCosts) {
     let scoring = ScoringSystem::new(matrix, None, None).unwrap();
     let open_extend = scoring.gap_open + scoring.gap_extend;
     let x_drop = (bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
     let costs =
-        GapCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
+        ExtensionCosts { open_extend, extend: scoring.gap_extend, x_drop: x_drop.max(open_extend) };
     (ScoreRows::of_matrix(&scoring.scores), costs)
 }
 
@@ -31,7 +31,7 @@ fn padded((query, subject): (Vec<u8>, Vec<u8>)) -> Pair {
 }
 
 /// Extends both pairs with each kernel; returns how many extensions did not fit.
-fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: GapCosts) -> usize {
+fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize {
     let expected = [0, 1].map(|i| {
         let (query, subject) = &pairs[i];
         let ended = &subject[MARGIN..=subject.len() - MARGIN];
@@ -119,7 +119,7 @@ fn gap_costs_and_drop_offs_of_all_sorts() {
         let extend = 1 + random.below(7) as i32;
         let open_extend = extend + random.below(20) as i32;
         let x_drop = open_extend + random.below(32 * extend as u64) as i32;
-        let costs = GapCosts { open_extend, extend, x_drop: x_drop.min(120) };
+        let costs = ExtensionCosts { open_extend, extend, x_drop: x_drop.min(120) };
         for _ in 0..4 {
             let pairs = [0, 1].map(|_| {
                 let len = 1 + random.below(150) as usize;
@@ -217,7 +217,7 @@ fn scores_beyond_sixteen_bits_are_left_to_the_scalar_code() {
 #[test]
 fn what_small_numbers_cannot_hold_is_left_to_the_scalar_code() {
     let (scores, _) = scheme("BLOSUM62", 15.0);
-    let costs = GapCosts { open_extend: 12, extend: 1, x_drop: 38 };
+    let costs = ExtensionCosts { open_extend: 12, extend: 1, x_drop: 38 };
     let by_16 = |row: &ScoreRow| row.map(|score| score.saturating_mul(16));
     let scaled = ScoreRows::new(scores.all().iter().map(by_16).collect());
     for kernel in kernels() {
@@ -226,8 +226,8 @@ fn what_small_numbers_cannot_hold_is_left_to_the_scalar_code() {
         assert!(!fits(&ScoreRows::new(vec![[0; 32]; 28]), costs), "sentinels that pair");
         // Bytes hold less than numbers of sixteen bits.
         let portable = kernel == Kernel::Portable;
-        assert!(fits(&scores, GapCosts { x_drop: 43, ..costs }));
-        let with = |open_extend, extend, x_drop| GapCosts { open_extend, extend, x_drop };
+        assert!(fits(&scores, ExtensionCosts { x_drop: 43, ..costs }));
+        let with = |open_extend, extend, x_drop| ExtensionCosts { open_extend, extend, x_drop };
         assert_eq!(fits(&scores, with(12, 1, 44)), portable, "gaps longer than two sections");
         assert_eq!(fits(&scores, with(12, 0, 38)), portable);
         assert_eq!(fits(&scores, with(200, 1, 200)), portable);

@@ -16,7 +16,7 @@
 //! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last cell of the row before
 //!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
-use super::{Direction, Extent, GapCosts, MARGIN};
+use super::{Direction, ExtensionCosts, Extent, MARGIN};
 use crate::scores::ScoreRows;
 use fleetblast_seq::alphabet::SENTINEL;
 
@@ -44,7 +44,7 @@ pub(super) type Cells = [i8; LANES];
 pub(in crate::protein::prelim) struct Frames {
     /// Scores by row, per subject residue code.
     scores: Vec<[i8; 32]>,
-    costs: GapCosts,
+    costs: ExtensionCosts,
     /// The byte of a score of zero at first.
     zero: i8,
     /// A best score above this byte moves the base.
@@ -61,8 +61,11 @@ pub(in crate::protein::prelim) struct Frames {
 
 impl Frames {
     /// Prepares extensions; `None` where bytes do not suffice for the scores and costs.
-    pub(in crate::protein::prelim) fn new(scores: &ScoreRows, costs: GapCosts) -> Option<Frames> {
-        let GapCosts { open_extend, extend, x_drop } = costs;
+    pub(in crate::protein::prelim) fn new(
+        scores: &ScoreRows,
+        costs: ExtensionCosts,
+    ) -> Option<Frames> {
+        let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, most) =
             (i32::from(NEVER), scores.all().iter().flatten().copied().max()?.max(0));
         // The lowest floor. A dropped cell stays below it with the best pair, and with what gap costs counted from the start of a
@@ -98,7 +101,7 @@ impl Frames {
 }
 
 /// The row before the first query residue, and the same after the opening of a gap in the subject.
-fn first_row(zero: i32, costs: GapCosts) -> [Cells; 2] {
+fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
     let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
     let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);

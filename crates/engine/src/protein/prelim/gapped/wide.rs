@@ -1,6 +1,6 @@
 //! Exact extensions whose windows are wider than a frame of bytes: rows of any length, in vectors of whole numbers.
 
-use super::{Direction, Extent, GapCosts};
+use super::{Direction, ExtensionCosts, Extent};
 use crate::kernel::Kernel;
 use crate::scores::ScoreRows;
 use crate::xdrop::{self, Scheme, Window};
@@ -10,14 +10,14 @@ use crate::xdrop::{self, Scheme, Window};
 pub(in crate::protein::prelim) struct Wide {
     kernel: Kernel,
     scores: ScoreRows,
-    costs: GapCosts,
+    costs: ExtensionCosts,
 }
 
 impl Wide {
     /// Prepares extensions.
     pub(in crate::protein::prelim) fn new(
         scores: &ScoreRows,
-        costs: GapCosts,
+        costs: ExtensionCosts,
         kernel: Kernel,
     ) -> Wide {
         Wide { kernel, scores: scores.clone(), costs }
@@ -34,7 +34,7 @@ impl Wide {
         if query.is_empty() || len == 0 {
             return Some(Extent::default());
         }
-        let GapCosts { open_extend, extend, x_drop } = self.costs;
+        let ExtensionCosts { open_extend, extend, x_drop } = self.costs;
         let gaps = xdrop::GapCosts { open: open_extend - extend, extend };
         let scheme = Scheme { scores: &self.scores, gaps, x_drop };
         xdrop::extend(self.kernel, query, &subject[at..=at + len], &scheme, window, &mut ())

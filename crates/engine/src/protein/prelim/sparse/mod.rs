@@ -12,7 +12,7 @@ mod tests;
 
 use self::lookup::Lookup;
 use super::block::Part;
-use super::context::Context;
+use super::context::PieceContext;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Words};
 use crate::kernel::Kernel;
@@ -42,7 +42,7 @@ pub(super) struct Diagonals {
 impl Group {
     /// Takes the words of the contexts `members`, to be looked up with the instructions of a kernel, or by a table only.
     pub fn new(
-        contexts: &[Context],
+        contexts: &[PieceContext],
         members: &[usize],
         alphabet: Alphabet,
         word_size: usize,
@@ -73,7 +73,7 @@ impl Group {
     /// Finds the ungapped HSPs of a part of a subject; calls `found` with the context and the HSP.
     pub fn scan(
         &self,
-        contexts: &[Context],
+        contexts: &[PieceContext],
         rule: &DiagonalRule,
         part: &Part,
         diagonals: &mut Diagonals,

@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::protein::prelim::words::Words;
 
 /// The score of no word: words have at most seven letters, of at most about 1,200 each (the compressed alphabet's tryptophan).
-const NEVER: i16 = i16::MAX;
+const NO_WORD: i16 = i16::MAX;
 
 /// Rows of scores, and what a word must score at each position.
 #[derive(Debug)]
@@ -41,14 +41,14 @@ impl Rows {
         let digits = words.residues.iter().map(|&code| alphabet.digit(code).map(|d| d as u8));
         // Without a threshold words must be equal.
         let threshold = match alphabet.threshold() {
-            0 => NEVER,
-            threshold => threshold.clamp(i16::MIN.into(), NEVER.into()) as i16,
+            0 => NO_WORD,
+            threshold => threshold.clamp(i16::MIN.into(), NO_WORD.into()) as i16,
         };
         let mut rows = Rows {
             scores,
             stride,
             size: words.size,
-            limits: vec![NEVER; padded],
+            limits: vec![NO_WORD; padded],
             threshold,
             digits: digits.collect(),
         };
@@ -62,7 +62,7 @@ impl Rows {
     fn limit(&self, position: usize) -> i16 {
         let own = self.digits[position..position + self.size].iter().copied();
         let own: Option<Vec<u8>> = own.collect();
-        own.map_or(NEVER, |own| self.score(&own, position).min(self.threshold))
+        own.map_or(NO_WORD, |own| self.score(&own, position).min(self.threshold))
     }
 
     /// What a word scores at a position.

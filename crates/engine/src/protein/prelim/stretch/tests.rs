@@ -3,7 +3,7 @@
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
-use crate::protein::prelim::block::Block;
+use crate::protein::prelim::block::SubjectBlock;
 use crate::protein::prelim::testing::Random;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
@@ -68,7 +68,7 @@ fn nothing_is_lost_far_from_rises() {
     for round in 0..1500 {
         let (query, subject) = pair(&mut random);
         let cutoff = [9, 14, 25, 255][random.below(4) as usize];
-        let mut context = Context::for_test(&query);
+        let mut context = PieceContext::for_test(&query);
         context.cutoff_ungapped = cutoff + random.below(4) as i32;
         context.x_drop = 1 + random.below(40) as i32;
         let word_size = 2 + random.below(4) as usize;
@@ -80,7 +80,7 @@ fn nothing_is_lost_far_from_rises() {
         let start = random.below(subject.len() as u64) as u32;
         let mask = start..(start + random.below(9) as u32).min(subject.len() as u32);
         let masks = if round % 3 == 0 { std::slice::from_ref(&mask) } else { &[] };
-        let mut block = Block::default();
+        let mut block = SubjectBlock::default();
         block.push(0, &subject, Masks::Soft(masks), word_size);
         let part = &block.parts[0];
         for diagonal in 1 - subject.len() as i32..query.len() as i32 {
