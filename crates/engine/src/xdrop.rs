@@ -4,16 +4,16 @@
 //! Rows are those of the query, columns are subject residues, and a window of live columns moves along.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(crate) mod avx512;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod window;
 
 use crate::kernel::Kernel;
 use crate::scores::{RowNumber, ScoreRows};
 
-pub(crate) use self::window::Window;
+pub(crate) use self::window::{Chunk, LANES, Window};
 
 /// "Minus infinity" of cells: low enough to never win, high enough to never overflow.
 pub(crate) const NEVER: i32 = i32::MIN / 2;
@@ -58,7 +58,7 @@ pub(crate) trait Record {
     /// Begins a row at a column.
     fn start_row(&mut self, first: usize);
     /// Takes the steps to the next columns.
-    fn take(&mut self, steps: impl FnOnce() -> [u8; window::LANES]);
+    fn take(&mut self, steps: impl FnOnce() -> [u8; LANES]);
 }
 
 /// Only the score is wanted.
@@ -70,7 +70,7 @@ impl Record for () {
     fn start_row(&mut self, _: usize) {}
 
     #[inline(always)]
-    fn take(&mut self, _: impl FnOnce() -> [u8; window::LANES]) {}
+    fn take(&mut self, _: impl FnOnce() -> [u8; LANES]) {}
 }
 
 /// Best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not aligned; neither sequence is

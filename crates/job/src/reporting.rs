@@ -5,6 +5,7 @@ use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult};
 
+use crate::audience::Audience;
 use crate::error::Error;
 use crate::plan::{Format, Plan, Report};
 use crate::queries::QueryRecord;
@@ -30,6 +31,24 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
 pub fn misses_taxonomy(search: &model::Setup, target: &Target) -> bool {
     columns(&search.output.format).is_some_and(Columns::want_taxonomy)
         && !target.taxonomy.is_installed()
+}
+
+/// What BLAST+ warns of with a query's report; in XML the report holds that itself. `misses_taxonomy` is of the whole run.
+pub fn warn(
+    setup: &model::Setup,
+    record: &QueryRecord,
+    misses_taxonomy: bool,
+    audience: &dyn Audience,
+) {
+    if setup.output.format == model::Format::Xml {
+        return;
+    }
+    if let Some(text) = record.warning() {
+        audience.warn_alone(&text);
+    }
+    if misses_taxonomy {
+        audience.warn_alone(NO_TAXONOMY.as_bytes());
+    }
 }
 
 /// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.

@@ -32,6 +32,12 @@ pub(super) fn extend<R: Record>(
     unsafe { inner(proof, query, subject, scheme, window, record) }
 }
 
+/// [`window::moved_up`] with AVX2.
+#[inline(always)]
+pub(crate) fn moved_up<const BY: usize>(proof: Avx2, chunk: &Chunk, below: &Chunk) -> Chunk {
+    window::moved_up::<Halves, BY>(proof, chunk, below)
+}
+
 /// A chunk in two registers. That there is one is proof of the instructions.
 #[derive(Clone, Copy)]
 struct Halves(__m256i, __m256i);

@@ -32,6 +32,12 @@ pub(super) fn extend<R: Record>(
     unsafe { inner(proof, query, subject, scheme, window, record) }
 }
 
+/// [`window::moved_up`] with AVX-512.
+#[inline(always)]
+pub(crate) fn moved_up<const BY: usize>(proof: Avx512, chunk: &Chunk, below: &Chunk) -> Chunk {
+    window::moved_up::<Whole, BY>(proof, chunk, below)
+}
+
 /// A chunk in a register. That there is one is proof of the instructions.
 #[derive(Clone, Copy)]
 struct Whole(__m512i);

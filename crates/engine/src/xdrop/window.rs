@@ -16,9 +16,9 @@ use super::{
 use crate::scores::RowNumber;
 
 /// Columns in a chunk.
-pub(super) const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 /// Scores of a chunk.
-pub(super) type Chunk = [i32; LANES];
+pub(crate) type Chunk = [i32; LANES];
 /// A chunk of dropped cells.
 const DROPPED: Chunk = [NEVER; LANES];
 
@@ -48,6 +48,16 @@ pub(super) trait Lanes: Copy {
     fn spread_last(self) -> Self;
     /// The lanes as bytes; none is above 127.
     fn narrow(self) -> [u8; LANES];
+}
+
+/// A chunk whose lanes have moved up, see [`Lanes::up`].
+#[inline(always)]
+pub(super) fn moved_up<L: Lanes, const BY: usize>(
+    proof: L::Proof,
+    chunk: &Chunk,
+    below: &Chunk,
+) -> Chunk {
+    L::load(proof, chunk).up::<BY>(L::load(proof, below)).store()
 }
 
 /// What all rows of an extension have in common.

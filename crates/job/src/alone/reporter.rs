@@ -11,7 +11,7 @@ use crate::audience::{Audience, Stage};
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
-use crate::queries::{self, Block, QueryRecord};
+use crate::queries::{self, Block};
 use crate::reporting::{self, NO_TAXONOMY, failure, misses_taxonomy, warns_at_end};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
@@ -93,7 +93,7 @@ impl<'a> Reporter<'a> {
             span.arg("block", self.blocks);
             span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
-                self.warn(record, audience);
+                reporting::warn(&self.search, record, self.misses_taxonomy, audience);
                 output.write(&report.map_err(|error| failure(&error))?)?;
             }
             audience.step(part.len() as u64);
@@ -101,19 +101,6 @@ impl<'a> Reporter<'a> {
         self.queries += results.len();
         self.blocks += 1;
         Ok(())
-    }
-
-    /// Prints the warnings that BLAST+ gives when it reports this query; XML holds them itself.
-    fn warn(&self, record: &QueryRecord, audience: &dyn Audience) {
-        if self.search.output.format == model::Format::Xml {
-            return;
-        }
-        if let Some(text) = record.warning() {
-            audience.warn_alone(&text);
-        }
-        if self.misses_taxonomy {
-            audience.warn_alone(NO_TAXONOMY.as_bytes());
-        }
     }
 
     fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {

@@ -6,13 +6,10 @@
 
 use crate::kernel::Kernel;
 use crate::scores::{NEVER, RowNumber, ScoreRow, ScoreRows};
+use crate::xdrop::{Chunk, LANES};
 
 use super::dp::GapCosts;
 
-/// Columns in a chunk.
-const LANES: usize = 16;
-/// Scores of a chunk.
-type Chunk = [i32; LANES];
 /// The last row of a pass, and what the next one is made of.
 #[derive(Debug)]
 pub(super) struct Sweep {
@@ -172,10 +169,9 @@ mod x86 {
     //! A row with instructions that not every CPU has.
     #![allow(unsafe_code)]
 
-    use std::arch::x86_64::*;
-
-    use super::{Chunk, LANES, Lanes, Row};
+    use super::{Chunk, Lanes, Row};
     use crate::kernel::{Avx2, Avx512};
+    use crate::xdrop;
 
     /// [`Row::advance`] with AVX-512.
     pub(super) fn avx512(proof: Avx512, row: Row) -> i32 {
@@ -200,57 +196,14 @@ mod x86 {
     impl Lanes for Avx512 {
         #[inline(always)]
         fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
-            let mut out = [0; LANES];
-            // SAFETY: the proof says that the CPU has the instructions; all arrays hold 64 bytes, loads and the store
-            // need no alignment.
-            unsafe {
-                let chunk = _mm512_loadu_si512(chunk.as_ptr().cast());
-                let below = _mm512_loadu_si512(below.as_ptr().cast());
-                let moved = match BY {
-                    1 => _mm512_alignr_epi32::<15>(chunk, below),
-                    2 => _mm512_alignr_epi32::<14>(chunk, below),
-                    4 => _mm512_alignr_epi32::<12>(chunk, below),
-                    8 => _mm512_alignr_epi32::<8>(chunk, below),
-                    _ => unreachable!("moves are powers of two up to 8"),
-                };
-                _mm512_storeu_si512(out.as_mut_ptr().cast(), moved);
-            }
-            out
+            xdrop::avx512::moved_up::<BY>(self, &chunk, &below)
         }
     }
 
     impl Lanes for Avx2 {
         #[inline(always)]
         fn up<const BY: usize>(self, chunk: Chunk, below: Chunk) -> Chunk {
-            let mut out = [0; LANES];
-            // SAFETY: the proof says that the CPU has the instructions; both halves of the arrays hold 32 bytes, loads
-            // and stores need no alignment.
-            unsafe {
-                let half = |chunk: &Chunk, at: usize| {
-                    _mm256_loadu_si256(chunk[at..at + 8].as_ptr().cast())
-                };
-                let (first, second, below) = (half(&chunk, 0), half(&chunk, 8), half(&below, 8));
-                // Each 16 bytes take the last bytes of those before.
-                let before_first = _mm256_permute2x128_si256::<0x21>(below, first);
-                let before_second = _mm256_permute2x128_si256::<0x21>(first, second);
-                let (first, second) = match BY {
-                    1 => (
-                        _mm256_alignr_epi8::<12>(first, before_first),
-                        _mm256_alignr_epi8::<12>(second, before_second),
-                    ),
-                    2 => (
-                        _mm256_alignr_epi8::<8>(first, before_first),
-                        _mm256_alignr_epi8::<8>(second, before_second),
-                    ),
-                    4 => (before_first, before_second),
-                    8 => (below, first),
-                    _ => unreachable!("moves are powers of two up to 8"),
-                };
-                let (low, high) = out.split_at_mut(8);
-                _mm256_storeu_si256(low.as_mut_ptr().cast(), first);
-                _mm256_storeu_si256(high.as_mut_ptr().cast(), second);
-            }
-            out
+            xdrop::avx2::moved_up::<BY>(self, &chunk, &below)
         }
     }
 }

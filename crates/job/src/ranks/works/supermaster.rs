@@ -4,15 +4,14 @@ use std::sync::mpsc::Sender;
 
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
-use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 
 use crate::error::Error;
-use crate::queries::{Queries, Records};
+use crate::queries::Queries;
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::wire::{Bytes, Queries as Parcel, Query};
-use crate::reporting::{NO_TAXONOMY, misses_taxonomy, warns_at_end};
+use crate::reporting::{self, NO_TAXONOMY, misses_taxonomy, warns_at_end};
 
 /// Carries out the supermaster's works.
 pub struct SupermasterWorks<'a> {
@@ -77,7 +76,10 @@ impl<'a> SupermasterWorks<'a> {
             None
         });
         let Some(mut block) = block else { return Ok(None) };
-        self.warn(&block);
+        let misses = misses_taxonomy(&self.job.report, self.job.target);
+        for record in &block.records {
+            reporting::warn(&self.job.report, record, misses, &*self.job.audience);
+        }
         self.failure = block.failure.take();
         self.count += block.records.len();
         let weight = block.weight();
@@ -91,22 +93,6 @@ impl<'a> SupermasterWorks<'a> {
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
         };
         Ok(Some(Weighed { payload: parcel.pack()?, weight }))
-    }
-
-    /// What BLAST+ warns of with each query's report; in XML the report holds that itself.
-    fn warn(&self, block: &Records) {
-        if self.job.report.output.format == Format::Xml {
-            return;
-        }
-        let misses_taxonomy = misses_taxonomy(&self.job.report, self.job.target);
-        for record in &block.records {
-            if let Some(text) = record.warning() {
-                self.job.audience.warn_alone(&text);
-            }
-            if misses_taxonomy {
-                self.job.audience.warn_alone(NO_TAXONOMY.as_bytes());
-            }
-        }
     }
 
     /// Writes what workers handed over.
