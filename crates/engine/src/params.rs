@@ -1,5 +1,6 @@
 //! What to search for: every choice of the command line that changes the result, resolved to its meaning.
 
+use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
@@ -48,9 +49,11 @@ pub enum HspFilter {
 /// Everything that steers a blastp search. Built by the command line layer from the options.
 #[derive(Clone, Debug)]
 pub struct Params {
+    /// The release of BLAST+ whose rules hold.
+    pub release: &'static Release,
     /// Matrix, gap costs and their statistical parameters.
     pub scoring: ScoringSystem,
-    /// Letters per word; above 5 the compressed alphabet is used.
+    /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
     pub word_size: usize,
     /// Least score of a neighbouring word, T (not truncated).
     pub threshold: f64,
@@ -97,9 +100,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// The defaults of `blastp` with a scoring system.
-    pub fn blastp(scoring: ScoringSystem) -> Params {
+    /// The defaults of a release's `blastp` with a scoring system.
+    pub fn blastp(release: &'static Release, scoring: ScoringSystem) -> Params {
         Params {
+            release,
             word_size: 3,
             threshold: scoring::suggested_threshold(scoring.name),
             window: 40,

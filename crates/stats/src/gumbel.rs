@@ -123,10 +123,14 @@ impl Gumbel {
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_release::Release;
+
     use super::*;
 
     fn gumbel(matrix: &str, open: i32, extend: i32) -> Gumbel {
-        Gumbel::new(&ScoringSystem::new(matrix, Some(open), Some(extend)).unwrap())
+        Gumbel::new(
+            &ScoringSystem::new(&Release::V2_12_0, matrix, Some(open), Some(extend)).unwrap(),
+        )
     }
 
     // `blastp -comp_based_stats 0 -outfmt '6 score evalue'` with a query of 101 residues and subjects of 101, 49, 17 and 55.

@@ -1,5 +1,6 @@
 //! A matrix with gap costs and the statistics that belong to them.
 
+use fleetblast_release::Release;
 use std::fmt::Write as _;
 
 use thiserror::Error;
@@ -101,19 +102,22 @@ fn gap_list(matrix: &str) -> String {
 }
 
 impl ScoringSystem {
-    /// The scoring system of a matrix (name in any case); gap costs not given are those preferred for the matrix.
+    /// The scoring system of a matrix (name in any case); gap costs not given are those that the release prefers
+    /// for the matrix.
     ///
     /// # Errors
     /// [`ScoringError`] if the matrix or the pair of gap costs is not among those with known statistics.
     ///
     /// ```
+    /// use fleetblast_release::Release;
     /// use fleetblast_stats::scoring::ScoringSystem;
-    /// let scoring = ScoringSystem::new("BLOSUM62", None, None)?;
+    /// let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)?;
     /// assert_eq!((scoring.gap_open, scoring.gap_extend), (11, 1));
     /// assert_eq!(scoring.gapped.lambda, 0.267);
     /// # Ok::<(), fleetblast_stats::scoring::ScoringError>(())
     /// ```
     pub fn new(
+        release: &Release,
         matrix: &str,
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
@@ -122,9 +126,13 @@ impl ScoringSystem {
         let name = matrix::canonical_name(matrix).ok_or_else(unknown)?;
         let scores = matrix::scores(name).ok_or_else(unknown)?;
         let rows = table::rows(name);
-        let preferred = rows.iter().find(|row| row.preferred).ok_or_else(unknown)?;
-        let gap_open = gap_open.unwrap_or(preferred.gap_open);
-        let gap_extend = gap_extend.unwrap_or(preferred.gap_extend);
+        let marked = rows.iter().find(|row| row.preferred).ok_or_else(unknown)?;
+        let preferred = match name {
+            "PAM250" => release.pam250_gap_costs,
+            _ => (marked.gap_open, marked.gap_extend),
+        };
+        let gap_open = gap_open.unwrap_or(preferred.0);
+        let gap_extend = gap_extend.unwrap_or(preferred.1);
         let same = |row: &&TableRow| row.gap_open == gap_open && row.gap_extend == gap_extend;
         let Some(row) = rows.iter().find(same) else {
             let matrix = matrix.to_owned();
@@ -197,17 +205,27 @@ mod tests {
             ("IDENTITY", 15, 2, "0.283 0.255 1.49 0.190 0.246 0.227"),
         ];
         for (matrix, open, extend, want) in golden {
-            let scoring = ScoringSystem::new(matrix, None, None).unwrap();
+            let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
             assert_eq!((scoring.gap_open, scoring.gap_extend), (open, extend), "{matrix}");
             // IDENTITY's λ is 0.2835, which C prints as 0.283 (the number lies below).
             assert_eq!(footer(&scoring.gapped), want, "{matrix}");
         }
     }
 
+    #[test]
+    fn pam250_has_the_gap_costs_of_the_release() {
+        let other = Release { pam250_gap_costs: (15, 2), ..Release::V2_12_0 };
+        let costs = |open, extend| {
+            let scoring = ScoringSystem::new(&other, "pam250", open, extend).unwrap();
+            (scoring.gap_open, scoring.gap_extend)
+        };
+        assert_eq!((costs(None, None), costs(Some(14), None)), ((15, 2), (14, 2)));
+    }
+
     // `blastp -matrix foo`, from after "BLAST query/options error: " up to "\nPlease refer to the BLAST+ user manual."
     #[test]
     fn an_unknown_matrix_lists_the_known_ones() {
-        let error = ScoringSystem::new("foo", Some(1), Some(1)).unwrap_err();
+        let error = ScoringSystem::new(&Release::V2_12_0, "foo", Some(1), Some(1)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "foo is not a supported matrix, supported matrices are:\nBLOSUM80 \nBLOSUM62 \nBLOSUM50 \nBLOSUM45 \n\
@@ -218,13 +236,14 @@ mod tests {
     // `blastp -gapopen 3 -gapextend 3`; `blastp -matrix blosum45 -gapopen 3`.
     #[test]
     fn unknown_gap_costs_list_the_known_ones() {
-        let error = ScoringSystem::new("BLOSUM62", Some(3), Some(3)).unwrap_err();
+        let error =
+            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", Some(3), Some(3)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "Gap existence and extension values of 3 and 3 not supported for BLOSUM62\nsupported values are:\n\
              32767, 32767\n11, 2\n10, 2\n9, 2\n8, 2\n7, 2\n6, 2\n13, 1\n12, 1\n11, 1\n10, 1\n9, 1\n"
         );
-        let error = ScoringSystem::new("blosum45", Some(3), None).unwrap_err();
+        let error = ScoringSystem::new(&Release::V2_12_0, "blosum45", Some(3), None).unwrap_err();
         assert!(error.to_string().starts_with(
             "Gap existence and extension values of 3 and 2 not supported for blosum45\n"
         ));
@@ -233,7 +252,8 @@ mod tests {
     // `blastp -gapopen 32767 -gapextend 32767` is accepted and prints the ungapped row.
     #[test]
     fn the_ungapped_row_can_be_asked_for() {
-        let scoring = ScoringSystem::new("blosum62", Some(32767), Some(32767)).unwrap();
+        let scoring =
+            ScoringSystem::new(&Release::V2_12_0, "blosum62", Some(32767), Some(32767)).unwrap();
         assert_eq!(scoring.gapped, scoring.ungapped);
         assert_eq!(scoring.name, "BLOSUM62");
     }

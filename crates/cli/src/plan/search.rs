@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params};
 use fleetblast_job::error::Error;
+use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{
     ScoringError, ScoringSystem, suggested_threshold, suggested_window,
@@ -62,17 +63,21 @@ fn composition(text: &OsStr) -> (CompositionMode, bool) {
 }
 
 /// Matrix, gap costs and their statistics. Without gaps, BLAST+ does not mind gap costs without statistics.
-fn scoring(options: &BlastpOptions, matrix: &str) -> Result<ScoringSystem, Error> {
+fn scoring(
+    options: &BlastpOptions,
+    release: &Release,
+    matrix: &str,
+) -> Result<ScoringSystem, Error> {
     let (gap_open, gap_extend) = (options.search.gap_open, options.search.gap_extend);
-    match ScoringSystem::new(matrix, gap_open, gap_extend) {
+    match ScoringSystem::new(release, matrix, gap_open, gap_extend) {
         Ok(scoring) => Ok(scoring),
         Err(error) if !options.ungapped => Err(Error::query_options(error)),
         Err(ScoringError::UnknownMatrix { .. }) => {
             Err(Error::engine("Error: Unknown error code -1 "))
         }
         Err(error @ ScoringError::UnknownGapCosts { gap_open, gap_extend, .. }) => {
-            let mut scoring =
-                ScoringSystem::new(matrix, None, None).map_err(|_| Error::query_options(error))?;
+            let mut scoring = ScoringSystem::new(release, matrix, None, None)
+                .map_err(|_| Error::query_options(error))?;
             (scoring.gap_open, scoring.gap_extend) = (gap_open, gap_extend);
             Ok(scoring)
         }
@@ -110,7 +115,7 @@ pub fn params(
     let word_size = options.search.word_size.unwrap_or(task.word_size);
     let task_threshold = task.threshold.unwrap_or_else(|| suggested_threshold(&matrix_name));
     let threshold = options.threshold.unwrap_or(task_threshold);
-    let scoring = scoring(options, &matrix_name);
+    let scoring = scoring(options, program.release, &matrix_name);
     // Without gaps the matrix is not among the checks, and only the search finds it missing.
     let scoring = if options.ungapped { scoring } else { Ok(scoring?) };
     check(options, word_size, threshold, hitlist_size)?;
@@ -119,6 +124,7 @@ pub fn params(
     check_identity(identity, word_size)?;
     check_smith_waterman(options, program, identity)?;
     let params = Params {
+        release: program.release,
         word_size,
         threshold,
         window: options.window_size.unwrap_or(suggested_window(&matrix_name)),

@@ -3,6 +3,7 @@
 //! `tests/golden.tsv` holds the lines of BLAST+ 2.12.0 under the command that made them, to be run in `tests/`. All sequences are
 //! synthetic: mutated copies, repeats, low complexity, odd letters.
 
+use fleetblast_release::Release;
 use fleetblast_seq::alphabet;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
@@ -37,7 +38,10 @@ fn encode(records: &[Record]) -> Vec<Vec<u8>> {
 }
 
 fn defaults() -> Params {
-    Params::blastp(ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix"))
+    Params::blastp(
+        &Release::V2_12_0,
+        ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).expect("a known matrix"),
+    )
 }
 
 /// The parameters of a command line that begins after `-outfmt '...'`.
@@ -84,7 +88,8 @@ fn set(params: &mut Params, option: &str, value: &str) {
             params.finite_size = false;
         }
         "-matrix" => {
-            params.scoring = ScoringSystem::new(value, None, None).expect("a known matrix");
+            params.scoring =
+                ScoringSystem::new(&Release::V2_12_0, value, None, None).expect("a known matrix");
             params.threshold = scoring::suggested_threshold(value);
             params.window = scoring::suggested_window(value);
         }

@@ -14,6 +14,7 @@ use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::audience::{Audience, Stage};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Destination, Fleet, Format, Plan, Report, Source, Split, Subjects};
+use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 use tempfile::TempDir;
 
@@ -103,7 +104,10 @@ impl Place {
 
 /// The defaults with a matrix.
 pub fn params(matrix: &str) -> Params {
-    Params::blastp(ScoringSystem::new(matrix, None, None).expect("a known matrix"))
+    Params::blastp(
+        &Release::V2_12_0,
+        ScoringSystem::new(&Release::V2_12_0, matrix, None, None).expect("a known matrix"),
+    )
 }
 
 /// A query of some of the database's sequences in one.

@@ -12,6 +12,7 @@ use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::query::{Query, QueryInput};
+use fleetblast_release::Release;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
@@ -68,7 +69,10 @@ impl Case {
 
 /// The defaults of `blastp`.
 fn params() -> Params {
-    Params::blastp(ScoringSystem::new("BLOSUM62", Some(11), Some(1)).unwrap())
+    Params::blastp(
+        &Release::V2_12_0,
+        ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", Some(11), Some(1)).unwrap(),
+    )
 }
 
 /// SEG with the parameters of `-seg yes`.

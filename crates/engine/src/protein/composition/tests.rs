@@ -1,5 +1,6 @@
 //! Adjusted matrices against the oracle: cells from its library, scores and e-values from its reports.
 
+use fleetblast_release::Release;
 use fleetblast_seq::alphabet::encode;
 use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::matrix::Scores;
@@ -13,7 +14,7 @@ fn codes(letters: &str) -> Vec<u8> {
 }
 
 fn blosum62() -> ScoringSystem {
-    ScoringSystem::new("BLOSUM62", None, None).unwrap()
+    ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap()
 }
 
 fn adjust(
@@ -206,5 +207,11 @@ fn sequences_without_true_residues_have_no_matrix() {
 
 #[test]
 fn identity_cannot_be_adjusted() {
-    assert!(Adjuster::new(&ScoringSystem::new("IDENTITY", None, None).unwrap(), 32.0).is_none());
+    assert!(
+        Adjuster::new(
+            &ScoringSystem::new(&Release::V2_12_0, "IDENTITY", None, None).unwrap(),
+            32.0
+        )
+        .is_none()
+    );
 }

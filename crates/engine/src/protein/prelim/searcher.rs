@@ -9,7 +9,7 @@ use super::sparse::{self, Diagonals};
 use super::stage::{GappedScratch, GappedStage};
 use super::stretch::{Stretch, WordHit};
 use super::ungapped::{DiagonalRule, UngappedHsp};
-use super::words::{self, Alphabet, Limit, MAX_STANDARD_WORD, WordRule};
+use super::words::{self, Alphabet, Limit, WordRule};
 use crate::kernel::Kernel;
 use crate::lists::{self, HitLists, Merger};
 use crate::params::{DatabaseTotals, Params, whole};
@@ -109,7 +109,7 @@ impl Searcher {
             .collect();
         order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
         let mut rest = Vec::new();
-        if let Some(kernel) = kernel.filter(|_| self.word.size <= MAX_STANDARD_WORD) {
+        if let Some(kernel) = kernel.filter(|_| self.word.size < params.release.compressed_from) {
             let (filtered, other): (Vec<usize>, Vec<usize>) =
                 order.iter().partition(|&&i| self.filterable(&self.contexts[i]));
             rest = other;
@@ -125,8 +125,8 @@ impl Searcher {
         if rest.is_empty() {
             return;
         }
-        let Some(alphabet) = Alphabet::new(&params.scoring, params.word_size, params.threshold)
-        else {
+        let Params { release, scoring, word_size, threshold, .. } = params;
+        let Some(alphabet) = Alphabet::new(release, scoring, *word_size, *threshold) else {
             return;
         };
         for members in chunks(&rest, &self.contexts, i32::MAX) {

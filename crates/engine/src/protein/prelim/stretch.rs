@@ -24,7 +24,7 @@ use super::block::Part;
 use super::context::PieceContext;
 use super::dense;
 use super::ungapped::{Diagonal, DiagonalRule, UngappedHsp};
-use super::words::{Limit, MAX_STANDARD_WORD, WordRule};
+use super::words::{Limit, WordRule};
 use crate::scores::RowNumber;
 
 /// A diagonal of a context and a part of a subject, from end to end.
@@ -95,10 +95,8 @@ impl<'a> Stretch<'a> {
             2 => self.scan_words::<2>(rises, threshold, hits, &mut found),
             3 => self.scan_words::<3>(rises, threshold, hits, &mut found),
             4 => self.scan_words::<4>(rises, threshold, hits, &mut found),
-            size => {
-                assert_eq!(size, MAX_STANDARD_WORD, "the filter is for short words");
-                self.scan_words::<MAX_STANDARD_WORD>(rises, threshold, hits, &mut found);
-            }
+            5 => self.scan_words::<5>(rises, threshold, hits, &mut found),
+            size => panic!("the filter is for short words, not for those of {size} letters"),
         }
     }
 

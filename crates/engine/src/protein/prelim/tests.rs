@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use fleetblast_release::Release;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -28,7 +29,10 @@ impl Subjects for Sequences {
 }
 
 fn params(matrix: &str) -> Params {
-    Params::blastp(ScoringSystem::new(matrix, None, None).unwrap())
+    Params::blastp(
+        &Release::V2_12_0,
+        ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap(),
+    )
 }
 
 /// Queries and subjects of which some are related, and statistics as of a database of `db_length` residues.
@@ -219,12 +223,12 @@ fn changes() -> Vec<fn(Params) -> Params> {
         |p| Params { ungapped: true, composition: CompositionMode::Off, ..p },
         |p| Params { finite_size: false, search_space: Some(1_000_000), ..p },
         |p| Params {
-            scoring: ScoringSystem::new("PAM30", None, None).unwrap(),
+            scoring: ScoringSystem::new(&Release::V2_12_0, "PAM30", None, None).unwrap(),
             threshold: 16.0,
             ..p
         },
         |p| Params {
-            scoring: ScoringSystem::new("BLOSUM45", None, None).unwrap(),
+            scoring: ScoringSystem::new(&Release::V2_12_0, "BLOSUM45", None, None).unwrap(),
             threshold: 14.0,
             ..p
         },

@@ -1,5 +1,6 @@
 //! Which words of a query are looked for, and which subject words match them (rules 4.1, 4.2).
 
+use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_stats::frequencies::{self, FrequencyData};
 use fleetblast_stats::matrix::NEVER;
@@ -8,9 +9,6 @@ use fleetblast_stats::scoring::ScoringSystem;
 use super::context::PieceContext;
 use crate::params::whole;
 use crate::scores::{RowNumber, ScoreRows};
-
-/// Longest word of the standard look-up table; longer words use a compressed alphabet.
-pub(super) const MAX_STANDARD_WORD: usize = 5;
 
 /// The rule of the standard table: a subject word matches if it scores `threshold` or more, or if it equals a query
 /// word that scores less than that with itself.
@@ -102,10 +100,17 @@ pub(super) struct Alphabet {
 
 impl Alphabet {
     /// The alphabet for words of `word_size` letters; `None` if the matrix has no frequencies to compress it by.
-    pub fn new(scoring: &ScoringSystem, word_size: usize, threshold: f64) -> Option<Alphabet> {
+    pub fn new(
+        release: &Release,
+        scoring: &ScoringSystem,
+        word_size: usize,
+        threshold: f64,
+    ) -> Option<Alphabet> {
         match word_size {
-            0..=MAX_STANDARD_WORD => Some(Alphabet::standard(scoring, threshold)),
-            6 => Alphabet::compressed(scoring, GROUPS_6, threshold),
+            _ if word_size < release.compressed_from => {
+                Some(Alphabet::standard(scoring, threshold))
+            }
+            ..=6 => Alphabet::compressed(scoring, GROUPS_6, threshold),
             _ => Alphabet::compressed(scoring, GROUPS_7, threshold),
         }
     }

@@ -136,6 +136,8 @@ fn columns_of(
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_release::Release;
+
     use super::super::dp::GapCosts;
     use super::*;
     use crate::scores::ScoreRows;
@@ -147,7 +149,8 @@ mod tests {
     const P_ROW: RowNumber = 14;
 
     fn with_scheme(run: impl Fn(&Scheme<'_>)) {
-        let scoring = ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix");
+        let scoring =
+            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).expect("a known matrix");
         let scores = ScoreRows::of_matrix(&scoring.scores);
         run(&Scheme { scores: &scores, gaps: GapCosts { open: 4, extend: 1 }, x_drop: 0 });
     }

@@ -55,6 +55,8 @@ pub struct Traceback {
     scale: i32,
     /// λ per scaled unit.
     lambda: f64,
+    /// Share of identical residues above which the aligned parts of two sequences are nearly identical.
+    near_identical: f64,
     segments: Segments,
 }
 
@@ -159,6 +161,7 @@ impl Traceback {
             },
             scale,
             lambda,
+            near_identical: params.release.near_identical,
             segments: Segments::new(),
         }
     }

@@ -2,8 +2,6 @@
 
 use crate::hits::PrelimHsp;
 
-/// Share of identical residues above which the aligned parts count as nearly identical (2.12.0; later versions differ).
-const NEAR_IDENTICAL: f64 = 0.96;
 /// Mismatches or gaps that an extension may skip at once, plus one.
 const MAX_SHIFT: usize = 8;
 /// Length of the words that anchor the middle part.
@@ -34,18 +32,19 @@ struct Reach {
     identical: usize,
 }
 
-/// Whether the parts aligned by `hsp` are nearly identical. `query` has C in place of U; `words` are those of the unchanged query.
+/// Whether the parts aligned by `hsp` are nearly identical: more than this share of their residues. `query` has C in place of U; `words` are those of the unchanged query.
 pub(super) fn nearly_identical(
     query: &[u8],
     words: &[u64],
     subject: &[u8],
     hsp: &PrelimHsp,
+    share: f64,
 ) -> bool {
     let start = hsp.q_start as usize;
     let q = &query[start..hsp.q_end as usize];
     let s = &subject[hsp.s_start as usize..hsp.s_end as usize];
     let length = q.len().min(s.len()) as f64;
-    let enough = |identical: usize| identical as f64 / length > NEAR_IDENTICAL;
+    let enough = |identical: usize| identical as f64 / length > share;
 
     let head = reach_right(q, s);
     if head.query >= q.len() || head.subject >= s.len() {
@@ -143,6 +142,8 @@ fn identical_by_words(q: &[u8], words: &[u64], s: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_release::Release;
+
     use fleetblast_seq::frame::Frame;
 
     use super::*;
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_more_than_96_per_cent() {
+    fn more_than_the_share_of_the_release_is_needed() {
         let q = sequence(100);
         let words = query_words(&q);
         let all = hsp((0, 100), (0, 100));
@@ -202,10 +203,11 @@ mod tests {
             for &at in changes {
                 s[at] = 27;
             }
-            nearly_identical(&q, &words, &s, &all)
+            let near = |share| nearly_identical(&q, &words, &s, &all, share);
+            (near(Release::V2_12_0.near_identical), near(0.95))
         };
-        assert!(with(&[20, 40, 60]));
-        assert!(!with(&[20, 40, 60, 80]), "exactly 0.96 is not enough");
+        assert_eq!(with(&[20, 40, 60]), (true, true));
+        assert_eq!(with(&[20, 40, 60, 80]), (false, true), "exactly 0.96 is not enough");
     }
 
     #[test]
@@ -217,8 +219,8 @@ mod tests {
         s[100..108].fill(27);
         s[800..808].fill(27);
         let all = hsp((0, 1000), (0, 1000));
-        assert!(nearly_identical(&q, &words, &s, &all));
-        assert!(!nearly_identical(&q, &[], &s, &all));
+        assert!(nearly_identical(&q, &words, &s, &all, 0.96));
+        assert!(!nearly_identical(&q, &[], &s, &all, 0.96));
     }
 
     #[test]

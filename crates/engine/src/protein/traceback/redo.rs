@@ -148,7 +148,8 @@ impl Traceback {
         near: bool,
         scratch: &mut Scratch,
     ) -> bool {
-        if near && near::nearly_identical(&query.residues, &query.words, subject, first) {
+        let (residues, words, share) = (&query.residues, &query.words, self.near_identical);
+        if near && near::nearly_identical(residues, words, subject, first, share) {
             scratch.subject.load(subject);
             true
         } else {

@@ -210,6 +210,8 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
+    use fleetblast_release::Release;
+
     use super::*;
     use crate::protein::prelim::testing::{Random, kernels};
     use fleetblast_stats::scoring::ScoringSystem;
@@ -240,7 +242,8 @@ mod tests {
 
     #[test]
     fn rows_are_as_defined_whatever_the_instructions() {
-        let scoring = ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix");
+        let scoring =
+            ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).expect("a known matrix");
         let scores = ScoreRows::of_matrix(&scoring.scores);
         let mut random = Random::new(77);
         for (open, extend) in [(11, 1), (2, 1), (0, 1), (6, 2)] {

@@ -5,12 +5,13 @@ use crate::kernel::Kernel;
 use crate::protein::prelim::testing::{Random, kernels, related};
 use crate::scores::rows_of_letters;
 use crate::xdrop::Window;
+use fleetblast_release::Release;
 use fleetblast_seq::alphabet::{self, SENTINEL};
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// Scores of a matrix, and its gap costs with an X-drop of so many bits.
 fn scheme(matrix: &str, bits: f64) -> (ScoreRows, ExtensionCosts) {
-    let scoring = ScoringSystem::new(matrix, None, None).unwrap();
+    let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
     let open_extend = scoring.gap_open + scoring.gap_extend;
     let x_drop = (bits * std::f64::consts::LN_2 / scoring.gapped.lambda) as i32;
     let costs =

@@ -1,5 +1,6 @@
 //! Rows find what the table finds.
 
+use fleetblast_release::Release;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;
@@ -21,8 +22,8 @@ fn lookup(
     query: &[u8],
     kernel: Option<Kernel>,
 ) -> Lookup {
-    let scoring = ScoringSystem::new(matrix, None, None).unwrap();
-    let alphabet = Alphabet::new(&scoring, size, threshold).unwrap();
+    let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
+    let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, size, threshold).unwrap();
     let last = query.len().saturating_sub(size) as u32;
     let starts = (0..=last).filter(|start| start % 50 < 40).collect();
     let residues = [query, &[0]].concat();
@@ -61,6 +62,15 @@ fn rows_find_what_the_table_finds() {
         }
     }
     assert!(found > 1000, "{found} matches are too few to show anything");
+}
+
+#[test]
+fn the_release_tells_which_words_are_compressed() {
+    let early = Release { compressed_from: 5, ..Release::V2_12_0 };
+    let scoring = ScoringSystem::new(&early, "BLOSUM62", None, None).unwrap();
+    let letters = |release, size| Alphabet::new(release, &scoring, size, 20.0).unwrap().radix();
+    assert_eq!([4, 5, 6, 7].map(|size| letters(&Release::V2_12_0, size)), [28, 28, 15, 10]);
+    assert_eq!([4, 5, 6, 7].map(|size| letters(&early, size)), [28, 15, 15, 10]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Near the rises all is found that whole diagonals give.
 
+use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 use super::*;
@@ -62,7 +63,9 @@ fn whole(stretch: &Stretch) -> Vec<UngappedHsp> {
 
 #[test]
 fn nothing_is_lost_far_from_rises() {
-    let scores = ScoreRows::of_matrix(&ScoringSystem::new("BLOSUM62", None, None).unwrap().scores);
+    let scores = ScoreRows::of_matrix(
+        &ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).unwrap().scores,
+    );
     let mut random = Random::new(7);
     let (mut found, mut skipped) = (0, 0);
     for round in 0..1500 {

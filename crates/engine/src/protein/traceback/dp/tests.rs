@@ -1,6 +1,7 @@
 use super::*;
 use crate::protein::prelim::testing::{Random as Residues, kernels};
 use crate::scores::{ScoreRows, rows_of_letters};
+use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 
 /// A multiplicative generator, enough for tests.
@@ -19,7 +20,9 @@ impl Random {
 
 fn blosum62() -> ScoreRows {
     ScoreRows::of_matrix(
-        &ScoringSystem::new("BLOSUM62", None, None).expect("a known matrix").scores,
+        &ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None)
+            .expect("a known matrix")
+            .scores,
     )
 }
 
@@ -251,7 +254,8 @@ fn vector_rows_are_the_scalar_ones_whatever_the_instructions() {
     let mut random = Residues::new(21);
     let mut edits = 0;
     for matrix in ["BLOSUM62", "PAM30", "BLOSUM45"] {
-        let system = ScoringSystem::new(matrix, None, None).expect("a known matrix");
+        let system =
+            ScoringSystem::new(&Release::V2_12_0, matrix, None, None).expect("a known matrix");
         let plain = ScoreRows::of_matrix(&system.scores);
         let scaled = ScoreRows::of_matrix(&system.scores.map(|row| {
             row.map(
