@@ -1,15 +1,14 @@
 //! Words to people at a terminal, beside BLAST+'s messages: what programs read of those stays as BLAST+ has it.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::Read;
 
 use fleetblast_db::SequenceKind;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::Source;
-use fleetblast_mpi::speaks_for_all;
 use fleetblast_seq::input;
 
 use crate::dbcheck;
-use crate::messages::complain;
+use crate::messages::{complain, somebody_reads};
 
 /// Bytes of a query file that are looked at.
 const LOOKED_AT: u64 = 1 << 16;
@@ -46,11 +45,6 @@ pub fn after_error(db: &str, mut error: Error) -> Error {
             .to_owned(),
     };
     error
-}
-
-/// Whether messages go to a person.
-pub(crate) fn somebody_reads() -> bool {
-    io::stderr().is_terminal() && speaks_for_all()
 }
 
 /// Whether the first sequence of FASTA consists of letters of bases.

@@ -1,6 +1,8 @@
 //! What the program says on standard error. Nobody can be told if that fails.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+
+use fleetblast_mpi::speaks_for_all;
 
 /// One message.
 pub(crate) fn complain(message: &str) {
@@ -10,4 +12,9 @@ pub(crate) fn complain(message: &str) {
 /// A line.
 pub(crate) fn say(line: &[u8]) {
     let _ = io::stderr().write_all(&[line, b"\n"].concat());
+}
+
+/// Whether messages go to a person.
+pub(crate) fn somebody_reads() -> bool {
+    io::stderr().is_terminal() && speaks_for_all()
 }

@@ -5,8 +5,6 @@ use std::ops::Range;
 use fleetblast_seq::frame::Frame;
 use serde::{Deserialize, Serialize};
 
-use crate::order::HitKey;
-
 /// A preliminary HSP: where a gapped extension of known score lies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrelimHsp {
@@ -110,6 +108,17 @@ impl Alignment {
             ..*self
         }
     }
+}
+
+/// What ORDER-H looks at in the hits of one subject.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HitKey {
+    /// The subject's e-value, see [`crate::order::best_evalue`].
+    pub evalue: f64,
+    /// Score of the first HSP in the list.
+    pub score: i32,
+    /// Subject.
+    pub oid: u32,
 }
 
 /// The alignments of one query and one subject, before the selection among subjects.

@@ -5,9 +5,7 @@
 
 use std::cmp::Ordering;
 
-use serde::{Deserialize, Serialize};
-
-use crate::hits::{Alignment, PrelimHit, PrelimHsp};
+use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp};
 
 /// E-values below this are equal wherever hits or HSPs are ordered (`blast_hits.c`).
 const EVALUE_FLOOR: f64 = 1e-180;
@@ -117,17 +115,6 @@ pub fn order_s<T: Hsp>(a: &T, b: &T) -> Ordering {
 pub fn order_evalue(a: f64, b: f64) -> Ordering {
     let level = |e: f64| if e < EVALUE_FLOOR { 0.0 } else { e };
     level(a).total_cmp(&level(b))
-}
-
-/// What ORDER-H looks at in the hits of one subject.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HitKey {
-    /// The subject's e-value, see [`best_evalue`].
-    pub evalue: f64,
-    /// Score of the first HSP in the list.
-    pub score: i32,
-    /// Subject.
-    pub oid: u32,
 }
 
 impl HitKey {

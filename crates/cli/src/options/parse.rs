@@ -12,7 +12,7 @@ use super::nearest::nearest;
 use super::number::{self, ConvertError};
 use super::spec::{Constraint, Kind, OptionSpec, Program};
 use super::usage::{self, Name};
-use crate::hint::somebody_reads;
+use crate::messages::somebody_reads;
 
 /// Value of an option that was given.
 #[derive(Clone, Debug, PartialEq)]

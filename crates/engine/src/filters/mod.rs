@@ -9,8 +9,8 @@ mod culling;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::hits::{Alignment, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{HitKey, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
+use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
+use crate::order::{Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::HspFilter;
 
 /// Residues by which an HSP may stick out of another and still count as inside it.

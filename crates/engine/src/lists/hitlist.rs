@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hits::PrelimHit;
-use crate::order::{HitKey, order_h};
+use crate::hits::{HitKey, PrelimHit};
+use crate::order::order_h;
 
 /// Preliminary hits of every piece of the queries of a block, in some ranges of OIDs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

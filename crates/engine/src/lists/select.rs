@@ -4,8 +4,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use crate::filters::{by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit};
-use crate::hits::{Candidate, PrelimHit, SubjectHit};
-use crate::order::{HitKey, order_r};
+use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
+use crate::order::order_r;
 use crate::params::{CompositionMode, HspFilter, Method, Params};
 
 /// E-value up to which the result heap grows without limit (`PSI_INCLUSION_ETHRESH`, `blast_options.h`).

@@ -6,8 +6,8 @@ use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::unified;
 
 use super::{Scaled, Traceback, TracebackQuery};
-use crate::hits::{Alignment, Candidate};
-use crate::order::{HitKey, best_evalue, order_s};
+use crate::hits::{Alignment, Candidate, HitKey};
+use crate::order::{best_evalue, order_s};
 use crate::params::{DatabaseTotals, Params};
 
 /// How scores become e-values.

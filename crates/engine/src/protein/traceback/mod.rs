@@ -15,9 +15,9 @@ mod subject;
 mod sweep;
 
 use crate::containment::ContainmentTree;
-use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, PrelimHit};
+use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
-use crate::order::{HitKey, Hsp, order_s};
+use crate::order::{Hsp, order_s};
 use crate::params::{CompositionMode, DatabaseTotals, Method, Params, whole};
 use crate::protein::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
 use crate::query::Query;

@@ -4,8 +4,8 @@ use fleetblast_seq::frame::Frame;
 
 use super::dp::{Sequences, align_from};
 use super::{Scratch, Traceback, TracebackQuery};
-use crate::hits::{Adjustment, Alignment, Candidate, PrelimHit, PrelimHsp};
-use crate::order::{Bounds, HitKey, Hsp, common_endpoints, order_s};
+use crate::hits::{Adjustment, Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
+use crate::order::{Bounds, Hsp, common_endpoints, order_s};
 
 /// Window in which the start of an alignment is sought.
 const WINDOW: u32 = 11;

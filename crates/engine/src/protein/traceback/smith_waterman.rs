@@ -3,8 +3,8 @@
 use super::dp::{Scheme, align_forward};
 use super::local::Peak;
 use super::{Scaled, Scratch, Traceback, TracebackQuery};
-use crate::hits::{Adjustment, PrelimHit};
-use crate::order::{Bounds, HitKey};
+use crate::hits::{Adjustment, HitKey, PrelimHit};
+use crate::order::Bounds;
 
 /// Tries with a doubled X-drop, if the dynamic programming misses the score.
 const TRIES: i32 = 3;
