@@ -9,8 +9,9 @@ use fleetblast_seq::id::SeqId;
 
 use crate::header::{self, BadCharacter, Line};
 use crate::ids;
+use crate::kind::Kind;
 use crate::nucleotide;
-use crate::options::{Kind, Options};
+use crate::options::Options;
 
 /// Greatest GI that is stored.
 const MAX_GI: i64 = u32::MAX as i64;

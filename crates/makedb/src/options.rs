@@ -2,37 +2,9 @@
 
 use std::num::NonZero;
 
-use fleetblast_seq::id::Molecule;
-
+use crate::kind::Kind;
 use crate::masks::Masks;
 use crate::taxids::Taxids;
-
-/// Protein or nucleotide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Files `.p*`.
-    Protein,
-    /// Files `.n*`.
-    Nucleotide,
-}
-
-impl Kind {
-    /// First letter of the extension of its files.
-    pub const fn letter(self) -> char {
-        match self {
-            Self::Protein => 'p',
-            Self::Nucleotide => 'n',
-        }
-    }
-
-    /// What its sequences are made of.
-    pub const fn molecule(self) -> Molecule {
-        match self {
-            Self::Protein => Molecule::Protein,
-            Self::Nucleotide => Molecule::Nucleotide,
-        }
-    }
-}
 
 /// Version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use self::private::Private;
 use crate::error::{Context, Error};
-use crate::options::Kind;
+use crate::kind::Kind;
 
 /// Bytes collected before they are written.
 const BUFFER: usize = 1 << 18;

@@ -3,7 +3,8 @@
 use crate::column::Column;
 use crate::error::Error;
 use crate::isam::{Numbers, Strings};
-use crate::options::{Kind, Options, Version};
+use crate::kind::Kind;
+use crate::options::{Options, Version};
 use crate::sink::{Output, Sink};
 
 /// Size below which BLAST+ keeps the estimated files of identifiers, whatever `-max_file_sz` says.

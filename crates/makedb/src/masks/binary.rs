@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 use super::asn::{Key, Node};
-use super::file::{Place, Problem, Source};
+use super::source::{Place, Problem, Source};
 
 /// SEQUENCE and SEQUENCE OF, constructed.
 const SEQUENCE: u8 = 0x30;

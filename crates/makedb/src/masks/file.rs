@@ -10,6 +10,7 @@ use fleetblast_seq::id::SeqId;
 
 use super::asn::{self, Node};
 use super::binary::Binary;
+use super::source::{Place, Problem, Source};
 use super::text::Text;
 
 /// Bytes read at a time; the first so many tell how a file is written.
@@ -35,7 +36,7 @@ pub enum MaskError {
         path: PathBuf,
     },
     /// It is not what masking programs write.
-    #[error("{}, {}: {problem}; make it anew with -outfmt maskinfo_asn1_bin", path.display(), place(*at))]
+    #[error("{}, {}: {problem}; make it anew with -outfmt maskinfo_asn1_bin", path.display(), at)]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -44,64 +45,6 @@ pub enum MaskError {
         /// What is wrong.
         problem: &'static str,
     },
-}
-
-/// Where in a file something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// At this byte, from 0.
-    Byte(u64),
-    /// In this line, from 1.
-    Line(u64),
-}
-
-fn place(at: Place) -> String {
-    match at {
-        Place::Byte(byte) => format!("byte {byte}"),
-        Place::Line(line) => format!("line {line}"),
-    }
-}
-
-/// Why a value cannot be read.
-#[derive(Debug)]
-pub(super) enum Problem {
-    /// The file cannot be read.
-    Io(io::Error),
-    /// The value is malformed.
-    Malformed(&'static str),
-}
-
-impl From<io::Error> for Problem {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::Malformed("the end in the middle of a value"),
-            _ => Self::Io(error),
-        }
-    }
-}
-
-/// A reader of values, written in one of two ways.
-pub(super) trait Source {
-    /// Whether there is another object.
-    fn more(&mut self) -> Result<bool, Problem>;
-    /// Starts an object of this name: what follows are its members.
-    fn open(&mut self, name: &str) -> Result<(), Problem>;
-    /// Ends it.
-    fn close(&mut self) -> Result<(), Problem>;
-    /// Starts the member of this name and number, the value of which is to be read next.
-    fn open_member(&mut self, name: &str, number: u8) -> Result<(), Problem>;
-    /// Ends it. `last`: no other member follows.
-    fn close_member(&mut self, last: bool) -> Result<(), Problem>;
-    /// Starts a SEQUENCE or SEQUENCE OF as value.
-    fn open_value(&mut self) -> Result<(), Problem>;
-    /// Ends it.
-    fn close_value(&mut self) -> Result<(), Problem>;
-    /// The next element of a SEQUENCE OF, `None` at its end.
-    fn element(&mut self) -> Result<Option<Node>, Problem>;
-    /// A value.
-    fn value(&mut self) -> Result<Node, Problem>;
-    /// Where the reader is.
-    fn place(&self) -> Place;
 }
 
 /// What an object of a file says before its masks.

@@ -3,6 +3,7 @@
 mod asn;
 mod binary;
 mod file;
+mod source;
 mod text;
 
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::asn::{Key, Node};
-use super::file::{Place, Problem, Source};
+use super::source::{Place, Problem, Source};
 
 /// Deepest nesting of values.
 const DEEPEST: usize = 32;
