@@ -55,9 +55,9 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     }
 }
 
-/// What BLAST+ calls a sequence in messages: its identifier, or `role` and `number`, and its title.
+/// What BLAST+ calls a sequence in messages: the identifier that it prefers, a gi if there is one, or `role` and `number`, and its title.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    let mut name = match id::text_choice(&record.ids) {
+    let mut name = match id::best_choice(&record.ids) {
         Some(id) => id.accession(),
         None => format!("{role}_{number}").into_bytes(),
     };

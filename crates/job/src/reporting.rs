@@ -23,6 +23,7 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
         database: target.summary.clone(),
         params: &plan.params,
         matrix_name: &plan.matrix_name,
+        query_part: plan.query_range.as_ref().map(ExactSizeIterator::len),
         output: output_options(&plan.report, plan.parse_deflines),
     }
 }

@@ -159,6 +159,8 @@ pub struct Setup<'a> {
     pub params: &'a Params,
     /// The matrix as the user spelled it.
     pub matrix_name: &'a str,
+    /// Residues from the first to the last place of `-query_loc`, as typed: a query may end before that.
+    pub query_part: Option<usize>,
     /// How to write it down.
     pub output: OutputOptions,
 }

@@ -39,9 +39,9 @@ pub fn query_line(setup: &Setup, query: &QueryResult) -> Vec<u8> {
     line.trim_ascii().to_vec()
 }
 
-/// The query's identifier in XML.
+/// The query's identifier in XML: of several that whose accession the tabular formats print.
 pub fn query_id(query: &QueryResult) -> Vec<u8> {
-    id::report_choice(query.ids).map_or_else(|| made_up(query).bare(), SeqId::bare)
+    id::text_choice(query.ids).map_or_else(|| made_up(query).bare(), SeqId::bare)
 }
 
 /// The query's definition in XML.

@@ -60,6 +60,7 @@ pub fn subject_rows(
         subject,
         positives: Positives::plain(&setup.params.scoring.scores),
         subject_length: source.extent(hit.oid).length,
+        query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered(query, source, hit)?,
     };
     for alignment in &hit.alignments {
@@ -84,6 +85,9 @@ struct Row<'a> {
     positives: Positives,
     subject_length: u32,
     covered: usize,
+    /// What `qlen` and `qcovs` take for the length of the query: with `-query_loc` that of the part as typed, even beyond the
+    /// query's end.
+    query_length: usize,
 }
 
 impl Row<'_> {
@@ -139,7 +143,7 @@ impl Row<'_> {
         let [q_frame, s_frame] = pair.loci.tabular_frames();
         let whole = self.query.searched_length();
         match column {
-            C::QueryLength => whole.to_string(),
+            C::QueryLength => self.query_length.to_string(),
             C::SubjectLength => self.subject_length.to_string(),
             C::QueryStart => q_start.to_string(),
             C::QueryEnd => q_end.to_string(),
@@ -159,7 +163,7 @@ impl Row<'_> {
             C::Gaps => gaps.to_string(),
             C::Frames => format!("{q_frame}/{s_frame}"),
             C::QueryFrame => q_frame.to_string(),
-            C::CoveragePerSubject => number::coverage(self.covered, whole).to_string(),
+            C::CoveragePerSubject => number::coverage(self.covered, self.query_length).to_string(),
             // Of a translated query the letters, three of its bases each, count as one.
             C::CoveragePerHsp => number::coverage(query.read.len(), whole).to_string(),
             // The subject's frame: no other column is asked for here.

@@ -63,7 +63,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
         title: options.title.as_encoded_bytes().to_vec(),
         parse_ids: options.parse_ids,
         hash_index: options.hash_index,
-        max_file_size: limit,
+        max_file_size: size::kept(limit),
         taxids,
         masks,
         dates: now.files,

@@ -39,6 +39,12 @@ pub(super) fn limit(text: &OsStr) -> Result<u64, Error> {
     Ok(size)
 }
 
+/// The size below which files are kept: where 0 is asked for, almost that of the usual limit (`CWriteDB_File`,
+/// writedb_files.cpp).
+pub(super) fn kept(limit: u64) -> u64 {
+    if limit == 0 { 999_999_999 } else { limit }
+}
+
 /// As the log shows it: BLAST+ divides small sizes until nothing is left.
 pub(super) fn shown(size: u64) -> String {
     if size < 10 * 1024 { "0B".to_owned() } else { format!("{size}B") }

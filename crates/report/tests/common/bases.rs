@@ -262,6 +262,7 @@ impl Search {
             },
             params: &params(),
             matrix_name: "BLOSUM62",
+            query_part: None,
             output,
         };
         let mut out = Vec::new();

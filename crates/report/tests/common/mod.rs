@@ -226,6 +226,7 @@ impl Run {
             database: self.database(),
             params: &case.params,
             matrix_name: "BLOSUM62",
+            query_part: None,
             output: OutputOptions { parse_deflines: case.parse_deflines, ..output },
         };
         let inputs: Vec<_> =
