@@ -112,7 +112,8 @@ fn with_files(
     let seg = search::seg(&options.filtering.seg)?;
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
     let (report, hitlist_size) = format::report(choice, &SPEC, &options.formatting, warnings)?;
-    let (threads, split) = threads::share(options, &SPEC, host.cores, warnings);
+    let has_db = options.database.db.is_some();
+    let (threads, split) = threads::share(&options.threads, has_db, &SPEC, host.cores, warnings);
     let old_finite_size = (host.variable)("OLD_FSC").is_some();
     let search = search::params(options, &SPEC, seg, hitlist_size, old_finite_size)?;
     if subjects == Subjects::Database(String::new()) {
