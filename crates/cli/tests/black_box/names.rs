@@ -1,0 +1,61 @@
+//! What sequences are called: by one of several identifiers, and by made-up ones that are counted by themselves.
+
+use std::fs;
+
+use crate::common::{Fixture, complaint};
+
+/// Each with an O, of which BLAST+ warns by name.
+const SOME_UNNAMED: &str = ">a one\nMKVLAADTGHIWQERTYPASDFGHKOLCVNM\n>\nMKVLAADTGHIWQERTYPASDFGHKLCOVNM\n>b\n\
+                            MKVLAADTGHIWQERTYOPASDFGHKLCVNM\n>  \nMKVLAADTGHIWQERTYPASDFOGHKLCVNM\n> c d\n\
+                            MKVLAADOTGHIWQERTYPASDFGHKLCVNM\n";
+
+/// Definition lines with identifiers of several kinds.
+const KINDS: [&str; 9] = [
+    "gi|774|ref|NP_800004.2| t",
+    "ref|NP_800005.2|gi|775",
+    "lcl|u|gnl|db|44",
+    "bbs|123|lcl|tt",
+    "pdb|1ABC|A|lcl|z",
+    "sp|P1|N|gnl|d|z",
+    "gnl|d|y|sp|P2|N",
+    "gb|AAA12345.1|lcl|zz",
+    "gi|3|lcl|v",
+];
+
+/// Reports and warnings are those of BLAST+, alone and on ranks.
+fn check(sequences: &str, targets: &[&str], parsings: &[&str]) {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    fs::write(fixture.path().join("some.fa"), sequences).expect("sequences");
+    let theirs = oracle.program("blastp");
+    for format in ["0", "5", "6|qseqid|qacc|sseqid|sallseqid|score", "7"] {
+        for target in targets {
+            for parsed in parsings {
+                let mut words = Fixture::words(&format!("-query|some.fa|{target}{parsed}|-outfmt"));
+                words.push(format.replace('|', " ").into());
+                let expected = fixture.run(&theirs, &words, &[]);
+                assert!(expected.status.success() && !expected.stdout.is_empty());
+                for ranks in ["", "-ranks|2"] {
+                    let words = [&words[..], &Fixture::words(ranks)].concat();
+                    let found = fixture.run(&fixture.ours(), &words, &[]);
+                    assert!(found.stdout == expected.stdout, "{words:?}");
+                    assert_eq!(complaint(&found), complaint(&expected), "{words:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn made_up_names_are_those_of_the_oracle() {
+    check(SOME_UNNAMED, &["-db|db", "-subject|some.fa"], &["", "|-parse_deflines"]);
+}
+
+#[test]
+fn of_several_identifiers_one_names_a_query() {
+    let sequence = |line: &&str| format!(">{line}\nMKVLAADTGHIWQERTYPASDFGHKOLCVNM\n");
+    // One that cannot be searched, of which there is a warning in the report, too.
+    let masked = ">gi|779|ref|NP_800009.2|\nXXXXXXXXXXXXXXXX\n";
+    let sequences: String = KINDS.iter().map(sequence).chain([masked.to_owned()]).collect();
+    check(&sequences, &["-db|db"], &["|-parse_deflines"]);
+}
