@@ -168,7 +168,7 @@ pub struct Setup<'a> {
 /// A query and what was found.
 #[derive(Clone, Debug)]
 pub struct QueryResult<'a> {
-    /// Number in the run, from 1.
+    /// Number in the report, from 1.
     pub number: usize,
     /// Number among the queries without parsed identifiers, from 1: the made-up one names it.
     pub unnamed: usize,

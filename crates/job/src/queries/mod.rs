@@ -41,7 +41,9 @@ pub struct Queries<'a> {
     reader: Reader<Box<dyn BufRead + Send>>,
     /// Queries read so far.
     count: usize,
-    /// Those of them without parsed identifiers.
+    /// Those of them that are reported: not those that end before `-query_loc` starts.
+    kept: usize,
+    /// Those read without parsed identifiers.
     unnamed: usize,
     cut: Cut,
     done: bool,
@@ -53,7 +55,7 @@ pub struct Queries<'a> {
 pub struct QueryRecord {
     /// The record, residues and all.
     pub record: Record,
-    /// Number in the run, from 1.
+    /// Number in the report, from 1.
     pub number: usize,
     /// Number among those without parsed identifiers, from 1: what `Query_N` counts.
     pub unnamed: usize,
@@ -164,7 +166,16 @@ impl<'a> Queries<'a> {
         let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
         let reader = reader(input, &plan.query, plan.parse_deflines);
         let cut = Cut { batch_residues: plan.batch_size as u64, block_residues };
-        Ok(Some(Queries { plan, reader, count: 0, unnamed: 0, cut, done, nothing_included }))
+        Ok(Some(Queries {
+            plan,
+            reader,
+            count: 0,
+            kept: 0,
+            unnamed: 0,
+            cut,
+            done,
+            nothing_included,
+        }))
     }
 
     /// The next block; `None` at the end. Made ready on all threads of the current pool.
@@ -244,7 +255,8 @@ impl<'a> Queries<'a> {
             if self.plan.identity_resets_composition && first_batch {
                 messages.push(IDENTITY.to_owned());
             }
-            let (number, unnamed) = (self.count, self.unnamed);
+            self.kept += 1;
+            let (number, unnamed) = (self.kept, self.unnamed);
             records.push(QueryRecord { record, number, unnamed, range, messages });
         }
         if records.is_empty() && (first_batch || self.count > first) {
