@@ -126,17 +126,8 @@ impl Context {
         let karlin = karlin::ungapped(&residues, &params.scoring.scores);
         let (length_adjustment, search_space) =
             search_space(residues.len(), karlin.as_ref(), params, totals);
-        let lower_case = input.lower_case.clone();
-        Context {
-            frame,
-            unmasked,
-            residues,
-            lower_case,
-            masks,
-            karlin,
-            length_adjustment,
-            search_space,
-        }
+        let findings = ContextFindings { masks, karlin, length_adjustment, search_space };
+        Context::of(frame, unmasked, residues, input, findings)
     }
 
     fn again(
@@ -146,8 +137,18 @@ impl Context {
         params: &Params,
         findings: ContextFindings,
     ) -> Context {
+        let residues = hard_mask(&unmasked, &findings.masks, params);
+        Context::of(frame, unmasked, residues, input, findings)
+    }
+
+    fn of(
+        frame: Frame,
+        unmasked: Vec<u8>,
+        residues: Vec<u8>,
+        input: &QueryInput,
+        findings: ContextFindings,
+    ) -> Context {
         let ContextFindings { masks, karlin, length_adjustment, search_space } = findings;
-        let residues = hard_mask(&unmasked, &masks, params);
         let lower_case = input.lower_case.clone();
         Context {
             frame,

@@ -16,7 +16,7 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
     ftp://ftp.ncbi.nlm.nih.gov/blast/db/taxdb.tar.gz";
 
 /// What is the same for all queries of the report that the plan asks for.
-pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
+pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
     model::Setup {
         program: plan.program,
         banner: &plan.banner,
@@ -29,8 +29,8 @@ pub fn search<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
 }
 
 /// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
-pub fn misses_taxonomy(search: &model::Setup, target: &Target) -> bool {
-    columns(&search.output.format).is_some_and(Columns::want_taxonomy)
+pub fn misses_taxonomy(setup: &model::Setup, target: &Target) -> bool {
+    columns(&setup.output.format).is_some_and(Columns::want_taxonomy)
         && !target.taxonomy.is_installed()
 }
 
@@ -53,8 +53,8 @@ pub fn warn(
 }
 
 /// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.
-pub fn warns_at_end(search: &model::Setup) -> bool {
-    matches!(search.output.format, model::Format::Commented(_))
+pub fn warns_at_end(setup: &model::Setup) -> bool {
+    matches!(setup.output.format, model::Format::Commented(_))
 }
 
 /// Whether the report of a plan shows names of taxa.

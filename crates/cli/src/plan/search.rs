@@ -123,15 +123,14 @@ pub fn params(
     let identity = scoring.name == "IDENTITY";
     check_identity(identity, word_size)?;
     check_smith_waterman(options, program, identity)?;
+    let defaults = Params::blastp(program.release, scoring);
     let params = Params {
-        release: program.release,
         word_size,
         threshold,
         window: options.window_size.unwrap_or(suggested_window(&matrix_name)),
-        xdrop_ungapped_bits: options.search.xdrop_ungap.unwrap_or(7.0),
-        xdrop_gapped_bits: options.search.xdrop_gap.unwrap_or(15.0),
-        xdrop_final_bits: options.search.xdrop_gap_final.unwrap_or(25.0),
-        gap_trigger_bits: 22.0,
+        xdrop_ungapped_bits: options.search.xdrop_ungap.unwrap_or(defaults.xdrop_ungapped_bits),
+        xdrop_gapped_bits: options.search.xdrop_gap.unwrap_or(defaults.xdrop_gapped_bits),
+        xdrop_final_bits: options.search.xdrop_gap_final.unwrap_or(defaults.xdrop_final_bits),
         evalue: options.search.evalue,
         composition: if identity { CompositionMode::Off } else { mode },
         unified_p: unified_p && !identity,
@@ -139,7 +138,7 @@ pub fn params(
         smith_waterman: options.composition.use_sw_tback,
         hitlist_size,
         max_hsps: options.search.max_hsps,
-        qcov_hsp_perc: options.search.qcov_hsp_perc.unwrap_or(0.0),
+        qcov_hsp_perc: options.search.qcov_hsp_perc.unwrap_or(defaults.qcov_hsp_perc),
         subject_besthit: options.hsps.subject_besthit,
         filter: filter(&options.hsps),
         seg,
@@ -147,7 +146,7 @@ pub fn params(
         lcase_masking: options.queries.lcase_masking,
         search_space: options.search.searchsp.filter(|&space| space != 0),
         finite_size: options.search.searchsp.is_none() && !old_finite_size,
-        scoring,
+        ..defaults
     };
     let identity_resets_composition = identity && mode != CompositionMode::Off;
     Ok(SearchOptions { params, matrix_name, identity_resets_composition })

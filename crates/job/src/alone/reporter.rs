@@ -21,7 +21,7 @@ const QUERIES_PER_THREAD: usize = 4;
 
 /// Formats and writes a report.
 pub struct Reporter<'a> {
-    search: model::Setup<'a>,
+    setup: model::Setup<'a>,
     target: &'a Target,
     /// BLAST+ warns for every query that there is no taxonomy database.
     misses_taxonomy: bool,
@@ -35,15 +35,15 @@ pub struct Reporter<'a> {
 impl<'a> Reporter<'a> {
     /// The report that the plan asks for.
     pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
-        let search = reporting::search(plan, target);
-        let misses_taxonomy = misses_taxonomy(&search, target);
-        Reporter { search, target, misses_taxonomy, queries: 0, recorder, blocks: 0 }
+        let setup = reporting::setup(plan, target);
+        let misses_taxonomy = misses_taxonomy(&setup, target);
+        Reporter { setup, target, misses_taxonomy, queries: 0, recorder, blocks: 0 }
     }
 
     /// Writes what comes before all queries.
     pub fn start(&self, output: &mut Output) -> Result<(), Error> {
         let mut bytes = Vec::new();
-        pieces::prologue(&self.search, &mut bytes);
+        pieces::prologue(&self.setup, &mut bytes);
         output.write(&bytes)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Reporter<'a> {
             && let Some(first) = results.first()
         {
             let mut bytes = Vec::new();
-            pieces::opening(&self.search, first, &mut bytes).map_err(|error| failure(&error))?;
+            pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
             output.write(&bytes)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
@@ -93,7 +93,7 @@ impl<'a> Reporter<'a> {
             span.arg("block", self.blocks);
             span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
-                reporting::warn(&self.search, record, self.misses_taxonomy, audience);
+                reporting::warn(&self.setup, record, self.misses_taxonomy, audience);
                 output.write(&report.map_err(|error| failure(&error))?)?;
             }
             audience.step(part.len() as u64);
@@ -105,17 +105,17 @@ impl<'a> Reporter<'a> {
 
     fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {
         let mut bytes = Vec::new();
-        pieces::format_query(&self.search, result, self.target, &mut bytes)?;
+        pieces::format_query(&self.setup, result, self.target, &mut bytes)?;
         Ok(bytes)
     }
 
     /// Writes what comes after the last query.
     pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), Error> {
-        if self.misses_taxonomy && warns_at_end(&self.search) {
+        if self.misses_taxonomy && warns_at_end(&self.setup) {
             audience.warn_alone(NO_TAXONOMY.as_bytes());
         }
         let mut bytes = Vec::new();
-        pieces::epilogue(&self.search, self.queries, &mut bytes);
+        pieces::epilogue(&self.setup, self.queries, &mut bytes);
         output.write(&bytes)
     }
 }

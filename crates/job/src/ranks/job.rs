@@ -58,7 +58,7 @@ impl<'a> Job<'a> {
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
     ) -> Self {
-        let (report, halt) = (reporting::search(plan, target), Halt::default());
+        let (report, halt) = (reporting::setup(plan, target), Halt::default());
         let (engine, audience) = (plan.engine(target.totals), Arc::clone(audience));
         Job { plan, target, report, engine, audience, halt, partitions }
     }

@@ -52,10 +52,9 @@ impl PieceContext {
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> impl Iterator<Item = PieceContext> {
-        (0..queries[piece.query].contexts.len()).filter_map(move |context| {
-            let (place, context) =
-                ((number, context as u8), &queries[piece.query].contexts[context]);
-            PieceContext::new(queries, place, context, piece, params, totals, gumbel)
+        (0..).zip(&queries[piece.query].contexts).filter_map(move |(context, whole)| {
+            let numbers = (number, context);
+            PieceContext::new(queries, numbers, whole, piece, params, totals, gumbel)
         })
     }
 
