@@ -1,5 +1,7 @@
 //! Nucleotide sequences as `.nsq` files hold them: two bits a base, ambiguities apart.
 
+use fleetblast_seq::nucleotide::random::Random;
+
 /// Longest sequence whose ambiguities may be stored in the old, short form.
 const MAX_SHORT_OFFSET: usize = 0xff_ffff;
 /// Longest run of one code in the old form.
@@ -96,47 +98,6 @@ fn block(runs: &[Run], length: usize) -> Vec<u8> {
         }
     }
     block
-}
-
-/// The lagged Fibonacci generator that picks a base for each ambiguity (`CRandom`), seeded with
-/// the length of the sequence.
-struct Random {
-    state: [u32; 33],
-    j: usize,
-    k: usize,
-}
-
-impl Random {
-    fn new(seed: u32) -> Self {
-        let mut state = [seed; 33];
-        for i in 1..state.len() {
-            state[i] = state[i - 1].wrapping_mul(1_103_515_245).wrapping_add(12345);
-        }
-        let mut random = Self { state, j: 12, k: 32 };
-        for _ in 0..330 {
-            random.next();
-        }
-        random
-    }
-
-    fn next(&mut self) -> u32 {
-        let sum = self.state[self.k].wrapping_add(self.state[self.j]);
-        self.state[self.k] = sum;
-        let before = |i: usize| i.checked_sub(1).unwrap_or(32);
-        (self.j, self.k) = (before(self.j), before(self.k));
-        sum >> 1
-    }
-
-    /// Two bits for one of the bases that a code may stand for.
-    fn base(&mut self, code: u8) -> u8 {
-        let picked = self.next();
-        if code == fleetblast_seq::nucleotide::N {
-            return (picked & 3) as u8;
-        }
-        let nth = picked % code.count_ones();
-        let bases = (0..4).filter(|base| code >> base & 1 != 0);
-        bases.into_iter().nth(nth as usize).unwrap_or(0)
-    }
 }
 
 #[cfg(test)]

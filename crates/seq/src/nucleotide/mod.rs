@@ -1,4 +1,10 @@
-//! The nucleotide alphabet ncbi4na: a bit for each base that a code may stand for.
+//! Nucleotides: the alphabet ncbi4na, with a bit for each base that a code may stand for, and what is made of it.
+
+pub mod blastna;
+mod packed;
+pub mod random;
+
+pub use packed::Packed;
 
 /// The letter of each code; code 0, no base at all, is the gap.
 pub const LETTERS: [u8; 16] = *b"-ACMGRSVTWYHKDBN";

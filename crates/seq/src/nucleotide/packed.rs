@@ -1,0 +1,73 @@
+//! Bases at two bits each, as databases store them.
+
+/// Packed bases: A 0, C 1, G 2, T 3, four a byte, the first in the high bits. What is ambiguous stands as one of the bases that it
+/// may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Packed<'a> {
+    bytes: &'a [u8],
+    length: u32,
+}
+
+impl<'a> Packed<'a> {
+    /// So many bases; only the high bits of the last byte may count.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn new(bytes: &'a [u8], length: u32) -> Packed<'a> {
+        assert!(
+            bytes.len() >= (length as usize).div_ceil(4),
+            "{length} bases in {} bytes",
+            bytes.len()
+        );
+        Packed { bytes, length }
+    }
+
+    /// The bases of a sequence as a database stores it: the low bits of its last byte tell how many bases that has.
+    pub fn stored(bytes: &'a [u8]) -> Packed<'a> {
+        let length =
+            bytes.split_last().map_or(0, |(last, full)| 4 * full.len() + usize::from(last & 3));
+        Packed { bytes, length: length as u32 }
+    }
+
+    /// Number of bases.
+    pub fn length(&self) -> u32 {
+        self.length
+    }
+
+    /// The bytes; what comes after the last base in its byte, and in bytes after that, means nothing.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The two bits of a base.
+    ///
+    /// # Panics
+    /// If there is no such byte.
+    #[inline]
+    pub fn base(&self, at: u32) -> u8 {
+        self.bytes[at as usize / 4] >> (6 - 2 * (at & 3)) & 3
+    }
+
+    /// So many bases from a place on that is a multiple of four.
+    ///
+    /// # Panics
+    /// If it is none, or there are fewer bases.
+    pub fn part(&self, start: u32, length: u32) -> Packed<'a> {
+        assert!(start.is_multiple_of(4) && start + length <= self.length);
+        Packed { bytes: &self.bytes[start as usize / 4..], length }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_are_read_from_the_high_bits_down() {
+        let bases = Packed::stored(&[0b0001_1011, 0b1110_0010]);
+        assert_eq!(bases.length(), 6);
+        assert_eq!((0..6).map(|at| bases.base(at)).collect::<Vec<_>>(), [0, 1, 2, 3, 3, 2]);
+        let part = bases.part(4, 2);
+        assert_eq!((part.length(), part.base(0)), (2, 3));
+    }
+}
