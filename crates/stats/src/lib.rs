@@ -11,6 +11,7 @@ pub mod karlin;
 pub mod lattice;
 pub mod length;
 pub mod matrix;
+pub mod nucleotide;
 pub mod scoring;
 pub mod unified;
 

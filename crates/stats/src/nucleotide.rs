@@ -1,0 +1,348 @@
+//! Scores of nucleotides with gap costs, and the statistics that belong to them (blast_stat.c).
+
+use std::fmt::Write as _;
+
+use fleetblast_seq::alphabet;
+use fleetblast_seq::nucleotide::blastna;
+use thiserror::Error;
+
+use crate::karlin::KarlinBlock;
+use crate::lattice;
+
+const TABLE: &str = include_str!("../data/karlin_altschul_na.tsv");
+
+/// The score that stops an extension: pairs with a sentinel or a gap (`INT4_MIN / 2`).
+pub const NEVER: i32 = i32::MIN / 2;
+
+/// Scores of every pair of blastna codes.
+pub type Scores = [[i32; blastna::SIZE]; blastna::SIZE];
+
+/// Parameters of alignments with gaps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gapped {
+    /// Of these gap costs.
+    Row {
+        /// λ, K, ln K and H.
+        block: KarlinBlock,
+        /// Slope of the mean length of an alignment over its score.
+        alpha: f64,
+        /// Intercept of that mean.
+        beta: f64,
+    },
+    /// Gaps cost so much that the parameters are those without gaps, of each context.
+    Ungapped,
+}
+
+/// Match and mismatch scores, gap costs, and their statistics. A gap of length L costs `gap_open + L * gap_extend`; both are 0 where
+/// each gapped base costs half a match and a mismatch ([`is_linear`](Self::is_linear)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct NucleotideScoring {
+    /// Score of a match, above 0.
+    pub reward: i32,
+    /// Score of a mismatch, below 0.
+    pub penalty: i32,
+    /// Cost of opening a gap.
+    pub gap_open: i32,
+    /// Cost of each base of a gap.
+    pub gap_extend: i32,
+    /// Scores of bases and of ambiguous codes.
+    pub scores: Scores,
+    /// Parameters with these gap costs.
+    pub gapped: Gapped,
+    /// E-values are those of the even score just below (`round_down`).
+    pub even_scores: bool,
+}
+
+/// Why a scoring system cannot be had. The text is that of BLAST+ after `BLAST engine error: Error: `.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NucleotideScoringError {
+    /// No statistics are known for these scores.
+    #[error("Substitution scores {reward} and {penalty} are not supported")]
+    UnknownScores {
+        /// Score of a match.
+        reward: i32,
+        /// Score of a mismatch.
+        penalty: i32,
+    },
+    /// No statistics are known for these gap costs.
+    #[error(
+        "Gap existence and extension values {gap_open} and {gap_extend} are not supported for substitution scores \
+         {reward} and {penalty}\n{}",
+        supported(*reward, *penalty)
+    )]
+    UnknownGapCosts {
+        /// Score of a match.
+        reward: i32,
+        /// Score of a mismatch.
+        penalty: i32,
+        /// Cost of opening a gap.
+        gap_open: i32,
+        /// Cost of each base of a gap.
+        gap_extend: i32,
+    },
+}
+
+/// Where a line of the table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Without gap costs.
+    Linear,
+    /// For these gap costs.
+    Affine,
+    /// From these gap costs on.
+    Infinite,
+}
+
+/// A line of the table, for the scores that a search uses.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    kind: Kind,
+    gap_open: i32,
+    gap_extend: i32,
+    /// λ, K, H, α, β; nothing of an infinite one.
+    values: Option<[f64; 5]>,
+    even_scores: bool,
+}
+
+/// The lines of a pair of scores, which are a multiple of those of the table.
+fn rows(reward: i32, penalty: i32) -> Vec<Row> {
+    let divisor = gcd(reward, penalty).max(1);
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let parsed = lines.map(|line| parse(line, divisor).expect("a built-in table of 12 columns"));
+    let scores = (reward / divisor, penalty / divisor);
+    parsed.filter(|(pair, _)| *pair == scores).map(|(_, row)| row).collect()
+}
+
+fn parse(line: &str, times: i32) -> Option<((i32, i32), Row)> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let whole = |column: usize| fields.get(column)?.parse::<i32>().ok();
+    let kind = match *fields.get(2)? {
+        "linear" => Kind::Linear,
+        "affine" => Kind::Affine,
+        _ => Kind::Infinite,
+    };
+    let value = |column: usize| fields.get(column)?.parse::<f64>().ok();
+    let values = match kind {
+        Kind::Infinite => None,
+        _ => {
+            let [lambda, alpha] = [value(5)?, value(8)?].map(|value| value / f64::from(times));
+            Some([lambda, value(6)?, value(7)?, alpha, value(9)?])
+        }
+    };
+    let row = Row {
+        kind,
+        gap_open: whole(3)? * times,
+        gap_extend: whole(4)? * times,
+        values,
+        even_scores: whole(11)? == 1,
+    };
+    Some(((whole(0)?, whole(1)?), row))
+}
+
+fn gcd(a: i32, b: i32) -> i32 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// What BLAST+ says of the gap costs that there are, with a blank before the line end that follows.
+fn supported(reward: i32, penalty: i32) -> String {
+    let mut list = String::new();
+    for Row { kind, gap_open, gap_extend, .. } in rows(reward, penalty) {
+        // Writing to a String cannot fail.
+        let _ = match kind {
+            Kind::Linear => Ok(()),
+            Kind::Affine => writeln!(
+                list,
+                "{gap_open} and {gap_extend} are supported existence and extension values"
+            ),
+            Kind::Infinite => writeln!(
+                list,
+                "{gap_open} and {gap_extend} are supported existence and extension values\n\
+                 Any values more stringent than {gap_open} and {gap_extend} are supported"
+            ),
+        };
+    }
+    list
+}
+
+impl NucleotideScoring {
+    /// A scoring system.
+    ///
+    /// # Errors
+    /// [`NucleotideScoringError`] if the scores or the gap costs are not among those with known statistics.
+    ///
+    /// ```
+    /// use fleetblast_stats::nucleotide::NucleotideScoring;
+    /// let megablast = NucleotideScoring::new(1, -2, 0, 0)?;
+    /// assert!(megablast.is_linear() && !megablast.even_scores);
+    /// assert!(NucleotideScoring::new(2, -3, 1, 1).is_err());
+    /// # Ok::<(), fleetblast_stats::nucleotide::NucleotideScoringError>(())
+    /// ```
+    pub fn new(
+        reward: i32,
+        penalty: i32,
+        gap_open: i32,
+        gap_extend: i32,
+    ) -> Result<Self, NucleotideScoringError> {
+        let rows = rows(reward, penalty);
+        let Some(first) = rows.first() else {
+            return Err(NucleotideScoringError::UnknownScores { reward, penalty });
+        };
+        let same = |row: &&Row| row.gap_open == gap_open && row.gap_extend == gap_extend;
+        let of = |kind| rows.iter().filter(move |row: &&Row| row.kind == kind);
+        let linear = of(Kind::Linear).find(|_| (gap_open, gap_extend) == (0, 0));
+        let gapped = match linear.or_else(|| of(Kind::Affine).find(same)) {
+            Some(row) => row.values.map(gapped),
+            None => of(Kind::Infinite)
+                .find(|row| gap_open >= row.gap_open && gap_extend >= row.gap_extend)
+                .map(|_| Gapped::Ungapped),
+        };
+        let unknown =
+            NucleotideScoringError::UnknownGapCosts { reward, penalty, gap_open, gap_extend };
+        Ok(Self {
+            reward,
+            penalty,
+            gap_open,
+            gap_extend,
+            scores: scores(reward, penalty),
+            gapped: gapped.ok_or(unknown)?,
+            even_scores: first.even_scores,
+        })
+    }
+
+    /// Whether gaps cost nothing but the matches that they undo: half a match and a mismatch for each base.
+    pub fn is_linear(&self) -> bool {
+        self.gap_open == 0 && self.gap_extend == 0
+    }
+
+    /// Ungapped parameters of a context; `None` if it has no base.
+    pub fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
+        let mut counts = [0_u64; blastna::BASES as usize];
+        for &letter in letters {
+            if let Some(count) = counts.get_mut(usize::from(letter)) {
+                *count += 1;
+            }
+        }
+        let total = counts.iter().sum::<u64>() as f64;
+        // A matrix of proteins with the four bases in its first rows and columns.
+        let mut query = [0.0; alphabet::SIZE];
+        let mut subject = [0.0; alphabet::SIZE];
+        let mut pairs = [[0; alphabet::SIZE]; alphabet::SIZE];
+        for (base, &count) in counts.iter().enumerate().filter(|_| total > 0.0) {
+            query[base] = count as f64 / total;
+            subject[base] = 0.25;
+            pairs[base][..counts.len()].copy_from_slice(&self.scores[base][..counts.len()]);
+        }
+        let range = (self.penalty, self.reward);
+        lattice::with_pairs(&query, &subject, &pairs, range, |distribution| {
+            let lambda = distribution.lambda(0.5)?;
+            let h = distribution.entropy(lambda)?;
+            let k = distribution.k(lambda, h)?;
+            Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
+        })
+    }
+
+    /// Parameters of e-values and bit scores of alignments with gaps, with α and β, for a context with these ungapped ones.
+    pub fn gapped(&self, ungapped: &KarlinBlock) -> (KarlinBlock, f64, f64) {
+        match self.gapped {
+            Gapped::Row { block, alpha, beta } => (block, alpha, beta),
+            Gapped::Ungapped => (*ungapped, ungapped.lambda / ungapped.h, self.ungapped_beta()),
+        }
+    }
+
+    /// β of alignments without gaps (`Blast_GetNuclAlphaBeta`).
+    pub fn ungapped_beta(&self) -> f64 {
+        if matches!((self.reward, self.penalty), (1, -1) | (2, -3)) { -2.0 } else { 0.0 }
+    }
+}
+
+fn gapped([lambda, k, h, alpha, beta]: [f64; 5]) -> Gapped {
+    Gapped::Row { block: KarlinBlock { lambda, k, log_k: k.ln(), h }, alpha, beta }
+}
+
+/// A base scores against a code of several the mean of what it scores against each, and codes of several score as those of more
+/// bases against one (`BlastScoreBlkNuclMatrixCreate`).
+fn scores(reward: i32, penalty: i32) -> Scores {
+    let mut scores = [[NEVER; blastna::SIZE]; blastna::SIZE];
+    for a in 0..blastna::SENTINEL {
+        for b in a..blastna::SENTINEL {
+            let bases = blastna::ncbi4na(b).count_ones() as i32;
+            let common = blastna::ncbi4na(a) & blastna::ncbi4na(b) != 0;
+            let sum = f64::from((bases - 1) * penalty + reward);
+            let score = if common { (sum / f64::from(bases)).round() as i32 } else { penalty };
+            scores[usize::from(a)][usize::from(b)] = score;
+            scores[usize::from(b)][usize::from(a)] = score;
+        }
+    }
+    scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(scoring: &NucleotideScoring, a: u8, b: u8) -> i32 {
+        let code = |letter| blastna::LETTERS.iter().position(|&l| l == letter).unwrap();
+        scoring.scores[code(a)][code(b)]
+    }
+
+    #[test]
+    fn ambiguous_codes_score_the_mean() {
+        let blastn = NucleotideScoring::new(2, -3, 5, 2).unwrap();
+        let pairs = [(b'A', b'A', 2), (b'A', b'N', -2), (b'A', b'R', -1), (b'R', b'R', -1)];
+        for (a, b, want) in pairs.into_iter().chain([(b'N', b'N', -2), (b'A', b'Y', -3)]) {
+            assert_eq!(score(&blastn, a, b), want, "{} {}", a as char, b as char);
+            assert_eq!(score(&blastn, b, a), want);
+        }
+        let megablast = NucleotideScoring::new(1, -2, 0, 0).unwrap();
+        assert_eq!((score(&megablast, b'A', b'N'), score(&megablast, b'A', b'R')), (-1, -1));
+    }
+
+    // "Lambda K H" of `blastn -task T` of a query of random bases, twice: ungapped and gapped.
+    #[test]
+    fn footers_of_the_tasks() {
+        let query: Vec<u8> = (0..1000_u32).map(|i| (i * i / 7 % 4) as u8).collect();
+        let close = |got: [f64; 3], want: [f64; 3]| {
+            got.iter().zip(want).for_each(|(g, w)| assert!((g - w).abs() < 0.006 * w, "{got:?}"));
+        };
+        let of = |block: KarlinBlock| [block.lambda, block.k, block.h];
+        for (reward, penalty, open, extend, ungapped, gapped) in [
+            (1, -2, 0, 0, [1.33, 0.621, 1.12], [1.28, 0.460, 0.850]),
+            (2, -3, 5, 2, [0.634, 0.408, 0.912], [0.625, 0.410, 0.780]),
+            (1, -3, 5, 2, [1.37, 0.711, 1.31], [1.37, 0.711, 1.31]),
+        ] {
+            let scoring = NucleotideScoring::new(reward, penalty, open, extend).unwrap();
+            let found = scoring.ungapped(&query).unwrap();
+            close(of(found), ungapped);
+            close(of(scoring.gapped(&found).0), gapped);
+        }
+        assert!(NucleotideScoring::new(2, -3, 5, 2).unwrap().ungapped(&[14, 14]).is_none());
+    }
+
+    #[test]
+    fn multiples_of_scores_have_multiples_of_gap_costs() {
+        let scoring = NucleotideScoring::new(4, -6, 10, 4).unwrap();
+        let Gapped::Row { block, .. } = scoring.gapped else { panic!("{:?}", scoring.gapped) };
+        assert_eq!(block.lambda, 0.625 / 2.0);
+        assert!(scoring.even_scores);
+    }
+
+    // `blastn -reward 4 -penalty -6 -gapopen 1 -gapextend 1`, `-reward 1 -penalty -6`
+    #[test]
+    fn what_is_not_supported_is_told() {
+        let error = NucleotideScoring::new(4, -6, 1, 1).unwrap_err().to_string();
+        let lines: Vec<&str> = error.lines().collect();
+        assert_eq!(
+            lines[0],
+            "Gap existence and extension values 1 and 1 are not supported for substitution scores 4 and -6"
+        );
+        assert_eq!(lines[1], "8 and 8 are supported existence and extension values");
+        assert_eq!(lines[10], "Any values more stringent than 12 and 8 are supported");
+        assert_eq!(lines.len(), 11);
+        let error = NucleotideScoring::new(1, -6, 5, 2).unwrap_err().to_string();
+        assert_eq!(error, "Substitution scores 1 and -6 are not supported");
+    }
+}
