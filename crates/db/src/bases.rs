@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::nucleotide::blastna;
+
 /// A run of one ambiguous base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ambiguity {
@@ -21,7 +23,7 @@ pub struct Ambiguity {
 }
 
 /// The bases of one sequence, in place. Whatever the bytes are, every method stays within them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Bases<'a> {
     packed: &'a [u8],
     ambiguities: &'a [u8],
@@ -91,6 +93,12 @@ impl<'a> Bases<'a> {
             let to = run.start.saturating_add(run.length).clamp(from, end);
             out[(from - start) as usize..(to - start) as usize].fill(run.code);
         }
+    }
+
+    /// The bases of `range`, clipped to the sequence, in blastna: replaces the contents of `out`.
+    pub fn decode_blastna(&self, range: Range<u32>, out: &mut Vec<u8>) {
+        self.decode(range, out);
+        out.iter_mut().for_each(|code| *code = blastna::of_ncbi4na(*code));
     }
 
     /// Whether the long format is used, and the words.

@@ -3,25 +3,24 @@
 use std::ops::Range;
 
 use fleetblast_seq::frame::Frame;
-use fleetblast_seq::{alphabet, mask, seg};
-use fleetblast_stats::karlin::{self, KarlinBlock};
+use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::length::{self, LengthModel};
 use serde::{Deserialize, Serialize};
 
-use crate::params::{DatabaseTotals, Params};
+use crate::params::{CommonParams, DatabaseTotals};
 
 /// A query as read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryInput {
-    /// NCBIstdaa codes, already cut to `-query_loc`.
-    pub residues: Vec<u8>,
-    /// Lower-case stretches, relative to `residues`.
+    /// Codes, already cut to `-query_loc`: NCBIstdaa of a protein, blastna of nucleotides.
+    pub letters: Vec<u8>,
+    /// Lower-case stretches, relative to `letters`.
     pub lower_case: Vec<Range<u32>>,
 }
 
 impl QueryInput {
     fn length(&self) -> u32 {
-        self.residues.len() as u32
+        self.letters.len() as u32
     }
 }
 
@@ -39,13 +38,13 @@ pub struct Query {
 pub struct Context {
     /// How the query is read.
     pub frame: Frame,
-    /// Residues without masks, `O` replaced by `X`.
+    /// Letters without masks; none of a reading that is not searched. In proteins `O` is replaced by `X`.
     pub unmasked: Vec<u8>,
-    /// Residues for scoring: `unmasked`, with hard-masked residues replaced by `X`.
-    pub residues: Vec<u8>,
-    /// Lower-case stretches as read.
+    /// Letters for scoring: `unmasked`, with hard-masked ones replaced by `X` or `N`.
+    pub letters: Vec<u8>,
+    /// Lower-case stretches of the query as read.
     pub lower_case: Vec<Range<u32>>,
-    /// Masked intervals (SEG and lower case), combined and ascending, for the look-up table and for display.
+    /// Masked intervals (of low complexity, and lower case), combined and ascending, for the look-up table and for display.
     pub masks: Vec<Range<u32>>,
     /// Ungapped statistics of this context's composition; `None` makes it find nothing.
     pub karlin: Option<KarlinBlock>,
@@ -69,31 +68,83 @@ struct ContextFindings {
     search_space: i64,
 }
 
+/// How queries of a kind are read, masked and judged.
+pub(crate) trait QueryRules {
+    /// What holds for all kinds.
+    fn common(&self) -> &CommonParams;
+
+    /// The readings of a query, in the order of their numbers; without letters where one is not searched. Never empty.
+    fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)>;
+
+    /// The masked intervals of each reading.
+    fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>>;
+
+    /// What stands for masked letters where they are not to be seen.
+    fn masked_letter(&self) -> u8;
+
+    /// Ungapped statistics of a reading, if it has any.
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock>;
+
+    /// Whether it has, told faster where that can be.
+    fn has_ungapped(&self, letters: &[u8]) -> bool;
+
+    /// What tells the effective lengths, from the ungapped statistics.
+    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel;
+
+    /// The letters of a reading with masked ones replaced, unless masks are soft.
+    fn hard_masked(&self, letters: &[u8], masks: &[Range<u32>]) -> Vec<u8> {
+        let mut masked = letters.to_vec();
+        if !self.common().soft_masking {
+            for range in masks {
+                masked[range.start as usize..range.end as usize].fill(self.masked_letter());
+            }
+        }
+        masked
+    }
+}
+
 impl Query {
     /// Masks a query and computes its statistics for a search of a database with the given totals.
-    pub fn new(input: &QueryInput, params: &Params, totals: &DatabaseTotals) -> Query {
-        let read = |(frame, unmasked)| Context::new(frame, unmasked, input, params, totals);
-        Query { length: input.length(), contexts: readings(input).map(read).collect() }
+    pub(crate) fn new(
+        input: &QueryInput,
+        rules: &impl QueryRules,
+        totals: &DatabaseTotals,
+    ) -> Query {
+        let readings = rules.readings(input);
+        let masks = rules.masks(input, &readings);
+        let context = |((frame, unmasked), masks): ((Frame, Vec<u8>), Vec<Range<u32>>)| {
+            let letters = rules.hard_masked(&unmasked, &masks);
+            let karlin = rules.ungapped(&letters);
+            let (length_adjustment, search_space) =
+                search_space(letters.len(), karlin.as_ref(), rules, totals);
+            let findings = ContextFindings { masks, karlin, length_adjustment, search_space };
+            Context::of(frame, unmasked, letters, input, findings)
+        };
+        let contexts = readings.into_iter().zip(masks).map(context).collect();
+        Query { length: input.length(), contexts }
     }
 
     /// Whether the query that [`Query::new`] makes [can be searched](Query::is_searchable), told in a small part of the time.
-    pub fn has_statistics(input: &QueryInput, params: &Params) -> bool {
-        readings(input).any(|(_, unmasked)| {
-            if params.soft_masking {
-                return karlin::has_ungapped(&unmasked, &params.scoring.scores);
-            }
-            let masks = masks(&unmasked, &input.lower_case, params);
-            let residues = hard_mask(&unmasked, &masks, params);
-            karlin::has_ungapped(&residues, &params.scoring.scores)
-        })
+    pub(crate) fn has_statistics(input: &QueryInput, rules: &impl QueryRules) -> bool {
+        let readings = rules.readings(input);
+        if rules.common().soft_masking {
+            return readings.iter().any(|(_, unmasked)| rules.has_ungapped(unmasked));
+        }
+        let masks = rules.masks(input, &readings);
+        readings
+            .iter()
+            .zip(masks)
+            .any(|((_, unmasked), masks)| rules.has_ungapped(&rules.hard_masked(unmasked, &masks)))
     }
 
     /// The query that [`Query::new`] makes with the same parameters, from what was found then.
-    pub fn again(input: &QueryInput, params: &Params, findings: Findings) -> Query {
-        let read = |((frame, unmasked), findings)| {
-            Context::again(frame, unmasked, input, params, findings)
+    pub(crate) fn again(input: &QueryInput, rules: &impl QueryRules, findings: Findings) -> Query {
+        let context = |((frame, unmasked), findings): ((Frame, Vec<u8>), ContextFindings)| {
+            let letters = rules.hard_masked(&unmasked, &findings.masks);
+            Context::of(frame, unmasked, letters, input, findings)
         };
-        let contexts = readings(input).zip(findings.contexts).map(read).collect();
+        let readings = rules.readings(input).into_iter();
+        let contexts = readings.zip(findings.contexts).map(context).collect();
         Query { length: input.length(), contexts }
     }
 
@@ -114,37 +165,10 @@ impl Query {
 }
 
 impl Context {
-    fn new(
-        frame: Frame,
-        unmasked: Vec<u8>,
-        input: &QueryInput,
-        params: &Params,
-        totals: &DatabaseTotals,
-    ) -> Context {
-        let masks = masks(&unmasked, &input.lower_case, params);
-        let residues = hard_mask(&unmasked, &masks, params);
-        let karlin = karlin::ungapped(&residues, &params.scoring.scores);
-        let (length_adjustment, search_space) =
-            search_space(residues.len(), karlin.as_ref(), params, totals);
-        let findings = ContextFindings { masks, karlin, length_adjustment, search_space };
-        Context::of(frame, unmasked, residues, input, findings)
-    }
-
-    fn again(
-        frame: Frame,
-        unmasked: Vec<u8>,
-        input: &QueryInput,
-        params: &Params,
-        findings: ContextFindings,
-    ) -> Context {
-        let residues = hard_mask(&unmasked, &findings.masks, params);
-        Context::of(frame, unmasked, residues, input, findings)
-    }
-
     fn of(
         frame: Frame,
         unmasked: Vec<u8>,
-        residues: Vec<u8>,
+        letters: Vec<u8>,
         input: &QueryInput,
         findings: ContextFindings,
     ) -> Context {
@@ -153,7 +177,7 @@ impl Context {
         Context {
             frame,
             unmasked,
-            residues,
+            letters,
             lower_case,
             masks,
             karlin,
@@ -168,37 +192,17 @@ impl Context {
     }
 }
 
-/// The readings of a query, in the order of their numbers: a protein is read as it is.
-fn readings(input: &QueryInput) -> impl Iterator<Item = (Frame, Vec<u8>)> {
-    std::iter::once((Frame::Protein, searchable(&input.residues)))
-}
-
-/// Residues that the matrices know.
-fn searchable(residues: &[u8]) -> Vec<u8> {
-    residues.iter().map(|&code| if code == alphabet::O { alphabet::X } else { code }).collect()
-}
-
-/// Length adjustment and effective search space of a query (rules 1.5); an unsearchable query has neither.
+/// Length adjustment and effective search space of a reading (rules 1.5); one that cannot be searched has neither.
 fn search_space(
     len: usize,
     karlin: Option<&KarlinBlock>,
-    params: &Params,
+    rules: &impl QueryRules,
     totals: &DatabaseTotals,
 ) -> (i32, i64) {
     let Some(karlin) = karlin else { return (0, 0) };
-    let (block, row) = if params.ungapped {
-        (*karlin, &params.scoring.ungapped)
-    } else {
-        (params.scoring.gapped.block(), &params.scoring.gapped)
-    };
-    let model = LengthModel {
-        k: block.k,
-        log_k: block.log_k,
-        alpha_over_lambda: row.alpha / block.lambda,
-        beta: row.beta,
-    };
+    let model = rules.length_model(karlin);
     let adjustment = model.adjustment(len as i32, totals.space_residues, totals.sequences);
-    let space = params.search_space.unwrap_or_else(|| {
+    let space = rules.common().search_space.unwrap_or_else(|| {
         length::effective_search_space(
             len as i32,
             totals.space_residues,
@@ -207,28 +211,4 @@ fn search_space(
         )
     });
     (adjustment, space)
-}
-
-/// The masked intervals of a query: SEG and, if asked for, lower case.
-pub(crate) fn masks(
-    residues: &[u8],
-    lower_case: &[Range<u32>],
-    params: &Params,
-) -> Vec<Range<u32>> {
-    let mut intervals = params.seg.as_ref().map(|seg| seg::mask(residues, seg)).unwrap_or_default();
-    if params.lcase_masking {
-        intervals.extend_from_slice(lower_case);
-    }
-    mask::combine(intervals)
-}
-
-/// The residues with masked ones replaced by `X`, unless masks are soft.
-pub(crate) fn hard_mask(residues: &[u8], masks: &[Range<u32>], params: &Params) -> Vec<u8> {
-    let mut masked = residues.to_vec();
-    if !params.soft_masking {
-        for range in masks {
-            masked[range.start as usize..range.end as usize].fill(alphabet::X);
-        }
-    }
-    masked
 }

@@ -8,10 +8,11 @@
 use crate::hits::{Candidate, PrelimHit};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Selector};
+use crate::nucleotide;
 use crate::params::{DatabaseTotals, Params};
 use crate::protein::{prelim, traceback};
 use crate::query::{Findings, Query, QueryInput};
-use crate::subjects::Subjects;
+use crate::subjects::{SubjectLetters, Subjects};
 
 /// A search of a database, whatever part of it is at hand.
 #[derive(Debug)]
@@ -19,55 +20,106 @@ pub struct Search {
     params: Params,
     totals: DatabaseTotals,
     kernel: Kernel,
-    traceback: traceback::Traceback,
+    traceback: Traceback,
+}
+
+/// What is fixed of the traceback of a kind.
+#[derive(Debug)]
+enum Traceback {
+    Protein(traceback::Traceback),
+    Nucleotide(nucleotide::Traceback),
 }
 
 /// A block of queries ready to be searched, shared by all threads.
 #[derive(Debug)]
-pub struct Searcher(prelim::Searcher);
+pub struct Searcher(PrelimSearcher);
+
+#[derive(Debug)]
+enum PrelimSearcher {
+    Protein(prelim::Searcher),
+    Nucleotide(nucleotide::Searcher),
+}
 
 /// The work space of a searching thread.
 #[derive(Debug, Default)]
-pub struct SearchScratch(prelim::Scratch);
+pub struct SearchScratch {
+    protein: prelim::Scratch,
+    nucleotide: nucleotide::SearchScratch,
+}
 
 /// A query ready to be aligned, shared by all threads.
 #[derive(Debug)]
-pub struct Aligner<'a> {
-    search: &'a Search,
-    query: traceback::TracebackQuery,
+pub struct Aligner<'a>(QueryAligner<'a>);
+
+#[derive(Debug)]
+enum QueryAligner<'a> {
+    Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),
+    Nucleotide(nucleotide::Aligner<'a>),
 }
 
 /// The work space of an aligning thread.
 #[derive(Debug)]
-pub struct AlignScratch(traceback::Scratch);
+pub struct AlignScratch(ScratchOf);
+
+#[derive(Debug)]
+enum ScratchOf {
+    Protein(traceback::Scratch),
+    Nucleotide(nucleotide::AlignScratch),
+}
 
 impl Search {
     /// A search of a database with the given totals, with these vector instructions.
     pub fn new(params: Params, totals: DatabaseTotals, kernel: Kernel) -> Search {
-        let traceback = traceback::Traceback::new(&params, &totals);
+        let traceback = match &params {
+            Params::Protein(params) => {
+                Traceback::Protein(traceback::Traceback::new(params, &totals))
+            }
+            Params::Nucleotide(params) => {
+                Traceback::Nucleotide(nucleotide::Traceback::new(params, &totals))
+            }
+        };
         Search { params, totals, kernel, traceback }
     }
 
     /// Masks a query and computes its statistics.
     pub fn query(&self, input: &QueryInput) -> Query {
-        Query::new(input, &self.params, &self.totals)
+        match &self.params {
+            Params::Protein(params) => Query::new(input, params, &self.totals),
+            Params::Nucleotide(params) => Query::new(input, params, &self.totals),
+        }
     }
 
     /// Whether a query [can be searched](Query::is_searchable), told in a small part of the time.
     pub fn has_statistics(&self, input: &QueryInput) -> bool {
-        Query::has_statistics(input, &self.params)
+        match &self.params {
+            Params::Protein(params) => Query::has_statistics(input, params),
+            Params::Nucleotide(params) => Query::has_statistics(input, params),
+        }
     }
 
     /// The same query from what was found of it then.
     pub fn query_again(&self, input: &QueryInput, findings: Findings) -> Query {
-        Query::again(input, &self.params, findings)
+        match &self.params {
+            Params::Protein(params) => Query::again(input, params, findings),
+            Params::Nucleotide(params) => Query::again(input, params, findings),
+        }
     }
 
     /// Makes a block of queries ready. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
     /// searched in pieces as BLAST+ does (rules 2.3).
     pub fn prepare(&self, queries: &[Query], batches: &[usize]) -> Searcher {
-        let kernel = Some(self.kernel);
-        Searcher(prelim::Searcher::new(queries, batches, &self.params, &self.totals, kernel))
+        let merger = self.merger(queries, batches);
+        Searcher(match &self.params {
+            Params::Protein(params) => {
+                let kernel = Some(self.kernel);
+                let searcher = prelim::Searcher::new(queries, merger, params, &self.totals, kernel);
+                PrelimSearcher::Protein(searcher)
+            }
+            Params::Nucleotide(params) => {
+                let searcher = nucleotide::Searcher::new(queries, merger, params, &self.totals);
+                PrelimSearcher::Nucleotide(searcher)
+            }
+        })
     }
 
     /// What puts the lists of a block of queries together, which [`Search::prepare`] would get with the same arguments.
@@ -76,8 +128,13 @@ impl Search {
     }
 
     /// Makes a query ready to be aligned.
-    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
-        Aligner { search: self, query: self.traceback.query(query) }
+    pub fn aligner<'a>(&'a self, query: &'a Query) -> Aligner<'a> {
+        Aligner(match &self.traceback {
+            Traceback::Protein(traceback) => {
+                QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
+            }
+            Traceback::Nucleotide(traceback) => QueryAligner::Nucleotide(traceback.aligner(query)),
+        })
     }
 
     /// What selects among the alignments of a batch of queries.
@@ -95,25 +152,55 @@ impl Searcher {
         oids: impl IntoIterator<Item = u32>,
         scratch: &mut SearchScratch,
     ) -> HitLists {
-        self.0.search(subjects, oids, &mut scratch.0)
+        match &self.0 {
+            PrelimSearcher::Protein(searcher) => {
+                searcher.search(subjects, oids, &mut scratch.protein)
+            }
+            PrelimSearcher::Nucleotide(searcher) => {
+                searcher.search(subjects, oids, &mut scratch.nucleotide)
+            }
+        }
     }
 
     /// What puts lists of several ranges together.
     pub fn merger(&self) -> &Merger {
-        self.0.merger()
+        match &self.0 {
+            PrelimSearcher::Protein(searcher) => searcher.merger(),
+            PrelimSearcher::Nucleotide(searcher) => searcher.merger(),
+        }
     }
 }
 
 impl Aligner<'_> {
     /// A work space for a thread.
     pub fn scratch(&self) -> AlignScratch {
-        AlignScratch(traceback::Scratch::new(self.search.kernel))
+        AlignScratch(match &self.0 {
+            QueryAligner::Protein(_, _, kernel) => {
+                ScratchOf::Protein(traceback::Scratch::new(*kernel))
+            }
+            QueryAligner::Nucleotide(_) => ScratchOf::Nucleotide(Default::default()),
+        })
     }
 
-    /// Aligns the query and one subject. `subject` are the residues of the whole subject, masked as
-    /// [`Masks::aligned`](crate::subjects::Masks::aligned) tells, `hit` a preliminary hit of this query in it, its HSPs in ORDER-S.
-    pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut AlignScratch) -> Candidate {
-        self.search.traceback.align(&self.query, subject, hit, &mut scratch.0)
+    /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs in ORDER-S.
+    ///
+    /// # Panics
+    /// If the work space is one of a search of another kind.
+    pub fn align(
+        &self,
+        subject: &impl SubjectLetters,
+        hit: &PrelimHit,
+        scratch: &mut AlignScratch,
+    ) -> Candidate {
+        match (&self.0, &mut scratch.0) {
+            (QueryAligner::Protein(traceback, query, _), ScratchOf::Protein(scratch)) => {
+                traceback.align(query, &subject.all(), hit, scratch)
+            }
+            (QueryAligner::Nucleotide(aligner), ScratchOf::Nucleotide(scratch)) => {
+                aligner.align(subject, hit, scratch)
+            }
+            _ => panic!("a work space of a search of another kind"),
+        }
     }
 }
 

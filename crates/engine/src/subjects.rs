@@ -1,10 +1,10 @@
-//! Where the engine finds the residues of a subject, and what of them is masked.
+//! Where the engine finds the letters of a subject, and what of them is masked.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
+use fleetblast_seq::nucleotide::Packed;
 
 /// What is read of a subject: by it, and not by the OID alone, the engine keeps what it computed of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,11 +24,17 @@ impl View {
 
 /// A set of subjects, addressed by OID, held in memory by someone else. What a [`View`] reads of them is the engine's matter.
 pub trait Subjects: Sync {
-    /// The residues (NCBIstdaa codes) of subject `oid`.
+    /// The residues (NCBIstdaa codes) of subject `oid`, a protein.
     ///
     /// # Panics
-    /// May panic if `oid` is not held here; the caller asks only for subjects of its partition.
+    /// May panic if `oid` is not held here, or no protein; the caller asks only for subjects of its partition.
     fn residues(&self, oid: u32) -> &[u8];
+
+    /// The bases of subject `oid`, nucleotides; ambiguous ones stand as one of those that they may be.
+    ///
+    /// # Panics
+    /// May panic if `oid` is not held here, or a protein.
+    fn bases(&self, oid: u32) -> Packed<'_>;
 
     /// What is masked of subject `oid`.
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -46,16 +52,35 @@ pub enum Masks<'a> {
     Hard(&'a [Range<u32>]),
 }
 
+/// The letters of one subject, to be aligned: NCBIstdaa codes of a protein, blastna codes of nucleotides with the true ambiguities.
+pub trait SubjectLetters {
+    /// Number of letters.
+    fn length(&self) -> u32;
+
+    /// The letters of a part, masked as [`Masks::aligned`] tells.
+    ///
+    /// # Panics
+    /// May panic if the subject has fewer.
+    fn part(&self, range: Range<u32>) -> Cow<'_, [u8]>;
+
+    /// All letters.
+    fn all(&self) -> Cow<'_, [u8]> {
+        self.part(0..self.length())
+    }
+}
+
 impl Masks<'_> {
-    /// The residues of the subject in the form in which [`Aligner::align`](crate::search::Aligner::align) takes them.
-    pub fn aligned<'r>(&self, residues: &'r [u8]) -> Cow<'r, [u8]> {
-        let Masks::Hard(stretches @ [_, ..]) = self else { return Cow::Borrowed(residues) };
-        let mut masked = residues.to_vec();
+    /// The letters of a part of the subject that starts at `start` in the form in which
+    /// [`Aligner::align`](crate::search::Aligner::align) takes them: what is hard-masked is `masked`.
+    pub fn aligned<'r>(&self, letters: Cow<'r, [u8]>, start: u32, masked: u8) -> Cow<'r, [u8]> {
+        let Masks::Hard(stretches @ [_, ..]) = self else { return letters };
+        let mut letters = letters.into_owned();
+        let length = letters.len();
+        let place = |position: u32| (position.saturating_sub(start) as usize).min(length);
         for stretch in *stretches {
-            let end = masked.len().min(stretch.end as usize);
-            masked[(stretch.start as usize).min(end)..end].fill(alphabet::X);
+            letters[place(stretch.start)..place(stretch.end)].fill(masked);
         }
-        Cow::Owned(masked)
+        Cow::Owned(letters)
     }
 }
 
@@ -65,13 +90,13 @@ mod tests {
 
     #[test]
     fn only_hard_masks_hide_residues() {
-        let residues = [1, 3, 4, 5, 6];
+        let letters = [1, 3, 4, 5, 6];
         let (masks, far) = ([1..2, 3..9], [7..9, 10..12]);
-        assert_eq!(
-            *Masks::Hard(&masks).aligned(&residues),
-            [1, alphabet::X, 4, alphabet::X, alphabet::X]
-        );
-        assert_eq!(*Masks::Hard(&far).aligned(&residues), residues);
-        assert_eq!(*Masks::Soft(&masks).aligned(&residues), residues);
+        let aligned =
+            |masks: Masks, start| masks.aligned(letters[..].into(), start, 21).into_owned();
+        assert_eq!(aligned(Masks::Hard(&masks), 0), [1, 21, 4, 21, 21]);
+        assert_eq!(aligned(Masks::Hard(&masks), 1), [21, 3, 21, 21, 21]);
+        assert_eq!(aligned(Masks::Hard(&far), 0), letters);
+        assert_eq!(aligned(Masks::Soft(&masks), 0), letters);
     }
 }

@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use fleetblast_db::load::{Loader, Supply, Unit, Work};
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{DbError, LoadedPartition};
+use fleetblast_db::{DbError, LoadedPartition, SequenceKind};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::HitLists;
 use fleetblast_engine::search::{Aligner, SearchScratch, Searcher};
 use fleetblast_engine::subjects::{Masks, Subjects};
+use fleetblast_seq::nucleotide::Packed;
 use rayon::prelude::*;
 
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
-use crate::subjects::Target;
+use crate::subjects::{Letters, Stored, Target};
 
 /// Ranges per thread, at least, so that the last ones leave no thread idle for long.
 pub const RANGES_PER_THREAD: usize = 16;
@@ -47,6 +48,12 @@ struct Searched<'a> {
 impl Subjects for Searched<'_> {
     fn residues(&self, oid: u32) -> &[u8] {
         self.partition.residues_of(oid)
+    }
+
+    fn bases(&self, oid: u32) -> Packed<'_> {
+        // What is out of order was told when the range was checked.
+        let bases = self.partition.bases_of(oid);
+        bases.map_or(Packed::default(), |bases| Packed::stored(bases.packed()))
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
@@ -169,8 +176,7 @@ impl<'a> Scan<'a> {
             .map_init(
                 || aligner.scratch(),
                 |scratch, hit| {
-                    let subject = self.target.masked(hit.oid).aligned(self.residues(hit.oid));
-                    let candidate = aligner.align(&subject, hit, scratch);
+                    let candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     self.step(1);
                     candidate
                 },
@@ -178,9 +184,16 @@ impl<'a> Scan<'a> {
             .collect()
     }
 
-    /// Residues of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
-    fn residues(&self, oid: u32) -> &[u8] {
-        let kept = self.supply.kept_residues_of(oid);
-        kept.unwrap_or_else(|| self.target.searched.residues_of(oid))
+    /// The letters of a chosen subject: from what was loaded if that was kept, else just these are fetched again.
+    fn letters(&self, oid: u32) -> Letters<'_> {
+        let searched = &self.target.searched;
+        let stored = if searched.kind() == SequenceKind::Nucleotide {
+            let kept = self.supply.kept_bases_of(oid);
+            Stored::Bases(kept.or_else(|| searched.bases_of(oid).ok()).unwrap_or_default())
+        } else {
+            let kept = self.supply.kept_residues_of(oid);
+            Stored::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
+        };
+        Letters { stored, masks: self.target.masked(oid) }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_engine::params::Params;
+use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
@@ -20,7 +20,7 @@ pub trait SubjectSource {
     fn extent(&self, oid: u32) -> Extent;
 
     /// The letters `read` (0-based, half-open) of what `frame` reads of the whole subject `oid`, whatever `-subject_loc` says:
-    /// NCBIstdaa codes, or those of ncbi4na where it reads base by base. `None` if the subject has no such letters.
+    /// NCBIstdaa codes, or those of blastna where it reads base by base. `None` if the subject has no such letters.
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>>;
 
     /// The same as the search aligned it, with `X` where a hard mask lies.
@@ -163,6 +163,16 @@ pub struct Setup<'a> {
     pub query_part: Option<usize>,
     /// How to write it down.
     pub output: OutputOptions,
+}
+
+impl<'a> Setup<'a> {
+    /// How proteins were searched.
+    pub fn protein(&self) -> &'a ProteinParams {
+        match self.params {
+            Params::Protein(params) => params,
+            Params::Nucleotide(_) => todo!("strands in reports"),
+        }
+    }
 }
 
 /// A query and what was found.

@@ -212,7 +212,7 @@ fn identities(
     let Locus { frame, read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
     // Alignments are counted in the traceback, which ungapped searches do not have.
-    let subject = match setup.params.ungapped {
+    let subject = match setup.params.common().ungapped {
         true => source.view(oid, frame, read),
         false => source.aligned(oid, frame, read),
     };

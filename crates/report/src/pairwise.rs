@@ -128,7 +128,7 @@ pub fn subject_block(
         database_titles(setup, &subject, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
-    let positives = Positives::plain(&setup.params.scoring.scores);
+    let positives = Positives::plain(&setup.protein().scoring.scores);
     let alignments = printed_order(setup, query, source, hit)?;
     let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
@@ -273,10 +273,10 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
 
 /// The statistics of a query's search.
 pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
-    let scoring = &setup.params.scoring;
-    let gapped = !setup.params.ungapped;
+    let scoring = &setup.protein().scoring;
+    let gapped = !setup.params.common().ungapped;
     // Lambda, K and H; the others only if e-values are corrected for finite size.
-    let shown = if setup.params.finite_size { 6 } else { 3 };
+    let shown = if setup.protein().finite_size { 6 } else { 3 };
     let query = result.query.first();
     out.push(b'\n');
     if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
@@ -338,9 +338,9 @@ pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
             .as_bytes(),
         );
     }
-    let params = setup.params;
+    let params = setup.protein();
     out.extend_from_slice(format!("\n\nMatrix: {}\n", setup.matrix_name).as_bytes());
-    if !params.ungapped {
+    if !params.common.ungapped {
         let scoring = &params.scoring;
         out.extend_from_slice(
             format!(

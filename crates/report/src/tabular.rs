@@ -58,7 +58,7 @@ pub fn subject_rows(
         query_ids: names::tabular_query(query),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
-        positives: Positives::plain(&setup.params.scoring.scores),
+        positives: Positives::plain(&setup.protein().scoring.scores),
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered(query, source, hit)?,

@@ -16,7 +16,7 @@ use crate::text;
 
 /// What comes before the first query; it names the first query.
 pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
-    if setup.matrix_name != setup.params.scoring.name {
+    if setup.matrix_name != setup.protein().scoring.name {
         return Err(ReportError::MatrixName);
     }
     out.extend_from_slice(
@@ -29,10 +29,10 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
     query_elements("BlastOutput_query", first, out)?;
-    let params = setup.params;
+    let params = setup.protein();
     out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
     element(6, "Parameters_matrix", setup.matrix_name.as_bytes(), out)?;
-    value(6, "Parameters_expect", number::posix(params.evalue), out);
+    value(6, "Parameters_expect", number::posix(params.common.evalue), out);
     value(6, "Parameters_gap-open", params.scoring.gap_open, out);
     value(6, "Parameters_gap-extend", params.scoring.gap_extend, out);
     value(6, "Parameters_filter", filter(setup), out);
@@ -42,12 +42,12 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
 
 /// The masking of the queries as one string; lower-case masking is not named.
 fn filter(setup: &Setup) -> String {
-    let mut text = match setup.params.seg {
+    let mut text = match setup.protein().seg {
         Some(seg) if seg == SegParams::QUERY => "L;".to_string(),
         Some(seg) => format!("S {} {:.1} {:.1};", seg.window, seg.locut, seg.hicut),
         None => String::new(),
     };
-    if setup.params.soft_masking {
+    if setup.params.common().soft_masking {
         text.push_str("m;");
     }
     if text.is_empty() { "F".to_string() } else { text }
@@ -87,7 +87,7 @@ pub fn subject_block(
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
     value(2, "Hit_len", source.extent(hit.oid).length, out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
-    let positives = Positives::xml(&setup.params.scoring.scores);
+    let positives = Positives::xml(&setup.protein().scoring.scores);
     for (i, alignment) in hit.alignments.iter().enumerate() {
         let pair = Pair::new(query, source, hit.oid, alignment)?;
         hsp(query, i + 1, alignment, &pair, &positives, out)?;
@@ -178,7 +178,11 @@ pub fn query_footer(
     value(6, "Statistics_hsp-len", query.query.first().length_adjustment, out);
     value(6, "Statistics_eff-space", number::posix(query.query.first().search_space as f64), out);
     let block = query.query.first().karlin.map(|ungapped| {
-        if setup.params.ungapped { ungapped } else { setup.params.scoring.gapped.block() }
+        if setup.params.common().ungapped {
+            ungapped
+        } else {
+            setup.protein().scoring.gapped.block()
+        }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));
     value(6, "Statistics_kappa", number::posix(k), out);

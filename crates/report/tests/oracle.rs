@@ -98,11 +98,11 @@ fn masked_queries() {
         case.params.seg = seg_yes();
         if soft {
             case.options.extend(["-soft_masking", "true"]);
-            case.params.soft_masking = true;
+            case.params.common.soft_masking = true;
         }
         if lower {
             case.options.push("-lcase_masking");
-            case.params.lcase_masking = true;
+            case.params.common.lcase_masking = true;
         }
         let run = Run::new(name, case);
         check_formats(&run);
@@ -130,7 +130,7 @@ fn masked_subjects() {
         }
         if masking {
             case.options = vec!["-lcase_masking"];
-            case.params.lcase_masking = true;
+            case.params.common.lcase_masking = true;
         }
         let run = Run::new(name, case);
         let shown = String::from_utf8_lossy(&run.blastp(&["-outfmt", "0"]))
@@ -151,7 +151,7 @@ fn given_search_space() {
     }
     let mut case = case(14, Subjects::Plain);
     case.options = vec!["-searchsp", "1000000"];
-    case.params.search_space = Some(1_000_000);
+    case.params.common.search_space = Some(1_000_000);
     case.params.finite_size = false;
     let run = Run::new("space", case);
     run.check(&["-outfmt", "0"], output(Format::Pairwise));
@@ -255,7 +255,7 @@ fn ungapped() {
     }
     let mut case = case(10, Subjects::Plain);
     case.options = vec!["-ungapped", "-comp_based_stats", "F"];
-    case.params.ungapped = true;
+    case.params.common.ungapped = true;
     let run = Run::new("ungapped", case);
     run.check(&["-outfmt", "0"], output(Format::Pairwise));
     run.check(&["-outfmt", "6"], output(tabular("")));
@@ -302,7 +302,7 @@ fn batches_without_statistics() {
                 case.queries.insert(at, searchable);
             }
             case.options = options.to_vec();
-            case.params.ungapped = !options.is_empty();
+            case.params.common.ungapped = !options.is_empty();
             let run = Run::new(&format!("batch-{name}-{good:?}"), case);
             run.check(&["-outfmt", "0"], output(Format::Pairwise));
             run.check(&["-outfmt", "5"], output(Format::Xml));

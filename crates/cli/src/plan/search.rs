@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use fleetblast_engine::params::{CompositionMode, HspFilter, Params};
+use fleetblast_engine::params::{CommonParams, CompositionMode, HspFilter, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
@@ -123,33 +123,43 @@ pub fn params(
     let identity = scoring.name == "IDENTITY";
     check_identity(identity, word_size)?;
     check_smith_waterman(options, program, identity)?;
-    let defaults = Params::blastp(program.release, scoring);
-    let params = Params {
+    let defaults = ProteinParams::blastp(program.release, scoring);
+    let params = ProteinParams {
+        common: common(options, hitlist_size, defaults.common),
         word_size,
         threshold,
         window: options.window_size.unwrap_or(suggested_window(&matrix_name)),
-        xdrop_ungapped_bits: options.search.xdrop_ungap.unwrap_or(defaults.xdrop_ungapped_bits),
-        xdrop_gapped_bits: options.search.xdrop_gap.unwrap_or(defaults.xdrop_gapped_bits),
-        xdrop_final_bits: options.search.xdrop_gap_final.unwrap_or(defaults.xdrop_final_bits),
-        evalue: options.search.evalue,
         composition: if identity { CompositionMode::Off } else { mode },
         unified_p: unified_p && !identity,
-        ungapped: options.ungapped,
         smith_waterman: options.composition.use_sw_tback,
-        hitlist_size,
-        max_hsps: options.search.max_hsps,
-        qcov_hsp_perc: options.search.qcov_hsp_perc.unwrap_or(defaults.qcov_hsp_perc),
-        subject_besthit: options.hsps.subject_besthit,
-        filter: filter(&options.hsps),
         seg,
-        soft_masking: options.filtering.soft_masking,
-        lcase_masking: options.queries.lcase_masking,
-        search_space: options.search.searchsp.filter(|&space| space != 0),
         finite_size: options.search.searchsp.is_none() && !old_finite_size,
         ..defaults
     };
     let identity_resets_composition = identity && mode != CompositionMode::Off;
+    let params = Params::Protein(params);
     Ok(SearchOptions { params, matrix_name, identity_resets_composition })
+}
+
+/// What steers a search of any kind.
+fn common(options: &BlastpOptions, hitlist_size: usize, defaults: CommonParams) -> CommonParams {
+    let search = &options.search;
+    CommonParams {
+        xdrop_ungapped_bits: search.xdrop_ungap.unwrap_or(defaults.xdrop_ungapped_bits),
+        xdrop_gapped_bits: search.xdrop_gap.unwrap_or(defaults.xdrop_gapped_bits),
+        xdrop_final_bits: search.xdrop_gap_final.unwrap_or(defaults.xdrop_final_bits),
+        evalue: search.evalue,
+        ungapped: options.ungapped,
+        hitlist_size,
+        max_hsps: search.max_hsps,
+        qcov_hsp_perc: search.qcov_hsp_perc.unwrap_or(defaults.qcov_hsp_perc),
+        subject_besthit: options.hsps.subject_besthit,
+        filter: filter(&options.hsps),
+        soft_masking: options.filtering.soft_masking,
+        lcase_masking: options.queries.lcase_masking,
+        search_space: search.searchsp.filter(|&space| space != 0),
+        ..defaults
+    }
 }
 
 /// The checks of single values, in BLAST+'s order.

@@ -8,7 +8,7 @@ use fleetblast_cli::options::blastp::{BLASTP, BlastpOptions};
 use fleetblast_cli::options::parse::{self, Request};
 use fleetblast_cli::options::usage::Name;
 use fleetblast_cli::plan::{self, Host};
-use fleetblast_engine::params::{CompositionMode, HspFilter};
+use fleetblast_engine::params::{CompositionMode, HspFilter, Params, ProteinParams};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Format, Plan, Split, Subjects};
 
@@ -85,6 +85,14 @@ fn plan(fixture: &Fixture, line: &str) -> Plan {
     plan.unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
+/// How a plan searches proteins.
+fn protein(plan: Plan) -> ProteinParams {
+    match plan.params {
+        Params::Protein(params) => params,
+        Params::Nucleotide(_) => panic!("nucleotides"),
+    }
+}
+
 fn line_of(fixture: &Fixture, subjects: &str, line: &str) -> Vec<OsString> {
     let mut words = Fixture::words(&format!("-query|q.fa|{subjects}"));
     for word in &mut words {
@@ -146,14 +154,20 @@ fn warns_of_threads_as_the_oracle_with_a_database() {
 #[test]
 fn tasks_set_defaults() {
     let fixture = Fixture::new();
-    let params = plan(&fixture, "").params;
+    let params = protein(plan(&fixture, ""));
     assert_eq!((params.word_size, params.threshold, params.window), (3, 11.0, 40));
-    assert_eq!((params.scoring.name, params.evalue, params.hitlist_size), ("BLOSUM62", 10.0, 500));
+    assert_eq!(
+        (params.scoring.name, params.common.evalue, params.common.hitlist_size),
+        ("BLOSUM62", 10.0, 500)
+    );
     assert_eq!((params.composition, params.seg), (CompositionMode::Conditional, None));
-    let params = plan(&fixture, "-task|blastp-short").params;
+    let params = protein(plan(&fixture, "-task|blastp-short"));
     assert_eq!((params.word_size, params.threshold, params.window), (2, 16.0, 15));
-    assert_eq!((params.scoring.name, params.scoring.gap_open, params.evalue), ("PAM30", 9, 10.0));
-    let params = plan(&fixture, "-task|blastp-fast|-matrix|BLOSUM45").params;
+    assert_eq!(
+        (params.scoring.name, params.scoring.gap_open, params.common.evalue),
+        ("PAM30", 9, 10.0)
+    );
+    let params = protein(plan(&fixture, "-task|blastp-fast|-matrix|BLOSUM45"));
     assert_eq!((params.word_size, params.threshold, params.window), (6, 21.0, 60));
     assert_eq!((params.scoring.gap_open, params.scoring.gap_extend), (14, 2));
 }
@@ -162,28 +176,31 @@ fn tasks_set_defaults() {
 fn matrix_sets_what_was_not_typed() {
     let fixture = Fixture::new();
     let made = plan(&fixture, "-matrix|blosum80|-gapextend|2|-gapopen|9|-window_size|0");
-    let params = made.params;
-    assert_eq!((params.threshold, params.window, params.scoring.gap_open), (12.0, 0, 9));
     assert_eq!(made.matrix_name, "blosum80");
+    let params = protein(made);
+    assert_eq!((params.threshold, params.window, params.scoring.gap_open), (12.0, 0, 9));
     let made = plan(&fixture, "-matrix|IDENTITY|-comp_based_stats|2u");
-    assert!(made.identity_resets_composition && !made.params.unified_p);
-    assert_eq!(made.params.composition, CompositionMode::Off);
-    assert_eq!(made.params.threshold, 27.0);
-    let made = plan(&fixture, "-ungapped|-comp_based_stats|0|-gapopen|3");
-    assert_eq!((made.params.scoring.gap_open, made.params.scoring.gap_extend), (3, 1));
+    assert!(made.identity_resets_composition);
+    let params = protein(made);
+    assert_eq!((params.unified_p, params.composition), (false, CompositionMode::Off));
+    assert_eq!(params.threshold, 27.0);
+    let params = protein(plan(&fixture, "-ungapped|-comp_based_stats|0|-gapopen|3"));
+    assert_eq!((params.scoring.gap_open, params.scoring.gap_extend), (3, 1));
 }
 
 #[test]
 fn filters_and_statistics() {
     let fixture = Fixture::new();
-    let filter = |line| plan(&fixture, line).params.filter;
+    let filter = |line| plan(&fixture, line).params.common().filter;
     assert_eq!(filter("-culling_limit|0"), HspFilter::Collect);
     assert_eq!(filter("-culling_limit|2"), HspFilter::Culling(2));
     let best = HspFilter::BestHit { overhang: 0.1, edge: 0.3 };
     assert_eq!(filter("-best_hit_score_edge|0.3"), best);
     let made = plan(&fixture, "-searchsp|0|-dbsize|-5");
-    assert_eq!((made.params.search_space, made.params.finite_size), (None, false));
-    assert_eq!((made.dbsize, plan(&fixture, "-dbsize|0").dbsize), (Some(-5), None));
+    let dbsize = made.dbsize;
+    let params = protein(made);
+    assert_eq!((params.common.search_space, params.finite_size), (None, false));
+    assert_eq!((dbsize, plan(&fixture, "-dbsize|0").dbsize), (Some(-5), None));
 }
 
 #[test]
@@ -200,7 +217,7 @@ fn shown_and_kept_subjects() {
     ] {
         let made = plan(&fixture, line);
         let report = made.report;
-        let kept = made.params.hitlist_size;
+        let kept = made.params.common().hitlist_size;
         assert_eq!((report.num_descriptions, report.num_alignments, kept), shown, "{line}");
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Loader;
-use crate::{Contents, Database, DbError, LoadedPartition, Partition};
+use crate::{Bases, Contents, Database, DbError, LoadedPartition, Partition};
 
 /// What is loaded at a time: some of the ranges that are searched on their own.
 #[derive(Clone, Debug)]
@@ -82,6 +82,13 @@ impl Supply {
         let kept = self.kept.as_ref()?;
         let at = self.units.partition_point(|unit| unit.partition.oids.end <= oid);
         kept.get(at)?.get().map(|partition| partition.residues_of(oid))
+    }
+
+    /// The same of nucleotides. `None` also for a damaged database, which [`validate`](LoadedPartition::validate) tells.
+    pub fn kept_bases_of(&self, oid: u32) -> Option<Bases<'_>> {
+        let kept = self.kept.as_ref()?;
+        let at = self.units.partition_point(|unit| unit.partition.oids.end <= oid);
+        kept.get(at)?.get().and_then(|partition| partition.bases_of(oid).ok())
     }
 
     /// Goes once through the database: `work` takes ranges from the queue, on as many threads as it likes, while a

@@ -7,7 +7,7 @@ use super::{Part, Partition, Span};
 use crate::bytes::{Bytes, Memory};
 use crate::defline::Defline;
 use crate::volume::Volume;
-use crate::{Database, DbError};
+use crate::{Bases, Database, DbError};
 
 /// Memory into which somebody read a [`Span`](super::Span).
 #[derive(Clone)]
@@ -98,6 +98,18 @@ impl LoadedPartition {
     #[inline]
     pub fn residues_of(&self, oid: u32) -> &[u8] {
         self.locate(oid).map_or(&[], |(volume, first)| volume.residues(oid - first))
+    }
+
+    /// The bases of a sequence of nucleotides.
+    ///
+    /// # Errors
+    /// [`DbError::NoSuchOid`] for an OID that is not in the partition, [`DbError::Offset`] for a damaged database.
+    #[inline]
+    pub fn bases_of(&self, oid: u32) -> Result<Bases<'_>, DbError> {
+        match self.locate(oid) {
+            Some((volume, first)) => volume.bases(oid - first, first),
+            None => Err(DbError::NoSuchOid { oid, count: self.oids.end }),
+        }
     }
 
     /// As [`Database::length_of`]; 0 for an OID that is not in the partition.

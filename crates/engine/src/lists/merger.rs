@@ -9,7 +9,7 @@ use super::pieces::{self, Piece, split};
 use super::select::preliminary_capacity;
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
-use crate::params::{CompositionMode, HspFilter, Params};
+use crate::params::{HspFilter, Params};
 use crate::query::Query;
 use crate::{batches, filters};
 
@@ -36,18 +36,18 @@ pub struct Cut {
 impl Merger {
     /// A merger of the lists that a search of the same queries makes.
     pub fn new(queries: &[Query], batches: &[usize], params: &Params) -> Merger {
-        Merger::of(pieces(queries, batches, params), queries.len(), params)
+        Merger {
+            pieces: pieces(queries, batches, params),
+            filter: params.common().filter,
+            capacity: preliminary_capacity(params),
+            by_oid: !params.is_adjusted(),
+            queries: queries.len(),
+        }
     }
 
-    /// A merger of the lists of these pieces of a block of so many queries.
-    pub(crate) fn of(pieces: Vec<Piece>, queries: usize, params: &Params) -> Merger {
-        Merger {
-            pieces,
-            filter: params.filter,
-            capacity: preliminary_capacity(params),
-            by_oid: params.composition == CompositionMode::Off,
-            queries,
-        }
+    /// The pieces of the queries, in the order of their lists.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// Lists without hits, to [absorb](Self::absorb) ranges into.
@@ -138,11 +138,13 @@ impl Merger {
 
 /// The pieces of the queries of a block. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
 /// batches are searched in pieces as BLAST+ does (rules 2.3).
-pub(crate) fn pieces(queries: &[Query], batches: &[usize], params: &Params) -> Vec<Piece> {
-    batches::ranges(batches)
-        .flat_map(|batch| {
-            let lengths: Vec<u32> = queries[batch.clone()].iter().map(|q| q.length).collect();
-            split(&lengths, batch.start, !params.ungapped)
-        })
-        .collect()
+fn pieces(queries: &[Query], batches: &[usize], params: &Params) -> Vec<Piece> {
+    let chunk = params.chunk().filter(|_| !params.common().ungapped);
+    let mut pieces: Vec<Piece> = Vec::new();
+    for batch in batches::ranges(batches) {
+        let lengths: Vec<u32> = queries[batch.clone()].iter().map(|q| q.length).collect();
+        let search = pieces.last().map_or(0, |last| last.search + 1);
+        pieces.extend(split(&lengths, batch.start, search, chunk));
+    }
+    pieces
 }

@@ -12,5 +12,4 @@ pub use hitlist::HitLists;
 pub use merger::{Cut, Merger};
 pub use select::Selector;
 
-pub(crate) use merger::pieces;
 pub(crate) use pieces::Piece;

@@ -6,9 +6,7 @@ use std::ops::Range;
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order;
 
-/// Residues per chunk that BLAST+ aims at.
-const CHUNK_SIZE: u64 = 10_000;
-/// Residues shared by neighbouring chunks.
+/// Letters shared by neighbouring chunks.
 const OVERLAP: u32 = 100;
 /// Diagonals nearer than this may be joined.
 const CLOSE_DIAGONALS: i64 = 10;
@@ -24,15 +22,23 @@ pub(crate) struct Piece {
     pub continues: bool,
     /// The batch is searched in chunks, whether or not this query is cut.
     pub chunked: bool,
+    /// Number of the chunk in the block, or of the batch where that is searched whole: what BLAST+ searches together.
+    pub search: usize,
     /// Number of the query whose effective search space holds. BLAST+ counts the queries of a chunk afresh, but not the spaces
     /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
     pub space_of: usize,
 }
 
-/// The pieces of one batch of queries of the given lengths, chunk by chunk. `first` numbers the first query.
-pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
+/// The pieces of one batch of queries of the given lengths, chunk by chunk. `first` numbers the first query, `search` the first
+/// chunk, which are as long as `chunk` where the batch is cut at all.
+pub(super) fn split(
+    lengths: &[u32],
+    first: usize,
+    search: usize,
+    chunk: Option<u64>,
+) -> Vec<Piece> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
-    let chunks = if gapped { total / (CHUNK_SIZE - u64::from(OVERLAP)) } else { 1 };
+    let chunks = chunk.map_or(1, |chunk| total / (chunk - u64::from(OVERLAP)));
     if chunks <= 1 {
         return lengths
             .iter()
@@ -42,12 +48,13 @@ pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
                 range: 0..len,
                 continues: false,
                 chunked: false,
+                search,
                 space_of: first + i,
             })
             .collect();
     }
     let mut pieces = Vec::new();
-    for chunk in chunk_ranges(total, chunks) {
+    for (chunk, search) in chunk_ranges(total, chunks).into_iter().zip(search..) {
         let mut start = 0u64;
         let mut count = 0;
         for (i, &len) in lengths.iter().enumerate() {
@@ -59,6 +66,7 @@ pub(super) fn split(lengths: &[u32], first: usize, gapped: bool) -> Vec<Piece> {
                     range: (from - start) as u32..(to - start) as u32,
                     continues: from > start,
                     chunked: true,
+                    search,
                     space_of: first + count,
                 });
                 count += 1;
@@ -179,8 +187,8 @@ mod tests {
 
     #[test]
     fn short_batches_are_not_split() {
-        assert_eq!(split(&[9_000, 10_799], 3, true).len(), 2);
-        assert_eq!(split(&[30_000], 0, false).len(), 1);
+        assert_eq!(split(&[9_000, 10_799], 3, 0, Some(10_000)).len(), 2);
+        assert_eq!(split(&[30_000], 0, 0, None).len(), 1);
     }
 
     #[test]
@@ -197,16 +205,17 @@ mod tests {
 
     #[test]
     fn boundaries_fall_on_the_concatenation() {
-        let pieces = split(&[5_000, 15_000], 0, true);
-        let piece = |query, range, continues, space_of| Piece {
+        let pieces = split(&[5_000, 15_000], 0, 7, Some(10_000));
+        let piece = |query, range, continues, space_of, search| Piece {
             query,
             range,
             continues,
             chunked: true,
+            search,
             space_of,
         };
-        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0));
-        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1));
-        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0));
+        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0, 7));
+        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1, 7));
+        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0, 8));
     }
 }

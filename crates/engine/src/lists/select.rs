@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::filters::{by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit};
 use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
-use crate::params::{CompositionMode, HspFilter, Method, Params};
+use crate::params::{HspFilter, Method, Params};
 
 /// E-value up to which the result heap grows without limit (`PSI_INCLUSION_ETHRESH`, `blast_options.h`).
 const INCLUSION_EVALUE: f64 = 0.002;
@@ -16,10 +16,10 @@ const STRETCH: f64 = 5.0;
 /// Length P of the preliminary list of a query: how many subjects go into the traceback (`GetPrelimHitlistSize`,
 /// `hspfilter_collector.c`).
 pub fn preliminary_capacity(params: &Params) -> usize {
-    let wanted = params.hitlist_size;
-    if params.ungapped {
+    let wanted = params.common().hitlist_size;
+    if params.common().ungapped {
         wanted
-    } else if params.composition == CompositionMode::Off {
+    } else if !params.is_adjusted() {
         (2 * wanted).max(10).min(wanted + 50)
     } else if wanted <= 500 {
         1050
@@ -98,16 +98,15 @@ impl Selector {
         let method = params.method();
         Selector {
             heaps: matches!(method, Method::Redo | Method::SmithWaterman),
-            by_subject: method == Method::SmithWaterman
-                && params.composition == CompositionMode::Off,
+            by_subject: method == Method::SmithWaterman && !params.is_adjusted(),
             queries,
             rules: Rules {
-                hitlist_size: params.hitlist_size,
+                hitlist_size: params.common().hitlist_size,
                 capacity: preliminary_capacity(params),
-                filter: params.filter,
-                max_hsps: params.max_hsps,
-                qcov_hsp_perc: params.qcov_hsp_perc,
-                subject_besthit: params.subject_besthit,
+                filter: params.common().filter,
+                max_hsps: params.common().max_hsps,
+                qcov_hsp_perc: params.common().qcov_hsp_perc,
+                subject_besthit: params.common().subject_besthit,
             },
         }
     }

@@ -2,4 +2,5 @@
 
 mod composition;
 pub(crate) mod prelim;
+pub(crate) mod query;
 pub(crate) mod traceback;

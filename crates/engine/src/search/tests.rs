@@ -3,13 +3,17 @@
 //! `tests/golden.tsv` holds the lines of BLAST+ 2.12.0 under the command that made them, to be run in `tests/`. All sequences are
 //! synthetic: mutated copies, repeats, low complexity, odd letters.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use fleetblast_release::Release;
 use fleetblast_seq::alphabet;
+use fleetblast_seq::nucleotide::Packed;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;
 use crate::hits::{Adjustment, Alignment, EditOp, SubjectHit};
-use crate::params::{CompositionMode, HspFilter};
+use crate::params::{CompositionMode, HspFilter, ProteinParams};
 use crate::query::QueryInput;
 use crate::subjects::Subjects;
 
@@ -21,6 +25,22 @@ struct Database(Vec<Vec<u8>>);
 impl Subjects for Database {
     fn residues(&self, oid: u32) -> &[u8] {
         &self.0[oid as usize]
+    }
+
+    fn bases(&self, _: u32) -> Packed<'_> {
+        unreachable!("proteins")
+    }
+}
+
+struct Whole<'a>(&'a [u8]);
+
+impl SubjectLetters for Whole<'_> {
+    fn length(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.0[range.start as usize..range.end as usize])
     }
 }
 
@@ -37,29 +57,29 @@ fn encode(records: &[Record]) -> Vec<Vec<u8>> {
     records.iter().map(|r| r.1.iter().map(code).collect()).collect()
 }
 
-fn defaults() -> Params {
-    Params::blastp(
+fn defaults() -> ProteinParams {
+    ProteinParams::blastp(
         &Release::V2_12_0,
         ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None).expect("a known matrix"),
     )
 }
 
 /// The parameters of a command line that begins after `-outfmt '...'`.
-fn parse(options: &str) -> Params {
+fn parse(options: &str) -> ProteinParams {
     let mut params = defaults();
     let mut words = options.split_whitespace();
     while let Some(option) = words.next() {
         match option {
             "-use_sw_tback" => params.smith_waterman = true,
-            "-subject_besthit" => params.subject_besthit = true,
-            "-ungapped" => params.ungapped = true,
+            "-subject_besthit" => params.common.subject_besthit = true,
+            "-ungapped" => params.common.ungapped = true,
             _ => set(&mut params, option, words.next().expect("a value")),
         }
     }
     params
 }
 
-fn set(params: &mut Params, option: &str, value: &str) {
+fn set(params: &mut ProteinParams, option: &str, value: &str) {
     let number: f64 = value.parse().unwrap_or(f64::NAN);
     match option {
         "-comp_based_stats" => {
@@ -70,21 +90,21 @@ fn set(params: &mut Params, option: &str, value: &str) {
                 _ => CompositionMode::Always,
             }
         }
-        "-evalue" => params.evalue = number,
-        "-max_target_seqs" => params.hitlist_size = number as usize,
-        "-max_hsps" => params.max_hsps = Some(number as usize),
-        "-qcov_hsp_perc" => params.qcov_hsp_perc = number,
-        "-culling_limit" => params.filter = HspFilter::Culling(number as u32),
+        "-evalue" => params.common.evalue = number,
+        "-max_target_seqs" => params.common.hitlist_size = number as usize,
+        "-max_hsps" => params.common.max_hsps = Some(number as usize),
+        "-qcov_hsp_perc" => params.common.qcov_hsp_perc = number,
+        "-culling_limit" => params.common.filter = HspFilter::Culling(number as u32),
         "-best_hit_overhang" => {
-            params.filter = HspFilter::BestHit { overhang: number, edge: 0.1 };
+            params.common.filter = HspFilter::BestHit { overhang: number, edge: 0.1 };
         }
         "-best_hit_score_edge" => {
-            if let HspFilter::BestHit { edge, .. } = &mut params.filter {
+            if let HspFilter::BestHit { edge, .. } = &mut params.common.filter {
                 *edge = number;
             }
         }
         "-searchsp" => {
-            params.search_space = Some(number as i64);
+            params.common.search_space = Some(number as i64);
             params.finite_size = false;
         }
         "-matrix" => {
@@ -97,7 +117,7 @@ fn set(params: &mut Params, option: &str, value: &str) {
     }
 }
 
-fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<SubjectHit>> {
+fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Vec<Vec<SubjectHit>> {
     let database = Database(encode(subjects));
     let residues: usize = database.0.iter().map(Vec::len).sum();
     let shortest = database.0.iter().map(Vec::len).min().expect("subjects");
@@ -107,10 +127,10 @@ fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<S
         sequences: database.0.len() as i64,
         min_length: shortest.max(10) as i32,
     };
-    let search = Search::new(params.clone(), totals, Kernel::detect());
+    let search = Search::new(Params::Protein(params.clone()), totals, Kernel::detect());
     let queries: Vec<Query> = encode(queries)
         .into_iter()
-        .map(|residues| QueryInput { residues, lower_case: Vec::new() })
+        .map(|letters| QueryInput { letters, lower_case: Vec::new() })
         .map(|input| search.query(&input))
         .collect();
     let searcher = search.prepare(&queries, &[queries.len()]);
@@ -121,8 +141,9 @@ fn search(params: &Params, queries: &[Record], subjects: &[Record]) -> Vec<Vec<S
     let aligned = |(query, hits): (&Query, &Vec<PrelimHit>)| {
         let aligner = search.aligner(query);
         let mut scratch = aligner.scratch();
-        let align =
-            |hit: &PrelimHit| Some(aligner.align(database.residues(hit.oid), hit, &mut scratch));
+        let align = |hit: &PrelimHit| {
+            Some(aligner.align(&Whole(database.residues(hit.oid)), hit, &mut scratch))
+        };
         hits.iter().map(align).collect()
     };
     let candidates = queries.iter().zip(&chosen).map(aligned).collect();
@@ -246,7 +267,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let totals =
         DatabaseTotals { residues: 4584, space_residues: 4584, sequences: 25, min_length: 64 };
     let search = Search::new(params, totals, Kernel::detect());
-    let query = search.query(&QueryInput { residues: queries[0].clone(), lower_case: Vec::new() });
+    let query = search.query(&QueryInput { letters: queries[0].clone(), lower_case: Vec::new() });
     let searcher = search.prepare(std::slice::from_ref(&query), &[1]);
     let database = Database(subjects);
     let found = searcher.search(&database, 0..25, &mut SearchScratch::default());

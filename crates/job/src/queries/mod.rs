@@ -337,7 +337,7 @@ fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
         let (start, end) = (run.start.max(from), run.end.min(to));
         (start < end).then(|| start - from..end - from)
     });
-    QueryInput { residues: record.residues[range].to_vec(), lower_case: lower_case.collect() }
+    QueryInput { letters: record.residues[range].to_vec(), lower_case: lower_case.collect() }
 }
 
 fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {

@@ -1,5 +1,6 @@
 //! What is searched: databases, or the sequences of a FASTA file.
 
+mod letters;
 mod masks;
 
 use std::borrow::Cow;
@@ -16,6 +17,7 @@ use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
 
+pub use self::letters::{Letters, Stored};
 use self::masks::SubjectMasks;
 use crate::audience::Audience;
 use crate::digest::Digest;
@@ -92,6 +94,14 @@ impl Target {
         Ok(state.finish())
     }
 
+    /// A whole subject.
+    fn stored(&self, oid: u32) -> Option<Stored<'_>> {
+        if self.whole.kind() == SequenceKind::Nucleotide {
+            return self.whole.bases_of(oid).ok().map(Stored::Bases);
+        }
+        Some(Stored::Residues(self.whole.residues_of(oid)))
+    }
+
     /// What is masked of a sequence that is searched.
     pub fn masked(&self, oid: u32) -> Masks<'_> {
         let stretches = self.masks.of(oid);
@@ -106,17 +116,11 @@ impl SubjectSource for Target {
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let read = read.start as usize..read.end as usize;
-        match frame {
-            Frame::Protein => self.whole.residues_of(oid).get(read).map(Cow::Borrowed),
-            Frame::Strand(_) | Frame::Codons(..) => None,
-        }
+        Letters { stored: self.stored(oid)?, masks: Masks::Soft(&[]) }.view(frame, read)
     }
 
     fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        let whole = self.view(oid, frame, 0..self.whole.length_of(oid))?;
-        let aligned = self.masked(oid).aligned(&whole);
-        Some(Cow::Owned(aligned.get(read.start as usize..read.end as usize)?.to_vec()))
+        Letters { stored: self.stored(oid)?, masks: self.masked(oid) }.view(frame, read)
     }
 
     fn deflines(&self, oid: u32) -> Result<Vec<fleetblast_db::Defline>, Cause> {
@@ -201,7 +205,7 @@ fn open_fasta(
     let parts: Vec<Record> =
         subjects.iter().map(|subject| subject.searched(range)).collect::<Result<_, _>>()?;
     let searched = Database::from_records(title.as_bytes(), parts)?;
-    let (lower_case, masks) = if plan.params.lcase_masking {
+    let (lower_case, masks) = if plan.params.common().lcase_masking {
         let (whole, parts): (Vec<_>, Vec<_>) =
             subjects.into_iter().map(|subject| subject.masks(range)).unzip();
         (whole.into_iter().collect(), parts.into_iter().collect())

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use fleetblast_db::VolumeBytes;
-use fleetblast_engine::params::CompositionMode;
+use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::plan::{Format, Plan};
 use fleetblast_seq::seg::SegParams;
 
-use crate::plans::{Place, SEQUENCES, params, run};
+use crate::plans::{Place, SEQUENCES, params, protein, run};
 use crate::volumes::{FIVE, FOUR, Random, entries, volume};
 
 /// Damaged databases searched, if there is time.
@@ -22,11 +22,11 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     |plan| plan.report.format = Format::Pairwise,
     |plan| {
         plan.report.format = Format::Xml;
-        plan.params.composition = CompositionMode::Off;
+        protein(plan).composition = CompositionMode::Off;
     },
     |plan| {
         plan.report.columns = "std stitle sseq qcovs salltitles sallseqid".to_owned();
-        plan.params.seg = Some(SegParams::QUERY);
+        protein(plan).seg = Some(SegParams::QUERY);
     },
     |plan| {
         plan.report.format = Format::TabularComments;
@@ -35,15 +35,15 @@ const SEARCHES: [fn(&mut Plan); 6] = [
     // As `-task blastp-fast -max_target_seqs 2`.
     |plan| {
         plan.report.format = Format::Csv;
-        (plan.params.word_size, plan.params.threshold, plan.params.hitlist_size) = (6, 21.0, 2);
+        let params = protein(plan);
+        (params.word_size, params.threshold, params.common.hitlist_size) = (6, 21.0, 2);
     },
     // As `-task blastp-short`.
     |plan| {
-        plan.params = params("PAM30");
+        let (composition, smith_waterman) = (CompositionMode::Off, true);
+        let params = ProteinParams { word_size: 2, composition, smith_waterman, ..params("PAM30") };
+        plan.params = Params::Protein(params);
         plan.matrix_name = "PAM30".to_owned();
-        plan.params.word_size = 2;
-        plan.params.composition = CompositionMode::Off;
-        plan.params.smith_waterman = true;
     },
 ];
 

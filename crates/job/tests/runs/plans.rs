@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use fleetblast_db::VolumeBytes;
 use fleetblast_db::load::Wish;
 use fleetblast_engine::kernel::Kernel;
-use fleetblast_engine::params::Params;
+use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::audience::{Audience, Stage};
@@ -56,7 +56,7 @@ impl Place {
         Plan {
             program: "blastp",
             banner: "BLASTP 2.12.0+".to_owned(),
-            params: params("BLOSUM62"),
+            params: Params::Protein(params("BLOSUM62")),
             matrix_name: "BLOSUM62".to_owned(),
             subjects: Subjects::Database(self.path(database).display().to_string()),
             restriction: None,
@@ -102,9 +102,17 @@ impl Place {
     }
 }
 
+/// How a plan searches proteins.
+pub fn protein(plan: &mut Plan) -> &mut ProteinParams {
+    match &mut plan.params {
+        Params::Protein(params) => params,
+        Params::Nucleotide(_) => panic!("nucleotides"),
+    }
+}
+
 /// The defaults with a matrix.
-pub fn params(matrix: &str) -> Params {
-    Params::blastp(
+pub fn params(matrix: &str) -> ProteinParams {
+    ProteinParams::blastp(
         &Release::V2_12_0,
         ScoringSystem::new(&Release::V2_12_0, matrix, None, None).expect("a known matrix"),
     )

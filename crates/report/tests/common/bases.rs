@@ -315,7 +315,7 @@ fn query(queries: &Sequences, number: usize) -> Query {
     let context = |frame| Context {
         frame,
         unmasked: queries.read(number, frame, extent.searched.clone()),
-        residues: Vec::new(),
+        letters: Vec::new(),
         lower_case: Vec::new(),
         masks: Vec::new(),
         karlin: None,

@@ -10,8 +10,10 @@ use std::path::PathBuf;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::kernel::Kernel;
+use fleetblast_engine::params::{DatabaseTotals, Params, ProteinParams};
 use fleetblast_engine::query::{Query, QueryInput};
+use fleetblast_engine::search::Search;
 use fleetblast_release::Release;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
@@ -47,7 +49,7 @@ pub struct Case {
     pub kind: Subjects,
     /// Options of the search, as words for the command line.
     pub options: Vec<&'static str>,
-    pub params: Params,
+    pub params: ProteinParams,
     pub query_range: Option<Range<u32>>,
     pub parse_deflines: bool,
 }
@@ -68,8 +70,8 @@ impl Case {
 }
 
 /// The defaults of `blastp`.
-fn params() -> Params {
-    Params::blastp(
+fn params() -> ProteinParams {
+    ProteinParams::blastp(
         &Release::V2_12_0,
         ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", Some(11), Some(1)).unwrap(),
     )
@@ -220,11 +222,12 @@ impl Run {
     /// What the report makes of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
+        let params = Params::Protein(case.params.clone());
         let setup = Setup {
             program: "blastp",
             banner: "BLASTP 2.12.0+",
             database: self.database(),
-            params: &case.params,
+            params: &params,
             matrix_name: "BLOSUM62",
             query_part: None,
             output: OutputOptions { parse_deflines: case.parse_deflines, ..output },
@@ -334,8 +337,9 @@ fn query(letters: &str, case: &Case, totals: &DatabaseTotals) -> Query {
     let range =
         case.query_range.as_ref().map_or(0..letters.len(), |r| r.start as usize..r.end as usize);
     let letters = &letters[range];
-    let input = QueryInput { residues: codes(letters), lower_case: lower_case(letters) };
-    Query::new(&input, &case.params, totals)
+    let input = QueryInput { letters: codes(letters), lower_case: lower_case(letters) };
+    let params = Params::Protein(case.params.clone());
+    Search::new(params, *totals, Kernel::detect()).query(&input)
 }
 
 /// The stretches of lower-case letters.
@@ -368,7 +372,7 @@ fn source(case: &Case) -> Source {
             lines.map(|(ids, title)| Defline { title, ids, ..Defline::default() }).collect()
         }
     });
-    let masked = case.kind == Subjects::Fasta && case.params.lcase_masking;
+    let masked = case.kind == Subjects::Fasta && case.params.common.lcase_masking;
     let masks = case.subjects.iter().filter(|_| masked).map(|s| lower_case(&s.1));
     Source {
         lines: lines.collect(),

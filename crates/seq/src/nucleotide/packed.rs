@@ -2,7 +2,7 @@
 
 /// Packed bases: A 0, C 1, G 2, T 3, four a byte, the first in the high bits. What is ambiguous stands as one of the bases that it
 /// may be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Packed<'a> {
     bytes: &'a [u8],
     length: u32,

@@ -7,8 +7,9 @@ use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::{self, KarlinBlock};
 
 use crate::lists::Piece;
-use crate::params::{CompositionMode, DatabaseTotals, Params, whole};
-use crate::query::{self, Query};
+use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, whole};
+use crate::protein;
+use crate::query::{self, Query, QueryRules};
 use crate::scores::{RowNumber, rows_of_letters};
 
 const LN_2: f64 = std::f64::consts::LN_2;
@@ -48,7 +49,7 @@ impl PieceContext {
         queries: &[Query],
         number: usize,
         piece: &Piece,
-        params: &Params,
+        params: &ProteinParams,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> impl Iterator<Item = PieceContext> {
@@ -63,7 +64,7 @@ impl PieceContext {
         (of, number): (usize, u8),
         context: &query::Context,
         piece: &Piece,
-        params: &Params,
+        params: &ProteinParams,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> Option<PieceContext> {
@@ -72,17 +73,18 @@ impl PieceContext {
         let (residues, masks, karlin) = if piece.chunked {
             piece_masks(context, range, params)?
         } else {
-            (context.residues.clone(), context.masks.clone(), context.karlin?)
+            (context.letters.clone(), context.masks.clone(), context.karlin?)
         };
         let len = residues.len() as u32;
         let cutoff_max = cutoff_score(len, &karlin, search_space, params, totals, gumbel);
-        let trigger = ((params.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
+        let trigger =
+            ((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
         let cutoff_ungapped = trigger.min(cutoff_max);
-        let x_drop = if params.xdrop_ungapped_bits == 0.0 {
+        let x_drop = if params.common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
             // None below 0 is more than the drop before a walk has begun.
-            whole((params.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
+            whole((params.common.xdrop_ungapped_bits * LN_2 / karlin.lambda).ceil()).max(0)
         };
         let (letters, rows, reversed_rows) = laid_out(&residues);
         Some(PieceContext {
@@ -160,12 +162,12 @@ fn laid_out(residues: &[u8]) -> (Vec<u8>, Vec<RowNumber>, Vec<RowNumber>) {
 fn piece_masks(
     query: &query::Context,
     range: Range<usize>,
-    params: &Params,
+    params: &ProteinParams,
 ) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinBlock)> {
     let unmasked = &query.unmasked[range.clone()];
     let lower_case = within(&query.lower_case, range.start as u32..range.end as u32);
-    let masks = query::masks(unmasked, &lower_case, params);
-    let residues = query::hard_mask(unmasked, &masks, params);
+    let masks = protein::query::masks(unmasked, &lower_case, params);
+    let residues = params.hard_masked(unmasked, &masks);
     let karlin = karlin::ungapped(&residues, &params.scoring.scores)?;
     Some((residues, masks, karlin))
 }
@@ -187,27 +189,27 @@ fn cutoff_score(
     len: u32,
     karlin: &KarlinBlock,
     search_space: i64,
-    params: &Params,
+    params: &ProteinParams,
     totals: &DatabaseTotals,
     gumbel: &Gumbel,
 ) -> i32 {
-    if params.ungapped {
-        return karlin.cutoff_score(params.evalue, search_space);
+    if params.common.ungapped {
+        return karlin.cutoff_score(params.common.evalue, search_space);
     }
     if !params.finite_size {
-        return params.scoring.gapped.block().cutoff_score(params.evalue, search_space);
+        return params.scoring.gapped.block().cutoff_score(params.common.evalue, search_space);
     }
     gumbel.cutoff_score(evalue_limit(params), len as i32, totals.min_length, totals.residues)
 }
 
 /// The largest preliminary e-value that is kept (rules 5.1).
-pub(super) fn evalue_limit(params: &Params) -> f64 {
+pub(super) fn evalue_limit(params: &ProteinParams) -> f64 {
     let adjusted =
         matches!(params.composition, CompositionMode::Conditional | CompositionMode::Always);
-    if adjusted && params.finite_size && !params.ungapped {
-        5.0 * params.evalue
+    if adjusted && params.finite_size && !params.common.ungapped {
+        5.0 * params.common.evalue
     } else {
-        params.evalue
+        params.common.evalue
     }
 }
 

@@ -11,8 +11,8 @@ use super::stretch::{Stretch, WordHit};
 use super::ungapped::{DiagonalRule, UngappedHsp};
 use super::words::{self, Alphabet, Limit, WordRule};
 use crate::kernel::Kernel;
-use crate::lists::{self, HitLists, Merger};
-use crate::params::{DatabaseTotals, Params, whole};
+use crate::lists::{HitLists, Merger};
+use crate::params::{DatabaseTotals, ProteinParams, whole};
 use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::Subjects;
@@ -67,28 +67,27 @@ struct Found {
 }
 
 impl Searcher {
-    /// Prepares a block of queries. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
-    /// batches are searched in pieces as BLAST+ does (rules 2.3).
+    /// Prepares a block of queries, whose pieces `merger` knows.
     ///
     /// `kernel` chooses the instructions of the filters; `None` switches them off.
     pub fn new(
         queries: &[Query],
-        batches: &[usize],
-        params: &Params,
+        merger: Merger,
+        params: &ProteinParams,
         totals: &DatabaseTotals,
         kernel: Option<Kernel>,
     ) -> Searcher {
         let gumbel = Gumbel::new(&params.scoring);
-        let pieces = lists::pieces(queries, batches, params);
         let of_piece = |(number, piece)| {
             PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
         };
-        let contexts: Vec<PieceContext> = pieces.iter().enumerate().flat_map(of_piece).collect();
+        let contexts: Vec<PieceContext> =
+            merger.pieces().iter().enumerate().flat_map(of_piece).collect();
         let scores = ScoreRows::of_matrix(&params.scoring.scores);
         let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
         let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
         let mut searcher = Searcher {
-            merger: Merger::of(pieces, queries.len(), params),
+            merger,
             words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
             contexts,
             dense: Vec::new(),
@@ -103,13 +102,15 @@ impl Searcher {
     }
 
     /// Distributes the contexts over groups that are scanned together.
-    fn group(&mut self, params: &Params, kernel: Option<Kernel>) {
+    fn group(&mut self, params: &ProteinParams, kernel: Option<Kernel>) {
         let mut order: Vec<usize> = (0..self.contexts.len())
             .filter(|&i| self.contexts[i].len() >= self.word.size)
             .collect();
         order.sort_by_key(|&i| self.contexts[i].cutoff_ungapped);
         let mut rest = Vec::new();
-        if let Some(kernel) = kernel.filter(|_| self.word.size < params.release.compressed_from) {
+        if let Some(kernel) =
+            kernel.filter(|_| self.word.size < params.common.release.compressed_from)
+        {
             let (filtered, other): (Vec<usize>, Vec<usize>) =
                 order.iter().partition(|&&i| self.filterable(&self.contexts[i]));
             rest = other;
@@ -125,8 +126,8 @@ impl Searcher {
         if rest.is_empty() {
             return;
         }
-        let Params { release, scoring, word_size, threshold, .. } = params;
-        let Some(alphabet) = Alphabet::new(release, scoring, *word_size, *threshold) else {
+        let ProteinParams { common, scoring, word_size, threshold, .. } = params;
+        let Some(alphabet) = Alphabet::new(common.release, scoring, *word_size, *threshold) else {
             return;
         };
         for members in chunks(&rest, &self.contexts, i32::MAX) {

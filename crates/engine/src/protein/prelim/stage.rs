@@ -10,7 +10,7 @@ use crate::filters;
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
-use crate::params::{DatabaseTotals, Params, whole};
+use crate::params::{DatabaseTotals, ProteinParams, whole};
 use crate::scores::ScoreRows;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
@@ -112,7 +112,7 @@ pub(super) struct GappedStage {
 impl GappedStage {
     /// `kernel` chooses the instructions of extensions; `None` has them done without vectors.
     pub fn new(
-        params: &Params,
+        params: &ProteinParams,
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
         scores: &ScoreRows,
@@ -121,7 +121,7 @@ impl GappedStage {
         let scoring = &params.scoring;
         let open_extend = scoring.gap_open + scoring.gap_extend;
         let x_drop =
-            whole(params.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda);
+            whole(params.common.xdrop_gapped_bits * std::f64::consts::LN_2 / scoring.gapped.lambda);
         let costs = ExtensionCosts {
             open_extend,
             extend: scoring.gap_extend,
@@ -131,12 +131,12 @@ impl GappedStage {
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
             costs,
-            restricted: params.evalue <= RESTRICTED_MAX_EVALUE,
-            ungapped: params.ungapped,
-            subject_besthit: params.subject_besthit,
-            karlin_evalues: params.ungapped || !params.finite_size,
+            restricted: params.common.evalue <= RESTRICTED_MAX_EVALUE,
+            ungapped: params.common.ungapped,
+            subject_besthit: params.common.subject_besthit,
+            karlin_evalues: params.common.ungapped || !params.finite_size,
             evalue_limit: context::evalue_limit(params),
-            qcov_hsp_perc: params.qcov_hsp_perc,
+            qcov_hsp_perc: params.common.qcov_hsp_perc,
             db_residues: totals.residues,
             gumbel: *gumbel,
             gapped_karlin: scoring.gapped.block(),

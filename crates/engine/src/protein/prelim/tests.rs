@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use fleetblast_release::Release;
 use fleetblast_seq::alphabet;
+use fleetblast_seq::nucleotide::Packed;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::ScoringSystem;
 
@@ -11,7 +12,8 @@ use super::testing::{Random, kernels, related};
 use super::*;
 use crate::hits::PrelimHit;
 use crate::kernel::Kernel;
-use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params};
+use crate::lists::Merger;
+use crate::params::{CompositionMode, DatabaseTotals, HspFilter, Params, ProteinParams};
 use crate::query::{Query, QueryInput};
 use crate::subjects::{Masks, Subjects};
 
@@ -23,13 +25,17 @@ impl Subjects for Sequences {
         &self.0[oid as usize]
     }
 
+    fn bases(&self, _: u32) -> Packed<'_> {
+        unreachable!("proteins")
+    }
+
     fn masks(&self, oid: u32) -> Masks<'_> {
         self.1.get(oid as usize).map_or(Masks::Soft(&[]), |stretches| Masks::Hard(stretches))
     }
 }
 
-fn params(matrix: &str) -> Params {
-    Params::blastp(
+fn params(matrix: &str) -> ProteinParams {
+    ProteinParams::blastp(
         &Release::V2_12_0,
         ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap(),
     )
@@ -42,7 +48,7 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
     for _ in 0..8 {
         let len = 1 + random.below(250) as usize;
         let (residues, subject) = related(&mut random, len);
-        queries.push(QueryInput { residues, lower_case: Vec::new() });
+        queries.push(QueryInput { letters: residues, lower_case: Vec::new() });
         subjects.push(subject);
         for len in [1, 2, 5, 63, 64, 65, 700] {
             let len = len + random.below(3) as usize;
@@ -60,12 +66,13 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
 
 fn search(
     (queries, subjects, totals): &(Vec<QueryInput>, Sequences, DatabaseTotals),
-    params: &Params,
+    params: &ProteinParams,
     kernel: Option<Kernel>,
     parts: usize,
 ) -> Vec<Vec<PrelimHit>> {
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
-    let searcher = Searcher::new(&queries, &[queries.len()], params, totals, kernel);
+    let merger = Merger::new(&queries, &[queries.len()], &Params::Protein(params.clone()));
+    let searcher = Searcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
     // Last part first: the order of arrival must not matter.
@@ -84,7 +91,8 @@ fn filters_lose_nothing() {
         for db_length in [20_000, 100_000_000] {
             let data = data(seed, db_length);
             for change in changes() {
-                let params = change(params("BLOSUM62"));
+                let mut params = params("BLOSUM62");
+                change(&mut params);
                 let unfiltered = search(&data, &params, None, 1);
                 for kernel in kernels() {
                     assert_eq!(
@@ -109,7 +117,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
             let letters = [&vec![side; len][..], b"XXX", &[beyond], &vec![side; len]].concat();
             letters.into_iter().filter_map(alphabet::encode).collect::<Vec<u8>>()
         };
-        queries.push(QueryInput { residues: sides(b'I', b'N'), lower_case: Vec::new() });
+        queries.push(QueryInput { letters: sides(b'I', b'N'), lower_case: Vec::new() });
         subjects.push(sides(b'V', b'W'));
     }
     let totals = DatabaseTotals {
@@ -121,14 +129,10 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
     let data = (queries, Sequences(subjects, Vec::new()), totals);
     let mut found = 0;
     for evalue in [1e-3, 0.01, 0.03, 0.1, 0.3, 1.0] {
-        let params = Params {
-            window: 0,
-            threshold: 100.0,
-            ungapped: true,
-            composition: CompositionMode::Off,
-            evalue,
-            ..params("BLOSUM62")
-        };
+        let mut params = params("BLOSUM62");
+        (params.window, params.threshold) = (0, 100.0);
+        (params.common.ungapped, params.composition) = (true, CompositionMode::Off);
+        params.common.evalue = evalue;
         let unfiltered = search(&data, &params, None, 1);
         for kernel in kernels() {
             assert_eq!(search(&data, &params, Some(kernel), 1), unfiltered, "{evalue}");
@@ -159,7 +163,8 @@ fn filters_lose_nothing_between_hard_masks() {
         let mut random = Random::new(seed);
         data.1.1 = data.1.0.iter().map(|subject| stretches(&mut random, subject.len())).collect();
         for change in changes() {
-            let params = change(params("BLOSUM62"));
+            let mut params = params("BLOSUM62");
+            change(&mut params);
             let unfiltered = search(&data, &params, None, 1);
             for kernel in kernels() {
                 assert_eq!(
@@ -193,8 +198,8 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
     let params = params("BLOSUM62");
     let queries: Vec<Query> =
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
-    let searcher =
-        Searcher::new(&queries, &[queries.len()], &params, &data.2, Some(Kernel::detect()));
+    let merger = Merger::new(&queries, &[queries.len()], &Params::Protein(params.clone()));
+    let searcher = Searcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
     let mut scratch = Scratch::default();
     let oids: Vec<u32> =
         (0..data.1.0.len() as u32).filter(|oid| oid % 8 == 0 || oid % 3 == 0).collect();
@@ -209,29 +214,21 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
 }
 
 /// Options that change words, cut-offs and extensions.
-fn changes() -> Vec<fn(Params) -> Params> {
+fn changes() -> Vec<fn(&mut ProteinParams)> {
     vec![
-        |p| p,
-        |p| Params { window: 0, ..p },
-        |p| Params { threshold: 14.0, ..p },
-        |p| Params { word_size: 2, threshold: 9.0, ..p },
-        |p| Params { word_size: 4, threshold: 15.0, ..p },
-        |p| Params { xdrop_ungapped_bits: 3.0, ..p },
-        |p| Params { evalue: 1e-9, ..p },
-        |p| Params { evalue: 1e4, ..p },
-        |p| Params { seg: Some(SegParams::QUERY), soft_masking: true, ..p },
-        |p| Params { ungapped: true, composition: CompositionMode::Off, ..p },
-        |p| Params { finite_size: false, search_space: Some(1_000_000), ..p },
-        |p| Params {
-            scoring: ScoringSystem::new(&Release::V2_12_0, "PAM30", None, None).unwrap(),
-            threshold: 16.0,
-            ..p
-        },
-        |p| Params {
-            scoring: ScoringSystem::new(&Release::V2_12_0, "BLOSUM45", None, None).unwrap(),
-            threshold: 14.0,
-            ..p
-        },
+        |_| {},
+        |p| p.window = 0,
+        |p| p.threshold = 14.0,
+        |p| (p.word_size, p.threshold) = (2, 9.0),
+        |p| (p.word_size, p.threshold) = (4, 15.0),
+        |p| p.common.xdrop_ungapped_bits = 3.0,
+        |p| p.common.evalue = 1e-9,
+        |p| p.common.evalue = 1e4,
+        |p| (p.seg, p.common.soft_masking) = (Some(SegParams::QUERY), true),
+        |p| (p.common.ungapped, p.composition) = (true, CompositionMode::Off),
+        |p| (p.finite_size, p.common.search_space) = (false, Some(1_000_000)),
+        |p| (p.scoring, p.threshold) = (params("PAM30").scoring, 16.0),
+        |p| (p.scoring, p.threshold) = (params("BLOSUM45").scoring, 14.0),
     ]
 }
 
@@ -244,7 +241,9 @@ fn partitions_merge_to_the_whole() {
             HspFilter::Culling(2),
             HspFilter::BestHit { overhang: 0.1, edge: 0.1 },
         ] {
-            let params = Params { filter, hitlist_size: 2, evalue: 1e3, ..params("BLOSUM62") };
+            let mut params = params("BLOSUM62");
+            (params.common.filter, params.common.hitlist_size) = (filter, 2);
+            params.common.evalue = 1e3;
             let whole = search(&data, &params, Some(Kernel::detect()), 1);
             for parts in [2, 7, 64] {
                 assert_eq!(search(&data, &params, Some(Kernel::detect()), parts), whole, "{parts}");

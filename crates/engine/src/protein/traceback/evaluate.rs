@@ -8,7 +8,7 @@ use fleetblast_stats::unified;
 use super::{Scaled, Traceback, TracebackQuery};
 use crate::hits::{Alignment, Candidate, HitKey};
 use crate::order::{best_evalue, order_s};
-use crate::params::{DatabaseTotals, Params};
+use crate::params::{DatabaseTotals, ProteinParams};
 
 /// How scores become e-values.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Significance {
 }
 
 impl Significance {
-    pub fn new(params: &Params, totals: &DatabaseTotals, scale: i32) -> Self {
+    pub fn new(params: &ProteinParams, totals: &DatabaseTotals, scale: i32) -> Self {
         let karlin = params.scoring.gapped.block();
         Significance {
             gumbel: Gumbel::new(&params.scoring),
@@ -36,7 +36,7 @@ impl Significance {
             scale: f64::from(scale),
             residues: totals.residues,
             finite_size: params.finite_size,
-            limit: params.evalue,
+            limit: params.common.evalue,
         }
     }
 

@@ -18,7 +18,7 @@ use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, PrelimHit};
 use crate::kernel::Kernel;
 use crate::order::{Hsp, order_s};
-use crate::params::{CompositionMode, DatabaseTotals, Method, Params, whole};
+use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, whole};
 use crate::protein::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
 use crate::query::Query;
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
@@ -131,9 +131,9 @@ impl Traceback {
     /// Prepares the traceback of a search of a database with the given totals.
     ///
     /// A matrix without frequency data (IDENTITY) is never adjusted, whatever `params.composition` says.
-    pub fn new(params: &Params, totals: &DatabaseTotals) -> Self {
+    pub fn new(params: &ProteinParams, totals: &DatabaseTotals) -> Self {
         let scoring = &params.scoring;
-        let wanted = params.composition != CompositionMode::Off && !params.ungapped;
+        let wanted = params.composition != CompositionMode::Off && !params.common.ungapped;
         let adjuster = Adjuster::new(scoring, f64::from(ADJUSTED_SCALE)).filter(|_| wanted);
         let adjuster = match adjuster {
             Some(adjuster) if params.unified_p => Some(adjuster.with_unified_p_values()),
@@ -155,13 +155,13 @@ impl Traceback {
             plain: ScoreRows::of_matrix(&scoring.scores),
             gaps: GapCosts { open: scoring.gap_open * scale, extend: scoring.gap_extend * scale },
             x_drop: if matches!(method, Method::Redo | Method::SmithWaterman) {
-                whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)))
+                whole((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(x_drop)))
             } else {
                 x_drop
             },
             scale,
             lambda,
-            near_identical: params.release.near_identical,
+            near_identical: params.common.release.near_identical,
             segments: Segments::new(),
         }
     }
@@ -171,7 +171,7 @@ impl Traceback {
         // A protein has no other.
         let context = query.first();
         let residues: Vec<u8> = context
-            .residues
+            .letters
             .iter()
             .map(|&code| if code == alphabet::U { alphabet::C } else { code })
             .collect();
@@ -180,8 +180,8 @@ impl Traceback {
             reversed_rows: rows.iter().rev().copied().collect(),
             rows,
             context: 0,
-            words: near::query_words(&context.residues),
-            composition: composition_of(&context.residues),
+            words: near::query_words(&context.letters),
+            composition: composition_of(&context.letters),
             residues,
             karlin: context.karlin,
             search_space: context.search_space,
@@ -236,10 +236,10 @@ impl Traceback {
 }
 
 /// Raw final gapped X-drop (rules 3.3).
-fn final_x_drop(params: &Params) -> i32 {
+fn final_x_drop(params: &ProteinParams) -> i32 {
     let lambda = params.scoring.gapped.lambda;
-    let preliminary = whole(params.xdrop_gapped_bits * LN_2 / lambda);
-    whole((params.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
+    let preliminary = whole(params.common.xdrop_gapped_bits * LN_2 / lambda);
+    whole((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
 }
 
 /// The hit of an ungapped search: every HSP is a single run of pairs (rules 5.9).

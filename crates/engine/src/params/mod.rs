@@ -1,28 +1,22 @@
 //! What to search for: every choice of the command line that changes the result, resolved to its meaning.
 
-use fleetblast_release::Release;
-use fleetblast_seq::seg::SegParams;
-use fleetblast_stats::scoring::{self, ScoringSystem};
+mod nucleotide;
+mod protein;
 
-/// Composition-based statistics (`-comp_based_stats`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompositionMode {
-    /// 0: plain matrix, plain traceback.
-    Off,
-    /// 1: scale the matrix by the ratio of Karlin–Altschul lambdas.
-    Scale,
-    /// 2: adjust the matrix, or scale it, by a test of lengths and compositions.
-    Conditional,
-    /// 3: always adjust the matrix.
-    Always,
-}
+use fleetblast_release::Release;
+
+pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind};
+pub use protein::{CompositionMode, ProteinParams};
+
+/// Residues in a chunk of a long batch of proteins.
+const PROTEIN_CHUNK: u64 = 10_000;
 
 /// How preliminary hits become alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// As they are: ungapped search.
     Ungapped,
-    /// Gapped alignment from the same seeds with the same matrix.
+    /// Gapped alignment from the same seeds with the same scores.
     Plain,
     /// Gapped alignment from the same seeds, with an adjusted matrix.
     Redo,
@@ -46,19 +40,20 @@ pub enum HspFilter {
     },
 }
 
-/// Everything that steers a blastp search. Built by the command line layer from the options.
+/// Everything that steers a search, by the kind of what is searched for.
 #[derive(Clone, Debug)]
-pub struct Params {
+pub enum Params {
+    /// Proteins.
+    Protein(ProteinParams),
+    /// Nucleotides as they are.
+    Nucleotide(NucleotideParams),
+}
+
+/// What steers a search of any kind.
+#[derive(Clone, Debug)]
+pub struct CommonParams {
     /// The release of BLAST+ whose rules hold.
     pub release: &'static Release,
-    /// Matrix, gap costs and their statistical parameters.
-    pub scoring: ScoringSystem,
-    /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
-    pub word_size: usize,
-    /// Least score of a neighbouring word, T (not truncated).
-    pub threshold: f64,
-    /// Two-hit window A in residues, 0 for one-hit mode.
-    pub window: i32,
     /// Ungapped X-drop in bits.
     pub xdrop_ungapped_bits: f64,
     /// Preliminary gapped X-drop in bits.
@@ -69,14 +64,8 @@ pub struct Params {
     pub gap_trigger_bits: f64,
     /// `-evalue`, E0.
     pub evalue: f64,
-    /// Composition-based statistics.
-    pub composition: CompositionMode,
-    /// Unified p-values (`-comp_based_stats 2u`).
-    pub unified_p: bool,
     /// `-ungapped`.
     pub ungapped: bool,
-    /// `-use_sw_tback`.
-    pub smith_waterman: bool,
     /// Number of subjects kept for each query, H.
     pub hitlist_size: usize,
     /// `-max_hsps`.
@@ -87,62 +76,46 @@ pub struct Params {
     pub subject_besthit: bool,
     /// Which HSPs are kept.
     pub filter: HspFilter,
-    /// SEG of the queries.
-    pub seg: Option<SegParams>,
-    /// Masks keep residues out of the look-up table only.
+    /// Masks keep letters out of the look-up table only.
     pub soft_masking: bool,
     /// Lower-case query letters are masked.
     pub lcase_masking: bool,
     /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
-    /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
-    pub finite_size: bool,
 }
 
 impl Params {
-    /// The defaults of a release's `blastp` with a scoring system.
-    pub fn blastp(release: &'static Release, scoring: ScoringSystem) -> Params {
-        Params {
-            release,
-            word_size: 3,
-            threshold: scoring::suggested_threshold(scoring.name),
-            window: 40,
-            xdrop_ungapped_bits: 7.0,
-            xdrop_gapped_bits: 15.0,
-            xdrop_final_bits: 25.0,
-            gap_trigger_bits: 22.0,
-            evalue: 10.0,
-            composition: CompositionMode::Conditional,
-            unified_p: false,
-            ungapped: false,
-            smith_waterman: false,
-            hitlist_size: 500,
-            max_hsps: None,
-            qcov_hsp_perc: 0.0,
-            subject_besthit: false,
-            filter: HspFilter::Collect,
-            seg: None,
-            soft_masking: false,
-            lcase_masking: false,
-            search_space: None,
-            finite_size: true,
-            scoring,
+    /// What steers a search of any kind.
+    pub fn common(&self) -> &CommonParams {
+        match self {
+            Params::Protein(params) => &params.common,
+            Params::Nucleotide(params) => &params.common,
         }
     }
-}
 
-impl Params {
+    /// Residues in a chunk of a long batch of proteins.
+    const PROTEIN_CHUNK: u64 = 10_000;
+
     /// How preliminary hits become alignments.
     pub(crate) fn method(&self) -> Method {
-        if self.ungapped {
-            Method::Ungapped
-        } else if self.smith_waterman {
-            Method::SmithWaterman
-        } else if self.composition == CompositionMode::Off {
-            Method::Plain
-        } else {
-            Method::Redo
+        match self {
+            Params::Protein(params) => params.method(),
+            Params::Nucleotide(params) if params.common.ungapped => Method::Ungapped,
+            Params::Nucleotide(_) => Method::Plain,
         }
+    }
+
+    /// Letters of a long batch of queries that are searched together, where such a batch is cut into chunks at all.
+    pub(crate) fn chunk(&self) -> Option<u64> {
+        match self {
+            Params::Protein(_) => Some(PROTEIN_CHUNK),
+            Params::Nucleotide(params) => Some(u64::from(params.chunk)),
+        }
+    }
+
+    /// Whether alignments are scored by the composition of both sequences, so that preliminary scores say little.
+    pub(crate) fn is_adjusted(&self) -> bool {
+        matches!(self, Params::Protein(params) if params.composition != CompositionMode::Off)
     }
 }
 

@@ -1,0 +1,85 @@
+//! How nucleotide queries are read, masked and judged.
+
+use std::ops::Range;
+
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::blastna;
+use fleetblast_seq::{dust, mask};
+use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::length::LengthModel;
+
+use crate::params::{CommonParams, NucleotideParams, Strands};
+use crate::query::{QueryInput, QueryRules};
+
+impl QueryRules for NucleotideParams {
+    fn common(&self) -> &CommonParams {
+        &self.common
+    }
+
+    /// Both strands, of which one may be without letters: it keeps its number.
+    fn readings(&self, input: &QueryInput) -> Vec<(Frame, Vec<u8>)> {
+        let plus = match self.strands {
+            Strands::Minus => Vec::new(),
+            Strands::Plus | Strands::Both => input.letters.clone(),
+        };
+        let minus = match self.strands {
+            Strands::Plus => Vec::new(),
+            Strands::Minus | Strands::Both => blastna::reverse_complement(&input.letters),
+        };
+        vec![(Frame::Strand(Strand::Plus), plus), (Frame::Strand(Strand::Minus), minus)]
+    }
+
+    fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>> {
+        let plus = self.masks_of(&input.letters, &input.lower_case);
+        let length = input.letters.len() as u32;
+        let of = |(frame, letters): &(Frame, Vec<u8>)| match frame.strand() {
+            _ if letters.is_empty() => Vec::new(),
+            Some(Strand::Minus) => mirrored(&plus, length),
+            _ => plus.clone(),
+        };
+        readings.iter().map(of).collect()
+    }
+
+    fn masked_letter(&self) -> u8 {
+        blastna::N
+    }
+
+    fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
+        self.scoring.ungapped(letters)
+    }
+
+    fn has_ungapped(&self, letters: &[u8]) -> bool {
+        letters.iter().any(|&letter| letter < blastna::BASES)
+    }
+
+    fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
+        let (block, alpha, beta) = if self.common.ungapped {
+            (*karlin, karlin.lambda / karlin.h, self.scoring.ungapped_beta())
+        } else {
+            self.scoring.gapped(karlin)
+        };
+        LengthModel {
+            k: block.k,
+            log_k: block.log_k,
+            alpha_over_lambda: alpha / block.lambda,
+            beta,
+        }
+    }
+}
+
+impl NucleotideParams {
+    /// The masked intervals of the plus strand: DUST and, if asked for, lower case.
+    pub(super) fn masks_of(&self, letters: &[u8], lower_case: &[Range<u32>]) -> Vec<Range<u32>> {
+        let dust = self.dust.as_ref();
+        let mut intervals = dust.map(|dust| dust::mask(letters, dust)).unwrap_or_default();
+        if self.common.lcase_masking {
+            intervals.extend_from_slice(lower_case);
+        }
+        mask::combine(intervals)
+    }
+}
+
+/// Intervals as they lie in the opposite strand.
+pub(super) fn mirrored(intervals: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
+    intervals.iter().rev().map(|interval| length - interval.end..length - interval.start).collect()
+}

@@ -1,0 +1,135 @@
+//! What steers a search of nucleotides.
+
+use fleetblast_release::Release;
+use fleetblast_seq::dust::DustParams;
+use fleetblast_stats::nucleotide::NucleotideScoring;
+
+use super::{CommonParams, HspFilter};
+
+/// Which strands of a query are searched (`-strand`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strands {
+    /// Both.
+    Both,
+    /// As written.
+    Plus,
+    /// Its reverse complement.
+    Minus,
+}
+
+/// A pattern of positions that must agree in a discontiguous word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// Which pattern of this length.
+    pub kind: TemplateKind,
+    /// Positions from the first that must agree to the last: 16, 18 or 21.
+    pub length: u32,
+}
+
+/// Which patterns of a length are looked for (`-template_type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateKind {
+    /// The one for coding sequences.
+    Coding,
+    /// The one that finds most.
+    Optimal,
+    /// Both.
+    Both,
+}
+
+/// Everything that steers a search of nucleotides with nucleotides.
+#[derive(Clone, Debug)]
+pub struct NucleotideParams {
+    /// What steers a search of any kind.
+    pub common: CommonParams,
+    /// Scores, gap costs and their statistical parameters.
+    pub scoring: NucleotideScoring,
+    /// Bases of a word that must agree.
+    pub word_size: u32,
+    /// Discontiguous words.
+    pub template: Option<Template>,
+    /// Two-hit window in bases, 0 for one-hit mode.
+    pub window: i32,
+    /// How far from the diagonal of a word another may lie to be its second hit.
+    pub off_diagonal_range: i32,
+    /// Extensions are greedy; otherwise by dynamic programming.
+    pub greedy: bool,
+    /// An HSP within another is dropped only if their diagonals differ by less.
+    pub diagonal_separation: i32,
+    /// `-min_raw_gapped_score`: replaces the cut-off that belongs to the e-value.
+    pub least_score: Option<i32>,
+    /// `-perc_identity`, 0 for none.
+    pub percent_identity: f64,
+    /// DUST of the queries.
+    pub dust: Option<DustParams>,
+    /// Which strands are searched.
+    pub strands: Strands,
+    /// Longest part of a batch of queries that is searched on its own (rules of blastn, 6.1).
+    pub chunk: u32,
+}
+
+impl NucleotideParams {
+    /// The defaults of a release's `blastn -task megablast` with a scoring system.
+    pub fn megablast(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
+        let common = CommonParams {
+            release,
+            xdrop_ungapped_bits: 20.0,
+            xdrop_gapped_bits: 25.0,
+            xdrop_final_bits: 100.0,
+            gap_trigger_bits: 27.0,
+            evalue: 10.0,
+            ungapped: false,
+            hitlist_size: 500,
+            max_hsps: None,
+            qcov_hsp_perc: 0.0,
+            subject_besthit: false,
+            filter: HspFilter::Collect,
+            soft_masking: true,
+            lcase_masking: false,
+            search_space: None,
+        };
+        NucleotideParams {
+            common,
+            scoring,
+            word_size: 28,
+            template: None,
+            window: 0,
+            off_diagonal_range: 0,
+            greedy: true,
+            diagonal_separation: 6,
+            least_score: None,
+            percent_identity: 0.0,
+            dust: Some(DustParams::default()),
+            strands: Strands::Both,
+            chunk: 5_000_000,
+        }
+    }
+
+    /// The defaults of `blastn -task blastn`.
+    pub fn blastn(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
+        let mut params = NucleotideParams::megablast(release, scoring);
+        params.common.xdrop_gapped_bits = 30.0;
+        NucleotideParams {
+            word_size: 11,
+            greedy: false,
+            diagonal_separation: 50,
+            chunk: 1_000_000,
+            ..params
+        }
+    }
+
+    /// The defaults of `blastn -task dc-megablast`.
+    pub fn discontiguous(
+        release: &'static Release,
+        scoring: NucleotideScoring,
+    ) -> NucleotideParams {
+        let template = Template { kind: TemplateKind::Coding, length: 18 };
+        NucleotideParams {
+            template: Some(template),
+            window: 40,
+            diagonal_separation: 6,
+            chunk: 5_000_000,
+            ..NucleotideParams::blastn(release, scoring)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What steers a search of proteins.
+
+use fleetblast_release::Release;
+use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::scoring::{self, ScoringSystem};
+
+use super::{CommonParams, HspFilter, Method};
+
+/// Composition-based statistics (`-comp_based_stats`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompositionMode {
+    /// 0: plain matrix, plain traceback.
+    Off,
+    /// 1: scale the matrix by the ratio of Karlin–Altschul lambdas.
+    Scale,
+    /// 2: adjust the matrix, or scale it, by a test of lengths and compositions.
+    Conditional,
+    /// 3: always adjust the matrix.
+    Always,
+}
+
+/// Everything that steers a blastp search. Built by the command line layer from the options.
+#[derive(Clone, Debug)]
+pub struct ProteinParams {
+    /// What steers a search of any kind.
+    pub common: CommonParams,
+    /// Matrix, gap costs and their statistical parameters.
+    pub scoring: ScoringSystem,
+    /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
+    pub word_size: usize,
+    /// Least score of a neighbouring word, T (not truncated).
+    pub threshold: f64,
+    /// Two-hit window A in residues, 0 for one-hit mode.
+    pub window: i32,
+    /// Composition-based statistics.
+    pub composition: CompositionMode,
+    /// Unified p-values (`-comp_based_stats 2u`).
+    pub unified_p: bool,
+    /// `-use_sw_tback`.
+    pub smith_waterman: bool,
+    /// SEG of the queries.
+    pub seg: Option<SegParams>,
+    /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
+    pub finite_size: bool,
+}
+
+impl ProteinParams {
+    /// The defaults of a release's `blastp` with a scoring system.
+    pub fn blastp(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
+        let common = CommonParams {
+            release,
+            xdrop_ungapped_bits: 7.0,
+            xdrop_gapped_bits: 15.0,
+            xdrop_final_bits: 25.0,
+            gap_trigger_bits: 22.0,
+            evalue: 10.0,
+            ungapped: false,
+            hitlist_size: 500,
+            max_hsps: None,
+            qcov_hsp_perc: 0.0,
+            subject_besthit: false,
+            filter: HspFilter::Collect,
+            soft_masking: false,
+            lcase_masking: false,
+            search_space: None,
+        };
+        ProteinParams {
+            common,
+            word_size: 3,
+            threshold: scoring::suggested_threshold(scoring.name),
+            window: 40,
+            composition: CompositionMode::Conditional,
+            unified_p: false,
+            smith_waterman: false,
+            seg: None,
+            finite_size: true,
+            scoring,
+        }
+    }
+
+    /// How preliminary hits become alignments.
+    pub(crate) fn method(&self) -> Method {
+        if self.common.ungapped {
+            Method::Ungapped
+        } else if self.smith_waterman {
+            Method::SmithWaterman
+        } else if self.composition == CompositionMode::Off {
+            Method::Plain
+        } else {
+            Method::Redo
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The letters of a subject, as alignments and reports read them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use fleetblast_db::Bases;
+use fleetblast_engine::subjects::{Masks, SubjectLetters};
+use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::blastna;
+
+/// What a database holds of a sequence.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a> {
+    /// A protein, NCBIstdaa.
+    Residues(&'a [u8]),
+    /// Nucleotides.
+    Bases(Bases<'a>),
+}
+
+impl<'a> Stored<'a> {
+    /// Number of letters.
+    pub fn length(&self) -> u32 {
+        match self {
+            Stored::Residues(residues) => residues.len() as u32,
+            Stored::Bases(bases) => bases.length(),
+        }
+    }
+
+    /// A part of the sequence as written; `None` where it has fewer letters.
+    pub fn part(&self, range: Range<u32>) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Stored::Residues(residues) => {
+                residues.get(range.start as usize..range.end as usize).map(Cow::Borrowed)
+            }
+            Stored::Bases(bases) => {
+                let mut letters = Vec::new();
+                bases.decode_blastna(range.clone(), &mut letters);
+                (letters.len() == range.len()).then_some(Cow::Owned(letters))
+            }
+        }
+    }
+
+    /// What stands for masked letters.
+    pub fn masked_letter(&self) -> u8 {
+        match self {
+            Stored::Residues(_) => alphabet::X,
+            Stored::Bases(_) => blastna::N,
+        }
+    }
+}
+
+/// A subject as it is aligned or shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Letters<'a> {
+    /// The sequence.
+    pub stored: Stored<'a>,
+    /// What of it is masked.
+    pub masks: Masks<'a>,
+}
+
+impl<'a> Letters<'a> {
+    /// What a frame reads; `None` where it has fewer letters, or no such frame.
+    pub fn view(&self, frame: Frame, read: Range<u32>) -> Option<Cow<'a, [u8]>> {
+        if matches!(self.stored, Stored::Residues(_)) != (frame == Frame::Protein) {
+            return None;
+        }
+        let length = self.stored.length();
+        let part = (read.end <= length).then(|| frame.place(read, length))?;
+        let start = part.start;
+        let letters = self.stored.part(part)?;
+        let letters = self.masks.aligned(letters, start, self.stored.masked_letter());
+        match frame {
+            Frame::Protein | Frame::Strand(Strand::Plus) => Some(letters),
+            Frame::Strand(Strand::Minus) => Some(Cow::Owned(blastna::reverse_complement(&letters))),
+            Frame::Codons(..) => None,
+        }
+    }
+}
+
+impl SubjectLetters for Letters<'_> {
+    fn length(&self) -> u32 {
+        self.stored.length()
+    }
+
+    fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
+        let start = range.start;
+        let letters = self.stored.part(range).unwrap_or_default();
+        self.masks.aligned(letters, start, self.stored.masked_letter())
+    }
+}
