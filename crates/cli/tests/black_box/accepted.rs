@@ -254,8 +254,8 @@ fn the_environment_counts() {
     let made = under("BATCH_SIZE", "70").expect("a plan");
     assert_eq!((made.batch_size, made.threads, made.split), (70, 2, Split::Queries));
     assert_eq!(under("BATCH_SIZE", "-1").expect("a plan").batch_size, usize::MAX);
-    assert!(!under("OLD_FSC", "").expect("a plan").params.finite_size);
-    assert!(under("OTHER", "1").expect("a plan").params.finite_size);
+    assert!(!protein(under("OLD_FSC", "").expect("a plan")).finite_size);
+    assert!(protein(under("OTHER", "1").expect("a plan")).finite_size);
     let error = under("CHUNK_SIZE", "9").expect_err("refused");
     assert!(error.message.contains("CHUNK_SIZE"), "{error}");
     assert_eq!(error.exit_code, 1);

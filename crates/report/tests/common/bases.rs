@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
+use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
 use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
@@ -252,6 +253,7 @@ impl Search {
 
     /// What the report makes of the same alignments.
     pub fn report(&self, output: OutputOptions) -> String {
+        let params = Params::Protein(params());
         let setup = Setup {
             program: self.program.name,
             banner: "",
@@ -260,7 +262,7 @@ impl Search {
                 paragraphs: Vec::new(),
                 is_subject: true,
             },
-            params: &params(),
+            params: &params,
             matrix_name: "BLOSUM62",
             query_part: None,
             output,
