@@ -266,7 +266,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let subjects = encode(&records(include_str!("tests/subjects.fa")));
     let totals =
         DatabaseTotals { residues: 4584, space_residues: 4584, sequences: 25, min_length: 64 };
-    let search = Search::new(params, totals, Kernel::detect());
+    let search = Search::new(Params::Protein(params), totals, Kernel::detect());
     let query = search.query(&QueryInput { letters: queries[0].clone(), lower_case: Vec::new() });
     let searcher = search.prepare(std::slice::from_ref(&query), &[1]);
     let database = Database(subjects);
@@ -274,8 +274,8 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let aligner = search.aligner(&query);
     let mut used = aligner.scratch();
     for hit in &searcher.merger().choose(found)[0] {
-        let subject = database.residues(hit.oid);
-        let fresh = aligner.align(subject, hit, &mut aligner.scratch());
-        assert_eq!(aligner.align(subject, hit, &mut used), fresh, "oid {}", hit.oid);
+        let subject = Whole(database.residues(hit.oid));
+        let fresh = aligner.align(&subject, hit, &mut aligner.scratch());
+        assert_eq!(aligner.align(&subject, hit, &mut used), fresh, "oid {}", hit.oid);
     }
 }
