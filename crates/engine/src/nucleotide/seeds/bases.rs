@@ -47,7 +47,7 @@ impl Flanks {
         let left = (differences >> 16 | 1 << 16).trailing_zeros() / 2;
         let right = (differences << 16 | 1 << 15).leading_zeros() / 2;
         let flank = FLANK as u32;
-        left + right >= extra || (extra > flank && (left == flank || right == flank))
+        (left + right >= extra) | ((extra > flank) & ((left == flank) | (right == flank)))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use fleetblast_seq::nucleotide::Packed;
 
-use super::bases::{Flanks, window};
+use super::bases::window;
 use super::contexts::Contexts;
 use super::diagonals::{Diagonals, Known};
 use super::scan::{Candidates, Places};
-use super::table::{Entry, Table};
+use super::table::{Hit, Table};
 use super::{Seeds, Segment};
 
 /// The search of one subject.
@@ -25,39 +25,22 @@ impl<D: Diagonals> Finder<'_, D> {
     pub fn scan(&mut self, mut places: Places, candidates: &mut Candidates) {
         let seeds = self.seeds;
         while places.start < places.end {
-            for &s in candidates.next(&seeds.tables, self.subject.bytes(), &mut places) {
-                for table in &seeds.tables {
-                    self.place(table, s);
-                }
+            let bytes = self.subject.bytes();
+            for &hit in candidates.next(&seeds.tables, &seeds.words, bytes, &mut places) {
+                self.pairs(&seeds.tables[hit.table as usize], hit);
             }
         }
     }
 
-    /// Takes the pairs of a place of the subject by one table.
-    fn place(&mut self, table: &Table, s: u32) {
+    /// Takes the pairs of a word of the subject.
+    fn pairs(&mut self, table: &Table, hit: Hit) {
         let words = &self.seeds.words;
-        let bytes = self.subject.bytes();
-        let bases = window(bytes, s as usize);
-        let entries = table.entries(table.cell(bases));
-        if entries.is_empty() {
-            return;
-        }
-        let tag = table.tag(bytes, s as usize, bases, words.span);
-        if table.is_template() {
-            let same =
-                |&entry: &Entry| entry.tag == tag && table.is_word(&words.query, entry, bases);
-            self.pairs(entries, s, same);
-        } else {
-            let may = |entry: &Entry| Flanks(entry.tag).may_match(Flanks(tag), words.extra);
-            self.pairs(entries, s, may);
-        }
-    }
-
-    #[inline]
-    fn pairs(&mut self, entries: &[Entry], s: u32, may_match: impl Fn(&Entry) -> bool) {
-        for entry in entries {
-            if may_match(entry) {
-                self.pair(entry.place, s);
+        for &entry in table.entries(hit) {
+            if table.may_match(entry, hit.tag, words.extra) {
+                let bases = window(self.subject.bytes(), hit.at as usize);
+                if !table.is_template() || table.is_word(&words.query, entry, bases) {
+                    self.pair(entry.place, hit.at);
+                }
             }
         }
     }

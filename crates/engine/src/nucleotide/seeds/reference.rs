@@ -1,6 +1,7 @@
 //! The rules read literally: slow, with one base after another, maps and lists, to compare with.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::choice::{Choice, Kind};
@@ -59,11 +60,13 @@ impl Memory {
         }
     }
 
-    fn put(&mut self, mut new: Cell, at: i32, stale: i32) {
+    /// Returns whether a cell of another diagonal was lost that could still have stopped a seed.
+    fn put(&mut self, mut new: Cell, at: i32, stale: i32) -> bool {
         match self {
             Memory::Ideal(cells) => {
                 new.length %= 256;
                 cells.insert(new.diagonal, new);
+                false
             }
             Memory::Chains { buckets, .. } => {
                 let bucket = (new.diagonal as u32).wrapping_mul(0x9E37_0001) % 512;
@@ -71,8 +74,14 @@ impl Memory {
                 let usable =
                     |cell: &&mut Cell| cell.diagonal == new.diagonal || at - cell.level > stale;
                 match chain.iter_mut().find(usable) {
-                    Some(cell) => *cell = new,
-                    None => chain.insert(0, new),
+                    Some(cell) => {
+                        let old = std::mem::replace(cell, new);
+                        old.diagonal != new.diagonal && old.level > at
+                    }
+                    None => {
+                        chain.insert(0, new);
+                        false
+                    }
                 }
             }
         }
@@ -88,6 +97,8 @@ pub(super) struct Reference<'a> {
     length: usize,
     patterns: Vec<Vec<bool>>,
     tables: Vec<HashMap<Vec<u8>, Vec<usize>>>,
+    /// How often the rarer things happened.
+    pub events: RefCell<BTreeMap<&'static str, usize>>,
 }
 
 /// A search of one subject.
@@ -150,7 +161,16 @@ impl<'a> Reference<'a> {
             kind = Kind::Standard;
         }
         let length = if rules.template.is_some() { span } else { rules.word_size as usize };
-        Reference { contexts, rules, kind, span, length, patterns, tables }
+        Reference {
+            contexts,
+            rules,
+            kind,
+            span,
+            length,
+            patterns,
+            tables,
+            events: RefCell::default(),
+        }
     }
 
     /// The segments of a subject, given base by base.
@@ -184,6 +204,10 @@ impl<'a> Reference<'a> {
 impl Run<'_> {
     fn letter(&self, q: usize) -> u8 {
         self.of.contexts.letters()[q]
+    }
+
+    fn note(&self, event: &'static str) {
+        *self.of.events.borrow_mut().entry(event).or_default() += 1;
     }
 
     fn place(&mut self, s: usize) {
@@ -321,7 +345,12 @@ impl Run<'_> {
         if window > 0 && (known.saved || end_pos > known.level + window) {
             let kind = self.kind_of_word(&mut q, &mut s, true, &mut extended);
             if kind == 0 {
+                self.note("masked first hit");
                 return;
+            }
+            self.note(["", "single word", "double word"][kind as usize]);
+            if extended > 0 && kind == 1 {
+                self.note("single word, extended");
             }
             s_end += extended as i32;
             end_pos += extended as i32;
@@ -345,10 +374,20 @@ impl Run<'_> {
                     }
                 }
                 ready = beside;
+                if beside {
+                    self.note("hit beside");
+                }
             }
         } else {
             if self.kind_of_word(&mut q, &mut s, false, &mut extended) == 0 {
+                self.note("masked");
                 return;
+            }
+            if extended > 0 {
+                self.note("moved");
+            }
+            if window > 0 {
+                self.note("second hit");
             }
             s_end += extended as i32;
             end_pos += extended as i32;
@@ -373,7 +412,9 @@ impl Run<'_> {
             saved: ready,
             length: if ready || window == 0 { 0 } else { end_pos - s_pos },
         };
-        self.memory.put(cell, s_pos, window + delta + 1);
+        if self.memory.put(cell, s_pos, window + delta + 1) {
+            self.note("lost cell");
+        }
     }
 
     fn exact(&self, q: usize, s: usize, x: i32) -> Segment {
@@ -412,6 +453,9 @@ impl Run<'_> {
         let group = |q: usize, s: usize| -> i32 {
             let letters: u32 =
                 (0..4).map(|i| u32::from(self.letter(q + i)) << (6 - 2 * i)).fold(0, |a, b| a | b);
+            if (1..4).any(|i| (4..15).contains(&self.letter(q + i))) {
+                self.note("ambiguous group");
+            }
             let pair = |i: usize| {
                 let same = letters >> (6 - 2 * i) & 3 == u32::from(self.subject[s + i]);
                 if same { self.of.rules.reward } else { self.of.rules.penalty }
@@ -451,6 +495,7 @@ impl Run<'_> {
         if score >= reduced {
             return self.exact(q, s, x);
         }
+        self.note("approximate extension");
         let length = (s_end - s_start as i32).max((last - q_start) as i32 + 1);
         self.segment(q, s, q_start, s_start, length as usize, score)
     }

@@ -1,6 +1,7 @@
 //! Words of the queries and where they stand.
 
 use super::bases::{Bits, Flanks, window};
+use super::words::Words;
 
 /// Spreads words of templates over cells (2^64 by the golden ratio).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -12,9 +13,7 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// spread over cells; what shares a cell by chance is told apart by 32 bits more, and then by the bases.
 #[derive(Debug)]
 pub(super) struct Table {
-    mask: u64,
-    multiplier: u64,
-    shift: u32,
+    spread: Spread,
     template: bool,
     present: Bits,
     /// Number of cells in use before each 64 of them.
@@ -22,6 +21,36 @@ pub(super) struct Table {
     /// Where the entries of each cell in use start, and where the last ones end.
     starts: Vec<u32>,
     entries: Vec<Entry>,
+}
+
+/// How words are spread over cells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    mask: u64,
+    multiplier: u64,
+    /// This alone, where words are contiguous.
+    pub shift: u32,
+}
+
+impl Spread {
+    /// The cell of the word that these bases start with.
+    #[inline]
+    pub fn cell(self, bases: u64) -> usize {
+        ((bases & self.mask).wrapping_mul(self.multiplier) >> self.shift) as usize
+    }
+}
+
+/// A word of the queries at a place of a subject.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hit {
+    /// The place.
+    pub at: u32,
+    /// The number of the table.
+    pub table: u32,
+    /// The tag of the word there.
+    pub tag: u32,
+    start: u32,
+    end: u32,
 }
 
 /// A place of a word in the queries.
@@ -49,9 +78,11 @@ impl Table {
             Some(_) => (usize::BITS - places.len().leading_zeros() + 4).clamp(10, 24),
         };
         let mut table = Table {
-            mask: mask.unwrap_or(u64::MAX),
-            multiplier: if mask.is_some() { SPREAD } else { 1 },
-            shift: 64 - bits,
+            spread: Spread {
+                mask: mask.unwrap_or(u64::MAX),
+                multiplier: if mask.is_some() { SPREAD } else { 1 },
+                shift: 64 - bits,
+            },
             template: mask.is_some(),
             present: Bits::new(1 << bits),
             before: Vec::new(),
@@ -66,7 +97,7 @@ impl Table {
     /// Notes which cells are in use, and where their entries will end.
     fn count(&mut self, query: &[u8], places: &[u32]) {
         for &place in places {
-            self.present.set(self.cell(window(query, place as usize)));
+            self.present.set(self.spread.cell(window(query, place as usize)));
         }
         let mut used = 0;
         for word in self.present.words() {
@@ -75,7 +106,7 @@ impl Table {
         }
         self.starts = vec![0; used as usize + 1];
         for &place in places {
-            let rank = self.rank(self.cell(window(query, place as usize)));
+            let rank = self.rank(self.spread.cell(window(query, place as usize)));
             self.starts[rank] += 1;
         }
         let mut end = 0;
@@ -91,32 +122,52 @@ impl Table {
             let place = places[if descending { i } else { places.len() - 1 - i }];
             let bases = window(query, place as usize);
             let tag = self.tag(query, place as usize, bases, span);
-            let rank = self.rank(self.cell(bases));
+            let rank = self.rank(self.spread.cell(bases));
             self.starts[rank] -= 1;
             self.entries[self.starts[rank] as usize] = Entry { place, tag };
         }
     }
 
-    /// The cell of the word that these bases start with.
-    #[inline]
-    pub fn cell(&self, bases: u64) -> usize {
-        ((bases & self.mask).wrapping_mul(self.multiplier) >> self.shift) as usize
+    /// Which cells are in use.
+    pub fn present(&self) -> &Bits {
+        &self.present
     }
 
-    /// Whether there are entries in the cell of the word that these bases start with.
-    #[inline]
-    pub fn has(&self, bases: u64) -> bool {
-        self.present.has(self.cell(bases))
+    /// How words are spread over cells.
+    pub fn spread(&self) -> Spread {
+        self.spread
     }
 
-    /// The entries of a cell.
+    /// The word at a place of a subject, and whether it is one of the queries that may be part of a seed there.
     #[inline]
-    pub fn entries(&self, cell: usize) -> &[Entry] {
+    pub fn hit(&self, table: u32, bytes: &[u8], at: u32, words: &Words) -> (Hit, bool) {
+        let bases = window(bytes, at as usize);
+        let cell = self.spread.cell(bases);
         if !self.present.has(cell) {
-            return &[];
+            return (Hit::default(), false);
         }
         let rank = self.rank(cell);
-        &self.entries[self.starts[rank] as usize..self.starts[rank + 1] as usize]
+        let (start, end) = (self.starts[rank], self.starts[rank + 1]);
+        let tag = self.tag(bytes, at as usize, bases, words.span);
+        let first = self.entries[start as usize];
+        let is_worth = (end - start > 1) | self.may_match(first, tag, words.extra);
+        (Hit { at, table, tag, start, end }, is_worth)
+    }
+
+    /// The entries of a word of a subject.
+    #[inline]
+    pub fn entries(&self, hit: Hit) -> &[Entry] {
+        &self.entries[hit.start as usize..hit.end as usize]
+    }
+
+    /// Whether the tags of a word of the queries and of one of a subject allow for a seed.
+    #[inline]
+    pub fn may_match(&self, entry: Entry, tag: u32, extra: u32) -> bool {
+        if self.template {
+            entry.tag == tag
+        } else {
+            Flanks(entry.tag).may_match(Flanks(tag), extra)
+        }
     }
 
     /// Number of cells in use before this one.
@@ -128,9 +179,10 @@ impl Table {
 
     /// The tag of a word at a place of a sequence; `bases` start there.
     #[inline]
-    pub fn tag(&self, bytes: &[u8], at: usize, bases: u64, span: u32) -> u32 {
+    fn tag(&self, bytes: &[u8], at: usize, bases: u64, span: u32) -> u32 {
         if self.template {
-            ((bases & self.mask).wrapping_mul(self.multiplier) << (64 - self.shift) >> 32) as u32
+            let Spread { mask, multiplier, shift } = self.spread;
+            ((bases & mask).wrapping_mul(multiplier) << (64 - shift) >> 32) as u32
         } else {
             Flanks::of(bytes, at, span).0
         }
@@ -139,7 +191,7 @@ impl Table {
     /// Whether an entry with the same tag stands for the same word of the template.
     #[inline]
     pub fn is_word(&self, query: &[u8], entry: Entry, bases: u64) -> bool {
-        (window(query, entry.place as usize) ^ bases) & self.mask == 0
+        (window(query, entry.place as usize) ^ bases) & self.spread.mask == 0
     }
 
     /// Whether it is the table of a template.

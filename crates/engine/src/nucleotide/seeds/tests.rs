@@ -1,5 +1,8 @@
 //! The fast search and the literal one agree.
 
+use std::collections::BTreeMap;
+use std::time::Instant;
+
 use super::reference::{Memory, Reference};
 use super::*;
 use crate::protein::prelim::testing::Random;
@@ -111,8 +114,9 @@ fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
     let mut regions = Vec::new();
     for context in 0..strands.len() {
         let (mut start, end) = (contexts.start(context), contexts.end(context));
-        while start < end && random.below(3) == 0 {
-            let stop = start + random.below(u64::from(end - start)) as u32;
+        let most = 20 + random.below(u64::from(end - start) + 1);
+        while start < end && random.below(20) != 0 && most < u64::from(end - start) {
+            let stop = start + random.below(most.min(u64::from(end - start))) as u32;
             regions.push(start..stop);
             start = (stop + 1 + random.below(20) as u32).min(end);
         }
@@ -139,16 +143,31 @@ fn unmasked(random: &mut Random, length: usize) -> Option<Vec<Range<u32>>> {
     Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
 }
 
-/// Searches so many subjects of a case both ways, and returns the number of segments.
-fn compare(random: &mut Random, case: &Case, source: &[u8], scratch: &mut Scratch) -> usize {
+/// What happened in a test.
+type Events = BTreeMap<&'static str, usize>;
+
+/// A subject like a source.
+fn subject(random: &mut Random, source: &[u8]) -> Vec<u8> {
+    let mut subject = source[random.below(source.len() as u64) as usize..].to_vec();
+    mutate(random, &mut subject, 20);
+    let lead = random.below(50) as usize;
+    subject.splice(0..0, bases(random, lead, Look::Plain));
+    subject
+}
+
+/// Searches some subjects of a case both ways.
+fn compare(
+    random: &mut Random,
+    case: &Case,
+    source: &[u8],
+    scratch: &mut Scratch,
+    events: &mut Events,
+) {
     let seeds = Seeds::new(&case.contexts, &case.regions, &case.rules);
     let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
-    let (mut out, mut total) = (Vec::new(), 0);
+    let mut out = Vec::new();
     for _ in 0..3 {
-        let mut subject = source[random.below(source.len() as u64) as usize..].to_vec();
-        mutate(random, &mut subject, 20);
-        let lead = random.below(50) as usize;
-        subject.splice(0..0, bases(random, lead, Look::Plain));
+        let subject = subject(random, source);
         let regions = unmasked(random, subject.len());
         let packed = pack(&subject);
         let whole = Packed::new(&packed, subject.len() as u32);
@@ -156,48 +175,154 @@ fn compare(random: &mut Random, case: &Case, source: &[u8], scratch: &mut Scratc
         let mut memory = Memory::new(&case.contexts, case.rules.window);
         let expected = reference.search(&subject, regions.as_deref(), &mut memory);
         assert_eq!(out, expected, "{:?} {:?}", case.rules, reference.kind);
-        total += out.len();
+        *events.entry("segment").or_default() += out.len();
     }
-    total
+    *events.entry(["small", "standard", "megablast"][reference.kind as usize]).or_default() += 1;
+    for (event, count) in reference.events.into_inner() {
+        *events.entry(event).or_default() += count;
+    }
+}
+
+fn assert_happened(events: &Events, expected: &[&str]) {
+    println!("{events:?}");
+    for event in expected {
+        assert!(events.get(event).is_some_and(|&count| count > 20), "{event}: {events:?}");
+    }
 }
 
 #[test]
 fn short_queries_agree() {
     let mut random = Random::new(1);
     let mut scratch = Scratch::default();
-    let mut total = 0;
+    let mut events = Events::new();
     for round in 0..1500 {
         let look = [Look::Plain, Look::Repetitive][round % 2];
         let length = 20 + random.below(if round % 2 == 0 { 900 } else { 250 }) as usize;
         let (case, source) = case(&mut random, length, look);
-        total += compare(&mut random, &case, &source, &mut scratch);
+        compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
-    assert!(total > 5000, "only {total} segments");
+    let common = ["segment", "small", "megablast", "masked", "moved", "approximate extension"];
+    let two_hits = ["single word", "double word", "second hit", "hit beside", "masked first hit"];
+    assert_happened(&events, &common);
+    assert_happened(&events, &two_hits);
+    assert_happened(&events, &["single word, extended", "ambiguous group"]);
 }
 
 #[test]
 fn long_queries_agree() {
     let mut random = Random::new(2);
     let mut scratch = Scratch::default();
-    let mut total = 0;
-    for round in 0..60 {
+    let mut events = Events::new();
+    for round in 0..90 {
         let length = [9000, 14_000, 40_000][round % 3];
         let (mut case, source) = case(&mut random, length, Look::Plain);
-        case.rules.word_size = case.rules.word_size.max(8);
-        total += compare(&mut random, &case, &source, &mut scratch);
+        case.rules.word_size = case.rules.word_size.max(7);
+        if round % 6 == 2 {
+            (case.rules.word_size, case.rules.template) = (7 + round as u32 % 2, None);
+        }
+        compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
-    assert!(total > 1000, "only {total} segments");
+    assert_happened(&events, &["segment", "megablast", "masked", "moved", "hit beside"]);
+    assert!(events["standard"] > 5 && events["small"] > 5, "{events:?}");
 }
 
 #[test]
 fn colliding_diagonals_agree() {
     let mut random = Random::new(3);
     let mut scratch = Scratch::default();
-    let mut total = 0;
-    for _ in 0..40 {
+    let mut events = Events::new();
+    for _ in 0..60 {
         let (mut case, source) = case(&mut random, 8300, Look::Copies);
         case.rules.word_size = case.rules.word_size.max(11);
-        total += compare(&mut random, &case, &source[..1500], &mut scratch);
+        compare(&mut random, &case, &source[..1500], &mut scratch, &mut events);
     }
-    assert!(total > 1000, "only {total} segments");
+    assert_happened(&events, &["segment", "lost cell"]);
+}
+
+/// Searches subjects with the memory of the subjects before, and without. Returns how many there were, and how many differed.
+fn history(
+    random: &mut Random,
+    rounds: usize,
+    look: Look,
+    window: i32,
+    word_size: u32,
+) -> (usize, usize) {
+    let (mut subjects, mut differ) = (0, 0);
+    for _ in 0..rounds {
+        let (mut case, source) = case(random, 8300, look);
+        (case.rules.word_size, case.rules.template) = (word_size, None);
+        case.rules.window = window;
+        let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
+        let mut carried = Memory::new(&case.contexts, window);
+        for _ in 0..6 {
+            let subject = subject(random, &source[..1500]);
+            let mut fresh = Memory::new(&case.contexts, window);
+            let with = reference.search(&subject, None, &mut carried);
+            subjects += 1;
+            differ += usize::from(with != reference.search(&subject, None, &mut fresh));
+        }
+    }
+    println!("{look:?}, window {window}: {differ} of {subjects} subjects differ");
+    (subjects, differ)
+}
+
+#[test]
+fn subjects_before_matter_only_where_diagonals_collide() {
+    let mut random = Random::new(4);
+    assert_eq!(history(&mut random, 20, Look::Plain, 40, 11).1, 0);
+    assert_eq!(history(&mut random, 20, Look::Copies, 40, 11).1, 0);
+    history(&mut random, 20, Look::Plain, 0, 11);
+    history(&mut random, 20, Look::Plain, 0, 7);
+    history(&mut random, 20, Look::Plain, 0, 28);
+    history(&mut random, 20, Look::Copies, 0, 11);
+    history(&mut random, 20, Look::Copies, 0, 7);
+}
+
+#[test]
+#[ignore = "takes its time, and means something only on a machine that does nothing else"]
+fn nanoseconds_for_a_base() {
+    let mut random = Random::new(5);
+    let template = Template { weight: 11, length: 18, kind: TemplateKind::Coding };
+    let tasks = [
+        ("megablast", 28, None, 1, -2, 0, Limits { x_drop: 11, cutoff: 13 }),
+        ("blastn", 11, None, 2, -3, 0, Limits { x_drop: 22, cutoff: 28 }),
+        ("dc-megablast", 11, Some(template), 2, -3, 40, Limits { x_drop: 22, cutoff: 28 }),
+        ("blastn-short", 7, None, 1, -3, 0, Limits { x_drop: 10, cutoff: 14 }),
+    ];
+    let subject = bases(&mut random, 20_000_000, Look::Plain);
+    let packed = pack(&subject);
+    for (name, word_size, template, reward, penalty, window, limits) in tasks {
+        for length in [50, 1000, 5000, 50_000, 500_000] {
+            let query = bases(&mut random, length, Look::Plain);
+            let other = fleetblast_seq::nucleotide::blastna::reverse_complement(&query);
+            let strands = [(&query[..], Some(limits)), (&other[..], Some(limits))];
+            let contexts = Contexts::new(strands);
+            let regions = [0..contexts.end(0), contexts.start(1)..contexts.end(1)];
+            let matrix = matrix(reward, penalty);
+            let rules = SeedRules {
+                word_size,
+                template,
+                window,
+                off_diagonal_range: 0,
+                checks_masks: true,
+                reward,
+                penalty,
+                matrix,
+            };
+            let start = Instant::now();
+            let seeds = Seeds::new(&contexts, &regions, &rules);
+            let made = start.elapsed();
+            let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+            let best = (0..5).map(|_| {
+                let start = Instant::now();
+                for chunk in packed.chunks(1_000_000) {
+                    let chunk = Packed::new(chunk, 4 * chunk.len() as u32);
+                    seeds.search(&contexts, chunk, None, &mut scratch, &mut out);
+                }
+                start.elapsed()
+            });
+            let nanoseconds = best.min().unwrap().as_nanos() as f64 / subject.len() as f64;
+            println!("{name} {length}: {nanoseconds:.3} ns a base, index {made:?}");
+        }
+    }
 }
