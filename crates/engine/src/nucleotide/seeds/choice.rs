@@ -1,0 +1,84 @@
+//! Which table BLAST+ would index the queries with: pairs come in another order, and its way of comparing bases differs.
+
+use std::ops::Range;
+
+use super::SeedRules;
+
+/// Kinds of tables of BLAST+.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// For short queries. Pairs of a word come with the place in the query ascending; only two bits of an ambiguous code count in
+    /// what surrounds the word, and a seed is always looked up again in the table.
+    Small,
+    /// Pairs as in the small one.
+    Standard,
+    /// The last indexed place comes first.
+    Megablast,
+}
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub kind: Kind,
+    /// Number of bases that an indexed word spans.
+    pub span: u32,
+}
+
+/// The small table holds places and overflow cells below this.
+const SMALL_LIMIT: i64 = 32768;
+
+impl Choice {
+    /// The table for these unmasked regions of the queries.
+    pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> Choice {
+        if let Some(template) = rules.template {
+            return Choice { kind: Kind::Megablast, span: template.length };
+        }
+        let length = |region: &Range<u32>| i64::from(region.end) - i64::from(region.start);
+        let entries: i64 = regions.iter().map(|region| length(region) - 1).sum();
+        let last = regions.iter().map(|region| i64::from(region.end) - 1).max().unwrap_or(0);
+        let (mut kind, span) = by_entries(rules.word_size, entries);
+        if kind == Kind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
+            kind = Kind::Standard;
+        }
+        Choice { kind, span }
+    }
+
+    /// The kind, given the number of overflow cells that a small table would need.
+    pub fn with_overflow(self, cells: usize) -> Kind {
+        if self.kind == Kind::Small && cells as i64 + 2 >= SMALL_LIMIT {
+            return Kind::Standard;
+        }
+        self.kind
+    }
+
+    /// Number of bases from the start of a seed to its end.
+    pub fn word_length(self, rules: &SeedRules) -> u32 {
+        if rules.template.is_some() { self.span } else { rules.word_size }
+    }
+}
+
+/// Kind and width of a table by word size and number of words, about.
+fn by_entries(word_size: u32, entries: i64) -> (Kind, u32) {
+    use Kind::{Megablast, Small};
+    let below = |steps: &[(i64, Kind, u32)], otherwise: (Kind, u32)| {
+        let step = steps.iter().find(|step| entries < step.0);
+        step.map_or(otherwise, |&(_, kind, width)| (kind, width))
+    };
+    match word_size {
+        0..=6 => (Small, word_size.max(4)),
+        7 => below(&[(250, Small, 6)], (Small, 7)),
+        8 => below(&[(8500, Small, 7)], (Small, 8)),
+        9 => below(&[(1250, Small, 7), (21_000, Small, 8)], (Megablast, 9)),
+        10 => {
+            let steps = [(1250, Small, 7), (8500, Small, 8), (18_000, Megablast, 9)];
+            below(&steps, (Megablast, 10))
+        }
+        11 => below(&[(12_000, Small, 8), (180_000, Megablast, 10)], (Megablast, 11)),
+        12 => {
+            let middle = [(18_000, Megablast, 9), (60_000, Megablast, 10)];
+            let steps = [(8500, Small, 8), middle[0], middle[1], (900_000, Megablast, 11)];
+            below(&steps, (Megablast, 12))
+        }
+        _ => below(&[(8500, Small, 8), (300_000, Megablast, 11)], (Megablast, 12)),
+    }
+}

@@ -1,0 +1,102 @@
+//! The contexts of a batch of queries, one after another.
+
+use fleetblast_seq::nucleotide::blastna::SENTINEL;
+
+/// Beyond this BLAST+ remembers diagonals in a hash.
+const LONG: u32 = 8000;
+
+/// The contexts of a batch, or of a chunk of it, laid one after another with a sentinel before, between and after them.
+///
+/// The first context starts at 0; the next one after the sentinel that follows it, or at the same place if it is empty.
+#[derive(Clone, Debug)]
+pub(crate) struct Contexts {
+    letters: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    offset: u32,
+    length: u32,
+    limits: Option<Limits>,
+}
+
+/// What an ungapped extension in a context is measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// An extension stops where its score has fallen by more than this.
+    pub x_drop: i32,
+    /// A segment is kept from this score on.
+    pub cutoff: i32,
+}
+
+impl Limits {
+    /// From this score on an approximate extension is done again exactly.
+    pub fn reduced_cutoff(&self) -> i32 {
+        (0.8 * f64::from(self.cutoff)) as i32
+    }
+}
+
+impl Contexts {
+    /// Lays contexts one after another. Each is its blastna codes, empty for a strand that was not asked for, and its limits if it
+    /// is valid.
+    pub fn new<'a>(contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>) -> Contexts {
+        let mut letters = vec![SENTINEL];
+        let mut spans = Vec::new();
+        for (codes, limits) in contexts {
+            let (offset, length) = (letters.len() as u32 - 1, codes.len() as u32);
+            spans.push(Span { offset, length, limits });
+            if !codes.is_empty() {
+                letters.extend_from_slice(codes);
+                letters.push(SENTINEL);
+            }
+        }
+        Contexts { letters, spans }
+    }
+
+    /// Number of letters between the first sentinel and the last one.
+    pub fn length(&self) -> u32 {
+        (self.letters.len() as u32).saturating_sub(2)
+    }
+
+    /// The letters, from that of place 0 on; a sentinel is the last one.
+    pub fn letters(&self) -> &[u8] {
+        &self.letters[1..]
+    }
+
+    /// Whether they are so long that BLAST+ remembers diagonals in a hash. If the last context is empty, the sentinel before it
+    /// counts as well.
+    pub fn are_long(&self) -> bool {
+        self.spans.last().is_some_and(|last| last.offset + last.length > LONG)
+    }
+
+    /// Number of the context of a place: the last one that starts there or before. The place just after a context belongs to it.
+    pub fn at(&self, place: u32) -> usize {
+        self.spans.partition_point(|span| span.offset <= place).saturating_sub(1)
+    }
+
+    /// Where a context starts.
+    pub fn start(&self, context: usize) -> u32 {
+        self.spans[context].offset
+    }
+
+    /// Where a context ends.
+    pub fn end(&self, context: usize) -> u32 {
+        let span = &self.spans[context];
+        span.offset + span.length
+    }
+
+    /// The limits of a context, if it is valid.
+    pub fn limits(&self, context: usize) -> Option<Limits> {
+        self.spans[context].limits
+    }
+
+    /// The lower two bits of each letter, four letters a byte, the first in the high bits.
+    pub(super) fn packed(&self) -> Vec<u8> {
+        let pack = |four: &[u8]| {
+            let bits = |(i, &code): (usize, &u8)| (code & 3) << (6 - 2 * i);
+            four.iter().enumerate().map(bits).fold(0, |byte, bits| byte | bits)
+        };
+        self.letters().chunks(4).map(pack).collect()
+    }
+}

@@ -1,0 +1,199 @@
+//! Ungapped extensions.
+
+use fleetblast_seq::nucleotide::{Packed, blastna::BASES};
+
+use super::SeedRules;
+use super::bases::window;
+use super::contexts::{Contexts, Limits};
+
+/// Seeds of at least so many bases are first extended four bases at a time.
+const LONG_WORD: u32 = 11;
+
+/// So many equal bases are passed over at once.
+const RUN: u32 = 28;
+
+/// How ungapped extensions score.
+#[derive(Debug)]
+pub(super) struct Extender {
+    /// Scores of the codes of queries against single bases.
+    matrix: [[i32; 4]; 16],
+    /// The score of two equal bases, if it is above 0 and the same for all.
+    equal: Option<i32>,
+    /// Scores of four pairs of bases, by the bits that differ.
+    four_scores: [i32; 256],
+    /// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon
+    /// the letter before.
+    fours: Vec<u8>,
+    four_at_a_time: bool,
+}
+
+/// An ungapped extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extension {
+    pub q_start: u32,
+    pub s_start: u32,
+    pub length: u32,
+    pub score: i32,
+}
+
+impl Extender {
+    /// For seeds that are `word_length` bases long.
+    pub fn new(contexts: &Contexts, rules: &SeedRules, word_length: u32) -> Extender {
+        let matrix = rules.matrix.map(|row| [row[0], row[1], row[2], row[3]]);
+        let same = (0..4).all(|base| matrix[base][base] == rules.reward) && rules.reward > 0;
+        let pair = |bits: u8| if bits & 3 == 0 { rules.reward } else { rules.penalty };
+        let four_scores =
+            std::array::from_fn(|bits| (0..4).map(|i| pair((bits >> (2 * i)) as u8)).sum());
+        let four = |w: &[u8]| w[0] << 6 | w[1] << 4 | w[2] << 2 | w[3];
+        Extender {
+            matrix,
+            equal: same.then_some(rules.reward),
+            four_scores,
+            fours: contexts.letters().windows(4).map(four).collect(),
+            four_at_a_time: word_length >= LONG_WORD,
+        }
+    }
+
+    /// The extension of a seed. Up to `match_end` of the subject it is known to match.
+    pub fn extend(
+        &self,
+        (contexts, query): (&Contexts, &[u8]),
+        subject: Packed<'_>,
+        (q, s): (u32, u32),
+        match_end: u32,
+        limits: Limits,
+    ) -> Extension {
+        if self.four_at_a_time {
+            let extension = self.approximate(contexts, subject, (q, s), match_end, limits.x_drop);
+            if extension.score < limits.reduced_cutoff() {
+                return extension;
+            }
+        }
+        self.exact((contexts, query), subject, (q, s), limits.x_drop)
+    }
+
+    /// The extension by groups of four bases from the first multiple of four in the subject on.
+    fn approximate(
+        &self,
+        contexts: &Contexts,
+        subject: Packed<'_>,
+        (q, s): (u32, u32),
+        match_end: u32,
+        x_drop: i32,
+    ) -> Extension {
+        let pad = s.wrapping_neg() % 4;
+        let (q, s) = (q + pad, s + pad);
+        let (four, byte) = (q as usize, s as usize / 4);
+        let bytes = subject.bytes();
+
+        let most = q.min(s) as usize / 4;
+        let left = (1..=most).map(|i| self.fours[four - 4 * i] ^ bytes[byte - i]);
+        let (left, left_score) = self.best_groups(left, x_drop);
+        let room = |length: u32, from: u32| length.saturating_sub(from) as usize / 4;
+        let most = room(contexts.length(), q).min(room(subject.length(), s));
+        let right = (0..most).map(|i| self.fours[four + 4 * i] ^ bytes[byte + i]);
+        let (right, right_score) = self.best_groups(right, x_drop);
+
+        let s_start = s - 4 * left;
+        // Without a gain to the right one base counts nevertheless.
+        let length = 4 * left + (4 * right).max(1);
+        Extension {
+            q_start: q - 4 * left,
+            s_start,
+            length: length.max(match_end.saturating_sub(s_start)),
+            score: left_score + right_score,
+        }
+    }
+
+    /// Number of groups with the best score, and the score. Groups are told by the bits that differ.
+    #[inline]
+    fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> (u32, i32) {
+        let (mut score, mut sum, mut best) = (0, 0, 0);
+        for (i, group) in groups.enumerate() {
+            sum += self.four_scores[usize::from(group)];
+            if sum > 0 {
+                best = i as u32 + 1;
+                score += sum;
+                sum = 0;
+            }
+            if sum < -x_drop {
+                break;
+            }
+        }
+        (best, score)
+    }
+
+    /// The extension base by base. To the right it may not fall below what it has gained, either.
+    fn exact(
+        &self,
+        (contexts, query): (&Contexts, &[u8]),
+        subject: Packed<'_>,
+        (q, s): (u32, u32),
+        x_drop: i32,
+    ) -> Extension {
+        let pair = |q: u32, s: u32| {
+            self.matrix[usize::from(contexts.letters()[q as usize] & 15)]
+                [usize::from(subject.base(s))]
+        };
+        let run = |q: u32, s: u32| equal_run(contexts, query, subject, (q, s));
+
+        let most = q.min(s);
+        let left = |i: u32| pair(q - 1 - i, s - 1 - i);
+        let left_run = |i: u32| run(q - i - RUN, s - i - RUN);
+        let (left, left_score) = self.best(most, left, left_run, |_| x_drop);
+        let most = (contexts.length() - q).min(subject.length() - s);
+        let limit = |score: i32| if score > 0 { x_drop.min(left_score + score) } else { x_drop };
+        let (right, right_score) =
+            self.best(most, |i| pair(q + i, s + i), |i| run(q + i, s + i), limit);
+        Extension {
+            q_start: q - left,
+            s_start: s - left,
+            length: left + right,
+            score: left_score + right_score,
+        }
+    }
+
+    /// Number of pairs with the best score, and the score. `limit` tells by the score gained so far how far it may fall; `run` whether
+    /// the next [`RUN`] pairs are equal bases.
+    #[inline]
+    fn best(
+        &self,
+        most: u32,
+        pair: impl Fn(u32) -> i32,
+        run: impl Fn(u32) -> bool,
+        limit: impl Fn(i32) -> i32,
+    ) -> (u32, i32) {
+        let (mut score, mut sum, mut best) = (0, 0, 0);
+        let mut i = 0;
+        while i < most {
+            if let Some(equal) = self.equal
+                && sum == 0
+                && most - i >= RUN
+                && run(i)
+            {
+                i += RUN;
+                best = i;
+                score += RUN as i32 * equal;
+                continue;
+            }
+            sum += pair(i);
+            i += 1;
+            if sum > 0 {
+                best = i;
+                score += sum;
+                sum = 0;
+            } else if sum < -limit(score) {
+                break;
+            }
+        }
+        (best, score)
+    }
+}
+
+/// Whether the next [`RUN`] letters of the queries are the bases of the subject.
+#[inline]
+fn equal_run(contexts: &Contexts, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> bool {
+    let differences = window(query, q as usize) ^ window(subject.bytes(), s as usize);
+    let letters = &contexts.letters()[q as usize..(q + RUN) as usize];
+    differences >> (64 - 2 * RUN) == 0 && letters.iter().all(|&code| code < BASES)
+}

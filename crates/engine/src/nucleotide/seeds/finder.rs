@@ -1,0 +1,127 @@
+//! From places of a subject with words of the queries to segments.
+
+use fleetblast_seq::nucleotide::Packed;
+
+use super::bases::window;
+use super::contexts::Contexts;
+use super::diagonals::{Diagonals, Known};
+use super::scan::{Candidates, Places};
+use super::table::{Hit, Table};
+use super::{Seeds, Segment};
+
+/// The search of one subject.
+pub(super) struct Finder<'a, D> {
+    pub seeds: &'a Seeds,
+    pub contexts: &'a Contexts,
+    pub subject: Packed<'a>,
+    /// Where the subject ends, or the unmasked stretch that is searched.
+    pub end: u32,
+    pub diagonals: &'a mut D,
+    pub out: &'a mut Vec<Segment>,
+}
+
+impl<D: Diagonals> Finder<'_, D> {
+    /// Searches these places of the subject.
+    pub fn scan(&mut self, mut places: Places, candidates: &mut Candidates) {
+        let seeds = self.seeds;
+        while places.start < places.end {
+            let bytes = self.subject.bytes();
+            for &hit in candidates.next(&seeds.tables, &seeds.words, bytes, &mut places) {
+                self.pairs(&seeds.tables[hit.table as usize], hit);
+            }
+        }
+    }
+
+    /// Takes the pairs of a word of the subject.
+    fn pairs(&mut self, table: &Table, hit: Hit) {
+        let words = &self.seeds.words;
+        for &entry in table.entries(hit) {
+            if table.may_match(entry, hit.tag, words.extra) {
+                let bases = window(self.subject.bytes(), hit.at as usize);
+                if !table.is_template() || table.is_word(&words.query, entry, bases) {
+                    self.pair(entry.place, hit.at);
+                }
+            }
+        }
+    }
+
+    /// Takes a place of an indexed word in the queries and in the subject.
+    fn pair(&mut self, q: u32, s: u32) {
+        let diagonal = s as i32 - q as i32;
+        let known = self.diagonals.get(diagonal);
+        // Its seed would not start later.
+        if s as i32 + self.diagonals.origin() < known.last {
+            return;
+        }
+        let words = &self.seeds.words;
+        if let Some(left) = words.seed_start(self.contexts, self.subject, self.end, (q, s)) {
+            self.seed((q - left, s - left), diagonal, known);
+        }
+    }
+
+    /// Takes a seed.
+    fn seed(&mut self, (q, s): (u32, u32), diagonal: i32, known: Known) {
+        let (window, words) = (self.seeds.window, &self.seeds.words);
+        let length = words.length as i32;
+        let at = s as i32 + self.diagonals.origin();
+        if at < known.last {
+            return;
+        }
+        let is_first = window > 0 && (known.saved || at + length > known.last + window);
+        let checked = words.check(self.contexts, self.subject, self.end, (q, s), is_first);
+        let Some(checked) = checked else { return };
+        let mut last = at + length + checked.extended as i32;
+        let mut range = self.seeds.off_diagonal_range.min(window - length);
+        let (mut is_ready, mut is_beside) = (true, false);
+        if is_first && !checked.double {
+            range = range.max(0);
+            is_beside = self.has_hit_beside(diagonal, at, last, range);
+            is_ready = is_beside;
+        }
+        if is_ready {
+            let seed = (q + checked.shift, s + checked.shift);
+            let match_end = s + words.length + checked.extended;
+            let segment = self.extend(seed, match_end, is_beside);
+            is_ready = segment.is_some();
+            if let Some(segment) = segment {
+                last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
+                self.out.push(segment);
+            }
+        }
+        let length = if is_ready { 0 } else { last - at };
+        let known = Known { last, saved: is_ready, length };
+        self.diagonals.put(diagonal, known, at, window + range + 1);
+    }
+
+    /// Whether a diagonal near by remembers a hit that makes a seed, together with the one from `at` to `end`.
+    fn has_hit_beside(&self, diagonal: i32, at: i32, end: i32, range: i32) -> bool {
+        let length = self.seeds.words.length as i32;
+        let (from, until) = (at + length - self.seeds.window, end - 2 * length);
+        (1..=range).any(|distance| {
+            let after = self.diagonals.get(diagonal + distance);
+            let before = self.diagonals.get(diagonal - distance);
+            (after.length != 0
+                && after.last - distance >= from
+                && after.last - after.length <= until)
+                || (before.length != 0
+                    && before.last >= from
+                    && before.last - before.length + distance <= until)
+        })
+    }
+
+    /// Extends a seed; its segment, if that is good enough, or `whatever` its score.
+    fn extend(&self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
+        let limits = self.contexts.limits(self.contexts.at(q))?;
+        let queries = (self.contexts, &self.seeds.words.query[..]);
+        let extender = &self.seeds.extender;
+        let extension = extender.extend(queries, self.subject, (q, s), match_end, limits);
+        (whatever || extension.score >= limits.cutoff).then_some(Segment {
+            q_start: extension.q_start,
+            s_start: extension.s_start,
+            length: extension.length,
+            score: extension.score,
+            q_seed: q,
+            s_seed: s,
+        })
+    }
+}

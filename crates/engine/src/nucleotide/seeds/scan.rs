@@ -1,0 +1,130 @@
+//! From place to place of a subject, to words that the queries have.
+
+use super::bases::window;
+use super::table::{Hit, Table};
+use super::words::Words;
+
+/// Places of a subject: each `stride` bases from `start` on, before `end`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    pub start: u32,
+    pub end: u32,
+    pub stride: u32,
+}
+
+/// So many places are looked at before their words are looked up.
+const AT_ONCE: usize = 1024;
+
+/// Places of a part of a subject, from all of them to those worth a closer look.
+///
+/// Both steps are free of branches that depend on the bases: what is found is written always, and stays only if it is of interest.
+/// So the memory of many places is read at the same time.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    places: Box<[u32; AT_ONCE]>,
+    hits: Vec<Hit>,
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        Candidates { places: Box::new([0; AT_ONCE]), hits: Vec::new() }
+    }
+}
+
+impl Candidates {
+    /// Looks at the next places, and returns the words of the queries that stand there and may be part of seeds.
+    pub fn next(
+        &mut self,
+        tables: &[Table],
+        words: &Words,
+        bytes: &[u8],
+        places: &mut Places,
+    ) -> &[Hit] {
+        let count = self.present(tables, bytes, places);
+        self.hits.resize(AT_ONCE * tables.len(), Hit::default());
+        let mut found = 0;
+        for &at in &self.places[..count] {
+            for (number, table) in tables.iter().enumerate() {
+                let (hit, is_worth) = table.hit(number as u32, bytes, at, words);
+                self.hits[found] = hit;
+                found += usize::from(is_worth);
+            }
+        }
+        &self.hits[..found]
+    }
+
+    /// Finds the next places whose words are in one of the tables.
+    fn present(&mut self, tables: &[Table], bytes: &[u8], places: &mut Places) -> usize {
+        match tables {
+            [table] if table.is_template() => {
+                let (present, spread) = (table.present(), table.spread());
+                self.gather(bytes, places, |bases| present.has(spread.cell(bases)))
+            }
+            [table] => {
+                let (present, shift) = (table.present(), table.spread().shift);
+                self.gather(bytes, places, |bases| present.has((bases >> shift) as usize))
+            }
+            tables => self.gather(bytes, places, |bases| {
+                let has = |table: &Table| table.present().has(table.spread().cell(bases));
+                tables.iter().fold(false, |any, table| any | has(table))
+            }),
+        }
+    }
+
+    fn gather(
+        &mut self,
+        bytes: &[u8],
+        places: &mut Places,
+        has: impl Fn(u64) -> bool + Copy,
+    ) -> usize {
+        let start = places.start;
+        let count = match (start % 4, places.stride) {
+            (0, 1) => self.gather_aligned::<1>(bytes, places, has),
+            (0, 2) => self.gather_aligned::<2>(bytes, places, has),
+            (0, 4) => self.gather_aligned::<4>(bytes, places, has),
+            _ => 0,
+        };
+        if places.start > start { count } else { self.gather_any(bytes, places, has) }
+    }
+
+    /// Takes four bases after four, as long as there are enough bytes after them.
+    #[inline]
+    fn gather_aligned<const STRIDE: usize>(
+        &mut self,
+        bytes: &[u8],
+        places: &mut Places,
+        has: impl Fn(u64) -> bool,
+    ) -> usize {
+        let fours = (places.end.saturating_sub(places.start) / 4) as usize;
+        let most = fours.min(AT_ONCE / (4 / STRIDE));
+        let bytes = bytes.get(places.start as usize / 4..).unwrap_or_default();
+        let (mut count, mut at) = (0, places.start);
+        for eight in bytes.windows(8).take(most) {
+            let bases = eight.first_chunk().map_or(0, |eight| u64::from_be_bytes(*eight));
+            for i in (0..4).step_by(STRIDE) {
+                self.places[count % AT_ONCE] = at + i as u32;
+                count += usize::from(has(bases << (2 * i)));
+            }
+            at += 4;
+        }
+        places.start = at;
+        count
+    }
+
+    fn gather_any(
+        &mut self,
+        bytes: &[u8],
+        places: &mut Places,
+        has: impl Fn(u64) -> bool,
+    ) -> usize {
+        let left = places.end.saturating_sub(places.start).div_ceil(places.stride) as usize;
+        let (mut count, mut at) = (0, places.start);
+        for _ in 0..left.min(AT_ONCE) {
+            self.places[count % AT_ONCE] = at;
+            count += usize::from(has(window(bytes, at as usize)));
+            at = at.saturating_add(places.stride);
+        }
+        places.start = at;
+        count
+    }
+}

@@ -1,0 +1,328 @@
+//! The fast search and the literal one agree.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::reference::{Memory, Reference};
+use super::*;
+use crate::protein::prelim::testing::Random;
+
+/// A case: queries, what is masked of them, rules.
+struct Case {
+    contexts: Contexts,
+    regions: Vec<Range<u32>>,
+    rules: SeedRules,
+}
+
+/// How sequences look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Look {
+    Plain,
+    /// Few letters, so that many diagonals are hit.
+    Repetitive,
+    /// Copies of the same thing a multiple of 512 apart.
+    Copies,
+}
+
+fn bases(random: &mut Random, length: usize, look: Look) -> Vec<u8> {
+    let unit = match look {
+        Look::Plain => return (0..length).map(|_| random.below(4) as u8).collect(),
+        Look::Repetitive => 1 + random.below(7) as usize,
+        Look::Copies => 512,
+    };
+    let unit: Vec<u8> = (0..unit).map(|_| random.below(4) as u8).collect();
+    let mut all: Vec<u8> = unit.iter().cycle().take(length).copied().collect();
+    mutate(random, &mut all, 30);
+    all
+}
+
+/// Changes one base of so many.
+fn mutate(random: &mut Random, bases: &mut [u8], one_of: u64) {
+    for base in bases {
+        if random.below(one_of) == 0 {
+            *base = random.below(4) as u8;
+        }
+    }
+}
+
+fn matrix(reward: i32, penalty: i32) -> [[i32; 16]; 16] {
+    let sets = |code: usize| fleetblast_seq::nucleotide::blastna::ncbi4na(code as u8);
+    let score = |a: usize, b: usize| {
+        if a == 15 || b == 15 {
+            return i32::MIN / 2;
+        }
+        if sets(a) & sets(b) == 0 {
+            return penalty;
+        }
+        let degeneracy = sets(a.max(b)).count_ones() as i32;
+        let mean = f64::from((degeneracy - 1) * penalty + reward) / f64::from(degeneracy);
+        mean.round() as i32
+    };
+    std::array::from_fn(|a| std::array::from_fn(|b| score(a, b)))
+}
+
+fn rules(random: &mut Random) -> SeedRules {
+    let pick = |random: &mut Random, of: &[i32]| of[random.below(of.len() as u64) as usize];
+    let template = (random.below(4) == 0).then(|| Template {
+        weight: pick(random, &[11, 12]) as u32,
+        length: pick(random, &[16, 18, 21]) as u32,
+        kind: [TemplateKind::Coding, TemplateKind::Optimal, TemplateKind::CodingAndOptimal]
+            [random.below(3) as usize],
+    });
+    let word_size = match random.below(3) {
+        0 => 4 + random.below(61) as u32,
+        1 => 4 + random.below(9) as u32,
+        _ => 11 + random.below(18) as u32,
+    };
+    let (reward, penalty) = [(1, -2), (2, -3), (1, -3), (1, -1)][random.below(4) as usize];
+    SeedRules {
+        word_size: template.map_or(word_size, |template| template.weight),
+        template,
+        window: pick(random, &[0, 0, 40, 10]),
+        off_diagonal_range: pick(random, &[0, 0, 5, 30]),
+        checks_masks: random.below(4) != 0,
+        reward,
+        penalty,
+        matrix: matrix(reward, penalty),
+    }
+}
+
+/// Contexts of about `length` letters, and the subject that they are like.
+fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
+    let rules = rules(random);
+    let source = bases(random, length, look);
+    let mut strands: Vec<Vec<u8>> = Vec::new();
+    let mut taken = 0;
+    while taken < length {
+        let size = 1 + random.below(length as u64) as usize;
+        let mut strand = source[..size.min(length - taken)].to_vec();
+        mutate(random, &mut strand, 25);
+        taken += strand.len();
+        for _ in 0..random.below(1 + size as u64 / 40) {
+            let at = random.below(strand.len() as u64) as usize;
+            strand[at] = 4 + random.below(11) as u8;
+        }
+        strands.push(strand);
+        if random.below(3) == 0 {
+            strands.push(Vec::new());
+        }
+    }
+    let limits =
+        Limits { x_drop: 5 + random.below(20) as i32, cutoff: 8 + random.below(25) as i32 };
+    let contexts =
+        Contexts::new(strands.iter().map(|s| (&s[..], (!s.is_empty()).then_some(limits))));
+    let mut regions = Vec::new();
+    for context in 0..strands.len() {
+        let (mut start, end) = (contexts.start(context), contexts.end(context));
+        let most = 20 + random.below(u64::from(end - start) + 1);
+        while start < end && random.below(20) != 0 && most < u64::from(end - start) {
+            let stop = start + random.below(most.min(u64::from(end - start))) as u32;
+            regions.push(start..stop);
+            start = (stop + 1 + random.below(20) as u32).min(end);
+        }
+        if !strands[context].is_empty() {
+            regions.push(start..end);
+        }
+    }
+    (Case { contexts, regions, rules }, source)
+}
+
+fn pack(bases: &[u8]) -> Vec<u8> {
+    let byte = |four: &[u8]| {
+        four.iter().enumerate().fold(0, |byte, (i, &base)| byte | base << (6 - 2 * i))
+    };
+    bases.chunks(4).map(byte).collect()
+}
+
+fn unmasked(random: &mut Random, length: usize) -> Option<Vec<Range<u32>>> {
+    if random.below(3) != 0 {
+        return None;
+    }
+    let mut cuts: Vec<u32> = (0..4).map(|_| random.below(length as u64 + 1) as u32).collect();
+    cuts.sort();
+    Some(vec![cuts[0]..cuts[1], cuts[2]..cuts[3]])
+}
+
+/// What happened in a test.
+type Events = BTreeMap<&'static str, usize>;
+
+/// A subject like a source.
+fn subject(random: &mut Random, source: &[u8]) -> Vec<u8> {
+    let mut subject = source[random.below(source.len() as u64) as usize..].to_vec();
+    mutate(random, &mut subject, 20);
+    let lead = random.below(50) as usize;
+    subject.splice(0..0, bases(random, lead, Look::Plain));
+    subject
+}
+
+/// Searches some subjects of a case both ways.
+fn compare(
+    random: &mut Random,
+    case: &Case,
+    source: &[u8],
+    scratch: &mut Scratch,
+    events: &mut Events,
+) {
+    let seeds = Seeds::new(&case.contexts, &case.regions, &case.rules);
+    let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
+    let mut out = Vec::new();
+    for _ in 0..3 {
+        let subject = subject(random, source);
+        let regions = unmasked(random, subject.len());
+        let packed = pack(&subject);
+        let whole = Packed::new(&packed, subject.len() as u32);
+        seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
+        let mut memory = Memory::new(&case.contexts, case.rules.window);
+        let expected = reference.search(&subject, regions.as_deref(), &mut memory);
+        assert_eq!(out, expected, "{:?} {:?}", case.rules, reference.kind);
+        *events.entry("segment").or_default() += out.len();
+    }
+    *events.entry(["small", "standard", "megablast"][reference.kind as usize]).or_default() += 1;
+    for (event, count) in reference.events.into_inner() {
+        *events.entry(event).or_default() += count;
+    }
+}
+
+fn assert_happened(events: &Events, expected: &[&str]) {
+    println!("{events:?}");
+    for event in expected {
+        assert!(events.get(event).is_some_and(|&count| count > 20), "{event}: {events:?}");
+    }
+}
+
+#[test]
+fn short_queries_agree() {
+    let mut random = Random::new(1);
+    let mut scratch = Scratch::default();
+    let mut events = Events::new();
+    for round in 0..1500 {
+        let look = [Look::Plain, Look::Repetitive][round % 2];
+        let length = 20 + random.below(if round % 2 == 0 { 900 } else { 250 }) as usize;
+        let (case, source) = case(&mut random, length, look);
+        compare(&mut random, &case, &source, &mut scratch, &mut events);
+    }
+    let common = ["segment", "small", "megablast", "masked", "moved", "approximate extension"];
+    let two_hits = ["single word", "double word", "second hit", "hit beside", "masked first hit"];
+    assert_happened(&events, &common);
+    assert_happened(&events, &two_hits);
+    assert_happened(&events, &["single word, extended", "ambiguous group"]);
+}
+
+#[test]
+fn long_queries_agree() {
+    let mut random = Random::new(2);
+    let mut scratch = Scratch::default();
+    let mut events = Events::new();
+    for round in 0..90 {
+        let length = [9000, 14_000, 40_000][round % 3];
+        let (mut case, source) = case(&mut random, length, Look::Plain);
+        case.rules.word_size = case.rules.word_size.max(7);
+        if round % 6 == 2 {
+            (case.rules.word_size, case.rules.template) = (7 + round as u32 % 2, None);
+        }
+        compare(&mut random, &case, &source, &mut scratch, &mut events);
+    }
+    assert_happened(&events, &["segment", "megablast", "masked", "moved", "hit beside"]);
+    assert!(events["standard"] > 5 && events["small"] > 5, "{events:?}");
+}
+
+#[test]
+fn colliding_diagonals_agree() {
+    let mut random = Random::new(3);
+    let mut scratch = Scratch::default();
+    let mut events = Events::new();
+    for _ in 0..60 {
+        let (mut case, source) = case(&mut random, 8300, Look::Copies);
+        case.rules.word_size = case.rules.word_size.max(11);
+        compare(&mut random, &case, &source[..1500], &mut scratch, &mut events);
+    }
+    assert_happened(&events, &["segment", "lost cell"]);
+}
+
+/// Searches subjects with the memory of the subjects before, and without. Returns how many there were, and how many differed.
+fn history(
+    random: &mut Random,
+    rounds: usize,
+    look: Look,
+    window: i32,
+    word_size: u32,
+) -> (usize, usize) {
+    let (mut subjects, mut differ) = (0, 0);
+    for _ in 0..rounds {
+        let (mut case, source) = case(random, 8300, look);
+        (case.rules.word_size, case.rules.template) = (word_size, None);
+        case.rules.window = window;
+        let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
+        let mut carried = Memory::new(&case.contexts, window);
+        for _ in 0..6 {
+            let subject = subject(random, &source[..1500]);
+            let mut fresh = Memory::new(&case.contexts, window);
+            let with = reference.search(&subject, None, &mut carried);
+            subjects += 1;
+            differ += usize::from(with != reference.search(&subject, None, &mut fresh));
+        }
+    }
+    println!("{look:?}, window {window}: {differ} of {subjects} subjects differ");
+    (subjects, differ)
+}
+
+#[test]
+fn subjects_before_matter_only_where_diagonals_collide() {
+    let mut random = Random::new(4);
+    assert_eq!(history(&mut random, 20, Look::Plain, 40, 11).1, 0);
+    assert_eq!(history(&mut random, 20, Look::Copies, 40, 11).1, 0);
+    history(&mut random, 20, Look::Plain, 0, 11);
+    history(&mut random, 20, Look::Plain, 0, 7);
+    history(&mut random, 20, Look::Plain, 0, 28);
+    history(&mut random, 20, Look::Copies, 0, 11);
+    history(&mut random, 20, Look::Copies, 0, 7);
+}
+
+#[test]
+#[ignore = "takes its time, and means something only on a machine that does nothing else"]
+fn nanoseconds_for_a_base() {
+    let mut random = Random::new(5);
+    let template = Template { weight: 11, length: 18, kind: TemplateKind::Coding };
+    let tasks = [
+        ("megablast", 28, None, 1, -2, 0, Limits { x_drop: 11, cutoff: 13 }),
+        ("blastn", 11, None, 2, -3, 0, Limits { x_drop: 22, cutoff: 28 }),
+        ("dc-megablast", 11, Some(template), 2, -3, 40, Limits { x_drop: 22, cutoff: 28 }),
+        ("blastn-short", 7, None, 1, -3, 0, Limits { x_drop: 10, cutoff: 14 }),
+    ];
+    let subject = bases(&mut random, 20_000_000, Look::Plain);
+    let packed = pack(&subject);
+    for (name, word_size, template, reward, penalty, window, limits) in tasks {
+        for length in [50, 1000, 5000, 50_000, 500_000] {
+            let query = bases(&mut random, length, Look::Plain);
+            let other = fleetblast_seq::nucleotide::blastna::reverse_complement(&query);
+            let strands = [(&query[..], Some(limits)), (&other[..], Some(limits))];
+            let contexts = Contexts::new(strands);
+            let regions = [0..contexts.end(0), contexts.start(1)..contexts.end(1)];
+            let matrix = matrix(reward, penalty);
+            let rules = SeedRules {
+                word_size,
+                template,
+                window,
+                off_diagonal_range: 0,
+                checks_masks: true,
+                reward,
+                penalty,
+                matrix,
+            };
+            let start = Instant::now();
+            let seeds = Seeds::new(&contexts, &regions, &rules);
+            let made = start.elapsed();
+            let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+            let best = (0..5).map(|_| {
+                let start = Instant::now();
+                for chunk in packed.chunks(1_000_000) {
+                    let chunk = Packed::new(chunk, 4 * chunk.len() as u32);
+                    seeds.search(&contexts, chunk, None, &mut scratch, &mut out);
+                }
+                start.elapsed()
+            });
+            let nanoseconds = best.min().unwrap().as_nanos() as f64 / subject.len() as f64;
+            println!("{name} {length}: {nanoseconds:.3} ns a base, index {made:?}");
+        }
+    }
+}

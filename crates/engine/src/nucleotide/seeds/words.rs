@@ -1,0 +1,188 @@
+//! From a word in a table to a seed of the whole word size, outside of masks.
+
+use std::ops::Range;
+
+use fleetblast_seq::nucleotide::{Packed, blastna::BASES};
+
+use super::SeedRules;
+use super::bases::{Bits, window};
+use super::choice::Kind;
+use super::contexts::Contexts;
+
+/// The places of all words to be indexed: without ambiguities, in regions of at least the word size.
+pub(super) fn positions(
+    contexts: &Contexts,
+    regions: &[Range<u32>],
+    word_size: u32,
+    span: u32,
+) -> Vec<u32> {
+    let mut places = Vec::new();
+    for region in regions {
+        let end = region.end.min(contexts.length());
+        if end.saturating_sub(region.start) < word_size {
+            continue;
+        }
+        let mut run = 0;
+        for at in region.start..end {
+            run = if contexts.letters()[at as usize] < BASES { run + 1 } else { 0 };
+            if run >= span {
+                places.push(at + 1 - span);
+            }
+        }
+    }
+    places
+}
+
+/// What is known of the words of the queries.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// Number of bases from the start of a seed to its end.
+    pub length: u32,
+    /// Number of bases of an indexed word.
+    pub span: u32,
+    /// So many bases a seed has beyond the indexed word.
+    pub extra: u32,
+    /// The queries at two bits a letter.
+    pub query: Vec<u8>,
+    /// Where indexed words start.
+    indexed: Bits,
+    /// Two bits of a letter are compared, within a context.
+    two_bits: bool,
+    /// Seeds must lie in indexed words.
+    checks: bool,
+}
+
+/// What the check of a seed found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Checked {
+    /// The seed starts so many bases later.
+    pub shift: u32,
+    /// Its end is known to lie so many bases later.
+    pub extended: u32,
+    /// Another whole word follows it.
+    pub double: bool,
+}
+
+impl Words {
+    /// The words at these places.
+    pub fn new(
+        contexts: &Contexts,
+        places: &[u32],
+        query: Vec<u8>,
+        kind: Kind,
+        span: u32,
+        rules: &SeedRules,
+    ) -> Words {
+        let mut indexed = Bits::new(contexts.letters().len());
+        for &place in places {
+            indexed.set(place as usize);
+        }
+        let length = if rules.template.is_some() { span } else { rules.word_size.max(span) };
+        Words {
+            length,
+            span,
+            extra: length - span,
+            query,
+            indexed,
+            two_bits: kind == Kind::Small,
+            checks: rules.checks_masks || kind == Kind::Small,
+        }
+    }
+
+    /// Where the seed around an indexed word starts, told as the number of bases before that, if there are bases enough that match.
+    /// `end` is where the subject ends, or its unmasked stretch.
+    pub fn seed_start(
+        &self,
+        contexts: &Contexts,
+        subject: Packed<'_>,
+        end: u32,
+        (q, s): (u32, u32),
+    ) -> Option<u32> {
+        let (room_left, q_end) = self.query_room(contexts, q);
+        let letters = contexts.letters();
+        let significant = if self.two_bits { 3 } else { u8::MAX };
+        let matches = |q: u32, s: u32| letters[q as usize] & significant == subject.base(s);
+
+        let most = self.extra.min(s).min(room_left);
+        let left = (0..most).take_while(|i| matches(q - 1 - i, s - 1 - i)).count() as u32;
+        let missing = self.extra - left;
+        let (q, s) = (q + self.span, s + self.span);
+        if s + missing > end || q + missing > q_end {
+            return None;
+        }
+        (0..missing).all(|i| matches(q + i, s + i)).then_some(left)
+    }
+
+    /// Number of letters before a place that may be compared, and where the last of those after it ends. Where all bits count, the
+    /// sentinels end it.
+    fn query_room(&self, contexts: &Contexts, q: u32) -> (u32, u32) {
+        if !self.two_bits {
+            return (q, contexts.length());
+        }
+        let context = contexts.at(q);
+        (q - contexts.start(context), contexts.end(context))
+    }
+
+    /// Checks that the bases of a seed lie in indexed words, and moves it to the right as far as needed for that. If asked for, a
+    /// whole word that follows is found as well.
+    pub fn check(
+        &self,
+        contexts: &Contexts,
+        subject: Packed<'_>,
+        end: u32,
+        (q, s): (u32, u32),
+        for_double: bool,
+    ) -> Option<Checked> {
+        if self.extra == 0 {
+            return Some(Checked { shift: 0, extended: 0, double: false });
+        }
+        let indexed = |at: u32| self.is_indexed(subject, q + at, s + at);
+        let (length, span) = (self.length, self.span);
+        let q_end = contexts.end(contexts.at(q + length));
+        let room = (q_end.saturating_sub(q + length)).min(end.saturating_sub(s + length));
+        let mut shift = 0;
+        if self.checks {
+            if !indexed(self.extra) {
+                return None;
+            }
+            shift = (0..self.extra).find(|&at| indexed(at)).unwrap_or(self.extra);
+            let tiles = (1..).map_while(|i| (length + shift).checked_sub(i * span));
+            if shift > room || !tiles.take_while(|&at| at > shift).all(indexed) {
+                return None;
+            }
+        }
+        let checked = Checked { shift, extended: shift, double: false };
+        if for_double { Some(self.follow(checked, room, indexed)) } else { Some(checked) }
+    }
+
+    /// Goes on from a checked seed to the end of a second word, or as far as words are indexed.
+    fn follow(&self, mut checked: Checked, room: u32, indexed: impl Fn(u32) -> bool) -> Checked {
+        let goal = checked.shift + self.length;
+        let most = room.min(goal);
+        let mut at = goal;
+        while checked.extended + self.span <= most && indexed(at) {
+            at += self.span;
+            checked.extended += self.span;
+        }
+        at = at + 1 - self.span;
+        while checked.extended < most {
+            if !indexed(at) {
+                return checked;
+            }
+            checked.extended += 1;
+            at += 1;
+        }
+        checked.double = most == goal;
+        checked
+    }
+
+    /// Whether the word of the subject at a place is indexed at a place of the queries.
+    #[inline]
+    fn is_indexed(&self, subject: Packed<'_>, q: u32, s: u32) -> bool {
+        let same = || {
+            let differences = window(&self.query, q as usize) ^ window(subject.bytes(), s as usize);
+            differences >> (64 - 2 * self.span) == 0
+        };
+        self.indexed.has(q as usize) && same()
+    }
+}
