@@ -4,6 +4,7 @@
 //! with a position-specific matrix (PSSM) one for each position. What is computed from a row may be kept by its number.
 
 use fleetblast_stats::matrix::Scores;
+use fleetblast_stats::nucleotide;
 
 /// "Minus infinity" of letters that do not exist: low enough to never win, high enough to never overflow.
 pub(crate) const NEVER: i32 = i32::MIN / 4;
@@ -30,6 +31,16 @@ impl ScoreRows {
         let mut rows = ScoreRows(vec![[NEVER; 32]; scores.len()]);
         rows.set_matrix(scores);
         rows
+    }
+
+    /// A row for each blastna letter, by its code.
+    pub fn of_blastna(scores: &nucleotide::Scores) -> Self {
+        let mut rows = vec![[NEVER; 32]; scores.len()];
+        for (to, from) in rows.iter_mut().zip(scores) {
+            // Sums of two must not overflow.
+            to.iter_mut().zip(from).for_each(|(to, &score)| *to = score.max(NEVER));
+        }
+        ScoreRows(rows)
     }
 
     /// The same rows with other scores.

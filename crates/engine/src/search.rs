@@ -54,7 +54,7 @@ pub struct Aligner<'a>(QueryAligner<'a>);
 #[derive(Debug)]
 enum QueryAligner<'a> {
     Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),
-    Nucleotide(nucleotide::Aligner<'a>),
+    Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
 /// The work space of an aligning thread.
@@ -128,12 +128,14 @@ impl Search {
     }
 
     /// Makes a query ready to be aligned.
-    pub fn aligner<'a>(&'a self, query: &'a Query) -> Aligner<'a> {
+    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
         Aligner(match &self.traceback {
             Traceback::Protein(traceback) => {
                 QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
             }
-            Traceback::Nucleotide(traceback) => QueryAligner::Nucleotide(traceback.aligner(query)),
+            Traceback::Nucleotide(traceback) => {
+                QueryAligner::Nucleotide(traceback.aligner(query), self.kernel)
+            }
         })
     }
 
@@ -178,7 +180,9 @@ impl Aligner<'_> {
             QueryAligner::Protein(_, _, kernel) => {
                 ScratchOf::Protein(traceback::Scratch::new(*kernel))
             }
-            QueryAligner::Nucleotide(_) => ScratchOf::Nucleotide(Default::default()),
+            QueryAligner::Nucleotide(_, kernel) => {
+                ScratchOf::Nucleotide(nucleotide::AlignScratch::new(*kernel))
+            }
         })
     }
 
@@ -196,7 +200,7 @@ impl Aligner<'_> {
             (QueryAligner::Protein(traceback, query, _), ScratchOf::Protein(scratch)) => {
                 traceback.align(query, &subject.all(), hit, scratch)
             }
-            (QueryAligner::Nucleotide(aligner), ScratchOf::Nucleotide(scratch)) => {
+            (QueryAligner::Nucleotide(aligner, _), ScratchOf::Nucleotide(scratch)) => {
                 aligner.align(subject, hit, scratch)
             }
             _ => panic!("a work space of a search of another kind"),

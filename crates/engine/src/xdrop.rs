@@ -7,6 +7,7 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+pub(crate) mod traced;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod window;
 

@@ -11,12 +11,14 @@ use crate::order::order_h;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
+    /// Gapped extensions of nucleotides, by which BLAST+ makes the next batch of queries.
+    pub extensions: u64,
 }
 
 impl HitLists {
     /// Empty lists for so many pieces.
     pub(super) fn new(pieces: usize) -> HitLists {
-        HitLists { lists: vec![Vec::new(); pieces] }
+        HitLists { lists: vec![Vec::new(); pieces], extensions: 0 }
     }
 
     /// Hits of all pieces: a subject counts once for each query.
@@ -44,6 +46,7 @@ impl HitLists {
 impl HitLists {
     /// Adds the hits of other lists of the same pieces, and cuts lists far longer than `capacity`.
     pub(super) fn absorb(&mut self, other: HitLists, capacity: Option<usize>) {
+        self.extensions += other.extensions;
         for (list, hits) in self.lists.iter_mut().zip(other.lists) {
             list.extend(hits);
             if let Some(capacity) = capacity

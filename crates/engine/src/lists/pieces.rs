@@ -118,25 +118,65 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, split_at: u32) -> 
 }
 
 /// Joins the HSPs of one subject: those that meet in the overlap become one.
-fn join(mut old: PrelimHit, mut new: PrelimHit, split_at: u32) -> PrelimHit {
-    if split_at > 0 {
-        let in_old = to_front(&mut old.hsps, |h| h.q_end > split_at);
-        let in_new = to_front(&mut new.hsps, |h| h.q_start < split_at + OVERLAP);
-        let rest = new.hsps.split_off(in_new);
-        let mut candidates: Vec<Option<PrelimHsp>> = new.hsps.drain(..).map(Some).collect();
-        for left in &mut old.hsps[..in_old] {
+fn join(mut old: PrelimHit, new: PrelimHit, split_at: u32) -> PrelimHit {
+    let meet = Meet {
+        reaches: |hsp: &PrelimHsp| hsp.q_end > split_at,
+        begins: |hsp: &PrelimHsp| hsp.q_start < split_at + OVERLAP,
+    };
+    old.hsps = joined(old.hsps, new.hsps, (split_at > 0).then_some(meet), unite);
+    old.evalue = order::best_evalue(old.hsps.iter().map(|hsp| hsp.evalue));
+    old
+}
+
+/// Joins the HSPs of a chunk of a subject that starts at `start` to those of the chunks before; those that meet in the overlap become
+/// one, without gaps only where they lie on the same diagonal.
+pub(crate) fn join_subject_chunks(
+    old: Vec<PrelimHsp>,
+    new: Vec<PrelimHsp>,
+    start: u32,
+    gapped: bool,
+) -> Vec<PrelimHsp> {
+    let meet = Meet {
+        reaches: |hsp: &PrelimHsp| hsp.s_end > start,
+        begins: |hsp: &PrelimHsp| hsp.s_start < start + OVERLAP,
+    };
+    let together = |left: &mut PrelimHsp, right: &PrelimHsp| {
+        let diagonal = |hsp: &PrelimHsp| i64::from(hsp.q_start) - i64::from(hsp.s_start);
+        (gapped || diagonal(left) == diagonal(right)) && unite(left, right)
+    };
+    joined(old, new, Some(meet), together)
+}
+
+/// Which HSPs may meet those of another chunk: of earlier chunks those that reach the next one, of that those that begin in the overlap.
+struct Meet<A, B> {
+    reaches: A,
+    begins: B,
+}
+
+/// Both lists in ORDER-S, HSPs that meet as one.
+fn joined(
+    mut old: Vec<PrelimHsp>,
+    mut new: Vec<PrelimHsp>,
+    meet: Option<Meet<impl Fn(&PrelimHsp) -> bool, impl Fn(&PrelimHsp) -> bool>>,
+    unite: impl Fn(&mut PrelimHsp, &PrelimHsp) -> bool,
+) -> Vec<PrelimHsp> {
+    if let Some(Meet { reaches, begins }) = meet {
+        let in_old = to_front(&mut old, reaches);
+        let in_new = to_front(&mut new, begins);
+        let rest = new.split_off(in_new);
+        let mut candidates: Vec<Option<PrelimHsp>> = new.drain(..).map(Some).collect();
+        for left in &mut old[..in_old] {
             for slot in &mut candidates {
                 if slot.is_some_and(|right| unite(left, &right)) {
                     *slot = None;
                 }
             }
         }
-        new.hsps.extend(candidates.into_iter().flatten());
-        new.hsps.extend(rest);
+        new.extend(candidates.into_iter().flatten());
+        new.extend(rest);
     }
-    old.hsps.append(&mut new.hsps);
-    old.hsps.sort_by(order::order_s);
-    old.evalue = order::best_evalue(old.hsps.iter().map(|hsp| hsp.evalue));
+    old.append(&mut new);
+    old.sort_by(order::order_s);
     old
 }
 

@@ -1,42 +1,119 @@
-//! The traceback of nucleotides.
+//! The traceback of nucleotides: chosen hits to alignments.
 
-use crate::hits::{Candidate, PrelimHit};
+use fleetblast_stats::karlin::KarlinBlock;
+
+use super::greedy::Scoring;
+use super::limits::{ContextLimits, gapped_x_drops};
+use super::traceback::{self, Context};
+use crate::hits::{Candidate, HitKey, PrelimHit};
+use crate::kernel::Kernel;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
+use crate::scores::ScoreRows;
 use crate::subjects::SubjectLetters;
+use crate::xdrop::GapCosts;
 
+/// What is fixed of the traceback for all queries and subjects.
 #[derive(Debug)]
 pub(crate) struct Traceback {
     params: NucleotideParams,
+    totals: DatabaseTotals,
+    scores: ScoreRows,
 }
 
+/// A query ready to be aligned.
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
-    traceback: &'a Traceback,
-    query: &'a Query,
+    params: &'a NucleotideParams,
+    contexts: Vec<Context>,
+    limits: Vec<Option<ContextLimits>>,
+    traceback: traceback::Traceback,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct AlignScratch {}
+/// The work space of an aligning thread.
+#[derive(Debug)]
+pub(crate) struct AlignScratch(traceback::Scratch);
+
+impl AlignScratch {
+    /// An empty work space for these instructions.
+    pub fn new(kernel: Kernel) -> AlignScratch {
+        AlignScratch(traceback::Scratch::new(kernel))
+    }
+}
 
 impl Traceback {
-    pub fn new(params: &NucleotideParams, _totals: &DatabaseTotals) -> Traceback {
-        Traceback { params: params.clone() }
+    /// For a search of a database with these totals.
+    pub fn new(params: &NucleotideParams, totals: &DatabaseTotals) -> Traceback {
+        let scores = ScoreRows::of_blastna(&params.scoring.scores);
+        Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    pub fn aligner<'a>(&'a self, query: &'a Query) -> Aligner<'a> {
-        Aligner { traceback: self, query }
+    /// Makes a query ready to be aligned.
+    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
+        let params = &self.params;
+        let limits = |context: &crate::query::Context| {
+            let length = context.letters.len() as u32;
+            let karlin: KarlinBlock = context.karlin?;
+            Some(ContextLimits::new(length, &karlin, context.search_space, params, &self.totals))
+        };
+        let limits: Vec<_> = query.contexts.iter().map(limits).collect();
+        let cutoff = |limits: &Option<ContextLimits>| match limits {
+            Some(limits) if params.common.ungapped => limits.cutoff_ungapped,
+            Some(limits) => limits.cutoff_gapped,
+            None => 0,
+        };
+        let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
+            Context::new(context.letters.clone(), context.unmasked.clone(), cutoff(limits))
+        });
+        let karlin = query.contexts.iter().filter_map(|context| context.karlin.as_ref());
+        let (_, x_drop) = gapped_x_drops(karlin, params);
+        Aligner { params, contexts: contexts.collect(), limits, traceback: self.traceback(x_drop) }
+    }
+
+    fn traceback(&self, x_drop: i32) -> traceback::Traceback {
+        let params = &self.params;
+        let scoring = &params.scoring;
+        let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
+        traceback::Traceback {
+            aligner: match params.greedy {
+                true => traceback::Aligner::Greedy,
+                false => traceback::Aligner::Dynamic,
+            },
+            scoring: Scoring { reward: scoring.reward, penalty: scoring.penalty, gaps },
+            scores: self.scores.clone(),
+            x_drop,
+            perc_identity: params.percent_identity,
+            separation: params.diagonal_separation.max(0) as u32,
+        }
     }
 }
 
 impl Aligner<'_> {
+    /// Aligns the query and one subject.
     pub fn align(
         &self,
-        _subject: &impl SubjectLetters,
+        subject: &impl SubjectLetters,
         hit: &PrelimHit,
-        _scratch: &mut AlignScratch,
+        scratch: &mut AlignScratch,
     ) -> Candidate {
-        let _ = (&self.traceback.params, self.query);
-        Candidate { oid: hit.oid, key: None, first_local: None, alignments: Vec::new() }
+        let subject = subject.all();
+        let worth = |context: u8, score| match &self.limits[usize::from(context)] {
+            Some(limits) => limits.statistics.worth(score),
+            None => traceback::Worth { evalue: f64::INFINITY, bit_score: 0.0 },
+        };
+        let limit = self.params.common.evalue;
+        let traceback = &self.traceback;
+        let mut alignments = if self.params.common.ungapped {
+            let mut hsps = hit.hsps.clone();
+            traceback.rescore_ungapped(&self.contexts, &subject, &mut hsps);
+            traceback::Traceback::ungapped(&hsps, worth, limit)
+        } else {
+            traceback.align(&self.contexts, &subject, &hit.hsps, worth, limit, &mut scratch.0)
+        };
+        for (number, alignment) in (0..).zip(&mut alignments) {
+            alignment.number = number;
+        }
+        let key = HitKey::of_alignments(hit.oid, &alignments);
+        Candidate { oid: hit.oid, key, first_local: None, alignments }
     }
 }

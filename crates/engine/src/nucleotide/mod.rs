@@ -1,8 +1,16 @@
 //! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or dynamic programming.
 
 mod align;
+mod gapped;
+mod greedy;
+mod limits;
 mod query;
 mod searcher;
+mod seeds;
+mod stage;
+#[cfg(test)]
+mod testing;
+mod traceback;
 
 pub(crate) use align::{AlignScratch, Aligner, Traceback};
 pub(crate) use searcher::{SearchScratch, Searcher};

@@ -1,0 +1,318 @@
+//! From the ungapped segments of a subject to its preliminary hits: gapped extension, common ends, the chunks of long subjects.
+
+use std::ops::Range;
+
+use fleetblast_seq::frame::{self, Frame};
+use fleetblast_seq::{mask, nucleotide::Packed};
+
+use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
+use super::greedy::{self, GreedyScratch, PackedQuery, Scoring};
+use super::limits::ContextLimits;
+use super::seeds::{Contexts, Segment};
+use crate::containment::ContainmentTree;
+use crate::hits::{PrelimHit, PrelimHsp};
+use crate::lists::join_subject_chunks;
+use crate::order::{self, Bounds};
+use crate::params::NucleotideParams;
+use crate::scores::ScoreRows;
+use crate::subjects::Masks;
+use crate::xdrop::GapCosts;
+
+/// Bases of a long subject that are searched together.
+const CHUNK: u32 = 5_000_000;
+/// Bases that two neighbouring chunks share.
+const OVERLAP: u32 = 100;
+
+/// A strand of a piece of a query.
+#[derive(Clone, Debug)]
+pub(super) struct Strand {
+    /// Number of the piece in the block.
+    pub piece: usize,
+    /// Its number among the contexts of its query.
+    pub context: u8,
+    /// Where the piece starts in the context of the whole query.
+    pub offset: u32,
+    /// Blastna letters for scoring; none if it is not searched.
+    pub letters: Vec<u8>,
+    /// What it is measured by; `None` if it finds nothing.
+    pub limits: Option<ContextLimits>,
+}
+
+/// A strand as extensions read it.
+#[derive(Debug)]
+enum ExtensionQuery {
+    Greedy(PackedQuery),
+    Dynamic(QueryLetters),
+}
+
+/// What extends segments.
+#[derive(Debug)]
+enum Method {
+    /// Segments are HSPs.
+    Ungapped,
+    Greedy(Scoring, i32),
+    Dynamic(Extender),
+}
+
+/// The gapped stage of the queries that are searched together.
+#[derive(Debug)]
+pub(super) struct Stage {
+    strands: Vec<Strand>,
+    queries: Vec<ExtensionQuery>,
+    method: Method,
+    separation: u32,
+    evalue: f64,
+}
+
+/// Memory of a thread.
+#[derive(Debug, Default)]
+pub(super) struct StageScratch {
+    segments: Vec<Segment>,
+    /// A tree for each strand, of which only `touched` ones have members.
+    trees: Vec<ContainmentTree>,
+    touched: Vec<u32>,
+    /// HSPs by number of their strand.
+    found: Vec<(u32, PrelimHsp)>,
+    gapped: GappedScratch,
+    greedy: GreedyScratch,
+    /// What was found in the subject, by number of the piece.
+    pub hits: Vec<(usize, PrelimHit)>,
+}
+
+impl Stage {
+    /// For strands in the order of the contexts.
+    pub fn new(strands: Vec<Strand>, x_drop: i32, params: &NucleotideParams) -> Stage {
+        let scoring = &params.scoring;
+        let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
+        let method = if params.common.ungapped {
+            Method::Ungapped
+        } else if params.greedy {
+            let (reward, penalty) = (scoring.reward, scoring.penalty);
+            Method::Greedy(Scoring { reward, penalty, gaps }, x_drop)
+        } else {
+            Method::Dynamic(Extender::new(&ScoreRows::of_blastna(&scoring.scores), gaps, x_drop))
+        };
+        let query = |strand: &Strand| match method {
+            Method::Dynamic(_) => ExtensionQuery::Dynamic(QueryLetters::new(&strand.letters)),
+            _ => ExtensionQuery::Greedy(PackedQuery::new(&strand.letters)),
+        };
+        Stage {
+            queries: strands.iter().map(query).collect(),
+            strands,
+            method,
+            separation: params.diagonal_separation.max(0) as u32,
+            evalue: params.common.evalue,
+        }
+    }
+
+    /// Searches a subject; `find` finds segments in a part of it. Leaves the hits in the scratch; returns the number of gapped
+    /// extensions, by which BLAST+ makes its batches.
+    pub fn subject(
+        &self,
+        oid: u32,
+        bases: Packed<'_>,
+        masks: Masks<'_>,
+        contexts: &Contexts,
+        mut find: impl FnMut(Packed<'_>, Option<&[Range<u32>]>, &mut Vec<Segment>),
+        scratch: &mut StageScratch,
+    ) -> u64 {
+        let mut extensions = 0;
+        let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
+        for chunk in chunks(bases.length()) {
+            let part = bases.part(chunk.start, chunk.end - chunk.start);
+            let regions = regions(masks, &chunk);
+            let mut segments = std::mem::take(&mut scratch.segments);
+            find(part, regions.as_deref(), &mut segments);
+            extensions += self.extend(part, contexts, &segments, scratch);
+            scratch.segments = segments;
+            self.collect(chunk.start, scratch, &mut lists);
+        }
+        self.finish(oid, lists, scratch);
+        extensions
+    }
+
+    /// Extends the segments of a part of a subject; returns how many were.
+    fn extend(
+        &self,
+        part: Packed<'_>,
+        contexts: &Contexts,
+        segments: &[Segment],
+        scratch: &mut StageScratch,
+    ) -> u64 {
+        scratch.found.clear();
+        if scratch.trees.len() < self.strands.len() {
+            scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
+        }
+        let mut extensions = 0;
+        for segment in segments {
+            let number = contexts.at(segment.q_start);
+            let start = contexts.start(number);
+            let Some(limits) = &self.strands[number].limits else { continue };
+            let segment = gapped::Segment {
+                score: segment.score,
+                q_start: segment.q_start - start,
+                s_start: segment.s_start,
+                length: segment.length,
+                q_seed: segment.q_seed - start,
+                s_seed: segment.s_seed,
+            };
+            let bounds = box_of(&segment);
+            let tree = &scratch.trees[number];
+            if !matches!(self.method, Method::Ungapped) {
+                if tree.encloses_near(&bounds, segment.score, self.separation) {
+                    continue;
+                }
+                extensions += 1;
+            }
+            let extension = self.extension(number, part, &segment, scratch);
+            let least = match self.method {
+                Method::Ungapped => limits.cutoff_ungapped,
+                _ => limits.cutoff_gapped,
+            };
+            if extension.score >= least {
+                scratch.trees[number].add(&extension.bounds, extension.score);
+                scratch.touched.push(number as u32);
+                scratch.found.push((number as u32, self.hsp(number, &extension, limits)));
+            }
+        }
+        for &number in &scratch.touched {
+            scratch.trees[number as usize].clear();
+        }
+        scratch.touched.clear();
+        extensions
+    }
+
+    fn extension(
+        &self,
+        number: usize,
+        part: Packed<'_>,
+        segment: &gapped::Segment,
+        scratch: &mut StageScratch,
+    ) -> Extension {
+        match (&self.method, &self.queries[number]) {
+            (Method::Greedy(scoring, x_drop), ExtensionQuery::Greedy(query)) => {
+                let half = segment.length / 2;
+                let (q, s) = (segment.q_start + half, segment.s_start + half);
+                greedy::extend(query, part, q, s, scoring, *x_drop, &mut scratch.greedy)
+            }
+            (Method::Dynamic(extender), ExtensionQuery::Dynamic(query)) => {
+                extender.extend(query, part, segment, &mut scratch.gapped)
+            }
+            _ => {
+                let bounds = box_of(segment);
+                let &gapped::Segment { score, q_seed, s_seed, .. } = segment;
+                Extension { score, bounds, q_seed, s_seed }
+            }
+        }
+    }
+
+    fn hsp(&self, number: usize, extension: &Extension, limits: &ContextLimits) -> PrelimHsp {
+        let Extension { score, bounds, q_seed, s_seed } = *extension;
+        PrelimHsp {
+            score,
+            q_start: bounds.q_start,
+            q_end: bounds.q_end,
+            s_start: bounds.s_start,
+            s_end: bounds.s_end,
+            q_seed,
+            s_seed,
+            evalue: limits.statistics.evalue(score),
+            context: self.strands[number].context,
+            frame: Frame::Strand(frame::Strand::Plus),
+        }
+    }
+
+    /// Adds what was found in a chunk that starts at `start` to the lists of the pieces.
+    fn collect(
+        &self,
+        start: u32,
+        scratch: &mut StageScratch,
+        lists: &mut Vec<(u32, Vec<PrelimHsp>)>,
+    ) {
+        // Strands of a piece follow each other.
+        let piece = |number: u32| self.strands[number as usize].piece;
+        scratch.found.sort_by_key(|&(number, _)| piece(number));
+        for found in scratch.found.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
+            let mut hsps: Vec<PrelimHsp> = found.iter().map(|(_, hsp)| *hsp).collect();
+            if !matches!(self.method, Method::Ungapped) {
+                order::common_endpoints(&mut hsps);
+            }
+            hsps.sort_by(order::order_s);
+            for hsp in &mut hsps {
+                hsp.s_start += start;
+                hsp.s_end += start;
+                hsp.s_seed += start;
+            }
+            let number = piece(found[0].0) as u32;
+            match lists.binary_search_by_key(&number, |(piece, _)| *piece) {
+                Ok(at) => {
+                    let old = std::mem::take(&mut lists[at].1);
+                    let gapped = !matches!(self.method, Method::Ungapped);
+                    lists[at].1 = join_subject_chunks(old, hsps, start, gapped);
+                }
+                Err(at) => lists.insert(at, (number, hsps)),
+            }
+        }
+    }
+
+    /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
+    fn finish(&self, oid: u32, lists: Vec<(u32, Vec<PrelimHsp>)>, scratch: &mut StageScratch) {
+        // Strands lie in the order of their pieces, two for each.
+        let first = self.strands.first().map_or(0, |strand| strand.piece);
+        for (piece, mut hsps) in lists {
+            for hsp in &mut hsps {
+                let number = 2 * (piece as usize - first) + usize::from(hsp.context);
+                let Strand { offset, limits, .. } = &self.strands[number];
+                if let Some(limits) = limits {
+                    hsp.evalue = limits.statistics.evalue(hsp.score);
+                }
+                hsp.q_start += offset;
+                hsp.q_end += offset;
+                hsp.q_seed += offset;
+            }
+            hsps.retain(|hsp| hsp.evalue <= self.evalue);
+            if !hsps.is_empty() {
+                let evalue = order::best_evalue(hsps.iter().map(|hsp| hsp.evalue));
+                scratch.hits.push((piece as usize, PrelimHit { oid, evalue, hsps }));
+            }
+        }
+    }
+}
+
+fn box_of(segment: &gapped::Segment) -> Bounds {
+    Bounds {
+        q_start: segment.q_start,
+        q_end: segment.q_start + segment.length,
+        s_start: segment.s_start,
+        s_end: segment.s_start + segment.length,
+    }
+}
+
+/// The chunks of a subject, which start at multiples of four.
+fn chunks(length: u32) -> Vec<Range<u32>> {
+    let mut chunks = Vec::new();
+    let mut start = 0;
+    loop {
+        let end = length.min(start + CHUNK);
+        chunks.push(start..end);
+        if end == length {
+            return chunks;
+        }
+        start = end - OVERLAP;
+    }
+}
+
+/// The unmasked stretches of a chunk, if there are masks.
+fn regions(masks: Masks<'_>, chunk: &Range<u32>) -> Option<Vec<Range<u32>>> {
+    let (Masks::Soft(stretches) | Masks::Hard(stretches)) = masks;
+    if stretches.is_empty() {
+        return None;
+    }
+    let cut = stretches
+        .iter()
+        .map(|stretch| stretch.start.max(chunk.start)..stretch.end.min(chunk.end))
+        .filter(|stretch| stretch.start < stretch.end)
+        .map(|stretch| stretch.start - chunk.start..stretch.end - chunk.start)
+        .collect();
+    Some(mask::complement(&mask::combine(cut), chunk.end - chunk.start))
+}
