@@ -93,9 +93,6 @@ impl Params {
         }
     }
 
-    /// Residues in a chunk of a long batch of proteins.
-    const PROTEIN_CHUNK: u64 = 10_000;
-
     /// How preliminary hits become alignments.
     pub(crate) fn method(&self) -> Method {
         match self {
