@@ -222,7 +222,7 @@ fn long_queries_agree() {
         }
         compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
-    assert_happened(&events, &["segment", "megablast", "masked", "moved", "hit beside"]);
+    assert_happened(&events, &["segment", "megablast", "hit beside", "lost cell"]);
     assert!(events["standard"] > 5 && events["small"] > 5, "{events:?}");
 }
 
@@ -234,7 +234,7 @@ fn colliding_diagonals_agree() {
     for _ in 0..60 {
         let (mut case, source) = case(&mut random, 8300, Look::Copies);
         case.rules.word_size = case.rules.word_size.max(11);
-        compare(&mut random, &case, &source[..1500], &mut scratch, &mut events);
+        compare(&mut random, &case, &source[..1500.min(source.len())], &mut scratch, &mut events);
     }
     assert_happened(&events, &["segment", "lost cell"]);
 }
@@ -245,37 +245,42 @@ fn history(
     rounds: usize,
     look: Look,
     window: i32,
-    word_size: u32,
+    (word_size, length): (u32, usize),
 ) -> (usize, usize) {
     let (mut subjects, mut differ) = (0, 0);
+    let mut reference_events = Events::new();
     for _ in 0..rounds {
-        let (mut case, source) = case(random, 8300, look);
+        let (mut case, source) = case(random, length, look);
         (case.rules.word_size, case.rules.template) = (word_size, None);
         case.rules.window = window;
         let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
         let mut carried = Memory::new(&case.contexts, window);
         for _ in 0..6 {
-            let subject = subject(random, &source[..1500]);
+            let subject = subject(random, &source[..1500.min(source.len())]);
             let mut fresh = Memory::new(&case.contexts, window);
             let with = reference.search(&subject, None, &mut carried);
             subjects += 1;
             differ += usize::from(with != reference.search(&subject, None, &mut fresh));
         }
+        for (event, count) in reference.events.into_inner() {
+            *reference_events.entry(event).or_default() += count;
+        }
     }
-    println!("{look:?}, window {window}: {differ} of {subjects} subjects differ");
+    let lost = reference_events.get("lost cell").copied().unwrap_or_default();
+    println!("{look:?}, window {window}, {word_size}: {differ} of {subjects} differ, {lost} lost");
     (subjects, differ)
 }
 
 #[test]
 fn subjects_before_matter_only_where_diagonals_collide() {
     let mut random = Random::new(4);
-    assert_eq!(history(&mut random, 20, Look::Plain, 40, 11).1, 0);
-    assert_eq!(history(&mut random, 20, Look::Copies, 40, 11).1, 0);
-    history(&mut random, 20, Look::Plain, 0, 11);
-    history(&mut random, 20, Look::Plain, 0, 7);
-    history(&mut random, 20, Look::Plain, 0, 28);
-    history(&mut random, 20, Look::Copies, 0, 11);
-    history(&mut random, 20, Look::Copies, 0, 7);
+    assert_eq!(history(&mut random, 20, Look::Plain, 40, (11, 8300)).1, 0);
+    assert_eq!(history(&mut random, 20, Look::Copies, 40, (11, 8300)).1, 0);
+    history(&mut random, 20, Look::Plain, 0, (11, 40_000));
+    history(&mut random, 20, Look::Plain, 0, (7, 40_000));
+    history(&mut random, 20, Look::Plain, 0, (8, 100_000));
+    history(&mut random, 20, Look::Copies, 0, (11, 40_000));
+    history(&mut random, 20, Look::Copies, 0, (7, 20_000));
 }
 
 #[test]
@@ -289,10 +294,10 @@ fn nanoseconds_for_a_base() {
         ("dc-megablast", 11, Some(template), 2, -3, 40, Limits { x_drop: 22, cutoff: 28 }),
         ("blastn-short", 7, None, 1, -3, 0, Limits { x_drop: 10, cutoff: 14 }),
     ];
-    let subject = bases(&mut random, 20_000_000, Look::Plain);
+    let subject = bases(&mut random, 8_000_000, Look::Plain);
     let packed = pack(&subject);
     for (name, word_size, template, reward, penalty, window, limits) in tasks {
-        for length in [50, 1000, 5000, 50_000, 500_000] {
+        for length in [50, 1000, 5000, 50_000] {
             let query = bases(&mut random, length, Look::Plain);
             let other = fleetblast_seq::nucleotide::blastna::reverse_complement(&query);
             let strands = [(&query[..], Some(limits)), (&other[..], Some(limits))];
@@ -315,14 +320,21 @@ fn nanoseconds_for_a_base() {
             let (mut scratch, mut out) = (Scratch::default(), Vec::new());
             let best = (0..5).map(|_| {
                 let start = Instant::now();
+                let cpu = cpu_now();
                 for chunk in packed.chunks(1_000_000) {
                     let chunk = Packed::new(chunk, 4 * chunk.len() as u32);
                     seeds.search(&contexts, chunk, None, &mut scratch, &mut out);
                 }
-                start.elapsed()
+                let _ = start;
+                std::time::Duration::from_nanos(cpu_now() - cpu)
             });
             let nanoseconds = best.min().unwrap().as_nanos() as f64 / subject.len() as f64;
             println!("{name} {length}: {nanoseconds:.3} ns a base, index {made:?}");
         }
     }
+}
+
+fn cpu_now() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
 }
