@@ -192,11 +192,11 @@ impl Extender {
             let run = differences.trailing_zeros() / 2;
             differences = differences >> (2 * run) >> 2;
             sum += run as i32 * equal;
-            if sum > 0 {
-                score += sum;
-                best = at + run;
-                sum = 0;
-            }
+            // Nobody can tell beforehand whether it gains, hence no branches.
+            let gains = sum > 0;
+            score += if gains { sum } else { 0 };
+            best = if gains { at + run } else { best };
+            sum = if gains { 0 } else { sum };
             at += run + 1;
             sum += other;
             if sum < -limit(score) {

@@ -112,7 +112,7 @@ fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
     let contexts =
         Contexts::new(strands.iter().map(|s| (&s[..], (!s.is_empty()).then_some(limits))));
     let mut regions = Vec::new();
-    for context in 0..strands.len() {
+    for (context, strand) in strands.iter().enumerate() {
         let (mut start, end) = (contexts.start(context), contexts.end(context));
         let most = 20 + random.below(u64::from(end - start) + 1);
         while start < end && random.below(20) != 0 && most < u64::from(end - start) {
@@ -120,7 +120,7 @@ fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
             regions.push(start..stop);
             start = (stop + 1 + random.below(20) as u32).min(end);
         }
-        if !strands[context].is_empty() {
+        if !strand.is_empty() {
             regions.push(start..end);
         }
     }
@@ -195,7 +195,7 @@ fn short_queries_agree() {
     let mut random = Random::new(1);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
-    for round in 0..1500 {
+    for round in 0..1000 {
         let look = [Look::Plain, Look::Repetitive][round % 2];
         let length = 20 + random.below(if round % 2 == 0 { 900 } else { 250 }) as usize;
         let (case, source) = case(&mut random, length, look);
@@ -213,7 +213,7 @@ fn long_queries_agree() {
     let mut random = Random::new(2);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
-    for round in 0..90 {
+    for round in 0..60 {
         let length = [9000, 14_000, 40_000][round % 3];
         let (mut case, source) = case(&mut random, length, Look::Plain);
         case.rules.word_size = case.rules.word_size.max(7);
@@ -274,13 +274,43 @@ fn history(
 #[test]
 fn subjects_before_matter_only_where_diagonals_collide() {
     let mut random = Random::new(4);
-    assert_eq!(history(&mut random, 20, Look::Plain, 40, (11, 8300)).1, 0);
+    assert_eq!(history(&mut random, 10, Look::Plain, 40, (11, 8300)).1, 0);
     assert_eq!(history(&mut random, 20, Look::Copies, 40, (11, 8300)).1, 0);
-    history(&mut random, 20, Look::Plain, 0, (11, 40_000));
-    history(&mut random, 20, Look::Plain, 0, (7, 40_000));
-    history(&mut random, 20, Look::Plain, 0, (8, 100_000));
-    history(&mut random, 20, Look::Copies, 0, (11, 40_000));
-    history(&mut random, 20, Look::Copies, 0, (7, 20_000));
+    // With this window cells are lost; random sequences do not show it.
+    for cells_are_lost in [(7, 20_000), (8, 40_000)] {
+        assert_eq!(history(&mut random, 10, Look::Plain, 0, cells_are_lost).1, 0);
+    }
+    assert_eq!(history(&mut random, 10, Look::Copies, 0, (11, 40_000)).1, 0);
+}
+
+#[test]
+fn tables_are_chosen_by_words_and_places() {
+    let mut random = Random::new(6);
+    let choose = |word_size, regions: &[(u32, u32)]| {
+        let regions: Vec<_> = regions.iter().map(|&(start, end)| start..end).collect();
+        let rules = SeedRules { word_size, template: None, ..rules(&mut Random::new(7)) };
+        let Choice { kind, span } = Choice::new(&rules, &regions);
+        (kind, span)
+    };
+    assert_eq!(choose(11, &[(0, 12_000)]), (Kind::Small, 8));
+    assert_eq!(choose(11, &[(0, 12_001)]), (Kind::Megablast, 10));
+    // What is left of a context that is masked throughout counts by -1.
+    assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (Kind::Small, 8));
+    assert_eq!(choose(28, &[(0, 300_000)]), (Kind::Megablast, 11));
+    assert_eq!(choose(28, &[(0, 300_001)]), (Kind::Megablast, 12));
+    assert_eq!(choose(7, &[(0, 250)]), (Kind::Small, 6));
+    assert_eq!(choose(7, &[(0, 32_767)]), (Kind::Small, 7));
+    assert_eq!(choose(7, &[(0, 32_768)]), (Kind::Standard, 7));
+    assert_eq!(choose(8, &[(32_000, 32_769)]), (Kind::Standard, 7));
+
+    // Words that stand at two places need three cells.
+    let limits = Some(Limits { x_drop: 10, cutoff: 14 });
+    let half = bases(&mut random, 13_000, Look::Plain);
+    let contexts = Contexts::new([(&half[..], limits), (&half[..], limits)]);
+    let regions = [0..13_000, 13_001..26_001];
+    let rules = SeedRules { word_size: 7, template: None, ..rules(&mut random) };
+    assert_eq!(Choice::new(&rules, &regions).kind, Kind::Small);
+    assert_eq!(Reference::new(&contexts, &regions, &rules).kind, Kind::Standard);
 }
 
 #[test]
@@ -320,21 +350,14 @@ fn nanoseconds_for_a_base() {
             let (mut scratch, mut out) = (Scratch::default(), Vec::new());
             let best = (0..5).map(|_| {
                 let start = Instant::now();
-                let cpu = cpu_now();
                 for chunk in packed.chunks(1_000_000) {
                     let chunk = Packed::new(chunk, 4 * chunk.len() as u32);
                     seeds.search(&contexts, chunk, None, &mut scratch, &mut out);
                 }
-                let _ = start;
-                std::time::Duration::from_nanos(cpu_now() - cpu)
+                start.elapsed()
             });
             let nanoseconds = best.min().unwrap().as_nanos() as f64 / subject.len() as f64;
             println!("{name} {length}: {nanoseconds:.3} ns a base, index {made:?}");
         }
     }
-}
-
-fn cpu_now() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    text.split(' ').next().unwrap().parse().unwrap()
 }
