@@ -74,7 +74,15 @@ impl ContainmentTree {
 
     /// True if some member of at least this score holds both corners of the box.
     pub fn encloses(&self, bounds: &Bounds, score: i32) -> bool {
-        let hit = |m: &Member| score <= m.score && m.bounds.holds(bounds);
+        self.encloses_near(bounds, score, 0)
+    }
+
+    /// The same, but a member encloses only what begins or ends fewer than `separation` diagonals away from its own begin or
+    /// end, unless that is 0 (`s_HSPIsContained`, `blast_itree.c`).
+    pub fn encloses_near(&self, bounds: &Bounds, score: i32, separation: u32) -> bool {
+        let hit = |m: &Member| {
+            score <= m.score && m.bounds.holds(bounds) && near(&m.bounds, bounds, separation)
+        };
         if self.members.len() <= SCAN_LIMIT {
             return self.members.iter().any(hit);
         }
@@ -131,6 +139,15 @@ impl ContainmentTree {
             self.index.remove(i, &old.bounds);
         }
     }
+}
+
+/// Whether the diagonals of two boxes are less than `separation` apart where they begin or where they end.
+fn near(a: &Bounds, b: &Bounds, separation: u32) -> bool {
+    let diagonal = |q: u32, s: u32| i64::from(q) - i64::from(s);
+    let apart = |a: i64, b: i64| a.abs_diff(b) < u64::from(separation);
+    separation == 0
+        || apart(diagonal(a.q_start, a.s_start), diagonal(b.q_start, b.s_start))
+        || apart(diagonal(a.q_end, a.s_end), diagonal(b.q_end, b.s_end))
 }
 
 fn better(new: &Member, old: &Member) -> bool {
@@ -286,6 +303,17 @@ mod tests {
         assert!(!tree.encloses(&bounds((16, 18), (16, 18)), 10), "the longer one was removed");
         assert!(tree.encloses(&bounds((3, 15), (3, 15)), 50));
         assert!(!tree.encloses(&bounds((3, 15), (3, 15)), 51), "a higher score is not enclosed");
+    }
+
+    #[test]
+    fn far_diagonals_do_not_enclose() {
+        let mut tree = ContainmentTree::new();
+        tree.add(&bounds((0, 100), (0, 100)), 50);
+        let inner = bounds((30, 40), (36, 46));
+        assert!(tree.encloses(&inner, 10) && !tree.encloses_near(&inner, 10, 6));
+        assert!(tree.encloses_near(&inner, 10, 7));
+        // Near at the end only.
+        assert!(tree.encloses_near(&bounds((30, 41), (36, 46)), 10, 6));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod filters;
 pub mod hits;
 pub mod kernel;
 pub mod lists;
+mod nucleotide;
 pub mod order;
 pub mod params;
 mod protein;

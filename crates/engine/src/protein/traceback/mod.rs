@@ -4,7 +4,6 @@
 //! the parameters, so that candidates can be made in any order, on any thread or rank. [`Selector`](crate::lists::Selector) then
 //! replays, in the order of the preliminary hits, what BLAST+ does with them one after another.
 
-mod dp;
 mod evaluate;
 mod local;
 mod near;
@@ -24,10 +23,10 @@ use crate::query::Query;
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
 
-use self::dp::{DpScratch, GapCosts, Scheme};
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
 use self::subject::{Segments, Subject};
+use crate::xdrop::traced::{self as dp, DpScratch, GapCosts, Scheme};
 
 const LN_2: f64 = std::f64::consts::LN_2;
 

@@ -18,7 +18,7 @@ use crate::xdrop::{
     NEVER, OP_MASK, Record, SUBSTITUTION, Window,
 };
 
-pub(super) use crate::xdrop::{GapCosts, Scheme};
+pub(crate) use super::{GapCosts, Scheme};
 
 /// Where a row of trace bytes lies: its place in the arena, and the column of its first byte.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ struct Trace {
 
 /// Memory of the dynamic programming, reused from one alignment to the next.
 #[derive(Debug)]
-pub(super) struct DpScratch {
+pub(crate) struct DpScratch {
     kernel: Kernel,
     cells: Cells,
     window: Window,
@@ -47,7 +47,7 @@ pub(super) struct DpScratch {
 
 /// An alignment with its columns.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Traced {
+pub(crate) struct Traced {
     pub score: i32,
     pub bounds: Bounds,
     pub edits: Vec<Edit>,
@@ -55,7 +55,7 @@ pub(super) struct Traced {
 
 /// Both sequences in both directions, each followed by one residue that is read but never aligned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sequences<'a> {
+pub(crate) struct Sequences<'a> {
     /// Rows of the query, forwards.
     pub query: &'a [RowNumber],
     /// The same, last one first.
@@ -68,7 +68,7 @@ pub(super) struct Sequences<'a> {
 
 /// Aligns from a pair of residues in both directions (`BLAST_GappedAlignmentWithTraceback`). The seed is part of the left half. Gaps
 /// at the ends are cut off and their cost given back.
-pub(super) fn align_from(
+pub(crate) fn align_from(
     sequences: &Sequences<'_>,
     q_seed: usize,
     s_seed: usize,
@@ -107,7 +107,7 @@ pub(super) fn align_from(
 
 /// Aligns forwards only, from the first residue of both slices; `subject` ends with one residue that is not to be aligned. Appends the
 /// columns to `edits` in order.
-pub(super) fn align_forward(
+pub(crate) fn align_forward(
     query: &[RowNumber],
     subject: &[u8],
     scheme: &Scheme<'_>,

@@ -1,0 +1,204 @@
+//! Preliminary gapped extension by dynamic programming, score only (`s_BlastDynProgNtGappedAlignment` and
+//! `s_BlastAlignPackedNucl`, `blast_gapalign.c`).
+//!
+//! Rows are bases of the packed subject, columns are letters of the query.
+
+mod rows;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use fleetblast_seq::nucleotide::{Packed, blastna};
+
+use self::rows::Bases;
+use self::scalar::Cell;
+use crate::kernel::Kernel;
+use crate::order::Bounds;
+use crate::scores::ScoreRows;
+use crate::xdrop::frames::{Direction, MARGIN};
+#[cfg(target_arch = "x86_64")]
+use crate::xdrop::frames::{ExtensionCosts, Frames, avx2, avx512};
+use crate::xdrop::{Extent, GapCosts};
+
+/// Bases in a byte of a packed sequence.
+const IN_BYTE: u32 = 4;
+
+/// What a preliminary extension found, and from where the alignment will be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extension {
+    pub score: i32,
+    pub bounds: Bounds,
+    pub q_seed: u32,
+    pub s_seed: u32,
+}
+
+/// A segment without gaps from which to extend; positions count in the query's context and in the chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub score: i32,
+    pub q_start: u32,
+    pub s_start: u32,
+    pub length: u32,
+    /// Where the word was found that the segment comes from.
+    pub q_seed: u32,
+    pub s_seed: u32,
+}
+
+/// The letters of a context of a query as extensions read them.
+#[derive(Clone, Debug)]
+pub(crate) struct QueryLetters {
+    /// Blastna letters, with [`MARGIN`] sentinels before and after them.
+    forward: Vec<u8>,
+    /// The same backwards.
+    backward: Vec<u8>,
+}
+
+impl QueryLetters {
+    /// Of the blastna letters of a whole context.
+    pub fn new(letters: &[u8]) -> QueryLetters {
+        let margin = [blastna::SENTINEL; MARGIN];
+        let forward = [&margin[..], letters, &margin].concat();
+        let backward = forward.iter().rev().copied().collect();
+        QueryLetters { forward, backward }
+    }
+
+    fn length(&self) -> usize {
+        self.forward.len() - 2 * MARGIN
+    }
+}
+
+/// Extends segments; fixed for a search.
+#[derive(Debug)]
+pub(crate) struct Extender {
+    /// What each base scores against each letter of a query.
+    scores: ScoreRows,
+    gaps: GapCosts,
+    x_drop: i32,
+    kernel: Kernel,
+    /// By X-drop; none where vectors of small numbers do not suffice.
+    #[cfg(target_arch = "x86_64")]
+    frames: Vec<Option<Frames>>,
+}
+
+/// Memory of extensions, reused from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct GappedScratch {
+    cells: Vec<Cell>,
+}
+
+impl Extender {
+    /// Extensions with these scores of the blastna codes.
+    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Extender {
+        Extender {
+            scores: scores.clone(),
+            gaps,
+            x_drop,
+            kernel,
+            #[cfg(target_arch = "x86_64")]
+            frames: frames(scores, gaps, x_drop, kernel),
+        }
+    }
+
+    /// Extends a segment in both directions; `subject` is a chunk.
+    pub fn extend(
+        &self,
+        query: &QueryLetters,
+        subject: Packed<'_>,
+        segment: &Segment,
+        scratch: &mut GappedScratch,
+    ) -> Extension {
+        let (q_seed, s_seed) = seed(segment);
+        let (q, s) = start(q_seed, s_seed, query.length() as u32, subject.length());
+        let x_drop = self.x_drop.min(segment.score).max(self.gaps.open + self.gaps.extend);
+        let [left, right] = self.both_ways(query, subject, (q, s), x_drop, scratch);
+        Extension {
+            score: left.score + right.score,
+            bounds: Bounds {
+                q_start: q - left.query as u32,
+                q_end: q + right.query as u32,
+                s_start: s - left.subject as u32,
+                s_end: s + right.subject as u32,
+            },
+            q_seed,
+            s_seed,
+        }
+    }
+
+    /// Best extensions to the left and to the right of a place between letters.
+    fn both_ways(
+        &self,
+        query: &QueryLetters,
+        subject: Packed<'_>,
+        (q, s): (u32, u32),
+        x_drop: i32,
+        scratch: &mut GappedScratch,
+    ) -> [Extent; 2] {
+        let q_right = query.length() - q as usize;
+        let before = Bases::backward(subject, s);
+        let after = Bases::forward(subject, s);
+        let left = Direction { query: before, subject: &query.backward, at: MARGIN + q_right };
+        let right = Direction { query: after, subject: &query.forward, at: MARGIN + q as usize };
+        let directions = [left, right];
+        let found = self.in_vectors(x_drop, directions);
+        let (scores, gaps) = (&self.scores, self.gaps);
+        let mut in_turn = |direction: Direction<Bases>| {
+            let Direction { query, subject, at } = direction;
+            let letters = &subject[at..=subject.len() - MARGIN];
+            scalar::extend(letters, query.iter(), scores, gaps, x_drop, &mut scratch.cells)
+        };
+        [0, 1].map(|way| found[way].unwrap_or_else(|| in_turn(directions[way])))
+    }
+
+    /// The extensions in vectors; `None` for one for which they do not suffice.
+    #[cfg(target_arch = "x86_64")]
+    fn in_vectors(&self, x_drop: i32, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+        let frames = usize::try_from(x_drop).ok().and_then(|x| self.frames.get(x)?.as_ref());
+        let found = match (self.kernel, frames) {
+            (Kernel::Avx512(proof), Some(frames)) => avx512::extend(proof, frames, directions),
+            (Kernel::Avx2(proof), Some(frames)) => avx2::extend(proof, frames, directions),
+            _ => [None; 2],
+        };
+        // There the rows are called the query's; here they are the subject's.
+        found.map(|extent| {
+            extent.map(|e| Extent { score: e.score, query: e.subject, subject: e.query })
+        })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn in_vectors(&self, _: i32, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+        [None; 2]
+    }
+}
+
+/// What vectors need, by X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
+#[cfg(target_arch = "x86_64")]
+fn frames(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Option<Frames>> {
+    let open_extend = gaps.open + gaps.extend;
+    // Larger ones do not fit into a byte.
+    let most = x_drop.max(open_extend).min(i32::from(i8::MAX));
+    if kernel == Kernel::Portable {
+        return Vec::new();
+    }
+    let of = |x_drop| {
+        let costs = ExtensionCosts { open_extend, extend: gaps.extend, x_drop };
+        (x_drop >= open_extend).then(|| Frames::new(scores, costs, blastna::SENTINEL)).flatten()
+    };
+    (0..=most).map(of).collect()
+}
+
+/// From where the alignment will be made: within the first byte of the word that is all pairs, if the segment is long enough.
+fn seed(segment: &Segment) -> (u32, u32) {
+    let within = if segment.s_start + segment.length >= segment.s_seed + 8 { 3 } else { 0 };
+    (segment.q_seed + within, segment.s_seed + within)
+}
+
+/// Where the extensions start: at the next byte of the subject, unless that is beyond an end.
+fn start(q_seed: u32, s_seed: u32, q_len: u32, s_len: u32) -> (u32, u32) {
+    let on = IN_BYTE - s_seed % IN_BYTE;
+    let (q, s) = (q_seed + on, s_seed + on);
+    if q > q_len || s > s_len {
+        // A query position before its first letter is not possible for a word of a context.
+        return (q.saturating_sub(IN_BYTE), s - IN_BYTE);
+    }
+    (q, s)
+}

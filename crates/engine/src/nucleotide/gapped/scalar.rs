@@ -1,0 +1,133 @@
+//! Rows cell by cell, and the window of live columns: what vectors are held against, and what does the work where there are none.
+
+use crate::scores::{ScoreRow, ScoreRows};
+use crate::xdrop::{Extent, GapCosts, NEVER};
+
+/// A column of the last row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    /// Best score of an alignment that ends here.
+    best: i32,
+    /// Best score of one that goes on with a gap in the query's place, downwards.
+    gap: i32,
+}
+
+const DEAD: Cell = Cell { best: NEVER, gap: NEVER };
+
+/// Costs of an extension.
+struct Costs {
+    /// Of a gap's first base.
+    open: i32,
+    /// Of each further one.
+    extend: i32,
+    x_drop: i32,
+}
+
+/// Columns that may be alive, and the best cell so far.
+struct Window {
+    first: usize,
+    size: usize,
+    best: Extent,
+}
+
+/// Best extension over a prefix of the query's `letters`, whose last one is not aligned, and a prefix of the subject's `bases`.
+pub(super) fn extend(
+    letters: &[u8],
+    bases: impl Iterator<Item = u8>,
+    scores: &ScoreRows,
+    gaps: GapCosts,
+    x_drop: i32,
+    cells: &mut Vec<Cell>,
+) -> Extent {
+    let columns = letters.len() - 1;
+    if columns == 0 {
+        return Extent::default();
+    }
+    let costs = Costs { open: gaps.open + gaps.extend, extend: gaps.extend, x_drop };
+    let size = first_row(columns, &costs, cells);
+    let mut window = Window { first: 0, size, best: Extent::default() };
+    for (row, base) in bases.enumerate() {
+        let (last, across) =
+            advance(row + 1, &mut window, cells, letters, scores.row(base.into()), &costs);
+        if window.first == window.size {
+            break;
+        }
+        grow(&mut window, cells, columns, last, across, &costs);
+    }
+    window.best
+}
+
+/// The row before the first base: a gap from the start. Returns its number of cells.
+fn first_row(columns: usize, costs: &Costs, cells: &mut Vec<Cell>) -> usize {
+    cells.clear();
+    cells.push(Cell { best: 0, gap: -costs.open });
+    let mut score = -costs.open;
+    while cells.len() <= columns && score >= -costs.x_drop {
+        cells.push(Cell { best: score, gap: score - costs.open });
+        score -= costs.extend;
+    }
+    cells.len()
+}
+
+/// Makes a row; returns the last live column, and the score of a gap that goes on from there.
+#[inline(always)]
+fn advance(
+    row: usize,
+    window: &mut Window,
+    cells: &mut [Cell],
+    letters: &[u8],
+    scores: &ScoreRow,
+    costs: &Costs,
+) -> (usize, i32) {
+    let start = window.first;
+    let mut last = start;
+    let (mut score, mut across) = (NEVER, NEVER);
+    let cells = cells[start..window.size].iter_mut().zip(&letters[start..]);
+    for (column, (cell, &letter)) in (start..).zip(cells) {
+        let next = cell.best + scores[usize::from(letter & 31)];
+        score = score.max(cell.gap).max(across);
+        if window.best.score - score > costs.x_drop {
+            if column == window.first {
+                window.first += 1;
+            } else {
+                cell.best = NEVER;
+            }
+        } else {
+            last = column;
+            if score > window.best.score {
+                window.best = Extent { score, query: column, subject: row };
+            }
+            let opened = score - costs.open;
+            across = (across - costs.extend).max(opened);
+            cell.gap = (cell.gap - costs.extend).max(opened);
+            cell.best = score;
+        }
+        score = next;
+    }
+    (last, across)
+}
+
+/// Sets the right end of the window for the next row.
+fn grow(
+    window: &mut Window,
+    cells: &mut Vec<Cell>,
+    columns: usize,
+    last: usize,
+    mut across: i32,
+    costs: &Costs,
+) {
+    if last + 1 < window.size {
+        window.size = last + 1;
+        cells.truncate(window.size);
+    } else {
+        while across >= window.best.score - costs.x_drop && window.size <= columns {
+            cells.push(Cell { best: across, gap: across - costs.open });
+            across -= costs.extend;
+            window.size += 1;
+        }
+    }
+    if window.size <= columns {
+        cells.push(DEAD);
+        window.size += 1;
+    }
+}

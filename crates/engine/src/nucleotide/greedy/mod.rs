@@ -1,0 +1,210 @@
+//! Greedy extension: instead of scores, how far each diagonal gets with so many differences (`greedy_align.c`; Zhang et al.,
+//! J Comput Biol 7:203).
+//!
+//! An extension runs in one direction from a start, which is part of the right one. Positions count outwards from there, and
+//! the diagonal of a pair is its query position minus its subject position. Without gap costs ([`linear`]) a difference is a
+//! mismatch or a base opposite a gap, with them ([`affine`]) each has a distance of its own.
+
+mod affine;
+mod linear;
+mod pairs;
+#[cfg(test)]
+mod tests;
+
+use fleetblast_seq::nucleotide::Packed;
+
+use self::pairs::{LettersBackward, PackedBackward, PackedForward};
+pub(crate) use self::pairs::{LettersForward, PackedQuery, Pairs};
+use super::gapped::Extension;
+use crate::hits::{Edit, EditOp};
+use crate::order::Bounds;
+use crate::xdrop::GapCosts;
+
+/// How far a diagonal gets that nothing leads to.
+const NOWHERE: i32 = -2;
+
+/// Scores of pairs and costs of gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scoring {
+    /// Score of equal bases.
+    pub reward: i32,
+    /// Score of different ones, below zero.
+    pub penalty: i32,
+    /// Without any cost, a base opposite a gap costs `reward / 2 - penalty`.
+    pub gaps: GapCosts,
+}
+
+impl Scoring {
+    /// Whether gaps cost only what follows from the scores of pairs.
+    pub fn is_linear(&self) -> bool {
+        self.gaps == GapCosts { open: 0, extend: 0 }
+    }
+
+    /// The same in units in which the reward is even, and what an X-drop is in these.
+    fn even(&self, x_drop: i32) -> (Scoring, i32) {
+        let by = if self.reward % 2 == 0 { 1 } else { 2 };
+        let Scoring { reward, penalty, gaps } = *self;
+        let gaps = GapCosts { open: gaps.open * by, extend: gaps.extend * by };
+        (Scoring { reward: reward * by, penalty: penalty * by, gaps }, x_drop * by)
+    }
+}
+
+/// A run of equal bases: where it starts, and how many they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Run {
+    query: i32,
+    subject: i32,
+    length: i32,
+}
+
+/// The best end of an extension.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Found {
+    /// Differences, or with gap costs the score.
+    value: i32,
+    /// At which distance it is.
+    distance: i32,
+    query: i32,
+    subject: i32,
+    /// The first of the longest runs that were met, whether it is part of the best path or not.
+    longest: Run,
+}
+
+/// Memory of extensions, reused from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct GreedyScratch {
+    linear: linear::Rows,
+    affine: affine::Rows,
+}
+
+/// An alignment with its columns, gaps as the extension put them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Traced {
+    pub score: i32,
+    pub bounds: Bounds,
+    pub edits: Vec<Edit>,
+}
+
+/// Extends in both directions from before a pair of bases and tells from where to extend again
+/// (`BLAST_GreedyGappedAlignment` without traceback).
+pub(crate) fn extend(
+    query: &PackedQuery,
+    subject: Packed<'_>,
+    q_start: u32,
+    s_start: u32,
+    scoring: &Scoring,
+    x_drop: i32,
+    scratch: &mut GreedyScratch,
+) -> Extension {
+    let (q, s) = (q_start as usize, s_start as usize);
+    let right = PackedForward { query, subject, q_start: q, s_start: s };
+    let right = one_way(&right, scoring, x_drop, scratch, None);
+    let left = PackedBackward { query, subject, q_start: q, s_start: s };
+    let left = one_way(&left, scoring, x_drop, scratch, None);
+    let (score, bounds) = join(&left, &right, q_start, s_start, scoring);
+    let (right_seed, left_seed) = (seed(&right), seed(&left));
+    let (q_seed, s_seed) = if right_seed.length > left_seed.length {
+        let half = right_seed.length as u32;
+        (q_start + right_seed.query as u32 + half, s_start + right_seed.subject as u32 + half)
+    } else {
+        let half = left_seed.length as u32;
+        (q_start - left_seed.query as u32 - half, s_start - left_seed.subject as u32 - half)
+    };
+    Extension { score, bounds, q_seed, s_seed }
+}
+
+/// Where the longest run of an extension starts, and half of what of it lies in the box. A run that starts at the box's end
+/// or beyond does not count.
+fn seed(found: &Found) -> Run {
+    let Run { query, subject, length } = found.longest;
+    let room = (found.query - query).min(found.subject - subject);
+    if room <= 0 {
+        return Run::default();
+    }
+    Run { query, subject, length: room.min(length) / 2 }
+}
+
+/// Extends in both directions from before a pair of letters, with columns (`BLAST_GreedyGappedAlignment`, before
+/// `s_ReduceGaps`).
+pub(crate) fn align(
+    query: &[u8],
+    subject: &[u8],
+    q_start: u32,
+    s_start: u32,
+    scoring: &Scoring,
+    x_drop: i32,
+    scratch: &mut GreedyScratch,
+) -> Traced {
+    let (q_left, q_right) = query.split_at(q_start as usize);
+    let (s_left, s_right) = subject.split_at(s_start as usize);
+    let right = LettersForward { query: q_right, subject: s_right };
+    let mut tail = Vec::new();
+    let right = one_way(&right, scoring, x_drop, scratch, Some(&mut tail));
+    let left = LettersBackward { query: q_left, subject: s_left };
+    let mut edits = Vec::new();
+    let left = one_way(&left, scoring, x_drop, scratch, Some(&mut edits));
+    for edit in tail.iter().rev() {
+        push(&mut edits, edit.op, edit.len as i32);
+    }
+    let (score, bounds) = join(&left, &right, q_start, s_start, scoring);
+    Traced { score, bounds, edits }
+}
+
+/// Extends in one direction; appends the columns to `edits`, the last one first.
+fn one_way(
+    pairs: &impl Pairs,
+    scoring: &Scoring,
+    x_drop: i32,
+    scratch: &mut GreedyScratch,
+    edits: Option<&mut Vec<Edit>>,
+) -> Found {
+    let (even, x_drop) = scoring.even(x_drop);
+    if scoring.is_linear() {
+        let found = scratch.linear.extend(pairs, &even, x_drop);
+        if let Some(edits) = edits {
+            scratch.linear.trace(&found, edits);
+        }
+        return found;
+    }
+    let found = scratch.affine.extend(pairs, &even, x_drop);
+    if let Some(edits) = edits {
+        scratch.affine.trace(&found, edits);
+    }
+    found
+}
+
+/// The score of both directions together, and the box.
+fn join(left: &Found, right: &Found, q: u32, s: u32, scoring: &Scoring) -> (i32, Bounds) {
+    let value = left.value + right.value;
+    let score = if scoring.is_linear() {
+        let extent = left.query + left.subject + right.query + right.subject;
+        extent * scoring.reward / 2 - value * (scoring.reward - scoring.penalty)
+    } else if scoring.reward % 2 == 0 {
+        value
+    } else {
+        value / 2
+    };
+    let bounds = Bounds {
+        q_start: q - left.query as u32,
+        q_end: q + right.query as u32,
+        s_start: s - left.subject as u32,
+        s_end: s + right.subject as u32,
+    };
+    (score, bounds)
+}
+
+/// Appends columns, unless there are none.
+fn push(edits: &mut Vec<Edit>, op: EditOp, len: i32) {
+    if len <= 0 {
+        return;
+    }
+    match edits.last_mut() {
+        Some(last) if last.op == op => last.len += len as u32,
+        _ => edits.push(Edit { op, len: len as u32 }),
+    }
+}
+
+/// The quotient, rounded up.
+fn divide_up(value: i32, by: i32) -> i32 {
+    -(-value).div_euclid(by)
+}

@@ -1,0 +1,297 @@
+use std::collections::HashMap;
+
+use super::*;
+use crate::nucleotide::testing::{Random, packed};
+
+/// Reads the rules of `greedy_align.c` literally: cells by distance and diagonal, letter by letter.
+mod plain {
+    use super::*;
+
+    pub struct Plain<'a> {
+        pub query: &'a [u8],
+        pub subject: &'a [u8],
+    }
+
+    impl Plain<'_> {
+        fn run(&self, q: i32, s: i32) -> i32 {
+            let (mut n, len) = (0, (self.query.len() as i32, self.subject.len() as i32));
+            while q + n < len.0 && s + n < len.1 {
+                let (a, b) = (self.query[(q + n) as usize], self.subject[(s + n) as usize]);
+                if a > 3 || a != b {
+                    break;
+                }
+                n += 1;
+            }
+            n
+        }
+
+        pub fn linear(&self, scoring: &Scoring, x: i32) -> (Found, Vec<Edit>) {
+            let (m, cost) = (scoring.reward, scoring.reward - scoring.penalty);
+            let (q_len, s_len) = (self.query.len() as i32, self.subject.len() as i32);
+            let run = self.run(0, 0);
+            let mut longest = Run { query: 0, subject: 0, length: run };
+            let mut found = Found { query: run, subject: run, longest, ..Found::default() };
+            let mut far: HashMap<(i32, i32), i32> = [((0, 0), run)].into();
+            let mut edits = Vec::new();
+            if run == q_len || run == s_len {
+                push(&mut edits, EditOp::Substitution, run);
+                return (found, edits);
+            }
+            let back = (x + m / 2) / cost + 1;
+            let mut best = vec![run * m];
+            let (mut lo, mut hi) = (-1, 1);
+            let (mut q_end, mut s_end) = (false, false);
+            let mut d = 0;
+            loop {
+                d += 1;
+                for k in [lo - 1, lo, hi, hi + 1] {
+                    far.remove(&(d - 1, k));
+                }
+                let at = |far: &HashMap<_, _>, d, k| far.get(&(d, k)).copied().unwrap_or(-2);
+                let before = if d >= back { best[(d - back) as usize] } else { 0 };
+                let least = f64::from(before + cost * d - x) / f64::from(m / 2);
+                let least = least.ceil() as i32;
+                let (mut extent, mut s_best, mut k_best) = (0, 0, 0);
+                for k in lo..=hi {
+                    let mut s = at(&far, d - 1, k + 1).max(at(&far, d - 1, k)) + 1;
+                    s = s.max(at(&far, d - 1, k - 1));
+                    let mut q = s + k;
+                    if s < 0 || q + s < least {
+                        if k == lo {
+                            lo += 1;
+                        }
+                        continue;
+                    }
+                    hi = k;
+                    let run = self.run(q, s);
+                    if run > longest.length {
+                        longest = Run { query: q, subject: s, length: run };
+                    }
+                    q += run;
+                    s += run;
+                    far.insert((d, k), s);
+                    if q + s > extent {
+                        (extent, s_best, k_best) = (q + s, s, k);
+                    }
+                    if s == s_len {
+                        lo = k + 1;
+                        s_end = true;
+                    }
+                    if q == q_len {
+                        hi = k - 1;
+                        q_end = true;
+                    }
+                }
+                let score = extent * (m / 2) - d * cost;
+                if score >= best[d as usize - 1] {
+                    best.push(score);
+                    found = Found {
+                        value: d,
+                        distance: d,
+                        query: s_best + k_best,
+                        subject: s_best,
+                        longest,
+                    };
+                } else {
+                    best.push(best[d as usize - 1]);
+                }
+                if lo > hi {
+                    break;
+                }
+                far.retain(|&(e, k), _| e != d || (lo..=hi).contains(&k));
+                lo -= i32::from(!s_end);
+                hi += i32::from(!q_end);
+            }
+            found.longest = longest;
+            self.trace_linear(&found, &far, &mut edits);
+            (found, edits)
+        }
+
+        fn trace_linear(
+            &self,
+            found: &Found,
+            far: &HashMap<(i32, i32), i32>,
+            edits: &mut Vec<Edit>,
+        ) {
+            let (mut k, mut s) = (found.query - found.subject, found.subject);
+            for d in (0..found.distance).rev() {
+                let at = |k| far.get(&(d, k)).copied().unwrap_or(-2);
+                let (less, same, more) = (at(k - 1), at(k), at(k + 1));
+                if less > same.max(more) {
+                    push(edits, EditOp::Substitution, s - less);
+                    push(edits, EditOp::GapInSubject, 1);
+                    (s, k) = (less, k - 1);
+                } else if same > more {
+                    push(edits, EditOp::Substitution, s - same);
+                    s = same;
+                } else {
+                    push(edits, EditOp::Substitution, s - more - 1);
+                    push(edits, EditOp::GapInQuery, 1);
+                    (s, k) = (more, k + 1);
+                }
+            }
+            push(edits, EditOp::Substitution, s);
+        }
+    }
+}
+
+const LINEAR: GapCosts = GapCosts { open: 0, extend: 0 };
+
+fn schemes() -> Vec<(Scoring, i32)> {
+    let linear = [(1, -2, 13), (1, -2, 54), (2, -3, 30), (1, -3, 12), (4, -5, 90), (1, -5, 7)];
+    let linear = linear.map(|(reward, penalty, x)| (Scoring { reward, penalty, gaps: LINEAR }, x));
+    let affine = [(1, -2, 2, 2, 13), (2, -3, 5, 2, 33), (1, -3, 0, 2, 20), (1, -1, 4, 1, 25)];
+    let affine = affine.map(|(reward, penalty, open, extend, x)| {
+        (Scoring { reward, penalty, gaps: GapCosts { open, extend } }, x)
+    });
+    linear.into_iter().chain(affine).collect()
+}
+
+fn pair(random: &mut Random, round: usize) -> (Vec<u8>, Vec<u8>) {
+    let len = 1 + random.below(300);
+    let query = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
+    let one_in = 2 + random.below(30);
+    let mut subject = random.mutated(&query, one_in);
+    if round % 3 == 0 {
+        let more = random.below(60);
+        subject.extend(random.bases(more));
+    }
+    subject.push(random.below(4) as u8);
+    (query, subject)
+}
+
+fn reversed(letters: &[u8]) -> Vec<u8> {
+    letters.iter().rev().copied().collect()
+}
+
+/// Score of the columns, and the letters that they cover.
+fn columns(query: &[u8], subject: &[u8], edits: &[Edit], scoring: &Scoring) -> (i32, usize, usize) {
+    let (mut q, mut s, mut twice) = (0, 0, 0);
+    for edit in edits {
+        let len = edit.len as usize;
+        let gap = if scoring.is_linear() {
+            edit.len as i32 * (scoring.reward - 2 * scoring.penalty)
+        } else {
+            2 * (scoring.gaps.open + edit.len as i32 * scoring.gaps.extend)
+        };
+        match edit.op {
+            EditOp::Substitution => {
+                for i in 0..len {
+                    let equal = query[q + i] == subject[s + i] && query[q + i] < 4;
+                    twice += 2 * if equal { scoring.reward } else { scoring.penalty };
+                }
+                (q, s) = (q + len, s + len);
+            }
+            EditOp::GapInSubject => (q, twice) = (q + len, twice - gap),
+            EditOp::GapInQuery => (s, twice) = (s + len, twice - gap),
+        }
+    }
+    (twice, q, s)
+}
+
+#[test]
+fn linear_extension_is_that_of_the_literal_rules() {
+    let mut random = Random::new(11);
+    let mut scratch = GreedyScratch::default();
+    let (mut gapped, mut ends) = (0, 0);
+    for round in 0..1500 {
+        let (mut query, mut subject) = pair(&mut random, round);
+        if round % 4 == 0 {
+            random.blur(&mut query, 40);
+            random.blur(&mut subject, 40);
+        }
+        for (scoring, x_drop) in schemes().into_iter().filter(|(s, _)| s.is_linear()) {
+            let (even, x) = scoring.even(x_drop);
+            let (found, edits) = plain::Plain { query: &query, subject: &subject }.linear(&even, x);
+            let mut own = Vec::new();
+            let forward = LettersForward { query: &query, subject: &subject };
+            assert_eq!(one_way(&forward, &scoring, x_drop, &mut scratch, Some(&mut own)), found);
+            assert_eq!(own, edits);
+            let (query, subject) = (reversed(&query), reversed(&subject));
+            let backward = LettersBackward { query: &query, subject: &subject };
+            assert_eq!(one_way(&backward, &scoring, x_drop, &mut scratch, None), found);
+            gapped += usize::from(edits.len() > 1);
+            ends += usize::from(found.query as usize == query.len());
+        }
+    }
+    assert!(gapped > 1000 && ends > 1000, "{gapped} {ends}");
+}
+
+#[test]
+fn columns_score_what_the_extension_says() {
+    let mut random = Random::new(12);
+    let mut scratch = GreedyScratch::default();
+    for round in 0..1500 {
+        let (query, subject) = pair(&mut random, round);
+        for (scoring, x_drop) in schemes() {
+            let (q, s) = (random.below(query.len() + 1), random.below(subject.len() + 1));
+            let traced =
+                align(&query, &subject, q as u32, s as u32, &scoring, x_drop, &mut scratch);
+            let b = traced.bounds;
+            let (q_part, s_part) = (&query[b.q_start as usize..], &subject[b.s_start as usize..]);
+            let (twice, q_len, s_len) = columns(q_part, s_part, &traced.edits, &scoring);
+            assert_eq!(b.q_start as usize + q_len, b.q_end as usize, "{scoring:?}");
+            assert_eq!(b.s_start as usize + s_len, b.s_end as usize, "{scoring:?}");
+            // Half scores are lost where the directions are put together, and two gaps may become one there.
+            let more = twice - 2 * traced.score;
+            let saved = if more > 1 { 2 * scoring.gaps.open } else { 0 };
+            assert!((more - saved).abs() <= 1, "{scoring:?} {twice} {}", traced.score);
+        }
+    }
+}
+
+#[test]
+fn packed_and_unpacked_bases_extend_alike() {
+    let mut random = Random::new(13);
+    let mut scratch = GreedyScratch::default();
+    for round in 0..1500 {
+        let (mut query, subject) = pair(&mut random, round);
+        if round % 2 == 0 {
+            random.blur(&mut query, 25);
+        }
+        let bytes = packed(&subject);
+        let bases = Packed::new(&bytes, subject.len() as u32);
+        let packed_query = PackedQuery::new(&query);
+        for (scoring, x_drop) in schemes() {
+            let (q, s) = (random.below(query.len() + 1), random.below(subject.len() + 1));
+            let (q, s) = (q as u32, s as u32);
+            let found = extend(&packed_query, bases, q, s, &scoring, x_drop, &mut scratch);
+            let traced = align(&query, &subject, q, s, &scoring, x_drop, &mut scratch);
+            assert_eq!((found.score, found.bounds), (traced.score, traced.bounds));
+            let b = found.bounds;
+            assert!((b.q_start..=b.q_end).contains(&found.q_seed));
+            assert!((b.s_start..=b.s_end).contains(&found.s_seed));
+        }
+    }
+}
+
+#[test]
+fn runs_are_counted_letter_by_letter() {
+    let mut random = Random::new(14);
+    for _ in 0..3000 {
+        let len = 1 + random.below(120);
+        let mut query = random.bases(len);
+        let mut subject = query.clone();
+        for _ in 0..random.below(3) {
+            subject[random.below(len)] ^= 1;
+        }
+        if random.below(3) == 0 {
+            random.blur(&mut query, 60);
+        }
+        let (q, s) = (random.below(len + 1), random.below(len + 1));
+        let bytes = packed(&subject);
+        let bases = Packed::new(&bytes, len as u32);
+        let packed = PackedQuery::new(&query);
+        let pairs = query[q..].iter().zip(&subject[s..]);
+        let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
+        let forward =
+            PackedForward { query: &packed, subject: bases, q_start: q / 2, s_start: s / 3 };
+        assert_eq!(forward.run((q - q / 2) as i32, (s - s / 3) as i32), expected);
+        let pairs = query[..q].iter().rev().zip(subject[..s].iter().rev());
+        let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
+        let (more_q, more_s) = (random.below(len - q + 1), random.below(len - s + 1));
+        let (q_start, s_start) = (q + more_q, s + more_s);
+        let backward = PackedBackward { query: &packed, subject: bases, q_start, s_start };
+        assert_eq!(backward.run(more_q as i32, more_s as i32), expected);
+    }
+}

@@ -1,0 +1,319 @@
+//! Final alignments of a query in a subject (`Blast_TracebackFromHSPList`, `blast_traceback.c`).
+
+mod endpoints;
+mod reduce;
+mod rescore;
+mod start;
+#[cfg(test)]
+mod tests;
+mod ungapped;
+
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::blastna;
+
+use super::greedy::{self, GreedyScratch, Scoring};
+use crate::containment::ContainmentTree;
+use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
+use crate::kernel::Kernel;
+use crate::order::{self, Bounds, order_s};
+use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
+use crate::xdrop::traced::{DpScratch, Scheme, Sequences, align_from};
+
+/// How alignments are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aligner {
+    /// By greedy extension, scored afterwards.
+    Greedy,
+    /// By dynamic programming.
+    Dynamic,
+}
+
+/// What the traceback of a search needs, fixed for all queries and subjects.
+#[derive(Clone, Debug)]
+pub(crate) struct Traceback {
+    pub aligner: Aligner,
+    pub scoring: Scoring,
+    /// What the blastna codes score against each other.
+    pub scores: ScoreRows,
+    /// Final X-drop.
+    pub x_drop: i32,
+    /// `-perc_identity`.
+    pub perc_identity: f64,
+    /// From so many diagonals apart on nothing encloses anything; 0 for none.
+    pub separation: u32,
+}
+
+/// A strand of a query as the traceback needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    /// Blastna letters by which it is scored, masked ones as N.
+    scored: Vec<u8>,
+    /// Letters as they were, by which identities are counted.
+    unmasked: Vec<u8>,
+    /// The rows of the scored letters, and the same backwards.
+    rows: Vec<RowNumber>,
+    rows_back: Vec<RowNumber>,
+    /// Least score of an alignment.
+    cutoff: i32,
+}
+
+impl Context {
+    /// A whole context: letters for scoring and for counting, and its gapped cut-off (of an ungapped search the ungapped one).
+    pub fn new(scored: Vec<u8>, unmasked: Vec<u8>, cutoff: i32) -> Context {
+        let rows = rows_of_letters(&scored);
+        let rows_back = rows.iter().rev().copied().collect();
+        Context { scored, unmasked, rows, rows_back, cutoff }
+    }
+}
+
+/// What a score is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Worth {
+    pub evalue: f64,
+    pub bit_score: f64,
+}
+
+/// The work space of one thread.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    greedy: GreedyScratch,
+    dp: DpScratch,
+    /// A tree for each context.
+    trees: Vec<ContainmentTree>,
+    window: SubjectWindow,
+}
+
+impl Scratch {
+    /// An empty work space for these instructions.
+    pub fn new(kernel: Kernel) -> Scratch {
+        Scratch {
+            greedy: GreedyScratch::default(),
+            dp: DpScratch::new(kernel),
+            trees: Vec::new(),
+            window: SubjectWindow::default(),
+        }
+    }
+
+    /// Empty trees for so many contexts.
+    fn clear_trees(&mut self, contexts: usize) {
+        self.trees.iter_mut().for_each(ContainmentTree::clear);
+        if self.trees.len() < contexts {
+            self.trees.resize_with(contexts, ContainmentTree::new);
+        }
+    }
+}
+
+/// An alignment on its way.
+#[derive(Clone, Debug, PartialEq)]
+struct Hsp {
+    context: u8,
+    score: i32,
+    bounds: Bounds,
+    edits: Vec<Edit>,
+}
+
+impl order::Hsp for Hsp {
+    fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+    fn score(&self) -> i32 {
+        self.score
+    }
+}
+
+/// The part of a subject that dynamic programming reads, in both directions, each with a closing letter.
+#[derive(Debug, Default)]
+struct SubjectWindow {
+    forward: Vec<u8>,
+    backward: Vec<u8>,
+    /// What is loaded.
+    range: std::ops::Range<u32>,
+}
+
+impl SubjectWindow {
+    fn load(&mut self, subject: &[u8], range: std::ops::Range<u32>) {
+        if self.range == range && !range.is_empty() {
+            return;
+        }
+        let part = &subject[range.start as usize..range.end as usize];
+        self.forward.clear();
+        self.forward.extend_from_slice(part);
+        self.forward.push(blastna::SENTINEL);
+        self.backward.clear();
+        self.backward.extend(part.iter().rev());
+        self.backward.push(blastna::SENTINEL);
+        self.range = range;
+    }
+}
+
+impl Traceback {
+    /// Aligns a query's contexts with a subject, given whole in blastna letters, from preliminary HSPs in ORDER-S. `worth` tells what a
+    /// score of a context is worth; what is above `limit` is dropped. The alignments are in ORDER-S.
+    pub fn align(
+        &self,
+        contexts: &[Context],
+        subject: &[u8],
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> Worth,
+        limit: f64,
+        scratch: &mut Scratch,
+    ) -> Vec<Alignment> {
+        scratch.window.range = 0..0;
+        let mut made = self.trace(contexts, subject, hsps, scratch);
+        let whole = endpoints::purge_keeping_tails(&mut made);
+        let first = if self.aligner == Aligner::Greedy { 0 } else { whole };
+        let mut rescored = made.split_off(first);
+        rescored.retain_mut(|hsp| {
+            let Context { scored, unmasked, cutoff, .. } = &contexts[usize::from(hsp.context)];
+            rescore::rescore(hsp, scored, subject, &self.scoring, &self.scores, *cutoff)
+                && self.is_similar(hsp.bounds, &hsp.edits, unmasked, subject)
+        });
+        made.append(&mut rescored);
+        endpoints::purge(&mut made);
+        made.sort_by(order_s);
+        scratch.clear_trees(contexts.len());
+        made.retain(|hsp| {
+            let tree = &mut scratch.trees[usize::from(hsp.context)];
+            let keep = !tree.encloses_near(&hsp.bounds, hsp.score, self.separation);
+            if keep {
+                tree.add(&hsp.bounds, hsp.score);
+            }
+            keep
+        });
+        let alignments = made.into_iter().map(|hsp| finished(hsp, &worth));
+        alignments.filter(|alignment| alignment.evalue <= limit).collect()
+    }
+
+    /// Makes the alignments of all HSPs that do not lie in one made before.
+    fn trace(
+        &self,
+        contexts: &[Context],
+        subject: &[u8],
+        hsps: &[PrelimHsp],
+        scratch: &mut Scratch,
+    ) -> Vec<Hsp> {
+        scratch.clear_trees(contexts.len());
+        let mut made = Vec::new();
+        for prelim in hsps {
+            let (number, context) = (prelim.context, &contexts[usize::from(prelim.context)]);
+            let bounds = order::Hsp::bounds(prelim);
+            let tree = &scratch.trees[usize::from(number)];
+            if tree.encloses_near(&bounds, prelim.score, self.separation) {
+                continue;
+            }
+            let start = start::revised(&context.scored, subject, prelim, &self.scores);
+            let Some((q_start, s_start)) = start else { continue };
+            let hsp = match self.aligner {
+                Aligner::Greedy => self.greedy(prelim, context, subject, q_start, s_start, scratch),
+                Aligner::Dynamic => {
+                    self.dynamic(prelim, context, subject, q_start, s_start, scratch)
+                }
+            };
+            // What the greedy aligner made is looked at when its score is known.
+            if self.aligner == Aligner::Greedy
+                || self.is_similar(hsp.bounds, &hsp.edits, &context.unmasked, subject)
+            {
+                scratch.trees[usize::from(number)].add(&hsp.bounds, hsp.score);
+                made.push(hsp);
+            }
+        }
+        made
+    }
+
+    fn greedy(
+        &self,
+        prelim: &PrelimHsp,
+        context: &Context,
+        subject: &[u8],
+        q_start: u32,
+        s_start: u32,
+        scratch: &mut Scratch,
+    ) -> Hsp {
+        let query = &context.scored[..];
+        let part = start::near(q_start, query.len() as u32, s_start, subject.len() as u32);
+        let mut traced = greedy::align(
+            query,
+            &subject[part.start as usize..part.end as usize],
+            q_start,
+            s_start - part.start,
+            &self.scoring,
+            self.x_drop,
+            &mut scratch.greedy,
+        );
+        let bounds = moved(traced.bounds, part.start);
+        reduce::reduce_gaps(&mut traced.edits, bounds, query, subject);
+        Hsp { context: prelim.context, score: traced.score, bounds, edits: traced.edits }
+    }
+
+    fn dynamic(
+        &self,
+        prelim: &PrelimHsp,
+        context: &Context,
+        subject: &[u8],
+        q_start: u32,
+        s_start: u32,
+        scratch: &mut Scratch,
+    ) -> Hsp {
+        let (q_len, s_len) = (context.rows.len() as u32, subject.len() as u32);
+        let part = start::near(q_start, q_len, s_start, s_len);
+        scratch.window.load(subject, part.clone());
+        let sequences = Sequences {
+            query: &context.rows,
+            query_back: &context.rows_back,
+            subject: &scratch.window.forward,
+            subject_back: &scratch.window.backward,
+        };
+        let scheme = Scheme { scores: &self.scores, gaps: self.scoring.gaps, x_drop: self.x_drop };
+        let s_seed = (s_start - part.start) as usize;
+        let traced = align_from(&sequences, q_start as usize, s_seed, &scheme, &mut scratch.dp);
+        let bounds = moved(traced.bounds, part.start);
+        Hsp { context: prelim.context, score: traced.score, bounds, edits: traced.edits }
+    }
+
+    /// Whether enough columns are identical; letters count as they are, ambiguous or not.
+    fn is_similar(&self, bounds: Bounds, edits: &[Edit], query: &[u8], subject: &[u8]) -> bool {
+        // Every alignment has so many; there is no need to count.
+        if self.perc_identity <= 0.0 {
+            return true;
+        }
+        let (mut q, mut s) = (bounds.q_start as usize, bounds.s_start as usize);
+        let (mut identical, mut columns) = (0, 0);
+        for edit in edits {
+            let len = edit.len as usize;
+            columns += len;
+            match edit.op {
+                EditOp::Substitution => {
+                    let pairs = query[q..].iter().zip(&subject[s..]).take(len);
+                    identical += pairs.filter(|(a, b)| a == b).count();
+                    q += len;
+                    s += len;
+                }
+                EditOp::GapInSubject => q += len,
+                EditOp::GapInQuery => s += len,
+            }
+        }
+        identical as f64 * 100.0 >= columns as f64 * self.perc_identity
+    }
+}
+
+/// The same box in the whole subject.
+fn moved(bounds: Bounds, by: u32) -> Bounds {
+    Bounds { s_start: bounds.s_start + by, s_end: bounds.s_end + by, ..bounds }
+}
+
+fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
+    let Worth { evalue, bit_score } = worth(hsp.context, hsp.score);
+    let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds;
+    Alignment {
+        score: hsp.score,
+        bit_score,
+        evalue,
+        query: q_start..q_end,
+        subject: s_start..s_end,
+        context: hsp.context,
+        frame: Frame::Strand(Strand::Plus),
+        edits: hsp.edits,
+        number: 0,
+        adjustment: Adjustment::None,
+    }
+}

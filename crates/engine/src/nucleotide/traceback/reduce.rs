@@ -1,0 +1,235 @@
+//! Fewer gaps in greedy alignments: runs of pairs grow over gaps beside them, and short runs between gaps of different kinds are
+//! given up (`s_ReduceGaps`, `blast_gapalign.c`). No score is looked at.
+
+use crate::hits::{Edit, EditOp};
+use crate::order::Bounds;
+
+/// Runs of at least so many pairs grow; as many columns may be rearranged between two gaps.
+const LONG: u32 = 12;
+
+/// The letters that are aligned, and those before them.
+#[derive(Clone, Copy)]
+struct Letters<'a> {
+    query: &'a [u8],
+    subject: &'a [u8],
+    bounds: Bounds,
+}
+
+impl Letters<'_> {
+    /// Whether two letters, counted from the alignment's start, are equal; none beyond a sequence is.
+    fn equal(&self, q: i64, s: i64) -> bool {
+        let at = |letters: &[u8], start: u32, at: i64| {
+            usize::try_from(i64::from(start) + at).ok().and_then(|at| letters.get(at).copied())
+        };
+        let letter = at(self.query, self.bounds.q_start, q);
+        letter.is_some() && letter == at(self.subject, self.bounds.s_start, s)
+    }
+
+    /// How many pairs are equal before a place on the diagonal, not before the query's first aligned letter.
+    fn equal_before(&self, q: i64, s: i64) -> u32 {
+        (1..=q).take_while(|i| self.equal(q - i, s - i)).count() as u32
+    }
+
+    /// How many pairs are equal from a place on. The last letters are not looked at; true if that was the end.
+    fn equal_after(&self, q: i64, s: i64) -> (u32, bool) {
+        let Bounds { q_start, q_end, s_start, s_end } = self.bounds;
+        let room = (i64::from(q_end - q_start) - q).min(i64::from(s_end - s_start) - s) - 1;
+        let equal = (0..room.max(0)).take_while(|i| self.equal(q + i, s + i)).count() as i64;
+        (equal as u32, equal >= room)
+    }
+}
+
+/// Reduces the gaps of an alignment.
+pub(super) fn reduce_gaps(edits: &mut Vec<Edit>, bounds: Bounds, query: &[u8], subject: &[u8]) {
+    let letters = Letters { query, subject, bounds };
+    grow_runs(edits, &letters);
+    rebuild(edits);
+    drop_short_runs(edits, &letters);
+    rebuild(edits);
+}
+
+/// Lets each long run of pairs grow over what lies beside it.
+fn grow_runs(edits: &mut [Edit], letters: &Letters) {
+    let (mut q, mut s) = (0, 0);
+    for at in 0..edits.len() {
+        let len = i64::from(edits[at].len);
+        match edits[at].op {
+            _ if len == 0 => {}
+            EditOp::GapInSubject => q += len,
+            EditOp::GapInQuery => s += len,
+            EditOp::Substitution if edits[at].len < LONG => (q, s) = (q + len, s + len),
+            EditOp::Substitution => {
+                let before = if at > 0 { letters.equal_before(q, s) } else { 0 };
+                (q, s) = (q + len, s + len);
+                let (mut after, mut at_end) = (0, true);
+                if at + 1 < edits.len() {
+                    (after, at_end) = letters.equal_after(q, s);
+                }
+                // A run that cannot grow to the left as it should does not grow to the right either.
+                if grow_left(edits, at, before).is_some() {
+                    grow_right(edits, at, after);
+                }
+                // BLAST+ stands one letter before the place if it came to the end.
+                let on = i64::from(after) - i64::from(at_end);
+                (q, s) = (q + on, s + on);
+            }
+        }
+    }
+}
+
+/// Letters of the query and of the subject that a run has still to take from its neighbours.
+#[derive(Clone, Copy)]
+struct Wanted {
+    query: i64,
+    subject: i64,
+}
+
+impl Wanted {
+    fn take(&mut self, edit: Edit) {
+        let len = i64::from(edit.len);
+        match edit.op {
+            EditOp::Substitution => {
+                (self.query, self.subject) = (self.query - len, self.subject - len)
+            }
+            EditOp::GapInSubject => self.query -= len,
+            EditOp::GapInQuery => self.subject -= len,
+        }
+    }
+
+    fn is_met(self) -> bool {
+        self.query <= 0 && self.subject <= 0
+    }
+
+    /// What is left of the edit that was taken last, as pairs.
+    fn rest(self) -> Edit {
+        let len = -self.query.max(self.subject);
+        Edit { op: EditOp::Substitution, len: len as u32 }
+    }
+
+    /// The gap between that and the grown run.
+    fn gap(self) -> Edit {
+        let more = self.query - self.subject;
+        let op = if more > 0 { EditOp::GapInQuery } else { EditOp::GapInSubject };
+        Edit { op, len: more.unsigned_abs() as u32 }
+    }
+}
+
+/// Lets a run take so many pairs from before it; `None` if there are not as many.
+fn grow_left(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
+    if by == 0 {
+        return Some(());
+    }
+    let mut wanted = Wanted { query: by.into(), subject: by.into() };
+    let mut reached = at;
+    while !wanted.is_met() {
+        reached = reached.checked_sub(1)?;
+        wanted.take(edits[reached]);
+    }
+    edits[reached] = wanted.rest();
+    for edit in &mut edits[reached + 1..at.max(reached + 2) - 1] {
+        edit.len = 0;
+    }
+    edits[at].len += by;
+    edits[at - 1] = wanted.gap();
+    Some(())
+}
+
+/// The same with what comes after it.
+fn grow_right(edits: &mut [Edit], at: usize, by: u32) -> Option<()> {
+    if by == 0 {
+        return Some(());
+    }
+    let mut wanted = Wanted { query: by.into(), subject: by.into() };
+    let mut reached = at;
+    while !wanted.is_met() {
+        reached += 1;
+        wanted.take(*edits.get(reached)?);
+    }
+    edits[reached] = wanted.rest();
+    for edit in &mut edits[(at + 2).min(reached)..reached] {
+        edit.len = 0;
+    }
+    edits[at].len += by;
+    edits[at + 1] = wanted.gap();
+    Some(())
+}
+
+/// Drops empty edits, joins equal neighbours, and makes pairs of what two gaps of different kinds have in common.
+fn rebuild(edits: &mut Vec<Edit>) {
+    let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
+    for &edit in edits.iter() {
+        if edit.len == 0 {
+            continue;
+        }
+        match kept.last_mut() {
+            Some(last) if last.op == edit.op => last.len += edit.len,
+            Some(&mut last)
+                if last.op != EditOp::Substitution && edit.op != EditOp::Substitution =>
+            {
+                let common = last.len.min(edit.len);
+                kept.pop();
+                // Without anything before the gaps BLAST+ writes beside its memory.
+                if let Some(before) = kept.last_mut() {
+                    before.len += common;
+                }
+                let longer = if last.len > edit.len { last } else { edit };
+                if longer.len > common {
+                    kept.push(Edit { len: longer.len - common, ..longer });
+                }
+            }
+            _ => kept.push(edit),
+        }
+    }
+    *edits = kept;
+}
+
+/// Gives up short runs of pairs between gaps of different kinds where other pairs are as good.
+fn drop_short_runs(edits: &mut [Edit], letters: &Letters) {
+    let (mut q, mut s) = (0, 0);
+    for at in 0..edits.len() {
+        let edit = edits[at];
+        if edit.op == EditOp::Substitution {
+            (q, s) = (q + i64::from(edit.len), s + i64::from(edit.len));
+            continue;
+        }
+        if at > 1 && edits[at - 2].op != edit.op && edits[at - 2].len > 0 {
+            let [first, middle, second] = [at - 2, at - 1, at].map(|i| edits[i].len);
+            let total = first + middle + second;
+            let less = if total == 3 {
+                1
+            } else if total < LONG {
+                let less = first.min(second);
+                let from = (q - i64::from(middle), s - i64::from(middle));
+                if is_as_good(letters, from, edit.op, middle, less) { less } else { 0 }
+            } else {
+                0
+            };
+            edits[at - 2].len -= less;
+            edits[at - 1].len += less;
+            edits[at].len -= less;
+            // The other gap ends as much earlier as the pairs begin.
+            match edit.op {
+                EditOp::GapInSubject => q += i64::from(less),
+                _ => s += i64::from(less),
+            }
+        }
+        match edit.op {
+            EditOp::GapInSubject => q += i64::from(edits[at].len),
+            _ => s += i64::from(edits[at].len),
+        }
+    }
+}
+
+/// Whether pairs on the diagonal `less` columns aside are about as good as those of the run between two gaps, which starts at
+/// `(q, s)`; `op` is the later gap's.
+fn is_as_good(letters: &Letters, (q, s): (i64, i64), op: EditOp, middle: u32, less: u32) -> bool {
+    let count = |q: i64, s: i64, len: u32| {
+        (0..i64::from(len)).filter(|i| letters.equal(q + i, s + i)).count() as i64
+    };
+    let aside = i64::from(less);
+    let (q_aside, s_aside) = match op {
+        EditOp::GapInSubject => (q, s - aside),
+        _ => (q - aside, s),
+    };
+    count(q_aside, s_aside, middle + less) >= count(q, s, middle) - aside
+}

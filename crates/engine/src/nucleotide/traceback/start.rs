@@ -1,0 +1,123 @@
+//! From where an alignment is made (`BlastGetOffsetsForGappedAlignment`, `BlastGetStartForGappedAlignmentNucl` and
+//! `AdjustSubjectRange`, `blast_gapalign.c`).
+
+use std::ops::Range;
+
+use crate::hits::PrelimHsp;
+use crate::scores::ScoreRows;
+
+/// A start in a run of more letters than this stays where it is.
+const RUN: i32 = 10;
+/// A start that is moved goes into a run of more letters than this, if there is one.
+const LONG_RUN: i32 = 15;
+/// Letters of the window in which a start is sought that is not known.
+const WINDOW: usize = 11;
+
+/// Subjects of at least this length are aligned only near the start.
+const LONG_SUBJECT: u32 = 90_000;
+/// Estimated largest total length of gaps.
+const MAX_TOTAL_GAPS: u32 = 3000;
+
+/// The start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A preliminary one at the very first
+/// pair stands for one that is not known.
+pub(super) fn revised(
+    query: &[u8],
+    subject: &[u8],
+    hsp: &PrelimHsp,
+    scores: &ScoreRows,
+) -> Option<(u32, u32)> {
+    if (hsp.q_seed, hsp.s_seed) == (0, 0) {
+        return best_window(query, subject, hsp, scores);
+    }
+    if in_run(query, subject, hsp) {
+        return Some((hsp.q_seed, hsp.s_seed));
+    }
+    let by = longest_run(query, subject, hsp).unwrap_or(0);
+    Some(((i64::from(hsp.q_seed) + by) as u32, (i64::from(hsp.s_seed) + by) as u32))
+}
+
+/// Whether two letters are there and equal, ambiguous or not.
+fn is_equal(query: &[u8], subject: &[u8], q: i64, s: i64) -> bool {
+    let at =
+        |letters: &[u8], at: i64| usize::try_from(at).ok().and_then(|at| letters.get(at).copied());
+    at(query, q).is_some_and(|letter| at(subject, s) == Some(letter))
+}
+
+/// Whether the start lies in a long enough run of equal letters. The letters at the start count twice, and one not at all.
+fn in_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> bool {
+    let (q, s) = (i64::from(hsp.q_seed), i64::from(hsp.s_seed));
+    let right =
+        (0..i64::from(hsp.q_end) - q).take_while(|i| is_equal(query, subject, q + i, s + i));
+    let left = (0..=q).take_while(|i| is_equal(query, subject, q - i, s - i));
+    // No more are needed than are told apart.
+    right.map(|_| ()).chain(left.map(|_| ())).take(RUN as usize + 2).count() as i32 > RUN + 1
+}
+
+/// How far from the start the middle of the longest run of equal letters on its diagonal is, or of the first long one.
+fn longest_run(query: &[u8], subject: &[u8], hsp: &PrelimHsp) -> Option<i64> {
+    let [q_seed, s_seed, q_start, s_start, q_end, s_end] =
+        [hsp.q_seed, hsp.s_seed, hsp.q_start, hsp.s_start, hsp.q_end, hsp.s_end].map(i64::from);
+    let back = (s_seed - s_start).min(q_seed - q_start);
+    let (q, s) = (q_seed - back, s_seed - back);
+    let length = (s_end - s).min(q_end - q);
+    let mut best = (0, None);
+    let mut run = 0;
+    for i in 0..length {
+        if is_equal(query, subject, q + i, s + i) {
+            run += 1;
+            if run > LONG_RUN {
+                return Some(i - i64::from(LONG_RUN / 2) - back);
+            }
+            continue;
+        }
+        if run > best.0 {
+            best = (run, Some(i - i64::from(run / 2) - back));
+        }
+        run = 0;
+    }
+    if run > best.0 {
+        best = (run, Some(length - i64::from(run / 2) - back));
+    }
+    best.1
+}
+
+/// The end of the window with the best score on the diagonal of the HSP's begin, or else the middle of the window at its end.
+fn best_window(
+    query: &[u8],
+    subject: &[u8],
+    hsp: &PrelimHsp,
+    scores: &ScoreRows,
+) -> Option<(u32, u32)> {
+    let (q_span, s_span) = (hsp.q_end - hsp.q_start, hsp.s_end - hsp.s_start);
+    if q_span as usize <= WINDOW {
+        return Some((hsp.q_start + q_span / 2, hsp.s_start + q_span / 2));
+    }
+    let pairs = |q: u32, s: u32, length: usize| -> Option<Vec<i32>> {
+        let pairs = query.get(q as usize..)?.iter().zip(subject.get(s as usize..)?);
+        Some(pairs.take(length).map(|(&a, &b)| scores.score(a.into(), b)).collect())
+    };
+    let length = (q_span.min(s_span) as usize).max(WINDOW);
+    let mut best = (0, 0);
+    for (i, window) in pairs(hsp.q_start, hsp.s_start, length)?.windows(WINDOW).enumerate() {
+        let score = window.iter().sum();
+        if score > best.0 {
+            best = (score, (i + WINDOW - 1) as u32);
+        }
+    }
+    if best.0 > 0 {
+        return Some((hsp.q_start + best.1, hsp.s_start + best.1));
+    }
+    let window = WINDOW as u32;
+    let last = pairs(hsp.q_end - window, hsp.s_end.checked_sub(window)?, WINDOW)?;
+    let half = window / 2;
+    (last.iter().sum::<i32>() > 0).then_some((hsp.q_end - half, hsp.s_end - half))
+}
+
+/// The part of a subject that may be aligned from a start.
+pub(super) fn near(q_start: u32, q_len: u32, s_start: u32, s_len: u32) -> Range<u32> {
+    if s_len < LONG_SUBJECT {
+        return 0..s_len;
+    }
+    let start = s_start.saturating_sub(q_start + MAX_TOTAL_GAPS);
+    start..s_len.min(s_start + (q_len - q_start) + MAX_TOTAL_GAPS)
+}
