@@ -9,6 +9,9 @@ pub(crate) mod avx2;
 pub(crate) mod avx512;
 pub(crate) mod traced;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(crate) mod frames;
+pub(crate) mod traced;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod window;
 
 use crate::kernel::Kernel;
