@@ -9,6 +9,7 @@ use fleetblast_seq::input;
 
 use crate::dbcheck;
 use crate::messages::{complain, somebody_reads};
+use crate::options::search::program::ProgramSpec;
 
 /// Bytes of a query file that are looked at.
 const LOOKED_AT: u64 = 1 << 16;
@@ -16,29 +17,35 @@ const LOOKED_AT: u64 = 1 << 16;
 const SURE: usize = 30;
 
 /// Says what is odd about a query that can be searched all the same.
-pub fn before_search(query: &Source) {
+pub fn before_search(program: &ProgramSpec, query: &Source) {
     let Source::File(path) = query else { return };
-    if !somebody_reads() || !path.is_file() {
+    if program.queries != SequenceKind::Protein || !somebody_reads() || !path.is_file() {
         return;
     }
     let mut start = Vec::new();
     let read = input::open(path).map(|file| file.take(LOOKED_AT).read_to_end(&mut start));
     if matches!(read, Ok(Ok(_))) && is_bases(&start) {
-        complain(
-            "Hint: the first query looks like nucleotides; blastp takes its letters for amino acids.",
-        );
+        let name = program.name;
+        complain(&format!(
+            "Hint: the first query looks like nucleotides; {name} takes its letters for amino acids."
+        ));
     }
 }
 
 /// The error, with what may help against it after its message.
-pub fn after_error(db: &str, mut error: Error) -> Error {
+pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     let missing = error.message.contains("No alias or index file found");
     if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
         return error;
     }
-    error.message += &match dbcheck::open(db, Some(SequenceKind::Nucleotide)) {
+    let (other, words) = match program.subjects {
+        SequenceKind::Protein => (SequenceKind::Nucleotide, ["nucleotides", "proteins"]),
+        SequenceKind::Nucleotide => (SequenceKind::Protein, ["proteins", "nucleotides"]),
+    };
+    error.message += &match dbcheck::open(db, Some(other)) {
         Ok(_) => {
-            format!("\nHint: {db} is a database of nucleotides; blastp searches those of proteins.")
+            let ([has, wants], name) = (words, program.name);
+            format!("\nHint: {db} is a database of {has}; {name} searches those of {wants}.")
         }
         Err(_) => "\nHint: 'fleetblast blastdbcmd -list DIRECTORY' lists databases, and 'fleetblast makeblastdb' \
                    makes them; BLASTDB names directories to look in."

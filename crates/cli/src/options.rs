@@ -6,6 +6,7 @@
 //! prints its help, [`values`] gives what was typed in the types of the options.
 
 pub mod blastdbcmd;
+pub mod blastn;
 pub mod blastp;
 pub mod dbcheck;
 pub mod doctor;

@@ -6,6 +6,8 @@
 //! [`KERNEL`] is FleetBLAST's own. `BLAST_MT_QUERY_BATCH_SIZE`, which only cuts work for `-mt_mode 1`, is ignored, and so is `BLASTMAT`: the matrices of
 //! `-matrix` are built in, in BLAST+ as here.
 
+mod blastn;
+mod blastp;
 mod fleet;
 mod format;
 pub(crate) mod input;
@@ -21,11 +23,12 @@ use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
-use fleetblast_job::plan::{Destination, Plan, Source, Subjects};
+use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
 
 pub(crate) use self::load::{size, wish};
-use crate::options::blastp::{BlastpOptions, SPEC};
+use self::search::Searching;
 use crate::options::number;
+use crate::options::search::common::CommonOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{files, fleet as ranks, resources};
 
@@ -52,6 +55,33 @@ impl Host<'static> {
     }
 }
 
+/// What was typed for a search program: what each has of its own besides what is common to all.
+pub trait SearchProgram {
+    /// What it sets.
+    fn spec(&self) -> &'static ProgramSpec;
+
+    /// What was typed for any search.
+    fn common(&self) -> &CommonOptions;
+
+    /// A value that FleetBLAST does not support, with its option.
+    fn unsupported(&self) -> Option<String>;
+
+    /// Judges the filter of queries, which BLAST+ does before most of what is common.
+    ///
+    /// # Errors
+    /// It makes no sense.
+    fn check_filter(&self) -> Result<(), Error>;
+
+    /// How to search, keeping so many subjects.
+    ///
+    /// # Errors
+    /// Values that make no sense or do not go together.
+    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error>;
+
+    /// Its own options on which the report depends, with their values.
+    fn decisive(&self) -> Vec<fleet::Told>;
+}
+
 /// What the options name, and the format that BLAST+ looks at before.
 struct Named {
     choice: format::Choice,
@@ -62,7 +92,7 @@ struct Named {
 }
 
 impl Named {
-    fn new(options: &BlastpOptions) -> Result<Self, Error> {
+    fn new(options: &CommonOptions) -> Result<Self, Error> {
         let choice = format::Choice::parse(&options.formatting.outfmt)?;
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
@@ -84,45 +114,48 @@ impl Named {
     }
 }
 
-/// Plans a run of `blastp`. Warnings, complete lines for standard error, are added even if there is no plan in the end.
+/// Plans a run of a program. Warnings, complete lines for standard error, are added even if there is no plan in the end.
 ///
 /// # Errors
 /// The first thing wrong, in the order in which BLAST+ checks (`CBlastAppArgs::SetOptions`, blast_args.cpp): output
-/// format, subjects, query and output files, filter, ranges, use of the format, composition, and then the values
-/// that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
-pub fn blastp(
-    options: &BlastpOptions,
+/// format, subjects, query and output files, filter, ranges, use of the format, what is the program's own, and then the
+/// values that go together. Before all this, options and variables FleetBLAST does not support are refused by name.
+pub fn plan(
+    program: &impl SearchProgram,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
-    refuse_unsupported(options, &SPEC, host)?;
-    let named = Named::new(options)?;
+    refuse_unsupported(program, host)?;
+    let named = Named::new(program.common())?;
     let out = named.out.clone();
-    let plan = with_files(named, options, host, warnings);
+    let plan = with_files(named, program, host, warnings);
     // From here on BLAST+ has the report open.
     plan.inspect_err(|_| output::leave_empty(&out))
 }
 
 fn with_files(
     Named { choice, subjects, restriction, query, out }: Named,
-    options: &BlastpOptions,
+    program: &impl SearchProgram,
     host: &Host<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
-    let seg = search::seg(&options.filtering.seg)?;
+    let (spec, options) = (program.spec(), program.common());
+    program.check_filter()?;
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
-    let (report, hitlist_size) = format::report(choice, &SPEC, &options.formatting, warnings)?;
+    let (report, hitlist_size) = format::report(choice, spec, &options.formatting, warnings)?;
     let has_db = options.database.db.is_some();
-    let (threads, split) = threads::share(&options.threads, has_db, &SPEC, host.cores, warnings);
-    let old_finite_size = (host.variable)("OLD_FSC").is_some();
-    let search = search::params(options, &SPEC, seg, hitlist_size, old_finite_size)?;
+    let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
+    let search = program.searching(hitlist_size, host)?;
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
     Ok(Plan {
-        program: SPEC.name,
-        banner: SPEC.banner(),
+        program: spec.name,
+        banner: spec.banner(),
+        query_kind: spec.queries,
+        subject_kind: spec.subjects,
         params: search.params,
+        refusal: search.refusal,
         matrix_name: search.matrix_name,
         subjects,
         restriction,
@@ -131,7 +164,8 @@ fn with_files(
         query,
         query_range,
         parse_deflines: options.queries.parse_deflines,
-        batch_size: batch_size(&SPEC, host)?,
+        batch_size: batch_size(search.batch_size, host)?,
+        thread_letters: search.thread_letters,
         identity_resets_composition: search.identity_resets_composition,
         report,
         out,
@@ -139,25 +173,23 @@ fn with_files(
         threads_wished: options.threads.num_threads.is_some(),
         split,
         partitions: options.resources.partitions,
-        fleet: fleet::plan(options, old_finite_size)?,
+        fleet: fleet::plan(program, host)?,
         load: load::wish(options.resources.loader, options.resources.memory.as_deref())?,
         kernel: kernel(host)?,
         timing: options.resources.timing.clone().map(PathBuf::from),
     })
 }
 
-fn refuse_unsupported(
-    options: &BlastpOptions,
-    program: &ProgramSpec,
-    host: &Host<'_>,
-) -> Result<(), Error> {
-    if let Some(name) = options.unsupported {
-        return Err(Error::unsupported(program.name, format_args!("-{name}")));
+fn refuse_unsupported(program: &impl SearchProgram, host: &Host<'_>) -> Result<(), Error> {
+    let unsupported = |what: &str| Err(Error::unsupported(program.spec().name, what));
+    if let Some(name) = program.common().unsupported {
+        return unsupported(&format!("-{name}"));
+    }
+    if let Some(what) = program.unsupported() {
+        return unsupported(&what);
     }
     match REFUSED_VARIABLES.iter().find(|name| (host.variable)(name).is_some()) {
-        Some(name) => {
-            Err(Error::unsupported(program.name, format_args!("the environment variable {name}")))
-        }
+        Some(name) => unsupported(&format!("the environment variable {name}")),
         None => Ok(()),
     }
 }
@@ -173,12 +205,20 @@ fn kernel(host: &Host<'_>) -> Result<Kernel, Error> {
     })
 }
 
-fn batch_size(program: &ProgramSpec, host: &Host<'_>) -> Result<usize, Error> {
+/// Whether the environment switches finite-size statistics off.
+fn has_old_finite_size(host: &Host<'_>) -> bool {
+    (host.variable)("OLD_FSC").is_some()
+}
+
+/// The environment may set the size of batches, for tests.
+fn batch_size(default: BatchSize, host: &Host<'_>) -> Result<BatchSize, Error> {
     use std::os::unix::ffi::OsStrExt;
-    let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(program.batch_size) };
-    match number::parse_int4(text.as_bytes())? {
-        0 => Err(Error::engine("Empty CBlastQueryVector")),
+    let Some(text) = (host.variable)("BATCH_SIZE") else { return Ok(default) };
+    match (number::parse_int4(text.as_bytes())?, default) {
+        // Where the size is not fixed, 0 stands for none.
+        (0, BatchSize::Adaptive { .. }) => Ok(default),
+        (0, BatchSize::Fixed(_)) => Err(Error::engine("Empty CBlastQueryVector")),
         // BLAST+ takes a negative number for a very large one.
-        size => Ok(usize::try_from(size).unwrap_or(usize::MAX)),
+        (size, _) => Ok(BatchSize::Fixed(usize::try_from(size).unwrap_or(usize::MAX))),
     }
 }

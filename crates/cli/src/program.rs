@@ -23,6 +23,7 @@ use crate::memory;
 use crate::messages::complain;
 use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
+use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
@@ -34,7 +35,7 @@ use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, Name};
-use crate::plan::{self, Host};
+use crate::plan::{self, Host, SearchProgram};
 use crate::report;
 use crate::simulate;
 use crate::terminal::Progress;
@@ -56,11 +57,10 @@ like a command, the program is that command.
 ";
 
 /// Programs of BLAST+ that are not there yet.
-const NOT_YET: [&str; 11] = [
+const NOT_YET: [&str; 10] = [
     "blast_formatter",
     "blastdb_aliastool",
     "blastdbcheck",
-    "blastn",
     "blastx",
     "deltablast",
     "psiblast",
@@ -79,8 +79,9 @@ struct Command {
     run: fn(&Given) -> Result<(), Error>,
 }
 
-const COMMANDS: [Command; 8] = [
-    Command { program: BLASTP, run: blastp },
+const COMMANDS: [Command; 9] = [
+    Command { program: BLASTP, run: |given| search(&BlastpOptions::new(given)) },
+    Command { program: BLASTN, run: |given| search(&BlastnOptions::new(given)) },
     Command { program: BLASTDBCMD, run: blastdbcmd::run },
     Command { program: MAKEBLASTDB, run: makeblastdb::run },
     Command { program: DBCHECK, run: dbcheck::run },
@@ -212,20 +213,20 @@ fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), Erro
     }
 }
 
-fn blastp(given: &Given) -> Result<(), Error> {
+fn search(program: &impl SearchProgram) -> Result<(), Error> {
     let mut warnings = Vec::new();
-    let options = BlastpOptions::new(given);
-    let plan = plan::blastp(&options, &Host::current(), &mut warnings);
+    let plan = plan::plan(program, &Host::current(), &mut warnings);
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
     let plan = told_once(plan)?;
-    hint::before_search(&plan.query);
+    let (spec, options) = (program.spec(), program.common());
+    hint::before_search(spec, &plan.query);
     let when = options.resources.progress;
     let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
-    let db = options.database.db.unwrap_or_default();
+    let db = options.database.db.as_deref().unwrap_or_default();
     fleetblast_job::run(plan, progress)
-        .map_err(|error| hint::after_error(&db.to_string_lossy(), error))
+        .map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
 }
 
 /// What is wrong with options all ranks find alike; only the first tells.

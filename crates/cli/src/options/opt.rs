@@ -177,6 +177,11 @@ impl<T> Opt<T> {
         self.spec.name
     }
 
+    /// With these lines of help.
+    pub const fn help(self, help: &'static [&'static str]) -> Self {
+        Self::new(self.spec.help(help), self.reader)
+    }
+
     /// With this word for the value.
     pub const fn label(self, label: &'static str) -> Self {
         Self::new(self.spec.label(label), self.reader)

@@ -275,6 +275,10 @@ fn allowed(constraint: Constraint, text: &[u8]) -> bool {
     match constraint {
         Constraint::Any => true,
         Constraint::AtLeast(min) => strict().is_ok_and(|value| value >= f64::from(min)),
+        Constraint::AtMost(max) => strict().is_ok_and(|value| value <= f64::from(max)),
+        Constraint::OneNumber(numbers) => {
+            number::parse_int4(text).is_ok_and(|value| numbers.contains(&value))
+        }
         Constraint::UpTo(max) => {
             strict().is_ok_and(|value| (0.0..=f64::from(max)).contains(&value))
         }

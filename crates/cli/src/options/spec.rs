@@ -1,5 +1,7 @@
 //! What the command line layer knows of a program and of one option.
 
+use std::fmt::Display;
+
 use fleetblast_release::Release;
 
 /// Type of an option's value.
@@ -46,6 +48,8 @@ pub enum Constraint {
     Any,
     /// At least this.
     AtLeast(u32),
+    /// At most this.
+    AtMost(i32),
     /// From 0 to this, both included.
     UpTo(u32),
     /// From 0 to 100, both included.
@@ -54,6 +58,8 @@ pub enum Constraint {
     BelowHalf,
     /// From the first to the second, both included.
     Between(i32, i32),
+    /// One of these numbers.
+    OneNumber(&'static [i32]),
     /// One of these words, as the database programs describe them.
     Word(&'static [&'static str]),
     /// One of these words, as the search programs describe them.
@@ -66,20 +72,25 @@ impl Constraint {
         match self {
             Constraint::Any => None,
             Constraint::AtLeast(min) => Some(format!(">={min}")),
+            Constraint::AtMost(max) => Some(format!("<={max}")),
             Constraint::UpTo(max) => Some(format!("(>=0 and =<{max})")),
             Constraint::Percent => Some("0..100".to_owned()),
             Constraint::BelowHalf => Some("(>0 and <0.5)".to_owned()),
             Constraint::Between(from, to) => Some(format!("{from}..{to}")),
+            Constraint::OneNumber(numbers) => Some(permissible(numbers)),
             Constraint::Word(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}'")).collect();
                 Some(words.join(", "))
             }
-            Constraint::OneOf(words) => {
-                let words: String = words.iter().map(|word| format!("'{word}' ")).collect();
-                Some(format!("Permissible values: {words}"))
-            }
+            Constraint::OneOf(words) => Some(permissible(words)),
         }
     }
+}
+
+/// Values as the search programs describe them.
+fn permissible(values: &[impl Display]) -> String {
+    let values: String = values.iter().map(|value| format!("'{value}' ")).collect();
+    format!("Permissible values: {values}")
 }
 
 /// Section of the help text, by its title. Every program has its own.
@@ -220,6 +231,12 @@ impl OptionSpec {
             mandatory: false,
             supported: true,
         }
+    }
+
+    /// With these lines of help.
+    pub const fn help(mut self, help: &'static [&'static str]) -> Self {
+        self.help = help;
+        self
     }
 
     /// With this word for the value.

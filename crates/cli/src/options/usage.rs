@@ -82,10 +82,14 @@ pub fn full(program: &Program, name: Name) -> String {
     }
     out.push_str("\nOPTIONAL ARGUMENTS\n");
     for &group in [Group::TOP].iter().chain(program.groups) {
+        let mut options =
+            program.all().filter(|option| option.group == group && !option.mandatory).peekable();
         if group != Group::TOP {
+            if options.peek().is_none() {
+                continue;
+            }
             out.push_str(&format!(" *** {}\n", group.0));
         }
-        let options = program.all().filter(|option| option.group == group && !option.mandatory);
         options.for_each(|option| describe(&mut out, option));
         out.push('\n');
     }

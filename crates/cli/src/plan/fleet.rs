@@ -10,12 +10,11 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
 
 use super::load;
-use crate::options::blastp::{BlastpOptions, TASK};
+use super::{Host, SearchProgram, has_old_finite_size};
 use crate::options::opt::Opt;
-use crate::options::search::composition::{self, CompositionOptions};
+use crate::options::search::common::CommonOptions;
 use crate::options::search::database::{self, DatabaseOptions, Lists};
 use crate::options::search::files::{self, FileOptions};
-use crate::options::search::filtering::{self, FilteringOptions};
 use crate::options::search::fleet::{self as ranks, FleetOptions};
 use crate::options::search::formatting::{self, FormattingOptions};
 use crate::options::search::generic::{self, SearchOptions};
@@ -26,8 +25,9 @@ use crate::options::search::single;
 use crate::options::search::threads::{self, ThreadOptions};
 use crate::options::typed::lossy;
 
-/// What the options say; `old_finite_size` is what the environment says of that.
-pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, Error> {
+/// What the options say.
+pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Error> {
+    let all = program.common();
     let options = &all.fleet;
     let default = Config::default();
     let size = |option: &Opt<OsString>, text: &Option<OsString>| {
@@ -63,27 +63,23 @@ pub fn plan(all: &BlastpOptions, old_finite_size: bool) -> Result<Fleet, Error> 
     // Keeping and laying out is the matter of ranks, so there is one at least.
     let ranks = ranks.or((checkpoint.is_some() || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
-    let decisive = decisive(all, old_finite_size);
+    let mut decisive = decisive(all, has_old_finite_size(host));
+    decisive.extend(given(program.decisive()));
     let (common, list) = (common(all), list(&all.database.lists));
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, trace, decisive, common, list })
 }
 
-/// The options on which the report depends. All are named here, so that a new one cannot be forgotten.
-fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, String> {
-    let BlastpOptions {
-        task,
+/// The options on which the report depends, but for those of the program. All are named here, so that a new one cannot be forgotten.
+fn decisive(options: &CommonOptions, old_finite_size: bool) -> BTreeMap<String, String> {
+    let CommonOptions {
         database,
         search,
-        filtering: FilteringOptions { seg, soft_masking },
-        matrix,
-        threshold,
         hsps,
         window_size,
         queries: QueryOptions { lcase_masking, query_loc, parse_deflines },
         formatting,
         threads: ThreadOptions { num_threads: _, mt_mode },
         ungapped,
-        composition: CompositionOptions { comp_based_stats, use_sw_tback },
         // In `common`: told by what they hold, or without effect on the report.
         files: _,
         resources: _,
@@ -93,18 +89,11 @@ fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, 
     } = options;
     let mut all = vec![
         told(&query::QUERY_LOC, text(query_loc)),
-        told(&TASK, Some(task.name.to_owned())),
-        told(&single::MATRIX, text(matrix)),
-        told(&single::THRESHOLD, number(threshold)),
-        told(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
-        told(&filtering::SEG, Some(lossy(seg))),
-        told(&filtering::SOFT_MASKING, flag(*soft_masking)),
         told(&query::LCASE_MASKING, flag(*lcase_masking)),
         told(&single::WINDOW_SIZE, number(window_size)),
         told(&single::UNGAPPED, flag(*ungapped)),
         told(&query::PARSE_DEFLINES, flag(*parse_deflines)),
         told(&threads::MT_MODE, Some(mt_mode.to_string())),
-        told(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
         ("OLD_FSC (in the environment)".to_owned(), flag(old_finite_size)),
     ];
     all.extend(of_database(database));
@@ -114,7 +103,8 @@ fn decisive(options: &BlastpOptions, old_finite_size: bool) -> BTreeMap<String, 
     given(all)
 }
 
-type Told = (String, Option<String>);
+/// An option by its name, with the dash, and its value if it has one.
+pub type Told = (String, Option<String>);
 
 fn of_database(options: &DatabaseOptions) -> [Told; 6] {
     let DatabaseOptions {
@@ -205,7 +195,7 @@ fn of_formatting(options: &FormattingOptions) -> [Told; 9] {
 }
 
 /// What ranks do together, which they cannot if some were told otherwise. Threads and progress are the matter of each.
-fn common(all: &BlastpOptions) -> BTreeMap<String, String> {
+fn common(all: &CommonOptions) -> BTreeMap<String, String> {
     let FileOptions { query, out } = &all.files;
     let ResourceOptions { timing, partitions, loader, memory, progress: _ } = &all.resources;
     let FleetOptions {
@@ -271,8 +261,8 @@ fn list(lists: &Lists) -> Option<String> {
     all.into_iter().find_map(|(option, path)| path.as_ref().map(|_| dashed(option)))
 }
 
-/// An option by its name, with the dash, and its value.
-fn told<T>(option: &Opt<T>, value: Option<String>) -> Told {
+/// A [`Told`].
+pub fn told<T>(option: &Opt<T>, value: Option<String>) -> Told {
     (dashed(option), value)
 }
 
@@ -285,18 +275,22 @@ fn given(all: impl IntoIterator<Item = Told>) -> BTreeMap<String, String> {
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn text(text: &Option<OsString>) -> Option<String> {
+/// The value of a text.
+pub fn text(text: &Option<OsString>) -> Option<String> {
     text.as_deref().map(lossy)
 }
 
-fn word<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
+/// The value of one of some words.
+pub fn word<T: PartialEq>(option: &Opt<T>, value: &T) -> Option<String> {
     option.spelled(value).map(str::to_owned)
 }
 
-fn number<T: ToString>(number: &Option<T>) -> Option<String> {
+/// The value of a number.
+pub fn number<T: ToString>(number: &Option<T>) -> Option<String> {
     number.as_ref().map(T::to_string)
 }
 
-fn flag(given: bool) -> Option<String> {
+/// The value of what is true or false.
+pub fn flag(given: bool) -> Option<String> {
     given.then(|| "given".to_owned())
 }

@@ -63,7 +63,7 @@ impl Choice {
     /// The format, if the program has it and FleetBLAST too.
     fn format(&self, program: &ProgramSpec) -> Result<Format, Error> {
         let foreign = match self.number {
-            17 => "SAM format is only applicable to blastn",
+            17 if !program.has_sam => "SAM format is only applicable to blastn",
             19 => "AIRR rearrangement format is only applicable to igblastn",
             20 => "FASTA output format is only applicable to magicblast",
             _ => "",

@@ -7,8 +7,8 @@ use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// In the order of the usage text.
-pub const OPTIONS: &[OptionSpec] = &[
+/// For databases of proteins, in the order of the usage text.
+pub const OF_PROTEINS: &[OptionSpec] = &[
     DB.spec,
     DBSIZE.spec,
     GILIST.spec,
@@ -26,6 +26,25 @@ pub const OPTIONS: &[OptionSpec] = &[
     DB_HARD_MASK.spec,
     SUBJECT.spec,
     SUBJECT_LOC.spec,
+];
+
+/// For databases of nucleotides, which have no lists of groups of identical proteins.
+pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
+    DB.spec,
+    DBSIZE.spec,
+    GILIST.spec,
+    SEQIDLIST.spec,
+    NEGATIVE_GILIST.spec,
+    NEGATIVE_SEQIDLIST.spec,
+    TAXIDS.spec,
+    NEGATIVE_TAXIDS.spec,
+    TAXIDLIST.spec,
+    NEGATIVE_TAXIDLIST.spec,
+    ENTREZ_QUERY.spec,
+    DB_SOFT_MASK.spec,
+    DB_HARD_MASK.unsupported().spec,
+    SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
+    SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];
 
 /// A list goes with no other of these, in the order in which that is checked.
@@ -56,6 +75,22 @@ const NO_DATABASE: [&str; 14] = [
     "negative_taxidlist",
     "ipglist",
     "negative_ipglist",
+    "db_soft_mask",
+    "db_hard_mask",
+    "remote",
+];
+
+/// The same of nucleotides.
+const NO_NUCLEOTIDE_DATABASE: [&str; 12] = [
+    "db",
+    "gilist",
+    "seqidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "taxids",
+    "taxidlist",
+    "negative_taxids",
+    "negative_taxidlist",
     "db_soft_mask",
     "db_hard_mask",
     "remote",

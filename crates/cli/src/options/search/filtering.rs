@@ -44,3 +44,67 @@ impl FilteringOptions {
         Self { seg: values.get(&SEG), soft_masking: values.get(&SOFT_MASKING) }
     }
 }
+
+/// For queries of nucleotides, in the order of the usage text.
+pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
+    DUST.spec,
+    FILTERING_DB.spec,
+    WINDOW_MASKER_TAXID.spec,
+    WINDOW_MASKER_DB.spec,
+    SOFT_MASKING.default("true").spec,
+];
+
+/// `-dust`.
+pub const DUST: Opt<OsString> = Opt::text(
+    "dust",
+    FILTER,
+    &[
+        "Filter query sequence with DUST (Format: 'yes', 'level window linker', or",
+        "'no' to disable)",
+    ],
+)
+.label("DUST_options")
+.default("20 64 1");
+
+/// `-filtering_db`.
+pub const FILTERING_DB: Opt<OsString> = Opt::text(
+    "filtering_db",
+    FILTER,
+    &["BLAST database containing filtering elements (i.e.: repeats)"],
+)
+.label("filtering_database")
+.unsupported();
+
+/// `-window_masker_taxid`.
+pub const WINDOW_MASKER_TAXID: Opt<i32> = Opt::integer(
+    "window_masker_taxid",
+    FILTER,
+    &["Enable WindowMasker filtering using a Taxonomic ID"],
+)
+.label("window_masker_taxid")
+.unsupported();
+
+/// `-window_masker_db`.
+pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
+    "window_masker_db",
+    FILTER,
+    &["Enable WindowMasker filtering using this repeats database."],
+)
+.label("window_masker_db")
+.unsupported();
+
+/// What was typed for queries of nucleotides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NucleotideFilteringOptions {
+    /// `-dust`.
+    pub dust: OsString,
+    /// `-soft_masking`.
+    pub soft_masking: bool,
+}
+
+impl NucleotideFilteringOptions {
+    /// Reads the options.
+    pub fn read(values: &Values<'_>) -> Self {
+        Self { dust: values.get(&DUST), soft_masking: values.get(&SOFT_MASKING) }
+    }
+}

@@ -20,6 +20,19 @@ pub const OPTIONS: &[OptionSpec] = &[
     MAX_TARGET_SEQS.spec,
 ];
 
+/// The same with SAM among the formats.
+pub const WITH_SAM: &[OptionSpec] = &[
+    OUTFMT.help(&HELP_WITH_SAM).spec,
+    SHOW_GIS.spec,
+    NUM_DESCRIPTIONS.spec,
+    NUM_ALIGNMENTS.spec,
+    LINE_LENGTH.spec,
+    HTML.spec,
+    SORTHITS.spec,
+    SORTHSPS.spec,
+    MAX_TARGET_SEQS.spec,
+];
+
 /// `-outfmt`.
 pub const OUTFMT: Opt<OsString> =
     Opt::text("outfmt", FORMAT, &HELP_OUTFMT).label("format").default("0");
@@ -152,7 +165,29 @@ impl FormattingOptions {
     }
 }
 
-const HELP_OUTFMT: [&str; 83] = [
+const HELP_OUTFMT: [&str; 83] = joined(&[&FORMATS, &WITHOUT_SAM, &COLUMNS, &DEFAULT_COLUMNS]);
+
+const HELP_WITH_SAM: [&str; 87] =
+    joined(&[&FORMATS, &ALSO_SAM, &COLUMNS, &DEFAULT_COLUMNS, &COLUMNS_OF_SAM]);
+
+/// All lines of some parts.
+const fn joined<const N: usize>(parts: &[&[&'static str]]) -> [&'static str; N] {
+    let mut lines = [""; N];
+    let (mut part, mut next) = (0, 0);
+    while part < parts.len() {
+        let mut at = 0;
+        while at < parts[part].len() {
+            lines[next] = parts[part][at];
+            (at, next) = (at + 1, next + 1);
+        }
+        part += 1;
+    }
+    assert!(next == N);
+    lines
+}
+
+/// The formats that all programs have.
+const FORMATS: [&str; 18] = [
     "alignment view options:",
     "  0 = Pairwise,",
     "  1 = Query-anchored showing identities,",
@@ -171,6 +206,10 @@ const HELP_OUTFMT: [&str; 83] = [
     " 14 = Multiple-file BLAST XML2,",
     " 15 = Single-file BLAST JSON,",
     " 16 = Single-file BLAST XML2,",
+];
+
+/// The last of them, and how columns are chosen.
+const WITHOUT_SAM: [&str; 9] = [
     " 18 = Organism Report",
     "",
     "Options 6, 7 and 10 can be additionally configured to produce",
@@ -180,6 +219,24 @@ const HELP_OUTFMT: [&str; 83] = [
     "The delim keyword must appear after the numeric output format",
     "specification.",
     "The supported format specifiers are:",
+];
+
+/// The same with SAM.
+const ALSO_SAM: [&str; 10] = [
+    " 17 = Sequence Alignment/Map (SAM),",
+    " 18 = Organism Report",
+    "",
+    "Options 6, 7, 10 and 17 can be additionally configured to produce",
+    "a custom format specified by space delimited format specifiers,",
+    "or in the case of options 6, 7, and 10, by a token specified",
+    "by the delim keyword. E.g.: \"17 delim=@ qacc sacc score\".",
+    "The delim keyword must appear after the numeric output format",
+    "specification.",
+    "The supported format specifiers for options 6, 7 and 10 are:",
+];
+
+/// The words for columns.
+const COLUMNS: [&str; 53] = [
     "\t    qseqid means Query Seq-id",
     "\t       qgi means Query GI",
     "\t      qacc means Query accesion",
@@ -233,7 +290,18 @@ const HELP_OUTFMT: [&str; 83] = [
     "\t     qcovs means Query Coverage Per Subject",
     "\t   qcovhsp means Query Coverage Per HSP",
     "\t    qcovus means Query Coverage Per Unique Subject (blastn only)",
+];
+
+/// The columns if none are chosen.
+const DEFAULT_COLUMNS: [&str; 3] = [
     "When not provided, the default value is:",
     "'qaccver saccver pident length mismatch gapopen qstart qend sstart send",
     "evalue bitscore', which is equivalent to the keyword 'std'",
+];
+
+/// The words for what SAM may hold.
+const COLUMNS_OF_SAM: [&str; 3] = [
+    "The supported format specifier for option 17 is:",
+    "\t        SQ means Include Sequence Data",
+    "\t        SR means Subject as Reference Seq",
 ];

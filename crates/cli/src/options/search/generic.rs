@@ -1,25 +1,42 @@
 //! `CGenericSearchArgs`: what most searches heed.
 
-use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS};
+use super::{EXTENSION, GENERAL, RESTRICT, STATISTICS, nucleotide};
 use crate::options::opt::Opt;
 use crate::options::spec::{Constraint, OptionSpec};
 use crate::options::values::Values;
 
-/// In the order of the usage text, for words of so many letters at least.
-pub const fn options(least_word: u32) -> [OptionSpec; 10] {
-    [
-        EVALUE.spec,
-        WORD_SIZE.within(Constraint::AtLeast(least_word)).spec,
-        GAPOPEN.spec,
-        GAPEXTEND.spec,
-        QCOV_HSP_PERC.spec,
-        MAX_HSPS.spec,
-        XDROP_UNGAP.spec,
-        XDROP_GAP.spec,
-        XDROP_GAP_FINAL.spec,
-        SEARCHSP.spec,
-    ]
-}
+/// For proteins, in the order of the usage text.
+pub const OF_PROTEINS: &[OptionSpec] = &[
+    EVALUE.spec,
+    WORD_SIZE.within(Constraint::AtLeast(2)).spec,
+    GAPOPEN.spec,
+    GAPEXTEND.spec,
+    QCOV_HSP_PERC.spec,
+    MAX_HSPS.spec,
+    XDROP_UNGAP.spec,
+    XDROP_GAP.spec,
+    XDROP_GAP_FINAL.spec,
+    SEARCHSP.spec,
+];
+
+/// For nucleotides.
+pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
+    EVALUE.spec,
+    WORD_SIZE
+        .help(&["Word size for wordfinder algorithm (length of best perfect match)"])
+        .within(Constraint::AtLeast(4))
+        .spec,
+    GAPOPEN.spec,
+    GAPEXTEND.spec,
+    nucleotide::PERC_IDENTITY.spec,
+    QCOV_HSP_PERC.spec,
+    MAX_HSPS.spec,
+    XDROP_UNGAP.spec,
+    XDROP_GAP.spec,
+    XDROP_GAP_FINAL.spec,
+    SEARCHSP.spec,
+    nucleotide::SUM_STATS.spec,
+];
 
 /// `-evalue`.
 pub const EVALUE: Opt<f64> =

@@ -4,6 +4,7 @@
 //! Each class is a file: its options, their order in the usage text, and what was typed in types of its own. What a
 //! program has otherwise than others (a default, the least value) is an argument of the class.
 
+pub mod common;
 pub mod composition;
 pub mod database;
 pub mod files;
@@ -12,6 +13,8 @@ pub mod fleet;
 pub mod formatting;
 pub mod generic;
 pub mod hsps;
+pub mod megablast;
+pub mod nucleotide;
 pub mod program;
 pub mod query;
 pub mod resources;
@@ -30,6 +33,7 @@ pub const GROUPS: &[Group] = &[
     FORMAT,
     FILTER,
     RESTRICT,
+    DISCONTIGUOUS,
     STATISTICS,
     STRATEGY,
     EXTENSION,
@@ -43,6 +47,7 @@ const SUBJECT_SEQUENCES: Group = Group("BLAST-2-Sequences options");
 const FORMAT: Group = Group("Formatting options");
 const FILTER: Group = Group("Query filtering options");
 const RESTRICT: Group = Group("Restrict search or results");
+const DISCONTIGUOUS: Group = Group("Discontiguous MegaBLAST options");
 const STATISTICS: Group = Group("Statistical options");
 const STRATEGY: Group = Group("Search strategy options");
 const EXTENSION: Group = Group("Extension options");

@@ -1,8 +1,7 @@
 //! What a search program is called, and what it sets where nothing is typed.
 
+use fleetblast_db::SequenceKind;
 use fleetblast_release::Release;
-
-use super::task::Task;
 
 /// A search program of BLAST+, beside its table of options.
 #[derive(Clone, Copy, Debug)]
@@ -11,10 +10,12 @@ pub struct ProgramSpec {
     pub name: &'static str,
     /// The release of BLAST+ that it follows.
     pub release: &'static Release,
-    /// Its tasks, in the order in which help and errors tell them.
-    pub tasks: &'static [Task],
-    /// Letters of queries that BLAST+ searches together (`GetQueryBatchSize`, blast_input_aux.cpp).
-    pub batch_size: usize,
+    /// What its queries are.
+    pub queries: SequenceKind,
+    /// What it searches.
+    pub subjects: SequenceKind,
+    /// Whether it has the format SAM.
+    pub has_sam: bool,
 }
 
 impl ProgramSpec {

@@ -2,13 +2,19 @@
 
 use std::ffi::OsString;
 
+use fleetblast_engine::params::Strands;
+
 use super::{FILTER, MISC, QUERY};
-use crate::options::opt::Opt;
+use crate::options::opt::{Choices, Opt};
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// In the order of the usage text.
-pub const OPTIONS: &[OptionSpec] = &[LCASE_MASKING.spec, QUERY_LOC.spec, PARSE_DEFLINES.spec];
+/// For proteins, in the order of the usage text.
+pub const OF_PROTEINS: &[OptionSpec] = &[LCASE_MASKING.spec, QUERY_LOC.spec, PARSE_DEFLINES.spec];
+
+/// For nucleotides.
+pub const OF_NUCLEOTIDES: &[OptionSpec] =
+    &[LCASE_MASKING.spec, QUERY_LOC.spec, STRAND.spec, PARSE_DEFLINES.spec];
 
 /// `-lcase_masking`.
 pub const LCASE_MASKING: Opt<bool> = Opt::flag(
@@ -24,6 +30,22 @@ pub const QUERY_LOC: Opt<OsString> = Opt::text(
     &["Location on the query sequence in 1-based offsets (Format: start-stop)"],
 )
 .label("range");
+
+const STRANDS: Choices<Strands, 3> = Choices::new([
+    ("both", Strands::Both),
+    ("minus", Strands::Minus),
+    ("plus", Strands::Plus),
+]);
+
+/// `-strand`.
+pub const STRAND: Opt<Strands> = Opt::word(
+    "strand",
+    QUERY,
+    &["Query strand(s) to search against database/subject"],
+    &STRANDS,
+)
+.label("strand")
+.default("both");
 
 /// `-parse_deflines`.
 pub const PARSE_DEFLINES: Opt<bool> =

@@ -1,0 +1,247 @@
+//! `blastn`: the task's defaults, scores, and the checks of `BLAST_ValidateOptions`.
+
+use std::ffi::OsStr;
+
+use fleetblast_engine::params::{NucleotideParams, Params, Template};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::BatchSize;
+use fleetblast_seq::dust::DustParams;
+use fleetblast_stats::nucleotide::{NucleotideScoring, NucleotideScoringError};
+
+use super::fleet::{Told, flag, number, told, word};
+use super::search::{Searching, bad_filter, common, filter_words};
+use super::{Host, SearchProgram};
+use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
+use crate::options::number::parse_int4;
+use crate::options::search::common::CommonOptions;
+use crate::options::search::filtering::{self, NucleotideFilteringOptions};
+use crate::options::search::megablast::{self, MegablastOptions};
+use crate::options::search::nucleotide::{self, NucleotideOptions};
+use crate::options::search::program::ProgramSpec;
+use crate::options::search::query;
+use crate::options::typed::lossy;
+
+/// Gap costs for which there are statistics whatever the scores.
+const MUCH: i32 = 1 << 20;
+/// Letters by which a batch is smaller than a chunk, at least (`blastn_app.cpp`).
+const BELOW_CHUNK: u32 = 1000;
+
+impl SearchProgram for BlastnOptions {
+    fn spec(&self) -> &'static ProgramSpec {
+        &SPEC
+    }
+
+    fn common(&self) -> &CommonOptions {
+        &self.common
+    }
+
+    fn unsupported(&self) -> Option<String> {
+        let scores = Scores::new(self);
+        // An index is for the default task and for databases; it is ignored elsewhere.
+        let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
+        if self.task == Task::Rmblastn {
+            Some("-task rmblastn".to_owned())
+        } else if self.nucleotide.sum_stats == Some(true) {
+            Some("-sum_stats true".to_owned())
+        } else if scores.reward == 0 && scores.penalty <= 0 {
+            // BLAST+ finds nothing, or crashes if the penalty is 0 too.
+            Some("-reward 0".to_owned())
+        } else if self.megablast.use_index && indexed {
+            Some("-use_index true".to_owned())
+        } else {
+            None
+        }
+    }
+
+    fn check_filter(&self) -> Result<(), Error> {
+        dust(&self.filtering.dust).map(|_| ())
+    }
+
+    fn searching(&self, hitlist_size: usize, _: &Host<'_>) -> Result<Searching, Error> {
+        let (scoring, refusal) = self.scoring()?;
+        let params = self.params(scoring, hitlist_size)?;
+        self.check(&params)?;
+        let most = (params.chunk - BELOW_CHUNK) as i32;
+        Ok(Searching {
+            params: Params::Nucleotide(params),
+            refusal,
+            matrix_name: String::new(),
+            identity_resets_composition: false,
+            batch_size: BatchSize::Adaptive { most },
+            thread_letters: self.thread_letters(),
+        })
+    }
+
+    fn decisive(&self) -> Vec<Told> {
+        let BlastnOptions {
+            task,
+            strands,
+            nucleotide: NucleotideOptions { penalty, reward, no_greedy, perc_identity, sum_stats },
+            megablast:
+                MegablastOptions {
+                    min_raw_gapped_score,
+                    template_type,
+                    template_length,
+                    off_diagonal_range,
+                    // Without effect, or refused.
+                    use_index: _,
+                    index_name: _,
+                },
+            filtering: NucleotideFilteringOptions { dust, soft_masking },
+            // In common with others.
+            common: _,
+        } = self;
+        let template = template_type.as_ref();
+        let template = template.and_then(|kind| word(&megablast::TEMPLATE_TYPE, kind));
+        vec![
+            told(&TASK, word(&TASK, task)),
+            told(&query::STRAND, word(&query::STRAND, strands)),
+            told(&nucleotide::PENALTY, number(penalty)),
+            told(&nucleotide::REWARD, number(reward)),
+            told(&nucleotide::NO_GREEDY, flag(*no_greedy)),
+            told(&nucleotide::PERC_IDENTITY, number(perc_identity)),
+            told(&nucleotide::SUM_STATS, number(sum_stats)),
+            told(&megablast::MIN_RAW_GAPPED_SCORE, number(min_raw_gapped_score)),
+            told(&megablast::TEMPLATE_TYPE, template),
+            told(&megablast::TEMPLATE_LENGTH, number(template_length)),
+            told(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
+            told(&filtering::DUST, Some(lossy(dust))),
+            told(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
+        ]
+    }
+}
+
+/// Scores and gap costs.
+#[derive(Clone, Copy, Debug)]
+struct Scores {
+    reward: i32,
+    penalty: i32,
+    gap_open: i32,
+    gap_extend: i32,
+}
+
+impl Scores {
+    /// The task's, and what was typed instead.
+    fn new(options: &BlastnOptions) -> Self {
+        let (reward, penalty, gap_open, gap_extend) = match options.task {
+            Task::Megablast => (1, -2, 0, 0),
+            Task::Short => (1, -3, 5, 2),
+            Task::Blastn | Task::Discontiguous | Task::Rmblastn => (2, -3, 5, 2),
+        };
+        let (typed, search) = (&options.nucleotide, &options.common.search);
+        Self {
+            reward: typed.reward.unwrap_or(reward),
+            penalty: typed.penalty.unwrap_or(penalty),
+            gap_open: search.gap_open.unwrap_or(gap_open),
+            gap_extend: search.gap_extend.unwrap_or(gap_extend),
+        }
+    }
+
+    fn system(self) -> Result<NucleotideScoring, NucleotideScoringError> {
+        NucleotideScoring::new(self.reward, self.penalty, self.gap_open, self.gap_extend)
+    }
+}
+
+impl BlastnOptions {
+    /// Scores with their statistics. Where there are none BLAST+ says so when it searches, and then others stand in.
+    fn scoring(&self) -> Result<(NucleotideScoring, Option<Error>), Error> {
+        let scores = Scores::new(self);
+        let error = match scores.system() {
+            Ok(scoring) => return Ok((scoring, None)),
+            Err(error) => error,
+        };
+        // Without gaps, gap costs do not matter.
+        let any = Scores { gap_open: MUCH, gap_extend: MUCH, ..scores }.system();
+        if self.common.ungapped {
+            let what = "-ungapped with these scores";
+            return any
+                .map(|scoring| (scoring, None))
+                .map_err(|_| Error::unsupported(SPEC.name, what));
+        }
+        let refusal = Error::engine(format_args!("Error: {error} "));
+        let stand_in = any.or_else(|_| NucleotideScoring::new(1, -2, 0, 0));
+        stand_in.map(|scoring| (scoring, Some(refusal.clone()))).map_err(|_| refusal)
+    }
+
+    fn params(
+        &self,
+        scoring: NucleotideScoring,
+        hitlist_size: usize,
+    ) -> Result<NucleotideParams, Error> {
+        let mut defaults = match self.task {
+            Task::Megablast => NucleotideParams::megablast(SPEC.release, scoring),
+            Task::Discontiguous => NucleotideParams::discontiguous(SPEC.release, scoring),
+            _ => NucleotideParams::blastn(SPEC.release, scoring),
+        };
+        if self.task == Task::Short {
+            defaults.word_size = 7;
+        }
+        let (search, typed) = (&self.common.search, &self.megablast);
+        let word_size = search.word_size.and_then(|size| u32::try_from(size).ok());
+        let kind_and_length = typed.template_type.zip(typed.template_length);
+        let template = kind_and_length.map(|(kind, length)| Template { kind, length });
+        let soft_masking = self.filtering.soft_masking;
+        Ok(NucleotideParams {
+            common: common(&self.common, soft_masking, hitlist_size, defaults.common.clone()),
+            word_size: word_size.unwrap_or(defaults.word_size),
+            template: template.or(defaults.template),
+            window: self.common.window_size.unwrap_or(defaults.window),
+            off_diagonal_range: typed.off_diagonal_range,
+            greedy: defaults.greedy && !self.nucleotide.no_greedy,
+            least_score: typed.min_raw_gapped_score.filter(|&score| score > 0),
+            percent_identity: self.nucleotide.perc_identity.unwrap_or(0.0),
+            dust: dust(&self.filtering.dust)?,
+            strands: self.strands,
+            ..defaults
+        })
+    }
+
+    /// The checks of values and of what goes together, in BLAST+'s order.
+    fn check(&self, params: &NucleotideParams) -> Result<(), Error> {
+        let Scores { penalty, gap_open, gap_extend, .. } = Scores::new(self);
+        let common = &params.common;
+        let has_words_of_template = matches!(self.task, Task::Megablast | Task::Discontiguous);
+        let problem = if penalty >= 0 {
+            "BLASTN penalty must be negative"
+        } else if !common.ungapped && gap_open > 0 && gap_extend == 0 {
+            "BLASTN gap extension penalty cannot be 0"
+        } else if params.template.is_some() && !matches!(params.word_size, 11 | 12) {
+            "Invalid discontiguous template parameters: word size must be either 11 or 12"
+        } else if params.template.is_some() && !has_words_of_template {
+            "Invalid lookup table type for discontiguous Mega BLAST"
+        } else if params.off_diagonal_range > 0 && params.window == 0 {
+            "off_diagonal_range is only useful in 2-hit algorithm"
+        } else if common.hitlist_size < 1 {
+            "No hits are being saved"
+        } else if common.evalue <= 0.0 && params.least_score.is_none() {
+            "expect value or cutoff score must be greater than zero"
+        } else if (gap_open, gap_extend) == (0, 0) && !params.greedy {
+            "Greedy extension must be used if gap existence and extension options are zero"
+        } else {
+            return Ok(());
+        };
+        Err(Error::query_options(problem))
+    }
+
+    /// Letters of queries that keep a thread busy (`GetMTByQueriesBatchSize`, blast_app_util.cpp).
+    fn thread_letters(&self) -> usize {
+        match self.task {
+            Task::Megablast => 2_500_000,
+            Task::Discontiguous => 250_000,
+            _ => 50_000,
+        }
+    }
+}
+
+/// DUST parameters from `-dust`. What is out of range stands for the default.
+fn dust(text: &OsStr) -> Result<Option<DustParams>, Error> {
+    filter_words(text, DustParams::default(), |[level, window, linker]| {
+        // A negative number is out of range as 0 is.
+        let number = |word| parse_int4(word).map(|n| u32::try_from(n).unwrap_or(0));
+        Ok(DustParams {
+            level: number(level).map_err(bad_filter)?,
+            window: number(window).map_err(bad_filter)?,
+            linker: number(linker).map_err(bad_filter)?,
+        })
+    })
+}
