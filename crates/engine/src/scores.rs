@@ -21,10 +21,7 @@ pub(crate) struct ScoreRows(Vec<ScoreRow>);
 
 impl ScoreRows {
     /// These rows.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for nucleotides, whose room is being furnished")
-    )]
+    #[cfg(test)]
     pub fn new(rows: Vec<ScoreRow>) -> Self {
         ScoreRows(rows)
     }
