@@ -30,7 +30,7 @@ pub fn covered_once(query: &QueryResult, hit: &SubjectHit) -> usize {
                     (Some(first), Some(last)) => place(first..last + 1),
                     // BLAST+ ends it before the query begins. Where it begins is where it is noted.
                     (Some(base), None) | (None, Some(base)) => place(base..base + 1).start..0,
-                    (None, None) => u32::MAX..0,
+                    (None, None) => Range { start: u32::MAX, end: 0 },
                 };
                 add(&mut covered, range);
             }
@@ -116,18 +116,23 @@ fn opposite(alignment: &Alignment, letter: u32) -> Option<u32> {
 mod tests {
     use super::*;
 
+    fn ends(ranges: &[Range<u32>]) -> Vec<[u32; 2]> {
+        ranges.iter().map(|range| [range.start, range.end]).collect()
+    }
+
     #[test]
     fn ranges_are_united_and_taken_away() {
         let mut ranges = Vec::new();
         [10..20, 40..50, 20..25, 60..70].into_iter().for_each(|range| add(&mut ranges, range));
         assert_eq!(ranges, [10..25, 40..50, 60..70]);
-        assert_eq!(beyond(&(0..100), &ranges), [0..10, 25..40, 50..60, 70..100]);
-        assert_eq!(beyond(&(12..45), &ranges), [25..40]);
-        assert_eq!(beyond(&(11..20), &ranges), []);
-        assert_eq!(beyond(&(26..30), &ranges), [26..30]);
+        let new = |range| ends(&beyond(&range, &ranges));
+        assert_eq!(new(0..100), [[0, 10], [25, 40], [50, 60], [70, 100]]);
+        assert_eq!(new(12..45), [[25, 40]]);
+        assert_eq!(new(11..20), [[0; 2]; 0]);
+        assert_eq!(new(26..30), [[26, 30]]);
         add(&mut ranges, 45..60);
         assert_eq!(ranges, [10..25, 40..70]);
         add(&mut ranges, 0..80);
-        assert_eq!(ranges, [0..80]);
+        assert_eq!(ends(&ranges), [[0, 80]]);
     }
 }

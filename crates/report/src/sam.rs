@@ -106,6 +106,7 @@ pub fn records(
 struct Group<'a> {
     oid: u32,
     first: &'a Alignment,
+    last: &'a Alignment,
     loci: Vec<Loci>,
     /// In the order of the query.
     edits: Vec<Edit>,
@@ -124,7 +125,8 @@ impl<'a> Group<'a> {
             loci.push(pair.loci);
             edits.extend(pair.edits);
         }
-        Ok(Self { oid, first: &alignments[0], loci, edits })
+        let [first, last] = [&alignments[0], &alignments[alignments.len() - 1]];
+        Ok(Self { oid, first, last, loci, edits })
     }
 
     fn record(
@@ -155,7 +157,8 @@ impl<'a> Group<'a> {
         let identities = order::identities(setup, query, source, self.oid, self.first)?;
         line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
         let reference = Reference { name: names[reference].clone(), length: lengths[reference] };
-        let evalue = number::stored_evalue(self.first.evalue);
+        // It sorts by what it reads last.
+        let evalue = number::stored_evalue(self.last.evalue);
         Ok(Record { reference, start: self.start(), evalue, line })
     }
 

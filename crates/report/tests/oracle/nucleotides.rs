@@ -53,13 +53,16 @@ fn parsed_definition_lines() {
     }
 }
 
+/// A task, options, scores and gap costs, whether it is greedy, the window of its footer.
+type Task = (&'static str, &'static [&'static str], [i32; 4], bool, i32);
+
 /// Other tasks and scores: what is cited, the lines at the end, parameters.
 #[test]
 fn scores_and_gap_costs() {
     if oracle().is_none() {
         return;
     }
-    let rows: [(&str, &[&str], [i32; 4], bool, i32); 6] = [
+    let rows: [Task; 6] = [
         ("blastn", &[], [2, -3, 5, 2], false, 0),
         ("dc-megablast", &[], [2, -3, 5, 2], false, 40),
         ("blastn", &["-reward", "1", "-penalty", "-1"], [1, -1, 5, 2], false, 0),

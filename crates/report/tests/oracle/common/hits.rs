@@ -44,13 +44,16 @@ pub fn read(
     queries
 }
 
-/// Moves e-values by less than their last digit in XML, where rounding those six digits to three is
-/// not what BLAST+ rounded to. `tabular` is the column `evalue`.
-pub fn settle_evalues(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
+/// Moves e-values and bit scores by less than their last digit in XML, where rounding those six digits to three, or cutting them,
+/// is not what BLAST+ rounded or cut to. `tabular` are the columns `evalue` and `bitscore`.
+pub fn settle(hits: &mut [Vec<SubjectHit>], tabular: &[u8]) {
     let tabular = String::from_utf8_lossy(tabular).into_owned();
     let mut texts = tabular.lines();
     for alignment in hits.iter_mut().flatten().flat_map(|hit| &mut hit.alignments) {
-        let text = texts.next().unwrap();
+        let (text, bits) = texts.next().unwrap().split_once('\t').unwrap();
+        if alignment.bit_score > 99.9 && format!("{}", alignment.bit_score as i64) != bits {
+            alignment.bit_score *= 1.0 - 1e-7;
+        }
         if !text.contains('e') {
             continue;
         }

@@ -191,8 +191,8 @@ impl Run {
             run.blast(&["-outfmt", "0", "-num_descriptions", "0", "-num_alignments", "500"]);
         run.messages = hits::messages(&xml);
         run.hits = hits::read(&xml, &pairwise, &run.source.residues, &run.case.parts());
-        let evalues = run.blast(&["-outfmt", "6 evalue"]);
-        hits::settle_evalues(&mut run.hits, &evalues);
+        let evalues = run.blast(&["-outfmt", "6 evalue bitscore"]);
+        hits::settle(&mut run.hits, &evalues);
         run
     }
 
