@@ -146,6 +146,7 @@ fn with_files(
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
     let search = program.searching(hitlist_size, host)?;
+    let batch_size = batch_size(search.batch_size, host)?;
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
@@ -164,8 +165,11 @@ fn with_files(
         query,
         query_range,
         parse_deflines: options.queries.parse_deflines,
-        batch_size: batch_size(search.batch_size, host)?,
-        thread_letters: search.thread_letters,
+        batch_size,
+        thread_letters: match batch_size {
+            BatchSize::Fixed(letters) => letters,
+            BatchSize::Adaptive { .. } => search.thread_letters,
+        },
         identity_resets_composition: search.identity_resets_composition,
         report,
         out,

@@ -43,9 +43,7 @@ pub fn filter_words<T>(
     let words: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b' ').collect();
     match <[&[u8]; 3]>::try_from(words) {
         Ok(words) => parse(words).map(Some),
-        Err(_) => {
-            Err(Error::query_options("Invalid number of arguments to filtering option"))
-        }
+        Err(_) => Err(Error::query_options("Invalid number of arguments to filtering option")),
     }
 }
 
