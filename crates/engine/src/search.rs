@@ -116,7 +116,8 @@ impl Search {
                 PrelimSearcher::Protein(searcher)
             }
             Params::Nucleotide(params) => {
-                let searcher = nucleotide::Searcher::new(queries, merger, params, &self.totals);
+                let (totals, kernel) = (&self.totals, self.kernel);
+                let searcher = nucleotide::Searcher::new(queries, merger, params, totals, kernel);
                 PrelimSearcher::Nucleotide(searcher)
             }
         })

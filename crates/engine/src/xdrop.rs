@@ -7,6 +7,8 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub(crate) mod frames;
 pub(crate) mod traced;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod window;

@@ -4,6 +4,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult};
+use fleetblast_report::papers;
 
 use crate::audience::Audience;
 use crate::error::Error;
@@ -20,6 +21,7 @@ pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
     model::Setup {
         program: plan.program,
         banner: &plan.banner,
+        papers: papers::of(&plan.params),
         database: target.summary.clone(),
         params: &plan.params,
         matrix_name: &plan.matrix_name,
@@ -67,7 +69,7 @@ pub fn has_taxon_names(plan: &Plan) -> bool {
 fn columns(format: &model::Format) -> Option<&Columns> {
     match format {
         model::Format::Tabular(columns) | model::Format::Commented(columns) => Some(columns),
-        model::Format::Pairwise | model::Format::Xml => None,
+        model::Format::Pairwise | model::Format::Xml | model::Format::Sam(_) => None,
     }
 }
 

@@ -1,58 +1,89 @@
 //! The letters of reports, and which pairs of different ones count as positive.
 
+use fleetblast_engine::params::Params;
 use fleetblast_seq::frame::Frame;
-use fleetblast_seq::{alphabet, nucleotide};
+use fleetblast_seq::{alphabet, nucleotide::blastna};
 use fleetblast_stats::matrix::Scores;
 
 /// The letters of the codes that are read in a frame.
 pub fn alphabet(frame: Frame) -> &'static [u8] {
     match frame {
         Frame::Protein | Frame::Codons(..) => &alphabet::LETTERS,
-        Frame::Strand(_) => &nucleotide::LETTERS,
+        Frame::Strand(_) => &blastna::LETTERS,
     }
 }
 
 /// The pairs of letters with a positive score in the standard matrix, as one of the two families of
-/// writers sees them.
+/// writers sees them. Of nucleotides only equal ones count.
 #[derive(Clone, Debug)]
-pub struct Positives {
+pub enum Positives {
     /// Indexed by NCBIstdaa codes.
-    positive: [[bool; alphabet::SIZE]; alphabet::SIZE],
+    Matrix(Box<Table>),
+    /// There are no others than the equal ones.
+    Equal,
 }
+
+type Table = [[bool; alphabet::SIZE]; alphabet::SIZE];
 
 impl Positives {
     /// For the pairwise and tabular formats: the letters of the old matrices without `J`, `O` and
     /// `*`; `U` counts as `C` against `C` (`GetAsciiProteinMatrix`, align_format_util.cpp).
-    pub fn plain(scores: &Scores) -> Self {
-        let mut table = Self::among(scores, b"ARNDCQEGHILKMFPSTWYVBZX");
+    pub fn plain(params: &Params) -> Self {
+        let Params::Protein(params) = params else { return Self::Equal };
+        let scores = &params.scoring.scores;
+        let mut table = among(scores, b"ARNDCQEGHILKMFPSTWYVBZX");
         let (u, c) = (usize::from(alphabet::U), usize::from(alphabet::C));
-        table.positive[u][c] = scores[c][c] > 0;
-        table.positive[c][u] = scores[c][c] > 0;
-        table
+        table[u][c] = scores[c][c] > 0;
+        table[c][u] = scores[c][c] > 0;
+        Self::Matrix(table)
     }
 
     /// For XML: the letters of the matrix as stored (`x_FillScoreMatrix`, data4xmlformat.cpp).
-    pub fn xml(scores: &Scores) -> Self {
-        Self::among(scores, b"ARNDCQEGHILKMFPSTWYVBJZX*")
-    }
-
-    fn among(scores: &Scores, letters: &[u8]) -> Self {
-        let mut positive = [[false; alphabet::SIZE]; alphabet::SIZE];
-        let codes: Vec<_> =
-            letters.iter().filter_map(|&c| alphabet::encode(c)).map(usize::from).collect();
-        for &q in &codes {
-            for &s in &codes {
-                positive[q][s] = scores[q][s] > 0;
+    pub fn xml(params: &Params) -> Self {
+        match params {
+            Params::Protein(params) => {
+                Self::Matrix(among(&params.scoring.scores, b"ARNDCQEGHILKMFPSTWYVBJZX*"))
             }
+            Params::Nucleotide(_) => Self::Equal,
         }
-        Self { positive }
     }
 
-    /// True if the two letters (upper case) score positive; a gap never does.
-    pub fn score(&self, query: u8, subject: u8) -> bool {
-        match (alphabet::encode(query), alphabet::encode(subject)) {
-            (Some(q), Some(s)) => self.positive[usize::from(q)][usize::from(s)],
+    /// Whether the pairwise report counts them.
+    pub fn are_told(&self) -> bool {
+        matches!(self, Self::Matrix(_))
+    }
+
+    /// True if the two letters (upper case) are equal or score positive; a gap never does.
+    pub fn count(&self, query: u8, subject: u8) -> bool {
+        query == subject || self.score(query, subject)
+    }
+
+    /// What stands between two letters.
+    pub fn mark(&self, query: u8, subject: u8) -> u8 {
+        match (query == subject, self) {
+            (true, Self::Matrix(_)) => query,
+            (true, Self::Equal) => b'|',
+            (false, _) if self.score(query, subject) => b'+',
+            (false, _) => b' ',
+        }
+    }
+
+    fn score(&self, query: u8, subject: u8) -> bool {
+        match (self, alphabet::encode(query), alphabet::encode(subject)) {
+            (Self::Matrix(table), Some(q), Some(s)) => table[usize::from(q)][usize::from(s)],
             _ => false,
         }
     }
+}
+
+fn among(scores: &Scores, letters: &[u8]) -> Box<Table> {
+    let mut positive = Box::new([[false; alphabet::SIZE]; alphabet::SIZE]);
+    let codes: Vec<_> =
+        letters.iter().filter_map(|&c| alphabet::encode(c)).map(usize::from).collect();
+    for &q in &codes {
+        for &s in &codes {
+            positive[q][s] = scores[q][s] > 0;
+        }
+    }
+    positive
 }

@@ -178,8 +178,8 @@ impl Loci {
         }
     }
 
-    /// The strand of the subject in the tabular formats, which have none for proteins and what is translated.
-    pub fn tabular_strand(&self) -> Option<Strand> {
+    /// The strand of the subject, if it is read base by base: others have none in reports.
+    pub fn subject_strand(&self) -> Option<Strand> {
         match self.subject.frame {
             Frame::Strand(strand) => Some(strand),
             Frame::Protein | Frame::Codons(..) => None,

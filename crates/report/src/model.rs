@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_engine::params::{Params, ProteinParams};
+use fleetblast_engine::params::Params;
 use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
@@ -13,6 +13,7 @@ use fleetblast_seq::id::SeqId;
 use crate::columns::Columns;
 use crate::error::Cause;
 use crate::locus::{Extent, Locus};
+use crate::papers::Paper;
 
 /// Where the subjects' residues and definition lines come from.
 pub trait SubjectSource {
@@ -91,6 +92,33 @@ pub enum Format {
     Tabular(Columns),
     /// 7: tabular with comment lines.
     Commented(Columns),
+    /// 17: SAM, of nucleotides.
+    Sam(Sam),
+}
+
+/// What a report in SAM holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sam {
+    /// `SQ`: the letters of what is aligned.
+    pub letters: bool,
+    /// `SR`: subjects are the references, and queries what is aligned to them; otherwise it is the other way round.
+    pub subjects_are_references: bool,
+    /// The command line: its words, a blank after each.
+    pub command: Vec<u8>,
+}
+
+impl Sam {
+    /// After the words that follow the number in `-outfmt`; those that are not known count for nothing.
+    ///
+    /// ```
+    /// use fleetblast_report::model::Sam;
+    /// let sam = Sam::parse("SQ nonsense", b"blastn -outfmt 17 SQ ");
+    /// assert!(sam.letters && !sam.subjects_are_references);
+    /// ```
+    pub fn parse(words: &str, command: &[u8]) -> Self {
+        let has = |word| words.split(' ').any(|typed| typed == word);
+        Self { letters: has("SQ"), subjects_are_references: has("SR"), command: command.to_vec() }
+    }
 }
 
 /// Order of the subjects (`-sorthits`, format 0).
@@ -153,26 +181,18 @@ pub struct Setup<'a> {
     pub program: &'a str,
     /// Its banner: `BLASTP 2.12.0+`.
     pub banner: &'a str,
+    /// The papers that it cites: those of [`crate::papers`].
+    pub papers: &'a [Paper],
     /// What was searched.
     pub database: DatabaseSummary,
     /// How it was searched.
     pub params: &'a Params,
-    /// The matrix as the user spelled it.
+    /// The matrix as the user spelled it; nothing for nucleotides.
     pub matrix_name: &'a str,
     /// Residues from the first to the last place of `-query_loc`, as typed: a query may end before that.
     pub query_part: Option<usize>,
     /// How to write it down.
     pub output: OutputOptions,
-}
-
-impl<'a> Setup<'a> {
-    /// How proteins were searched.
-    pub fn protein(&self) -> &'a ProteinParams {
-        match self.params {
-            Params::Protein(params) => params,
-            Params::Nucleotide(_) => todo!("strands in reports"),
-        }
-    }
 }
 
 /// A query and what was found.
@@ -186,7 +206,7 @@ pub struct QueryResult<'a> {
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.
     pub ids: &'a [SeqId],
-    /// The whole query as read, in NCBIstdaa codes; in those of ncbi4na if it is of bases.
+    /// The whole query as read, in NCBIstdaa codes; in those of blastna if it is of bases.
     pub residues: &'a [u8],
     /// The searched part of it (`-query_loc`), 0-based half-open; `None` for all.
     pub range: Option<Range<u32>>,
@@ -207,6 +227,12 @@ impl QueryResult<'_> {
     /// The reading of the query that an alignment is of.
     pub(crate) fn context(&self, alignment: &Alignment) -> &Context {
         &self.query.contexts[usize::from(alignment.context)]
+    }
+
+    /// The reading whose statistics are shown for the query: the first that has some.
+    pub(crate) fn statistics(&self) -> &Context {
+        let known = self.query.contexts.iter().find(|context| context.karlin.is_some());
+        known.unwrap_or_else(|| self.query.first())
     }
 
     /// How long the query is, and how much of it was searched.

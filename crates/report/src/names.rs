@@ -1,10 +1,12 @@
 //! What queries and subjects are called, format by format.
 
 use fleetblast_db::Defline;
+use fleetblast_seq::frame::Frame;
 use fleetblast_seq::id::{self, ObjectId, SeqId};
 
 use crate::error::ReportError;
 use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::program;
 use crate::text::first_word;
 use crate::title;
 
@@ -44,9 +46,19 @@ pub fn query_id(query: &QueryResult) -> Vec<u8> {
     id::text_choice(query.ids).map_or_else(|| made_up(query).bare(), SeqId::bare)
 }
 
+/// The name of the query, as a reference or as what is aligned to one, in SAM.
+pub fn sam_query(query: &QueryResult) -> Vec<u8> {
+    let chosen = id::text_choice(query.ids);
+    chosen.map_or_else(|| made_up(query).accession_version(), SeqId::accession_version)
+}
+
 /// The query's definition in XML.
 pub fn query_definition(query: &QueryResult) -> Vec<u8> {
-    defined(title::generated(query.title, query.ids))
+    let untitled = match query.query.first().frame {
+        Frame::Protein => title::PROTEIN,
+        Frame::Strand(_) | Frame::Codons(..) => b"",
+    };
+    defined(title::generated_or(query.title, query.ids, untitled))
 }
 
 fn defined(definition: Vec<u8>) -> Vec<u8> {
@@ -62,6 +74,8 @@ pub struct Subject {
     chosen: usize,
     /// Which of them the pairwise report shows.
     shown: Vec<bool>,
+    /// Its title if nothing else makes one.
+    untitled: &'static [u8],
     /// Read from FASTA, not from a database.
     pub from_fasta: bool,
     parse_deflines: bool,
@@ -90,6 +104,7 @@ impl Subject {
             lines,
             chosen,
             shown,
+            untitled: program::untitled_subject(setup.params),
             from_fasta: setup.database.is_subject,
             parse_deflines: setup.output.parse_deflines,
         })
@@ -114,7 +129,7 @@ impl Subject {
 
     /// Its title, tidied or made up.
     pub fn title(&self) -> Vec<u8> {
-        title::generated(&self.line().title, &self.line().ids)
+        title::generated_or(&self.line().title, &self.line().ids, self.untitled)
     }
 
     /// The identifiers of the chosen line for the tabular formats.
@@ -175,6 +190,11 @@ impl Subject {
         (hit_id, defined(definition))
     }
 
+    /// Its name in SAM.
+    pub fn sam_name(&self) -> Vec<u8> {
+        id::text_choice(&self.line().ids).map_or_else(Vec::new, SeqId::accession_version)
+    }
+
     /// `Hit_accession` of XML.
     pub fn hit_accession(&self) -> Vec<u8> {
         id::text_choice(&self.line().ids).map_or_else(Vec::new, |id| label(id, false))
@@ -217,32 +237,5 @@ pub fn label(id: &SeqId, with_version: bool) -> Vec<u8> {
         SeqId::General { tag, .. } => tag.text(),
         id if with_version => id.accession_version(),
         id => id.accession(),
-    }
-}
-
-/// The start tag of a link to NCBI's report of a sequence; nothing if NCBI does not have it.
-/// `log` and `rid` tell table and alignments apart (`GetIDUrlGen`, align_format_util.cpp).
-pub fn link(ids: &[SeqId], accession: &[u8], log: &str, rank: usize, rid: &str) -> Vec<u8> {
-    let known =
-        |id: &SeqId| matches!(id, SeqId::Text { .. } | SeqId::Pdb { .. } | SeqId::Patent { .. });
-    if ids.iter().any(known) {
-        let acc = String::from_utf8_lossy(accession);
-        return format!(
-            "<a title=\"Show report for {acc}\" href=\"https://www.ncbi.nlm.nih.gov/protein/{acc}\
-             ?report=genbank&log$={log}&blast_rank={rank}&RID={rid}\" >"
-        )
-        .into_bytes();
-    }
-    match id::report_choice(ids) {
-        Some(SeqId::General { db, tag }) if db.eq_ignore_ascii_case(b"TI") => {
-            let tag = tag.text();
-            let number = String::from_utf8_lossy(&tag);
-            format!(
-                "<a title=\"Show report for {number}\" href=\"https://www.ncbi.nlm.nih.gov/Traces/trace.cgi\
-                 ?cmd=retrieve&dopt=fasta&val={number}&RID={rid}\">"
-            )
-            .into_bytes()
-        }
-        _ => Vec::new(),
     }
 }

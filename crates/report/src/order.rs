@@ -199,7 +199,10 @@ fn columns(alignment: &Alignment) -> usize {
 }
 
 /// Equal residues in an alignment as the search sees them: query without masks, `O` as `X`, subject with its hard masks.
-fn identities(
+///
+/// # Errors
+/// If the alignment does not fit its sequences.
+pub fn identities(
     setup: &Setup,
     query: &QueryResult,
     source: &dyn SubjectSource,

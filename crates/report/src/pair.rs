@@ -112,22 +112,16 @@ impl Pair {
         self.query.len()
     }
 
-    /// The row between query and subject: the letter where they agree, `+` where they score, else a blank.
+    /// The row between query and subject: the letter (of nucleotides a bar) where they agree, `+` where they score, else a blank.
     pub fn midline(&self, positives: &Positives) -> Vec<u8> {
         let columns = self.query.iter().zip(&self.subject);
-        columns
-            .map(|(&q, &s)| match (q == s, positives.score(q, s)) {
-                (true, _) => q,
-                (false, true) => b'+',
-                (false, false) => b' ',
-            })
-            .collect()
+        columns.map(|(&q, &s)| positives.mark(q, s)).collect()
     }
 
     /// Columns with equal letters or a positive score.
     pub fn positives(&self, positives: &Positives) -> usize {
         let columns = self.query.iter().zip(&self.subject);
-        columns.filter(|&(&q, &s)| q == s || positives.score(q, s)).count()
+        columns.filter(|&(&q, &s)| positives.count(q, s)).count()
     }
 
     /// The columns of those of `masks`, stretches of the whole query, that the alignment touches.

@@ -3,44 +3,20 @@
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Adjustment, Alignment, SubjectHit};
+use fleetblast_seq::frame::Strand;
 use fleetblast_seq::id::{self, SeqId};
-use fleetblast_stats::karlin::KarlinBlock;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
+use crate::links::Place;
 use crate::model::{DatabaseParagraph, QueryResult, Setup, SubjectSource};
-use crate::names::{self, Subject, is_number, label, link};
+use crate::names::{self, Subject, is_number, label};
 use crate::number;
 use crate::order::printed_order;
 use crate::pair::Pair;
+use crate::program;
 use crate::rows;
 use crate::text::{self, LINE};
-
-/// A paper to cite: address in PubMed, heading, citation.
-struct Reference {
-    pubmed: &'static str,
-    heading: &'static str,
-    citation: &'static str,
-}
-
-/// The papers blastp cites (`CReference`, version.cpp), with umlauts as in HTML.
-const REFERENCES: [Reference; 2] = [
-    Reference { pubmed: "9254694", heading: "Reference", citation: GAPPED_BLAST },
-    Reference {
-        pubmed: "11452024",
-        heading: "Reference for composition-based statistics",
-        citation: "Alejandro A. Sch&auml;ffer, L. Aravind, Thomas L. Madden, Sergei Shavirin, \
-                   John L. Spouge, Yuri I. Wolf, Eugene V. Koonin, and Stephen F. Altschul (2001), \
-                   \"Improving the accuracy of PSI-BLAST protein database searches with \
-                   composition-based statistics and other refinements\", Nucleic Acids Res. 29:2994-3005.",
-    },
-];
-
-/// The paper on gapped BLAST.
-pub const GAPPED_BLAST: &str = "Stephen F. Altschul, Thomas L. Madden, Alejandro A. Sch&auml;ffer, \
-    Jinghui Zhang, Zheng Zhang, Webb Miller, and David J. Lipman (1997), \
-    \"Gapped BLAST and PSI-BLAST: a new generation of protein database search programs\", \
-    Nucleic Acids Res. 25:3389-3402.";
 
 /// What comes before the first query.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
@@ -55,11 +31,11 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
         out.extend_from_slice(setup.banner.as_bytes());
         out.extend_from_slice(b"\n\n\n");
     }
-    for (i, reference) in REFERENCES.iter().enumerate() {
+    for (i, paper) in setup.papers.iter().enumerate() {
         if i > 0 {
             out.push(b'\n');
         }
-        cite(reference, setup.output.html, out);
+        paper.cite(setup.output.html, out);
     }
     let databases = &setup.database.paragraphs;
     out.extend_from_slice(b"\n\nDatabase: ");
@@ -85,20 +61,6 @@ fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) 
     if !database.masked_using.is_empty() {
         out.extend_from_slice(&[indent, b"Masked using: ", &database.masked_using, b"\n"].concat());
     }
-}
-
-fn cite(reference: &Reference, html: bool, out: &mut Vec<u8>) {
-    let Reference { pubmed, heading, citation } = reference;
-    let paragraph = if html {
-        format!(
-            "<b><a href=\"https://www.ncbi.nlm.nih.gov/entrez/query.fcgi?db=PubMed&cmd=Retrieve\
-             &list_uids={pubmed}&dopt=Citation\">{heading}</a>:</b>\n{citation}"
-        )
-    } else {
-        format!("{heading}: {}", citation.replacen("&auml;", "a", 1))
-    };
-    text::wrap(paragraph.as_bytes(), LINE, false, out);
-    out.push(b'\n');
 }
 
 /// The line with the query's name, and its length.
@@ -128,7 +90,7 @@ pub fn subject_block(
         database_titles(setup, &subject, rank, out);
     }
     out.extend_from_slice(format!("Length={}\n\n", source.extent(hit.oid).length).as_bytes());
-    let positives = Positives::plain(&setup.protein().scoring.scores);
+    let positives = Positives::plain(setup.params);
     let alignments = printed_order(setup, query, source, hit)?;
     let pairs = alignments.iter().map(|alignment| Pair::new(query, source, hit.oid, alignment));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
@@ -208,8 +170,11 @@ fn name_line(
     let html = setup.output.html;
     let gi = id::gi(ids);
     let Some(shown) = id::report_choice(ids) else { return };
-    let link =
-        if html { link(ids, &label(shown, true), "protalign", rank, "0") } else { Vec::new() };
+    let link = if html {
+        program::links(setup).of(ids, &label(shown, true), Place::Alignments, rank)
+    } else {
+        Vec::new()
+    };
     out.extend_from_slice(&link);
     let with_gi = setup.output.show_gis && gi > 0;
     if with_gi && !matches!(shown, SeqId::Gi(_)) {
@@ -248,7 +213,7 @@ fn anchor(ids: &[SeqId], name: fn(&SeqId) -> Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Score, e-value, method; identities, positives, gaps.
+/// Score, e-value, method; identities, positives, gaps; the strands of nucleotides.
 fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &mut Vec<u8>) {
     let method = match alignment.adjustment {
         Adjustment::None => "",
@@ -257,48 +222,49 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
     };
     let columns = pair.columns();
     let share = |count: usize| format!("{count}/{columns} ({}%)", number::percent(count, columns));
-    out.extend_from_slice(
-        format!(
-            " Score = {} bits ({}),  Expect = {}{method}\n Identities = {}, Positives = {}, Gaps = {}\n\n",
-            number::bits(alignment.bit_score),
-            alignment.score,
-            number::evalue(alignment.evalue),
-            share(pair.identities),
-            share(pair.positives(positives)),
-            share(pair.gaps - pair.overhang),
-        )
-        .as_bytes(),
-    );
+    let bits = number::bits(alignment.bit_score);
+    let evalue = number::evalue(alignment.evalue);
+    let score = alignment.score;
+    let mut text = format!(" Score = {bits} bits ({score}),  Expect = {evalue}{method}\n");
+    text += &format!(" Identities = {}", share(pair.identities));
+    if positives.are_told() {
+        text += &format!(", Positives = {}", share(pair.positives(positives)));
+    }
+    text += &format!(", Gaps = {}\n", share(pair.gaps - pair.overhang));
+    match pair.loci.subject_strand() {
+        Some(Strand::Plus) => text += " Strand=Plus/Plus\n",
+        Some(Strand::Minus) => text += " Strand=Plus/Minus\n",
+        None => {}
+    }
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'\n');
 }
 
 /// The statistics of a query's search.
 pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
-    let scoring = &setup.protein().scoring;
-    let gapped = !setup.params.common().ungapped;
-    // Lambda, K and H; the others only if e-values are corrected for finite size.
-    let shown = if setup.protein().finite_size { 6 } else { 3 };
-    let query = result.query.first();
+    let context = result.statistics();
     out.push(b'\n');
-    if let Some(KarlinBlock { lambda, k, h, .. }) = query.karlin {
-        let row = &scoring.ungapped;
-        let all = [lambda, k, h, row.alpha, row.alpha_v];
-        parameters(if gapped { &all[..shown.min(5)] } else { &all[..3] }, out);
-    } else if !result.batch_searched {
-        parameters(&UNKNOWN, out);
+    let shown = context.karlin.map(|ungapped| program::statistics(setup.params, &ungapped));
+    match &shown {
+        Some((ungapped, _)) => parameters(ungapped, out),
+        None if !result.batch_searched => parameters(&UNKNOWN, out),
+        None => {}
     }
     out.push(b'\n');
-    if query.karlin.is_some() && gapped {
-        let row = &scoring.gapped;
-        let all = [row.lambda, row.k, row.h, row.alpha, row.alpha_v, row.sigma];
-        out.extend_from_slice(b"Gapped\n");
-        parameters(&all[..shown], out);
-    } else if !result.batch_searched {
+    match &shown {
+        Some((_, Some(gapped))) => {
+            out.extend_from_slice(b"Gapped\n");
+            parameters(gapped, out);
+        }
         // Whatever would have been searched: BLAST+ did not come so far as to know.
-        out.extend_from_slice(b"Gapped\n");
-        parameters(&UNKNOWN, out);
+        None if !result.batch_searched => {
+            out.extend_from_slice(b"Gapped\n");
+            parameters(&UNKNOWN, out);
+        }
+        _ => {}
     }
     out.extend_from_slice(
-        format!("\nEffective search space used: {}\n", query.search_space).as_bytes(),
+        format!("\nEffective search space used: {}\n", context.search_space).as_bytes(),
     );
 }
 
@@ -338,25 +304,8 @@ pub fn epilogue(setup: &Setup, out: &mut Vec<u8>) {
             .as_bytes(),
         );
     }
-    let params = setup.protein();
-    out.extend_from_slice(format!("\n\nMatrix: {}\n", setup.matrix_name).as_bytes());
-    if !params.common.ungapped {
-        let scoring = &params.scoring;
-        out.extend_from_slice(
-            format!(
-                "Gap Penalties: Existence: {}, Extension: {}\n",
-                scoring.gap_open, scoring.gap_extend
-            )
-            .as_bytes(),
-        );
-    }
-    if params.threshold != 0.0 {
-        let threshold = number::general(params.threshold, 6, false);
-        out.extend_from_slice(format!("Neighboring words threshold: {threshold}\n").as_bytes());
-    }
-    if params.window != 0 {
-        out.extend_from_slice(format!("Window for multiple hits: {}\n", params.window).as_bytes());
-    }
+    out.extend_from_slice(b"\n\n");
+    program::scoring_lines(setup, out);
     if setup.output.html {
         out.extend_from_slice(b"</PRE>\n</BODY>\n</HTML>\n");
     }

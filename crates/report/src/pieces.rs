@@ -6,7 +6,7 @@ use crate::error::ReportError;
 use crate::model::{Format, QueryResult, Setup, SubjectSource};
 use crate::order::{SubjectScores, subject_order};
 use crate::table::{DescriptionRow, description_table};
-use crate::{pairwise, tabular, xml};
+use crate::{pairwise, sam, tabular, xml};
 
 /// Appends what is printed before any query is read.
 pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
@@ -76,7 +76,7 @@ pub fn query_header(
             }
         }
         Format::Xml => xml::query_header(query, out)?,
-        Format::Tabular(_) => {}
+        Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(columns) => tabular::comments(setup, query, columns, alignments, out),
     }
     Ok(())
@@ -84,7 +84,8 @@ pub fn query_header(
 
 /// Appends what is printed of a subject. It depends on nothing but the arguments; `rank` is the place
 /// of the subject in the printed list, from 1. The pairwise report prints only the first
-/// `-num_alignments` subjects: beyond them this appends nothing.
+/// `-num_alignments` subjects: beyond them this appends nothing. In SAM the subjects of a query are not printed one after the
+/// other unless they are the references: see [`sam::order`].
 ///
 /// # Errors
 /// If the subject cannot be read or does not fit its alignments.
@@ -103,6 +104,11 @@ pub fn subject_block(
         Format::Tabular(columns) | Format::Commented(columns) => {
             tabular::subject_rows(setup, query, source, hit, columns, out)
         }
+        Format::Sam(options) => {
+            let records = sam::records(setup, options, query, source, hit)?;
+            records.iter().for_each(|record| record.write(out));
+            Ok(())
+        }
     }
 }
 
@@ -118,7 +124,7 @@ pub fn query_footer(
     match setup.output.format {
         Format::Pairwise => pairwise::query_footer(setup, query, out),
         Format::Xml => xml::query_footer(setup, query, out)?,
-        Format::Tabular(_) | Format::Commented(_) => {}
+        Format::Tabular(_) | Format::Commented(_) | Format::Sam(_) => {}
     }
     Ok(())
 }
@@ -130,12 +136,13 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
         // The start comes with the first.
         Format::Xml if queries == 0 => out.push(b'\n'),
         Format::Xml => xml::epilogue(out),
-        Format::Tabular(_) => {}
+        Format::Tabular(_) | Format::Sam(_) => {}
         Format::Commented(_) => tabular::processed(queries, out),
     }
 }
 
-/// Appends all of a query: header, subjects, footer.
+/// Appends all of a query: header, subjects, footer. The header of a report in SAM, which comes before all queries and names
+/// those with alignments, is made by [`sam::header`].
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments, or a text cannot be written to XML.
@@ -145,6 +152,13 @@ pub fn format_query(
     source: &dyn SubjectSource,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
+    if let Format::Sam(options) = &setup.output.format {
+        let records = query.hits.iter().map(|hit| sam::records(setup, options, query, source, hit));
+        let mut records = records.collect::<Result<Vec<_>, _>>()?.concat();
+        sam::order(options, &mut records);
+        records.iter().for_each(|record| record.write(out));
+        return Ok(());
+    }
     let mut rows = Vec::new();
     if has_table(setup) {
         for hit in query.hits {

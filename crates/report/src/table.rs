@@ -8,10 +8,12 @@ use fleetblast_seq::id::{self, SeqId};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
+use crate::links::Place;
 use crate::model::{QueryResult, Setup, SubjectSource};
-use crate::names::{Subject, is_number, link};
+use crate::names::{Subject, is_number};
 use crate::number;
 use crate::order::SubjectScores;
+use crate::program;
 use crate::text::{self, LINE};
 
 /// The fields of a row.
@@ -69,7 +71,7 @@ impl DescriptionRow {
     fn text(&self, setup: &Setup, rank: usize, out: &mut Vec<u8>) {
         let html = setup.output.html;
         let link = if html {
-            link(&self.linked.0, &self.linked.1, "prottop", rank, "")
+            program::links(setup).of(&self.linked.0, &self.linked.1, Place::Table, rank)
         } else {
             Vec::new()
         };

@@ -10,8 +10,10 @@ use crate::letters::Positives;
 use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
+use crate::once;
 use crate::order;
 use crate::pair::Pair;
+use crate::program;
 use crate::taxonomy::Taxonomy;
 
 const NOT_AVAILABLE: &[u8] = b"N/A";
@@ -58,10 +60,11 @@ pub fn subject_rows(
         query_ids: names::tabular_query(query),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
-        positives: Positives::plain(&setup.protein().scoring.scores),
+        positives: Positives::plain(setup.params),
         subject_length: source.extent(hit.oid).length,
         query_length: setup.query_part.unwrap_or_else(|| query.searched_length()),
         covered: order::covered(query, source, hit)?,
+        covered_once: program::counts_once(setup.params).then(|| once::covered_once(query, hit)),
     };
     for alignment in &hit.alignments {
         let pair = Pair::new(query, source, hit.oid, alignment)?;
@@ -85,6 +88,8 @@ struct Row<'a> {
     positives: Positives,
     subject_length: u32,
     covered: usize,
+    /// The same if each base of the subject counts once.
+    covered_once: Option<usize>,
     /// What `qlen` and `qcovs` take for the length of the query: with `-query_loc` that of the part as typed, even beyond the
     /// query's end.
     query_length: usize,
@@ -126,8 +131,13 @@ impl Row<'_> {
             | C::BlastNames
             | C::SuperKingdoms => self.taxonomy.field(column, out),
             C::Strand => out.extend_from_slice(strand(pair)),
-            // A number in blastn alone.
-            C::CoveragePerUniqueSubject => out.extend_from_slice(NOT_AVAILABLE),
+            C::CoveragePerUniqueSubject => match self.covered_once {
+                Some(bases) => {
+                    let share = number::coverage(bases, self.query_length);
+                    out.extend_from_slice(share.to_string().as_bytes());
+                }
+                None => out.extend_from_slice(NOT_AVAILABLE),
+            },
             _ => out.extend_from_slice(self.value(column, alignment, pair).as_bytes()),
         }
     }
@@ -183,7 +193,7 @@ impl Row<'_> {
 
 /// The strand of the subject.
 fn strand(pair: &Pair) -> &'static [u8] {
-    match pair.loci.tabular_strand() {
+    match pair.loci.subject_strand() {
         Some(Strand::Plus) => b"plus",
         Some(Strand::Minus) => b"minus",
         None => NOT_AVAILABLE,

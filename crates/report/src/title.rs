@@ -3,10 +3,18 @@
 
 use fleetblast_seq::id::SeqId;
 
-/// The title shown for a sequence: tidied if it has one, otherwise made from the identifiers.
+/// What proteins are called that have neither a title nor an identifier that makes one.
+pub const PROTEIN: &[u8] = b"unnamed protein product";
+
+/// The title shown for a protein: tidied if it has one, otherwise made from the identifiers.
 pub fn generated(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
+    generated_or(title, ids, PROTEIN)
+}
+
+/// The same of any sequence, `untitled` if nothing makes a title.
+pub fn generated_or(title: &[u8], ids: &[SeqId], untitled: &[u8]) -> Vec<u8> {
     if title.is_empty() {
-        return from_ids(ids);
+        return from_ids(ids).unwrap_or_else(|| untitled.to_vec());
     }
     let end =
         title.iter().rposition(|c| !b".,;~ ".contains(c)).map_or(title.len(), |last| last + 1);
@@ -18,23 +26,23 @@ pub fn generated(title: &[u8], ids: &[SeqId]) -> Vec<u8> {
 }
 
 /// The title of a sequence that has none.
-fn from_ids(ids: &[SeqId]) -> Vec<u8> {
+fn from_ids(ids: &[SeqId]) -> Option<Vec<u8>> {
     for id in ids {
         match id {
             SeqId::Pdb { chain, .. } if !chain.is_empty() => {
-                return [b"Chain ", &chain[..]].concat();
+                return Some([b"Chain ", &chain[..]].concat());
             }
             SeqId::Patent { country, number, sequence } => {
                 let mut title = format!("Sequence {sequence} from Patent ").into_bytes();
                 title.extend_from_slice(country);
                 title.push(b' ');
                 title.extend_from_slice(number);
-                return title;
+                return Some(title);
             }
             _ => {}
         }
     }
-    b"unnamed protein product".to_vec()
+    None
 }
 
 /// Removes the marks of kinds of records, one of each group at most, in this order.

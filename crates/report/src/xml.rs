@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
-use fleetblast_seq::seg::SegParams;
 
 use crate::error::ReportError;
 use crate::letters::Positives;
@@ -11,46 +10,30 @@ use crate::model::{QueryResult, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;
 use crate::pair::Pair;
-use crate::pairwise::GAPPED_BLAST;
+use crate::papers::Paper;
+use crate::program;
 use crate::text;
 
 /// What comes before the first query; it names the first query.
 pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
-    if setup.matrix_name != setup.protein().scoring.name {
-        return Err(ReportError::MatrixName);
-    }
+    let parameters = program::xml_parameters(setup)?;
     out.extend_from_slice(
         b"<?xml version=\"1.0\"?>\n<!DOCTYPE BlastOutput PUBLIC \"-//NCBI//NCBI BlastOutput/EN\" \
           \"http://www.ncbi.nlm.nih.gov/dtd/NCBI_BlastOutput.dtd\">\n<BlastOutput>\n",
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
     element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
-    element(2, "BlastOutput_reference", GAPPED_BLAST.as_bytes(), out)?;
+    let citation = setup.papers.first().map_or("", Paper::citation);
+    element(2, "BlastOutput_reference", citation.as_bytes(), out)?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
     query_elements("BlastOutput_query", first, out)?;
-    let params = setup.protein();
     out.extend_from_slice(b"  <BlastOutput_param>\n    <Parameters>\n");
-    element(6, "Parameters_matrix", setup.matrix_name.as_bytes(), out)?;
-    value(6, "Parameters_expect", number::posix(params.common.evalue), out);
-    value(6, "Parameters_gap-open", params.scoring.gap_open, out);
-    value(6, "Parameters_gap-extend", params.scoring.gap_extend, out);
-    value(6, "Parameters_filter", filter(setup), out);
+    for (name, text) in parameters {
+        element(6, &format!("Parameters_{name}"), text.as_bytes(), out)?;
+    }
     out.extend_from_slice(b"    </Parameters>\n  </BlastOutput_param>\n<BlastOutput_iterations>\n");
     Ok(())
-}
-
-/// The masking of the queries as one string; lower-case masking is not named.
-fn filter(setup: &Setup) -> String {
-    let mut text = match setup.protein().seg {
-        Some(seg) if seg == SegParams::QUERY => "L;".to_string(),
-        Some(seg) => format!("S {} {:.1} {:.1};", seg.window, seg.locut, seg.hicut),
-        None => String::new(),
-    };
-    if setup.params.common().soft_masking {
-        text.push_str("m;");
-    }
-    if text.is_empty() { "F".to_string() } else { text }
 }
 
 fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
@@ -87,20 +70,20 @@ pub fn subject_block(
     element(2, "Hit_accession", &subject.hit_accession(), out)?;
     value(2, "Hit_len", source.extent(hit.oid).length, out);
     out.extend_from_slice(b"  <Hit_hsps>\n");
-    let positives = Positives::xml(&setup.protein().scoring.scores);
+    let positives = Positives::xml(setup.params);
     for (i, alignment) in hit.alignments.iter().enumerate() {
         let pair = Pair::new(query, source, hit.oid, alignment)?;
-        hsp(query, i + 1, alignment, &pair, &positives, out)?;
+        hsp(setup, query, i + 1, (alignment, &pair), &positives, out)?;
     }
     out.extend_from_slice(b"  </Hit_hsps>\n</Hit>\n");
     Ok(())
 }
 
 fn hsp(
+    setup: &Setup,
     query: &QueryResult,
     rank: usize,
-    alignment: &Alignment,
-    pair: &Pair,
+    (alignment, pair): (&Alignment, &Pair),
     positives: &Positives,
     out: &mut Vec<u8>,
 ) -> Result<(), ReportError> {
@@ -121,7 +104,10 @@ fn hsp(
     value(6, "Hsp_positive", pair.positives(positives), out);
     value(6, "Hsp_gaps", pair.gaps, out);
     value(6, "Hsp_align-len", pair.columns(), out);
-    element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair), out)?;
+    match program::shows_masks_in_xml(setup.params) {
+        true => element(6, "Hsp_qseq", &masked_query(&query.masks(alignment), pair), out)?,
+        false => element(6, "Hsp_qseq", &pair.query, out)?,
+    }
     element(6, "Hsp_hseq", &pair.subject, out)?;
     element(6, "Hsp_midline", &pair.midline(positives), out)?;
     out.extend_from_slice(b"    </Hsp>\n");
@@ -175,13 +161,14 @@ pub fn query_footer(
     let counted = || database.paragraphs.iter().filter(|_| !database.is_subject);
     value(6, "Statistics_db-num", counted().map(|d| d.sequences).sum::<i64>(), out);
     value(6, "Statistics_db-len", counted().map(|d| d.residues).sum::<i64>(), out);
-    value(6, "Statistics_hsp-len", query.query.first().length_adjustment, out);
-    value(6, "Statistics_eff-space", number::posix(query.query.first().search_space as f64), out);
-    let block = query.query.first().karlin.map(|ungapped| {
+    let context = query.statistics();
+    value(6, "Statistics_hsp-len", context.length_adjustment, out);
+    value(6, "Statistics_eff-space", number::posix(context.search_space as f64), out);
+    let block = context.karlin.map(|ungapped| {
         if setup.params.common().ungapped {
             ungapped
         } else {
-            setup.protein().scoring.gapped.block()
+            program::gapped(setup.params, &ungapped)
         }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));

@@ -218,23 +218,25 @@ impl NucleotideScoring {
         self.gap_open == 0 && self.gap_extend == 0
     }
 
-    /// Ungapped parameters of a context; `None` if it has no base.
+    /// Ungapped parameters of a context; `None` if it has no base. (Where a mean score is positive, a code of two bases is enough.)
     pub fn ungapped(&self, letters: &[u8]) -> Option<KarlinBlock> {
-        let mut counts = [0_u64; blastna::BASES as usize];
+        // Of the ambiguous codes only `N` does not count.
+        let mut counts = [0_u64; blastna::N as usize];
         for &letter in letters {
             if let Some(count) = counts.get_mut(usize::from(letter)) {
                 *count += 1;
             }
         }
         let total = counts.iter().sum::<u64>() as f64;
-        // A matrix of proteins with the four bases in its first rows and columns.
+        // A matrix of proteins with the codes of nucleotides in its first rows, and the four bases in its first columns.
+        let bases = usize::from(blastna::BASES);
         let mut query = [0.0; alphabet::SIZE];
         let mut subject = [0.0; alphabet::SIZE];
+        subject[..bases].fill(0.25);
         let mut pairs = [[0; alphabet::SIZE]; alphabet::SIZE];
-        for (base, &count) in counts.iter().enumerate().filter(|_| total > 0.0) {
-            query[base] = count as f64 / total;
-            subject[base] = 0.25;
-            pairs[base][..counts.len()].copy_from_slice(&self.scores[base][..counts.len()]);
+        for (code, &count) in counts.iter().enumerate().filter(|_| total > 0.0) {
+            query[code] = count as f64 / total;
+            pairs[code][..bases].copy_from_slice(&self.scores[code][..bases]);
         }
         let range = (self.penalty, self.reward);
         lattice::with_pairs(&query, &subject, &pairs, range, |distribution| {
@@ -320,6 +322,30 @@ mod tests {
             close(of(scoring.gapped(&found).0), gapped);
         }
         assert!(NucleotideScoring::new(2, -3, 5, 2).unwrap().ungapped(&[14, 14]).is_none());
+    }
+
+    // `blastn -ungapped -outfmt 5 -dust no`: `Statistics_lambda`, `_kappa`, `_entropy`.
+    #[test]
+    fn ambiguous_codes_count_but_for_n() {
+        let codes = |letters: &str| -> Vec<u8> {
+            let code = |letter| blastna::LETTERS.iter().position(|&l| l == letter).unwrap() as u8;
+            letters.bytes().map(code).collect()
+        };
+        let mixed = codes("ACGTTGCATGGGATCRYKMACCATTNNNBDHVSWRRRR");
+        let two = codes(&["R".repeat(20), "Y".repeat(20)].concat());
+        for (reward, penalty, letters, want) in [
+            (1, -2, &mixed, [1.84403198221902, 0.741682508692058, 1.62467464826988]),
+            (2, -3, &mixed, [0.872660444966404, 0.458611463166752, 1.29748570491825]),
+            (5, -4, &mixed, [0.248700036208531, 0.191360275758262, 0.447147649497507]),
+            (5, -4, &two, [0.656255979236976, 0.39406519341085, 0.537411262453364]),
+        ] {
+            let scoring = NucleotideScoring::new(reward, penalty, 25, 10).unwrap();
+            let found = scoring.ungapped(letters).unwrap();
+            for (found, want) in [found.lambda, found.k, found.h].into_iter().zip(want) {
+                assert!((found - want).abs() < 1e-14 * want.max(1.0), "{found} {want}");
+            }
+        }
+        assert!(NucleotideScoring::new(1, -2, 0, 0).unwrap().ungapped(&two).is_none());
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl QueryRules for NucleotideParams {
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
         letters.iter().any(|&letter| letter < blastna::BASES)
+            || self.scoring.ungapped(letters).is_some()
     }
 
     fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {

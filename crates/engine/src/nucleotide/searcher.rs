@@ -6,6 +6,7 @@ use fleetblast_seq::nucleotide::Packed;
 use super::limits::{ContextLimits, gapped_x_drops};
 use super::seeds::{self, Contexts, Limits, SeedRules, Seeds};
 use super::stage::{Stage, StageScratch, Strand};
+use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Piece};
 use crate::params::{DatabaseTotals, NucleotideParams, Template, TemplateKind};
 use crate::query::{Query, QueryRules};
@@ -41,10 +42,12 @@ impl Searcher {
         merger: Merger,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
+        kernel: Kernel,
     ) -> Searcher {
         let numbered: Vec<(usize, &Piece)> = merger.pieces().iter().enumerate().collect();
         let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
-        let chunk = |pieces: &[(usize, &Piece)]| Chunk::new(queries, pieces, params, totals);
+        let chunk =
+            |pieces: &[(usize, &Piece)]| Chunk::new(queries, pieces, params, totals, kernel);
         Searcher { chunks: together.map(chunk).collect(), merger }
     }
 
@@ -93,6 +96,7 @@ impl Chunk {
         pieces: &[(usize, &Piece)],
         params: &NucleotideParams,
         totals: &DatabaseTotals,
+        kernel: Kernel,
     ) -> Chunk {
         let readings: Vec<Reading> = pieces
             .iter()
@@ -121,7 +125,7 @@ impl Chunk {
         let strands = readings.into_iter().map(|reading| reading.strand).collect();
         Chunk {
             seeds: Seeds::new(&contexts, &regions, &seed_rules(params)),
-            stage: Stage::new(strands, x_drop, params),
+            stage: Stage::new(strands, x_drop, params, kernel),
             contexts,
         }
     }

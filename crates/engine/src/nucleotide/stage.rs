@@ -11,6 +11,7 @@ use super::limits::ContextLimits;
 use super::seeds::{Contexts, Segment};
 use crate::containment::ContainmentTree;
 use crate::hits::{PrelimHit, PrelimHsp};
+use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
 use crate::order::{self, Bounds};
 use crate::params::NucleotideParams;
@@ -81,7 +82,12 @@ pub(super) struct StageScratch {
 
 impl Stage {
     /// For strands in the order of the contexts.
-    pub fn new(strands: Vec<Strand>, x_drop: i32, params: &NucleotideParams) -> Stage {
+    pub fn new(
+        strands: Vec<Strand>,
+        x_drop: i32,
+        params: &NucleotideParams,
+        kernel: Kernel,
+    ) -> Stage {
         let scoring = &params.scoring;
         let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
         let method = if params.common.ungapped {
@@ -90,7 +96,12 @@ impl Stage {
             let (reward, penalty) = (scoring.reward, scoring.penalty);
             Method::Greedy(Scoring { reward, penalty, gaps }, x_drop)
         } else {
-            Method::Dynamic(Extender::new(&ScoreRows::of_blastna(&scoring.scores), gaps, x_drop))
+            Method::Dynamic(Extender::new(
+                &ScoreRows::of_blastna(&scoring.scores),
+                gaps,
+                x_drop,
+                kernel,
+            ))
         };
         let query = |strand: &Strand| match method {
             Method::Dynamic(_) => ExtensionQuery::Dynamic(QueryLetters::new(&strand.letters)),

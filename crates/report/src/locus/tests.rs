@@ -55,7 +55,7 @@ fn printed(
         xml_query: loci.query.xml_ends(),
         xml_subject: loci.subject.xml_ends(),
         xml_frames: [loci.query.frame.number(), loci.subject.frame.number()],
-        strand: loci.tabular_strand(),
+        strand: loci.subject_strand(),
     }
 }
 

@@ -10,17 +10,18 @@ mod tests;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
-use self::rows::{Backward, Forward};
+use self::rows::Bases;
 use self::scalar::Cell;
+use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
+use crate::xdrop::frames::{Direction, MARGIN};
+#[cfg(target_arch = "x86_64")]
+use crate::xdrop::frames::{ExtensionCosts, Frames, avx2, avx512};
 use crate::xdrop::{Extent, GapCosts};
 
 /// Bases in a byte of a packed sequence.
 const IN_BYTE: u32 = 4;
-
-/// Sentinels around the letters of a query.
-const MARGIN: usize = 128;
 
 /// What a preliminary extension found, and from where the alignment will be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,10 @@ pub(crate) struct Extender {
     scores: ScoreRows,
     gaps: GapCosts,
     x_drop: i32,
+    kernel: Kernel,
+    /// By X-drop; none where vectors of small numbers do not suffice.
+    #[cfg(target_arch = "x86_64")]
+    frames: Vec<Option<Frames>>,
 }
 
 /// Memory of extensions, reused from one to the next.
@@ -83,8 +88,15 @@ pub(crate) struct GappedScratch {
 
 impl Extender {
     /// Extensions with these scores of the blastna codes.
-    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Extender {
-        Extender { scores: scores.clone(), gaps, x_drop }
+    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Extender {
+        Extender {
+            scores: scores.clone(),
+            gaps,
+            x_drop,
+            kernel,
+            #[cfg(target_arch = "x86_64")]
+            frames: frames(scores, gaps, x_drop, kernel),
+        }
     }
 
     /// Extends a segment in both directions; `subject` is a chunk.
@@ -121,15 +133,57 @@ impl Extender {
         x_drop: i32,
         scratch: &mut GappedScratch,
     ) -> [Extent; 2] {
-        let (q_left, q_right) = (q as usize, query.length() - q as usize);
-        let cells = &mut scratch.cells;
+        let q_right = query.length() - q as usize;
+        let before = Bases::backward(subject, s);
+        let after = Bases::forward(subject, s);
+        let left = Direction { query: before, subject: &query.backward, at: MARGIN + q_right };
+        let right = Direction { query: after, subject: &query.forward, at: MARGIN + q as usize };
+        let directions = [left, right];
+        let found = self.in_vectors(x_drop, directions);
         let (scores, gaps) = (&self.scores, self.gaps);
-        let letters = &query.backward[MARGIN + q_right..][..=q_left];
-        let left = scalar::extend(letters, Backward::new(subject, s), scores, gaps, x_drop, cells);
-        let letters = &query.forward[MARGIN + q_left..][..=q_right];
-        let right = scalar::extend(letters, Forward::new(subject, s), scores, gaps, x_drop, cells);
-        [left, right]
+        let mut in_turn = |direction: Direction<Bases>| {
+            let Direction { query, subject, at } = direction;
+            let letters = &subject[at..=subject.len() - MARGIN];
+            scalar::extend(letters, query.iter(), scores, gaps, x_drop, &mut scratch.cells)
+        };
+        [0, 1].map(|way| found[way].unwrap_or_else(|| in_turn(directions[way])))
     }
+
+    /// The extensions in vectors; `None` for one for which they do not suffice.
+    #[cfg(target_arch = "x86_64")]
+    fn in_vectors(&self, x_drop: i32, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+        let frames = usize::try_from(x_drop).ok().and_then(|x| self.frames.get(x)?.as_ref());
+        let found = match (self.kernel, frames) {
+            (Kernel::Avx512(proof), Some(frames)) => avx512::extend(proof, frames, directions),
+            (Kernel::Avx2(proof), Some(frames)) => avx2::extend(proof, frames, directions),
+            _ => [None; 2],
+        };
+        // There the rows are called the query's; here they are the subject's.
+        found.map(|extent| {
+            extent.map(|e| Extent { score: e.score, query: e.subject, subject: e.query })
+        })
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn in_vectors(&self, _: i32, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+        [None; 2]
+    }
+}
+
+/// What vectors need, by X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
+#[cfg(target_arch = "x86_64")]
+fn frames(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Option<Frames>> {
+    let open_extend = gaps.open + gaps.extend;
+    // Larger ones do not fit into a byte.
+    let most = x_drop.max(open_extend).min(i32::from(i8::MAX));
+    if kernel == Kernel::Portable {
+        return Vec::new();
+    }
+    let of = |x_drop| {
+        let costs = ExtensionCosts { open_extend, extend: gaps.extend, x_drop };
+        (x_drop >= open_extend).then(|| Frames::new(scores, costs, blastna::SENTINEL)).flatten()
+    };
+    (0..=most).map(of).collect()
 }
 
 /// From where the alignment will be made: within the first byte of the word that is all pairs, if the segment is long enough.

@@ -2,49 +2,41 @@
 
 use fleetblast_seq::nucleotide::Packed;
 
-/// The bases from a place on.
+use crate::scores::RowNumber;
+use crate::xdrop::frames::Rows;
+
+/// The bases from a place on, or those before it, the nearest first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Forward<'a> {
+pub(super) struct Bases<'a> {
     subject: Packed<'a>,
-    at: u32,
+    start: u32,
+    backward: bool,
 }
 
-impl<'a> Forward<'a> {
-    pub fn new(subject: Packed<'a>, at: u32) -> Self {
-        Forward { subject, at }
+impl<'a> Bases<'a> {
+    /// From a place on.
+    pub fn forward(subject: Packed<'a>, start: u32) -> Self {
+        Bases { subject, start, backward: false }
+    }
+
+    /// Before a place.
+    pub fn backward(subject: Packed<'a>, start: u32) -> Self {
+        Bases { subject, start, backward: true }
+    }
+
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..).map_while(move |taken| self.number(taken)).map(|base| base as u8)
     }
 }
 
-impl Iterator for Forward<'_> {
-    type Item = u8;
-
-    #[inline]
-    fn next(&mut self) -> Option<u8> {
-        let base = (self.at < self.subject.length()).then(|| self.subject.base(self.at))?;
-        self.at += 1;
-        Some(base)
-    }
-}
-
-/// The bases before a place, the nearest first.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Backward<'a> {
-    subject: Packed<'a>,
-    at: u32,
-}
-
-impl<'a> Backward<'a> {
-    pub fn new(subject: Packed<'a>, at: u32) -> Self {
-        Backward { subject, at }
-    }
-}
-
-impl Iterator for Backward<'_> {
-    type Item = u8;
-
-    #[inline]
-    fn next(&mut self) -> Option<u8> {
-        self.at = self.at.checked_sub(1)?;
-        Some(self.subject.base(self.at))
+impl Rows for Bases<'_> {
+    #[inline(always)]
+    fn number(&self, taken: usize) -> Option<RowNumber> {
+        let taken = taken as u32;
+        // A place before the first one is beyond the last one, too.
+        let place =
+            if self.backward { self.start.wrapping_sub(taken + 1) } else { self.start + taken };
+        (place < self.subject.length()).then(|| self.subject.base(place).into())
     }
 }

@@ -52,7 +52,8 @@ mod plain {
                 let least = f64::from(before + cost * d - x) / f64::from(m / 2);
                 let least = least.ceil() as i32;
                 let (mut extent, mut s_best, mut k_best) = (0, 0, 0);
-                for k in lo..=hi {
+                let ks = lo..=hi;
+                for k in ks {
                     let mut s = at(&far, d - 1, k + 1).max(at(&far, d - 1, k)) + 1;
                     s = s.max(at(&far, d - 1, k - 1));
                     let mut q = s + k;
@@ -149,10 +150,10 @@ fn schemes() -> Vec<(Scoring, i32)> {
 
 fn pair(random: &mut Random, round: usize) -> (Vec<u8>, Vec<u8>) {
     let len = 1 + random.below(300);
-    let query = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
+    let query = if round.is_multiple_of(2) { random.bases(len) } else { random.repetitive(len) };
     let one_in = 2 + random.below(30);
     let mut subject = random.mutated(&query, one_in);
-    if round % 3 == 0 {
+    if round.is_multiple_of(3) {
         let more = random.below(60);
         subject.extend(random.bases(more));
     }

@@ -12,6 +12,16 @@ const LONG: u32 = 8000;
 pub(crate) struct Contexts {
     letters: Vec<u8>,
     spans: Vec<Span>,
+    bounds: Bounds,
+}
+
+/// What can be said of the limits of all valid contexts, so that nobody must find the context of what comes to nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// The drop, if it is the same for all.
+    pub x_drop: Option<i32>,
+    /// The lowest of the limits.
+    pub lowest: Limits,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +47,19 @@ impl Limits {
     }
 }
 
+impl Bounds {
+    fn of(limits: impl Iterator<Item = Limits>) -> Bounds {
+        let mut lowest = Limits { x_drop: i32::MAX, cutoff: i32::MAX };
+        let mut highest = i32::MIN;
+        for limits in limits {
+            lowest.x_drop = lowest.x_drop.min(limits.x_drop);
+            lowest.cutoff = lowest.cutoff.min(limits.cutoff);
+            highest = highest.max(limits.x_drop);
+        }
+        Bounds { x_drop: (lowest.x_drop == highest).then_some(highest), lowest }
+    }
+}
+
 impl Contexts {
     /// Lays contexts one after another. Each is its blastna codes, empty for a strand that was not asked for, and its limits if it
     /// is valid.
@@ -51,7 +74,13 @@ impl Contexts {
                 letters.push(SENTINEL);
             }
         }
-        Contexts { letters, spans }
+        let bounds = Bounds::of(spans.iter().filter_map(|span| span.limits));
+        Contexts { letters, spans, bounds }
+    }
+
+    /// What can be said of the limits of all contexts.
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
     }
 
     /// Number of letters between the first sentinel and the last one.

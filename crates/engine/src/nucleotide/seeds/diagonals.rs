@@ -14,8 +14,8 @@
 //! present seed, although it could still stop a seed that starts before that end. Which one of *several* such cells of a
 //! bucket is given up depends on their order, and that on how many cells earlier subjects left. It takes three diagonals equal modulo
 //! 512 with seeds within about one word size, and then one more seed at the same place on the one that was given up; what changes
-//! then is that an explored stretch is extended once more. With several threads BLAST+ itself does not do it the same
-//! way twice. Here each subject starts without cells, as the first one of a search does in BLAST+.
+//! then is that an explored stretch is extended once more. (With several threads it depends in BLAST+ on which subjects a thread
+//! gets.) Here each subject starts without cells, as the first one of a search does in BLAST+.
 //!
 //! With a window of at least the word size nothing is lost: a cell is out of date only when no seed can ask for it any more.
 

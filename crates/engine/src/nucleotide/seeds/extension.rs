@@ -3,8 +3,8 @@
 use fleetblast_seq::nucleotide::{Packed, blastna::BASES};
 
 use super::SeedRules;
-use super::bases::window;
-use super::contexts::{Contexts, Limits};
+use super::bases::{Bits, window};
+use super::contexts::Contexts;
 
 /// Seeds of at least so many bases are first extended four bases at a time.
 const LONG_WORD: u32 = 11;
@@ -17,8 +17,10 @@ const RUN: u32 = 28;
 pub(super) struct Extender {
     /// Scores of the codes of queries against single bases.
     matrix: [[i32; 4]; 16],
-    /// The score of two equal bases, if it is above 0 and the same for all.
-    equal: Option<i32>,
+    /// The scores of two equal bases and of two that differ, above 0 and below, if that is all that counts of bases.
+    simple: Option<(i32, i32)>,
+    /// Which letters are single bases.
+    plain: Bits,
     /// Scores of four pairs of bases, by the bits that differ.
     four_scores: [i32; 256],
     /// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon
@@ -40,36 +42,45 @@ impl Extender {
     /// For seeds that are `word_length` bases long.
     pub fn new(contexts: &Contexts, rules: &SeedRules, word_length: u32) -> Extender {
         let matrix = rules.matrix.map(|row| [row[0], row[1], row[2], row[3]]);
-        let same = (0..4).all(|base| matrix[base][base] == rules.reward) && rules.reward > 0;
+        let (equal, other) = (rules.reward, rules.penalty);
+        let score = |a: usize, b: usize| if a == b { equal } else { other };
+        let is_simple = (0..4).all(|a| (0..4).all(|b| matrix[a][b] == score(a, b)));
+        let mut plain = Bits::new(contexts.letters().len());
+        for (at, _) in contexts.letters().iter().enumerate().filter(|(_, code)| **code < BASES) {
+            plain.set(at);
+        }
         let pair = |bits: u8| if bits & 3 == 0 { rules.reward } else { rules.penalty };
         let four_scores =
             std::array::from_fn(|bits| (0..4).map(|i| pair((bits >> (2 * i)) as u8)).sum());
         let four = |w: &[u8]| w[0] << 6 | w[1] << 4 | w[2] << 2 | w[3];
         Extender {
             matrix,
-            equal: same.then_some(rules.reward),
+            simple: (is_simple && equal > 0 && other < 0).then_some((equal, other)),
+            plain,
             four_scores,
             fours: contexts.letters().windows(4).map(four).collect(),
             four_at_a_time: word_length >= LONG_WORD,
         }
     }
 
-    /// The extension of a seed. Up to `match_end` of the subject it is known to match.
+    /// The extension of a seed. Up to `match_end` of the subject it is known to match. `is_high` tells of which scores an approximate
+    /// extension is done again exactly.
     pub fn extend(
         &self,
-        (contexts, query): (&Contexts, &[u8]),
+        queries: (&Contexts, &[u8]),
         subject: Packed<'_>,
-        (q, s): (u32, u32),
+        seed: (u32, u32),
         match_end: u32,
-        limits: Limits,
+        x_drop: i32,
+        is_high: impl FnOnce(i32) -> bool,
     ) -> Extension {
         if self.four_at_a_time {
-            let extension = self.approximate(contexts, subject, (q, s), match_end, limits.x_drop);
-            if extension.score < limits.reduced_cutoff() {
+            let extension = self.approximate(queries.0, subject, seed, match_end, x_drop);
+            if !is_high(extension.score) {
                 return extension;
             }
         }
-        self.exact((contexts, query), subject, (q, s), limits.x_drop)
+        self.exact(queries, subject, seed, x_drop)
     }
 
     /// The extension by groups of four bases from the first multiple of four in the subject on.
@@ -135,22 +146,64 @@ impl Extender {
             self.matrix[usize::from(contexts.letters()[q as usize] & 15)]
                 [usize::from(subject.base(s))]
         };
-        let run = |q: u32, s: u32| equal_run(contexts, query, subject, (q, s));
+        let differences = |q: u32, s: u32| self.differences(query, subject, (q, s));
 
         let most = q.min(s);
-        let left = |i: u32| pair(q - 1 - i, s - 1 - i);
-        let left_run = |i: u32| run(q - i - RUN, s - i - RUN);
-        let (left, left_score) = self.best(most, left, left_run, |_| x_drop);
+        let near = if most >= RUN { differences(q - RUN, s - RUN) } else { None };
+        let run = |i: u32| differences(q - i - RUN, s - i - RUN) == Some(0);
+        let (left, left_score) = self
+            .near(near, |_| x_drop)
+            .unwrap_or_else(|| self.best(most, |i| pair(q - 1 - i, s - 1 - i), run, |_| x_drop));
+
         let most = (contexts.length() - q).min(subject.length() - s);
         let limit = |score: i32| if score > 0 { x_drop.min(left_score + score) } else { x_drop };
-        let (right, right_score) =
-            self.best(most, |i| pair(q + i, s + i), |i| run(q + i, s + i), limit);
+        let near = if most >= RUN { differences(q, s) } else { None };
+        // The first pair to the lowest bits, too.
+        let near = near.map(|bits| bits.reverse_bits() >> (65 - 2 * RUN));
+        let run = |i: u32| differences(q + i, s + i) == Some(0);
+        let (right, right_score) = self
+            .near(near, limit)
+            .unwrap_or_else(|| self.best(most, |i| pair(q + i, s + i), run, limit));
         Extension {
             q_start: q - left,
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
         }
+    }
+
+    /// Which of the next [`RUN`] pairs differ: two bits for a pair, of which the lower one is set if it does, the last pair in the
+    /// lowest bits. None if there are letters that are no single bases.
+    #[inline]
+    fn differences(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> Option<u64> {
+        let bits = window(query, q as usize) ^ window(subject.bytes(), s as usize);
+        let bits = bits >> (64 - 2 * RUN);
+        let is_plain = self.plain.has_all(q as usize, RUN);
+        is_plain.then_some((bits | bits >> 1) & 0x5555_5555_5555_5555)
+    }
+
+    /// As [`Extender::best`], for extensions that end within [`RUN`] pairs: from one difference to the next. The first pair is in the
+    /// lowest bits.
+    #[inline]
+    fn near(&self, differences: Option<u64>, limit: impl Fn(i32) -> i32) -> Option<(u32, i32)> {
+        let ((equal, other), mut differences) = (self.simple?, differences?);
+        let (mut score, mut sum, mut best, mut at) = (0, 0, 0, 0);
+        while differences != 0 {
+            let run = differences.trailing_zeros() / 2;
+            differences = differences >> (2 * run) >> 2;
+            sum += run as i32 * equal;
+            // Nobody can tell beforehand whether it gains, hence no branches.
+            let gains = sum > 0;
+            score += if gains { sum } else { 0 };
+            best = if gains { at + run } else { best };
+            sum = if gains { 0 } else { sum };
+            at += run + 1;
+            sum += other;
+            if sum < -limit(score) {
+                return Some((best, score));
+            }
+        }
+        None
     }
 
     /// Number of pairs with the best score, and the score. `limit` tells by the score gained so far how far it may fall; `run` whether
@@ -165,16 +218,21 @@ impl Extender {
     ) -> (u32, i32) {
         let (mut score, mut sum, mut best) = (0, 0, 0);
         let mut i = 0;
+        // Where to look for equal bases next.
+        let mut next_run = 0;
         while i < most {
-            if let Some(equal) = self.equal
+            if let Some((equal, _)) = self.simple
                 && sum == 0
+                && i >= next_run
                 && most - i >= RUN
-                && run(i)
             {
-                i += RUN;
-                best = i;
-                score += RUN as i32 * equal;
-                continue;
+                if run(i) {
+                    i += RUN;
+                    best = i;
+                    score += RUN as i32 * equal;
+                    continue;
+                }
+                next_run = i + RUN / 2;
             }
             sum += pair(i);
             i += 1;
@@ -188,12 +246,4 @@ impl Extender {
         }
         (best, score)
     }
-}
-
-/// Whether the next [`RUN`] letters of the queries are the bases of the subject.
-#[inline]
-fn equal_run(contexts: &Contexts, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> bool {
-    let differences = window(query, q as usize) ^ window(subject.bytes(), s as usize);
-    let letters = &contexts.letters()[q as usize..(q + RUN) as usize];
-    differences >> (64 - 2 * RUN) == 0 && letters.iter().all(|&code| code < BASES)
 }

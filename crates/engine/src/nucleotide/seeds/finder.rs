@@ -3,7 +3,7 @@
 use fleetblast_seq::nucleotide::Packed;
 
 use super::bases::window;
-use super::contexts::Contexts;
+use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
 use super::scan::{Candidates, Places};
 use super::table::{Hit, Table};
@@ -111,11 +111,22 @@ impl<D: Diagonals> Finder<'_, D> {
 
     /// Extends a seed; its segment, if that is good enough, or `whatever` its score.
     fn extend(&self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
-        let limits = self.contexts.limits(self.contexts.at(q))?;
+        let bounds = self.contexts.bounds();
+        let limits = || self.contexts.limits(self.contexts.at(q));
+        let x_drop = match bounds.x_drop {
+            Some(x_drop) => x_drop,
+            None => limits()?.x_drop,
+        };
+        let is_high = |score: i32| {
+            let reaches = |limits: Limits| score >= limits.reduced_cutoff();
+            reaches(bounds.lowest) && limits().is_some_and(reaches)
+        };
         let queries = (self.contexts, &self.seeds.words.query[..]);
         let extender = &self.seeds.extender;
-        let extension = extender.extend(queries, self.subject, (q, s), match_end, limits);
-        (whatever || extension.score >= limits.cutoff).then_some(Segment {
+        let extension = extender.extend(queries, self.subject, (q, s), match_end, x_drop, is_high);
+        let reaches = |limits: Limits| extension.score >= limits.cutoff;
+        let is_good = reaches(bounds.lowest) && limits().is_some_and(reaches);
+        (whatever || is_good).then_some(Segment {
             q_start: extension.q_start,
             s_start: extension.s_start,
             length: extension.length,

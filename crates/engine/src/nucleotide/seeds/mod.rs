@@ -168,11 +168,11 @@ impl Seeds {
         candidates: &mut Candidates,
         out: &mut Vec<Segment>,
     ) {
-        let whole = [0..subject.length()];
+        let whole = 0..subject.length();
         let (regions, lead) = match regions {
             // Words reach into what precedes them, hence into no mask.
             Some(regions) => (regions, self.words.extra),
-            None => (&whole[..], 0),
+            None => (std::slice::from_ref(&whole), 0),
         };
         let mut finder = Finder { seeds: self, contexts, subject, end: 0, diagonals, out };
         for region in regions {

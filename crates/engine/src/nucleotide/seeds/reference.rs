@@ -4,89 +4,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+mod extension;
+mod memory;
+
 use super::choice::{Choice, Kind};
 use super::contexts::Contexts;
 use super::{SeedRules, Segment, TemplateKind};
-
-/// A cell of a diagonal.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cell {
-    diagonal: i32,
-    level: i32,
-    saved: bool,
-    length: i32,
-}
-
-/// What is remembered of diagonals, and how.
-#[derive(Clone, Debug)]
-pub(super) enum Memory {
-    /// All of every diagonal of the present subject.
-    Ideal(HashMap<i32, Cell>),
-    /// The chains of BLAST+, the newest cell first, and the running origin.
-    Chains { buckets: Vec<Vec<Cell>>, origin: i32 },
-}
-
-impl Memory {
-    /// That of a first subject.
-    pub fn new(contexts: &Contexts, window: i32) -> Memory {
-        if contexts.are_long() {
-            Memory::Chains { buckets: vec![Vec::new(); 512], origin: window }
-        } else {
-            Memory::Ideal(HashMap::new())
-        }
-    }
-
-    fn origin(&self, window: i32) -> i32 {
-        match self {
-            Memory::Ideal(_) => window,
-            Memory::Chains { origin, .. } => *origin,
-        }
-    }
-
-    fn finish(&mut self, length: i32, window: i32) {
-        match self {
-            Memory::Ideal(cells) => cells.clear(),
-            Memory::Chains { origin, .. } => *origin += length + window,
-        }
-    }
-
-    fn get(&self, diagonal: i32) -> Option<Cell> {
-        match self {
-            Memory::Ideal(cells) => cells.get(&diagonal).copied(),
-            Memory::Chains { buckets, .. } => {
-                let bucket = (diagonal as u32).wrapping_mul(0x9E37_0001) % 512;
-                buckets[bucket as usize].iter().find(|cell| cell.diagonal == diagonal).copied()
-            }
-        }
-    }
-
-    /// Returns whether a cell of another diagonal was lost that could still have stopped a seed.
-    fn put(&mut self, mut new: Cell, at: i32, stale: i32) -> bool {
-        match self {
-            Memory::Ideal(cells) => {
-                new.length %= 256;
-                cells.insert(new.diagonal, new);
-                false
-            }
-            Memory::Chains { buckets, .. } => {
-                let bucket = (new.diagonal as u32).wrapping_mul(0x9E37_0001) % 512;
-                let chain = &mut buckets[bucket as usize];
-                let usable =
-                    |cell: &&mut Cell| cell.diagonal == new.diagonal || at - cell.level > stale;
-                match chain.iter_mut().find(usable) {
-                    Some(cell) => {
-                        let old = std::mem::replace(cell, new);
-                        old.diagonal != new.diagonal && old.level > at
-                    }
-                    None => {
-                        chain.insert(0, new);
-                        false
-                    }
-                }
-            }
-        }
-    }
-}
+use memory::Cell;
+pub(super) use memory::Memory;
 
 /// The queries, indexed.
 pub(super) struct Reference<'a> {
@@ -182,8 +107,8 @@ impl<'a> Reference<'a> {
     ) -> Vec<Segment> {
         let extra = self.length - self.span;
         let mut run = Run { of: self, subject, end: 0, memory, out: Vec::new() };
-        let whole = [0..subject.len() as u32];
-        for region in regions.unwrap_or(&whole) {
+        let whole = 0..subject.len() as u32;
+        for region in regions.unwrap_or(std::slice::from_ref(&whole)) {
             let mut s = region.start as usize + if regions.is_some() { extra } else { 0 };
             run.end = region.end as usize;
             while s + self.span <= run.end {
@@ -414,108 +339,6 @@ impl Run<'_> {
         };
         if self.memory.put(cell, s_pos, window + delta + 1) {
             self.note("lost cell");
-        }
-    }
-
-    fn exact(&self, q: usize, s: usize, x: i32) -> Segment {
-        let length = self.of.contexts.length() as usize;
-        let score_at = |q: usize, s: usize| {
-            self.of.rules.matrix[usize::from(self.letter(q))][usize::from(self.subject[s])]
-        };
-        let (mut score, mut sum, mut begin) = (0, 0, 0);
-        for i in 1..=q.min(s) {
-            sum += score_at(q - i, s - i);
-            if sum > 0 {
-                begin = i;
-                score += sum;
-                sum = 0;
-            } else if sum < -x {
-                break;
-            }
-        }
-        let (mut end, mut current) = (0, -x);
-        sum = 0;
-        for i in 0..(length - q).min(self.subject.len() - s) {
-            sum += score_at(q + i, s + i);
-            if sum > 0 {
-                end = i + 1;
-                score += sum;
-                current = (-score).max(-x);
-                sum = 0;
-            } else if sum < current {
-                break;
-            }
-        }
-        self.segment(q, s, q - begin, s - begin, begin + end, score)
-    }
-
-    fn approximate(&self, q: usize, s: usize, s_end: i32, x: i32, reduced: i32) -> Segment {
-        let group = |q: usize, s: usize| -> i32 {
-            let letters: u32 =
-                (0..4).map(|i| u32::from(self.letter(q + i)) << (6 - 2 * i)).fold(0, |a, b| a | b);
-            if (1..4).any(|i| (4..15).contains(&self.letter(q + i))) {
-                self.note("ambiguous group");
-            }
-            let pair = |i: usize| {
-                let same = letters >> (6 - 2 * i) & 3 == u32::from(self.subject[s + i]);
-                if same { self.of.rules.reward } else { self.of.rules.penalty }
-            };
-            (0..4).map(pair).sum()
-        };
-        let pad = (4 - s % 4) % 4;
-        let (q_ext, s_ext) = (q + pad, s + pad);
-        let (mut score, mut sum, mut q_start) = (0, 0, q_ext);
-        for i in 1..=q_ext.min(s_ext) / 4 {
-            sum += group(q_ext - 4 * i, s_ext - 4 * i);
-            if sum > 0 {
-                q_start = q_ext - 4 * i;
-                score += sum;
-                sum = 0;
-            }
-            if sum < -x {
-                break;
-            }
-        }
-        let s_start = s_ext - (q_ext - q_start);
-        let length = self.of.contexts.length() as i64;
-        let room = (length - q_ext as i64).min(self.subject.len() as i64 - s_ext as i64) / 4;
-        let mut last = q_ext;
-        sum = 0;
-        for i in 0..room.max(0) as usize {
-            sum += group(q_ext + 4 * i, s_ext + 4 * i);
-            if sum > 0 {
-                last = q_ext + 4 * i + 3;
-                score += sum;
-                sum = 0;
-            }
-            if sum < -x {
-                break;
-            }
-        }
-        if score >= reduced {
-            return self.exact(q, s, x);
-        }
-        self.note("approximate extension");
-        let length = (s_end - s_start as i32).max((last - q_start) as i32 + 1);
-        self.segment(q, s, q_start, s_start, length as usize, score)
-    }
-
-    fn segment(
-        &self,
-        q: usize,
-        s: usize,
-        q_start: usize,
-        s_start: usize,
-        length: usize,
-        score: i32,
-    ) -> Segment {
-        Segment {
-            q_start: q_start as u32,
-            s_start: s_start as u32,
-            length: length as u32,
-            score,
-            q_seed: q as u32,
-            s_seed: s as u32,
         }
     }
 }

@@ -112,7 +112,7 @@ fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
     let contexts =
         Contexts::new(strands.iter().map(|s| (&s[..], (!s.is_empty()).then_some(limits))));
     let mut regions = Vec::new();
-    for context in 0..strands.len() {
+    for (context, strand) in strands.iter().enumerate() {
         let (mut start, end) = (contexts.start(context), contexts.end(context));
         let most = 20 + random.below(u64::from(end - start) + 1);
         while start < end && random.below(20) != 0 && most < u64::from(end - start) {
@@ -120,7 +120,7 @@ fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
             regions.push(start..stop);
             start = (stop + 1 + random.below(20) as u32).min(end);
         }
-        if !strands[context].is_empty() {
+        if !strand.is_empty() {
             regions.push(start..end);
         }
     }
@@ -195,7 +195,7 @@ fn short_queries_agree() {
     let mut random = Random::new(1);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
-    for round in 0..1500 {
+    for round in 0..1000 {
         let look = [Look::Plain, Look::Repetitive][round % 2];
         let length = 20 + random.below(if round % 2 == 0 { 900 } else { 250 }) as usize;
         let (case, source) = case(&mut random, length, look);
@@ -213,7 +213,7 @@ fn long_queries_agree() {
     let mut random = Random::new(2);
     let mut scratch = Scratch::default();
     let mut events = Events::new();
-    for round in 0..90 {
+    for round in 0..60 {
         let length = [9000, 14_000, 40_000][round % 3];
         let (mut case, source) = case(&mut random, length, Look::Plain);
         case.rules.word_size = case.rules.word_size.max(7);
@@ -222,7 +222,7 @@ fn long_queries_agree() {
         }
         compare(&mut random, &case, &source, &mut scratch, &mut events);
     }
-    assert_happened(&events, &["segment", "megablast", "masked", "moved", "hit beside"]);
+    assert_happened(&events, &["segment", "megablast", "hit beside", "lost cell"]);
     assert!(events["standard"] > 5 && events["small"] > 5, "{events:?}");
 }
 
@@ -234,7 +234,7 @@ fn colliding_diagonals_agree() {
     for _ in 0..60 {
         let (mut case, source) = case(&mut random, 8300, Look::Copies);
         case.rules.word_size = case.rules.word_size.max(11);
-        compare(&mut random, &case, &source[..1500], &mut scratch, &mut events);
+        compare(&mut random, &case, &source[..1500.min(source.len())], &mut scratch, &mut events);
     }
     assert_happened(&events, &["segment", "lost cell"]);
 }
@@ -245,37 +245,72 @@ fn history(
     rounds: usize,
     look: Look,
     window: i32,
-    word_size: u32,
+    (word_size, length): (u32, usize),
 ) -> (usize, usize) {
     let (mut subjects, mut differ) = (0, 0);
+    let mut reference_events = Events::new();
     for _ in 0..rounds {
-        let (mut case, source) = case(random, 8300, look);
+        let (mut case, source) = case(random, length, look);
         (case.rules.word_size, case.rules.template) = (word_size, None);
         case.rules.window = window;
         let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
         let mut carried = Memory::new(&case.contexts, window);
         for _ in 0..6 {
-            let subject = subject(random, &source[..1500]);
+            let subject = subject(random, &source[..1500.min(source.len())]);
             let mut fresh = Memory::new(&case.contexts, window);
             let with = reference.search(&subject, None, &mut carried);
             subjects += 1;
             differ += usize::from(with != reference.search(&subject, None, &mut fresh));
         }
+        for (event, count) in reference.events.into_inner() {
+            *reference_events.entry(event).or_default() += count;
+        }
     }
-    println!("{look:?}, window {window}: {differ} of {subjects} subjects differ");
+    let lost = reference_events.get("lost cell").copied().unwrap_or_default();
+    println!("{look:?}, window {window}, {word_size}: {differ} of {subjects} differ, {lost} lost");
     (subjects, differ)
 }
 
 #[test]
 fn subjects_before_matter_only_where_diagonals_collide() {
     let mut random = Random::new(4);
-    assert_eq!(history(&mut random, 20, Look::Plain, 40, 11).1, 0);
-    assert_eq!(history(&mut random, 20, Look::Copies, 40, 11).1, 0);
-    history(&mut random, 20, Look::Plain, 0, 11);
-    history(&mut random, 20, Look::Plain, 0, 7);
-    history(&mut random, 20, Look::Plain, 0, 28);
-    history(&mut random, 20, Look::Copies, 0, 11);
-    history(&mut random, 20, Look::Copies, 0, 7);
+    assert_eq!(history(&mut random, 10, Look::Plain, 40, (11, 8300)).1, 0);
+    assert_eq!(history(&mut random, 20, Look::Copies, 40, (11, 8300)).1, 0);
+    // With this window cells are lost; random sequences do not show it.
+    for cells_are_lost in [(7, 20_000), (8, 40_000)] {
+        assert_eq!(history(&mut random, 10, Look::Plain, 0, cells_are_lost).1, 0);
+    }
+    assert_eq!(history(&mut random, 10, Look::Copies, 0, (11, 40_000)).1, 0);
+}
+
+#[test]
+fn tables_are_chosen_by_words_and_places() {
+    let mut random = Random::new(6);
+    let choose = |word_size, regions: &[(u32, u32)]| {
+        let regions: Vec<_> = regions.iter().map(|&(start, end)| start..end).collect();
+        let rules = SeedRules { word_size, template: None, ..rules(&mut Random::new(7)) };
+        let Choice { kind, span } = Choice::new(&rules, &regions);
+        (kind, span)
+    };
+    assert_eq!(choose(11, &[(0, 12_000)]), (Kind::Small, 8));
+    assert_eq!(choose(11, &[(0, 12_001)]), (Kind::Megablast, 10));
+    // What is left of a context that is masked throughout counts by -1.
+    assert_eq!(choose(11, &[(0, 12_001), (14_000, 14_000)]), (Kind::Small, 8));
+    assert_eq!(choose(28, &[(0, 300_000)]), (Kind::Megablast, 11));
+    assert_eq!(choose(28, &[(0, 300_001)]), (Kind::Megablast, 12));
+    assert_eq!(choose(7, &[(0, 250)]), (Kind::Small, 6));
+    assert_eq!(choose(7, &[(0, 32_767)]), (Kind::Small, 7));
+    assert_eq!(choose(7, &[(0, 32_768)]), (Kind::Standard, 7));
+    assert_eq!(choose(8, &[(32_000, 32_769)]), (Kind::Standard, 7));
+
+    // Words that stand at two places need three cells.
+    let limits = Some(Limits { x_drop: 10, cutoff: 14 });
+    let half = bases(&mut random, 13_000, Look::Plain);
+    let contexts = Contexts::new([(&half[..], limits), (&half[..], limits)]);
+    let regions = [0..13_000, 13_001..26_001];
+    let rules = SeedRules { word_size: 7, template: None, ..rules(&mut random) };
+    assert_eq!(Choice::new(&rules, &regions).kind, Kind::Small);
+    assert_eq!(Reference::new(&contexts, &regions, &rules).kind, Kind::Standard);
 }
 
 #[test]
@@ -289,10 +324,10 @@ fn nanoseconds_for_a_base() {
         ("dc-megablast", 11, Some(template), 2, -3, 40, Limits { x_drop: 22, cutoff: 28 }),
         ("blastn-short", 7, None, 1, -3, 0, Limits { x_drop: 10, cutoff: 14 }),
     ];
-    let subject = bases(&mut random, 20_000_000, Look::Plain);
+    let subject = bases(&mut random, 8_000_000, Look::Plain);
     let packed = pack(&subject);
     for (name, word_size, template, reward, penalty, window, limits) in tasks {
-        for length in [50, 1000, 5000, 50_000, 500_000] {
+        for length in [50, 1000, 5000, 50_000] {
             let query = bases(&mut random, length, Look::Plain);
             let other = fleetblast_seq::nucleotide::blastna::reverse_complement(&query);
             let strands = [(&query[..], Some(limits)), (&other[..], Some(limits))];

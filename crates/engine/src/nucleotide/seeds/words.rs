@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use fleetblast_seq::nucleotide::{Packed, blastna::BASES};
+use fleetblast_seq::nucleotide::Packed;
+use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 
 use super::SeedRules;
 use super::bases::{Bits, window};
@@ -98,29 +99,20 @@ impl Words {
         end: u32,
         (q, s): (u32, u32),
     ) -> Option<u32> {
-        let (room_left, q_end) = self.query_room(contexts, q);
         let letters = contexts.letters();
         let significant = if self.two_bits { 3 } else { u8::MAX };
-        let matches = |q: u32, s: u32| letters[q as usize] & significant == subject.base(s);
-
-        let most = self.extra.min(s).min(room_left);
+        let matches = |q: u32, s: u32| {
+            let code = letters[q as usize];
+            code != SENTINEL && code & significant == subject.base(s)
+        };
+        let most = self.extra.min(s).min(q);
         let left = (0..most).take_while(|i| matches(q - 1 - i, s - 1 - i)).count() as u32;
         let missing = self.extra - left;
         let (q, s) = (q + self.span, s + self.span);
-        if s + missing > end || q + missing > q_end {
+        if s + missing > end || q + missing > contexts.length() {
             return None;
         }
         (0..missing).all(|i| matches(q + i, s + i)).then_some(left)
-    }
-
-    /// Number of letters before a place that may be compared, and where the last of those after it ends. Where all bits count, the
-    /// sentinels end it.
-    fn query_room(&self, contexts: &Contexts, q: u32) -> (u32, u32) {
-        if !self.two_bits {
-            return (q, contexts.length());
-        }
-        let context = contexts.at(q);
-        (q - contexts.start(context), contexts.end(context))
     }
 
     /// Checks that the bases of a seed lie in indexed words, and moves it to the right as far as needed for that. If asked for, a
@@ -138,8 +130,10 @@ impl Words {
         }
         let indexed = |at: u32| self.is_indexed(subject, q + at, s + at);
         let (length, span) = (self.length, self.span);
-        let q_end = contexts.end(contexts.at(q + length));
-        let room = (q_end.saturating_sub(q + length)).min(end.saturating_sub(s + length));
+        let room = || {
+            let q_end = contexts.end(contexts.at(q + length));
+            q_end.saturating_sub(q + length).min(end.saturating_sub(s + length))
+        };
         let mut shift = 0;
         if self.checks {
             if !indexed(self.extra) {
@@ -147,12 +141,12 @@ impl Words {
             }
             shift = (0..self.extra).find(|&at| indexed(at)).unwrap_or(self.extra);
             let tiles = (1..).map_while(|i| (length + shift).checked_sub(i * span));
-            if shift > room || !tiles.take_while(|&at| at > shift).all(indexed) {
+            if (shift > 0 && shift > room()) || !tiles.take_while(|&at| at > shift).all(indexed) {
                 return None;
             }
         }
         let checked = Checked { shift, extended: shift, double: false };
-        if for_double { Some(self.follow(checked, room, indexed)) } else { Some(checked) }
+        if for_double { Some(self.follow(checked, room(), indexed)) } else { Some(checked) }
     }
 
     /// Goes on from a checked seed to the end of a second word, or as far as words are indexed.

@@ -1,1 +1,268 @@
+use fleetblast_seq::nucleotide::encode;
 
+use super::*;
+use crate::nucleotide::testing::{self, Random};
+use crate::xdrop::GapCosts;
+
+fn letters(text: &str) -> Vec<u8> {
+    let code = |byte| blastna::of_ncbi4na(encode(byte).expect("a letter"));
+    text.bytes().map(code).collect()
+}
+
+fn traceback(
+    aligner: Aligner,
+    (reward, penalty): (i32, i32),
+    gaps: (i32, i32),
+    x_drop: i32,
+) -> Traceback {
+    let gaps = GapCosts { open: gaps.0, extend: gaps.1 };
+    Traceback {
+        aligner,
+        scoring: Scoring { reward, penalty, gaps },
+        scores: testing::scores(reward, penalty),
+        x_drop,
+        perc_identity: 0.0,
+        separation: 6,
+    }
+}
+
+/// A preliminary HSP that is a run of pairs.
+fn run(q: u32, s: u32, length: u32) -> PrelimHsp {
+    PrelimHsp {
+        score: length as i32,
+        q_start: q,
+        q_end: q + length,
+        s_start: s,
+        s_end: s + length,
+        q_seed: q + length / 2,
+        s_seed: s + length / 2,
+        evalue: 0.0,
+        context: 0,
+        frame: Frame::Strand(Strand::Plus),
+    }
+}
+
+fn worth(_: u8, _: i32) -> Worth {
+    Worth { evalue: 0.0, bit_score: 0.0 }
+}
+
+/// The columns as BLAST+ prints them in `btop`.
+fn btop(query: &[u8], subject: &[u8], alignment: &Alignment) -> String {
+    let mut text = String::new();
+    let (mut q, mut s) = (alignment.query.start as usize, alignment.subject.start as usize);
+    let mut equal = 0;
+    for edit in &alignment.edits {
+        for _ in 0..edit.len {
+            let a = (edit.op != EditOp::GapInQuery).then(|| query[q]);
+            let b = (edit.op != EditOp::GapInSubject).then(|| subject[s]);
+            q += usize::from(a.is_some());
+            s += usize::from(b.is_some());
+            if a == b {
+                equal += 1;
+                continue;
+            }
+            if equal > 0 {
+                text += &equal.to_string();
+                equal = 0;
+            }
+            let letter = |code: Option<u8>| {
+                code.map_or('-', |code| char::from(blastna::LETTERS[usize::from(code)]))
+            };
+            text.extend([letter(a), letter(b)]);
+        }
+    }
+    text + &equal.to_string()
+}
+
+/// Query, subject (after `ACGTTG`), a run of pairs in both, its length, and what `blastn` 2.12.0 makes of them: score and columns.
+type Case = (&'static str, &'static str, (u32, u32, u32), i32, &'static str);
+
+fn check(traceback: &Traceback, cases: &[Case]) {
+    for &(query, subject, (q, s, length), score, columns) in cases {
+        let (query, subject) = (letters(query), letters(&format!("ACGTTG{subject}")));
+        let contexts = [Context::new(query.clone(), query.clone(), 9)];
+        for kernel in Kernel::available() {
+            let made = traceback.align(
+                &contexts,
+                &subject,
+                &[run(q, s, length)],
+                worth,
+                10.0,
+                &mut Scratch::new(kernel),
+            );
+            assert_eq!(made.len(), 1);
+            assert_eq!((made[0].query.clone(), made[0].subject.start), (0..110, 6));
+            let found = (made[0].score, btop(&query, &subject, &made[0]));
+            assert_eq!(found, (score, columns.to_owned()));
+        }
+    }
+}
+
+#[test]
+fn greedy_alignments_are_those_of_blast() {
+    check(
+        &traceback(Aligner::Greedy, (1, -2), (0, 0), 54),
+        &[
+            (
+                "GGATCACAGTCTACACTGCTCACTCCAACCCCGGCCCCTGAGTCCGAGGAGAGGGTGCTTCAGAGTATGTATACCACTGGGTAGGATACGGCGGAGGGCACGTCAATACG",
+                "GGATCACAGTCTACACTGCTCACTACACCAACCCCGGCCCCAGAGTCCGAGGAGAGYGTGCTGCAGAATATGTATACCCTGGGTAGGATACTGCGGAGGGCACGTCAATACG",
+                (0, 6, 24),
+                84,
+                "24-A-C-A14TA14GY5TG4GA10A-13GT20",
+            ),
+            (
+                "ACTGCATGCTCTTGTGGTTCATCTGCATGGAGAGGGTGGGCATGGGTGGGGGTGCTGGCCCGTGATCTGGACCTCCCATCCACAGCTCATTGTACCGAGTGTAGAGAGGG",
+                "ACTGCATGCTCTTGTGGTTCATTTGCATGGAGAGGYTGTATGGCATGGGTGGGGGTGCTGGCCCGTATCTGGACCTCCCATCCACAGCTCATTGTACCGAGTGTAGAGAGGG",
+                (64, 72, 46),
+                93,
+                "22CT12-Y-T2-AGT25G-46",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn greedy_alignments_with_gap_costs_are_those_of_blast() {
+    check(
+        &traceback(Aligner::Greedy, (1, -2), (2, 1), 53),
+        &[
+            (
+                "CCACACATGGCTGGATCCCCATGATATTCAAGAACTATACATTAAGTTGAACCTCCAGAACACATGTTTCAGTCACGTAGTGCCATCATCGATCACGGAATGTAGCATCA",
+                "CCACACATGGCTTGATCCCCATGATATTCGAAGAACTATACATTAAGTTGAACCTCCAGAAGACGTTTCAGTCRCGTAGTGCCATCATCGATCACGGAATGTAGCATCA",
+                (75, 80, 35),
+                93,
+                "12GT16-G31CG2A-T-9AR35",
+            ),
+            (
+                "GGAAAAAACGTGACTCGCGGACCAGCCTTTAGGTCTTCTACTTAACTACAACTGTTCCGCGGCGGCATTGCCCTTAACTAGCGTTACTAACTAGAGTTTTACTGACGGAA",
+                "GGAAAAAACGTGACTCGTGGACGCAGCCTTTAGGTCTTCTACTTAACTAYAAGTGTTCCGCGGCGGCATTGCCCTTAACTAGCGAACTAACTAGAGTTTTACTCACGGAA",
+                (52, 59, 31),
+                89,
+                "17CT4-G26CY2CG31TAT-18GC6",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn dynamic_alignments_are_those_of_blast() {
+    check(
+        &traceback(Aligner::Dynamic, (2, -3), (5, 2), 110),
+        &[
+            (
+                "GATAGCGTTTCTGTTTCGGTGTAGGTGCTAATCGACTATGCTACTGCGGTTAACGGGGATGGCAAGTACATTTTTTCGTAGATGTGCCTTGCTAACGAAAGTATTAAACA",
+                "GATAGCGTTTCTGTTTCGGTGTACAACGTGCTAATCYACTATGCTACTGCGGTTAACGGGGATGGCAGTACATTTTTTCGTAGATGTGCCTTGCTAACTCAAGTATTAAACA",
+                (64, 72, 32),
+                180,
+                "23GC-A-A-C9GY30A-31GTAC12",
+            ),
+            (
+                "TAGAATCATAGTTGGACGCGCGACGGCCGTTCCAGAAAATCTTTGAATACTCAATCCTGCGGGTTCGGTGACCTAAAACCCATTGATTGTGTTACCCAGTTCGAGCGCAT",
+                "TAGAATCATAATTGGACGCGCGAACACGGCCGTTCCAGAAAATCTTTGACTACACATTCCTGCGGGTTCGGACRTAAAACCCATTGATTGTGTTACCCAGTTCTAGCGCAT",
+                (23, 32, 23),
+                166,
+                "10GA12-A-C-A23AC3TA2AT13G-T-3CR29GT7",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn alignments_score_what_their_columns_do() {
+    let mut random = Random::new(31);
+    let kinds = [
+        traceback(Aligner::Greedy, (1, -2), (0, 0), 54),
+        traceback(Aligner::Greedy, (2, -3), (5, 2), 110),
+        traceback(Aligner::Dynamic, (2, -3), (5, 2), 110),
+    ];
+    let mut gapped = 0;
+    for round in 0..400 {
+        let len = 60 + random.below(300);
+        let mut query = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
+        let mut subject = random.mutated(&query, 8);
+        random.blur(&mut subject, 40);
+        if round % 3 == 0 {
+            random.blur(&mut query, 60);
+        }
+        let contexts = [Context::new(query.clone(), query.clone(), 9)];
+        let seeds: Vec<PrelimHsp> =
+            (0..5).map(|_| run(random.below(40) as u32, random.below(40) as u32, 10)).collect();
+        for kind in &kinds {
+            let mut scratch = Scratch::new(Kernel::detect());
+            for made in kind.align(&contexts, &subject, &seeds, worth, 10.0, &mut scratch) {
+                let Scoring { reward, penalty, gaps } = kind.scoring;
+                let linear = reward - 2 * penalty;
+                let (mut q, mut s) = (made.query.start as usize, made.subject.start as usize);
+                let mut twice = 0;
+                for edit in &made.edits {
+                    let len = edit.len as usize;
+                    if edit.op == EditOp::Substitution {
+                        let pairs = query[q..q + len].iter().zip(&subject[s..]);
+                        let scores = pairs.map(|(&a, &b)| kind.scores.score(a.into(), b));
+                        twice += 2 * scores.sum::<i32>();
+                    } else if kind.scoring.is_linear() {
+                        twice -= linear * edit.len as i32;
+                    } else {
+                        twice -= 2 * (gaps.open + gaps.extend * edit.len as i32);
+                    }
+                    q += if edit.op == EditOp::GapInQuery { 0 } else { len };
+                    s += if edit.op == EditOp::GapInSubject { 0 } else { len };
+                }
+                assert_eq!((q, s), (made.query.end as usize, made.subject.end as usize));
+                // At a start that is no pair two gaps may become one; the greedy ones are scored after that.
+                let saved = twice / 2 - made.score;
+                let joined = kind.aligner == Aligner::Dynamic && saved == gaps.open;
+                assert!(saved == 0 || joined, "{kind:?} {saved}");
+                gapped += usize::from(made.edits.len() > 1);
+            }
+        }
+    }
+    assert!(gapped > 100, "{gapped}");
+}
+
+fn hsp(q: (u32, u32), s: (u32, u32), score: i32, edits: &[(EditOp, u32)]) -> Hsp {
+    let bounds = Bounds { q_start: q.0, q_end: q.1, s_start: s.0, s_end: s.1 };
+    let edits = edits.iter().map(|&(op, len)| Edit { op, len }).collect();
+    Hsp { context: 0, score, bounds, edits }
+}
+
+#[test]
+fn what_reaches_beyond_a_common_begin_or_end_is_kept() {
+    use EditOp::{GapInQuery, Substitution};
+    let best = hsp((10, 30), (10, 30), 20, &[(Substitution, 20)]);
+    let longer =
+        hsp((10, 50), (10, 52), 15, &[(Substitution, 25), (GapInQuery, 2), (Substitution, 15)]);
+    let mut hsps = vec![longer.clone(), best.clone()];
+    assert_eq!(endpoints::purge_keeping_tails(&mut hsps), 1);
+    assert_eq!(hsps[0], best);
+    let rest = [(Substitution, 5), (GapInQuery, 2), (Substitution, 15)];
+    assert_eq!(hsps[1], hsp((30, 50), (30, 52), 15, &rest));
+    // At the end: the alignment stops where the better one starts.
+    let better = hsp((40, 50), (42, 52), 30, &[(Substitution, 10)]);
+    let mut hsps = vec![longer.clone(), better.clone()];
+    assert_eq!(endpoints::purge_keeping_tails(&mut hsps), 1);
+    let rest = [(Substitution, 25), (GapInQuery, 2), (Substitution, 5)];
+    assert_eq!(hsps[1], hsp((10, 40), (10, 42), 15, &rest));
+    let mut hsps = vec![longer, better.clone()];
+    endpoints::purge(&mut hsps);
+    assert_eq!(hsps, [better]);
+}
+
+#[test]
+fn ungapped_hsps_are_cut_to_their_best_stretch() {
+    let kind = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
+    let query = letters("ACGTACGTACGTACGTACGT");
+    let mut subject = query.clone();
+    subject[15..17].fill(blastna::N);
+    let contexts = [Context::new(query.clone(), query, 20)];
+    let mut hsps = vec![run(0, 0, 20)];
+    kind.rescore_ungapped(&contexts, &subject, &mut hsps);
+    // 15 pairs score 30, two Ns lose 4, three pairs win 6.
+    assert_eq!((hsps[0].score, hsps[0].q_end), (32, 20));
+    subject[18..20].fill(blastna::N);
+    let mut hsps = vec![run(0, 0, 20)];
+    kind.rescore_ungapped(&contexts, &subject, &mut hsps);
+    assert_eq!((hsps[0].score, hsps[0].q_end), (30, 15));
+    let made = Traceback::ungapped(&hsps, worth, 10.0);
+    assert_eq!(made[0].edits, [Edit { op: EditOp::Substitution, len: 15 }]);
+}

@@ -1,15 +1,15 @@
 //! Exact extensions in vectors of small numbers, with the instructions at hand.
 
 use super::rows::{LastRow, Rows};
-#[cfg(target_arch = "x86_64")]
-use super::vector::Frames;
 use super::{Direction, ExtensionCosts, Extent};
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
 use crate::kernel::Kernel;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 use crate::scores::ScoreRows;
+#[cfg(target_arch = "x86_64")]
+use crate::xdrop::frames::{Frames, avx2, avx512};
+#[cfg(target_arch = "x86_64")]
+use fleetblast_seq::alphabet::SENTINEL;
 
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
@@ -27,11 +27,11 @@ impl Extender {
         match kernel {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(proof) => {
-                Some(Extender::Avx512(proof, Box::new(Frames::new(scores, costs)?)))
+                Some(Extender::Avx512(proof, Box::new(Frames::new(scores, costs, SENTINEL)?)))
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => {
-                Some(Extender::Avx2(proof, Box::new(Frames::new(scores, costs)?)))
+                Some(Extender::Avx2(proof, Box::new(Frames::new(scores, costs, SENTINEL)?)))
             }
             _ => Rows::new(scores, costs).map(Extender::Rows),
         }

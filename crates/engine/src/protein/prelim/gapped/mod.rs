@@ -5,16 +5,10 @@
 //! extension, so that one function serves left and right. What is here takes any scores and costs, cell by cell; [`Extender`]
 //! does the same with vectors, where small numbers and maybe a narrow window suffice, and [`Wide`] where they do not.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod extender;
 mod rows;
 #[cfg(test)]
 mod tests;
-#[cfg(target_arch = "x86_64")]
-mod vector;
 mod wide;
 
 use crate::scores::{RowNumber, ScoreRow, ScoreRows};
@@ -23,37 +17,13 @@ pub(super) use self::extender::Extender;
 pub(super) use self::rows::LastRow;
 pub(super) use self::wide::Wide;
 pub(super) use crate::xdrop::Extent;
+pub(super) use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 
 /// Stands for minus infinity; adding a few scores to it does not overflow.
 pub(super) const MIN_SCORE: i32 = i32::MIN / 2;
 
 /// In the restricted variant gaps start only at every so many residues.
 const RESTRICTED_STEP: usize = 10;
-
-/// Bytes before and after the subject that a row of vectors may look at.
-pub(super) const MARGIN: usize = 128;
-
-/// Where an extension goes: the query's rows, and the subject's residues with [`MARGIN`] bytes around them, from `at` on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Direction<'a> {
-    /// Rows of the query in the order of the extension.
-    pub query: &'a [RowNumber],
-    /// Residues of the subject in the same order; sentinels in the margins.
-    pub subject: &'a [u8],
-    /// Index in `subject` of the first residue of the extension.
-    pub at: usize,
-}
-
-/// Costs and drop-off of gapped extensions.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ExtensionCosts {
-    /// Cost of opening a gap, its first residue included.
-    pub open_extend: i32,
-    /// Cost of each further residue.
-    pub extend: i32,
-    /// X-drop, at least `open_extend`.
-    pub x_drop: i32,
-}
 
 /// One column of the DP: best score ending here, and best score ending in a gap in the subject.
 #[derive(Clone, Copy, Debug)]

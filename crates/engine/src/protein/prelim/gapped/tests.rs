@@ -45,14 +45,14 @@ fn check(pairs: &[Pair; 2], scores: &ScoreRows, costs: ExtensionCosts) -> usize 
         let found = extender.extend(
             [0, 1].map(|i| {
                 let (query, subject) = &pairs[i];
-                Direction { query, subject, at: MARGIN }
+                Direction { query: &query[..], subject, at: MARGIN }
             }),
             &mut row,
         );
         for i in 0..2 {
             strayed += usize::from(found[i].is_none());
             let (query, subject) = &pairs[i];
-            let direction = Direction { query, subject, at: MARGIN };
+            let direction = Direction { query: &query[..], subject, at: MARGIN };
             let len = subject.len() - 2 * MARGIN;
             let wide = wide.extend(direction, len, &mut Window::default());
             for extent in [found[i], wide].into_iter().flatten() {
@@ -208,7 +208,7 @@ fn scores_beyond_sixteen_bits_are_left_to_the_scalar_code() {
     let extender = Extender::new(&scores, costs, Kernel::Portable).expect("it fits");
     for (len, fits) in [(2_600, true), (2_700, false)] {
         let (query, subject) = padded((vec![residue(b'W'); len], vec![residue(b'W'); len]));
-        let direction = Direction { query: &query, subject: &subject, at: MARGIN };
+        let direction = Direction { query: &query[..], subject: &subject, at: MARGIN };
         let extent = Extent { score: 11 * len as i32, query: len, subject: len };
         let found = extender.extend([direction; 2], &mut LastRow::default());
         assert_eq!(found, [fits.then_some(extent); 2], "{len}");

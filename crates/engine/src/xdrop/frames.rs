@@ -1,6 +1,8 @@
-//! The exact extension with the cells of a row in vector registers: the same results as [`super::extend`].
+//! Score-only extensions with the cells of a row in vector registers, where small numbers and a narrow window suffice
+//! (`Blast_SemiGappedAlign` and `s_BlastAlignPackedNucl`, `blast_gapalign.c`).
 //!
-//! Rows are those of the query, lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
+//! Rows are those of one sequence (here the query, for nucleotides the subject), columns the letters of the other (here the
+//! subject), lanes are diagonals. The frame of lanes moves on by one column from row to row, so that a pair
 //! stays in its lane, a gap in the subject comes from the lane above in the row before, and a gap in the query from lanes
 //! below in the same row: a running maximum, in steps of doubling length.
 //!
@@ -16,9 +18,51 @@
 //! * **First row.** One limit of BLAST+'s window shows: it does not follow the pair after the last cell of the row before
 //!   (`Blast_SemiGappedAlign`, blast_gapalign.c).
 
-use super::{Direction, ExtensionCosts, Extent, MARGIN};
-use crate::scores::ScoreRows;
-use fleetblast_seq::alphabet::SENTINEL;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+
+use super::Extent;
+use crate::scores::{RowNumber, ScoreRows};
+
+/// Bytes before and after the subject that a row of vectors may look at.
+pub(crate) const MARGIN: usize = 128;
+
+/// The rows that an extension goes through.
+pub(crate) trait Rows: Copy {
+    /// The row after so many; `None` after the last.
+    fn number(&self, taken: usize) -> Option<RowNumber>;
+}
+
+impl Rows for &[RowNumber] {
+    #[inline(always)]
+    fn number(&self, taken: usize) -> Option<RowNumber> {
+        self.get(taken).copied()
+    }
+}
+
+/// Where an extension goes: the query's rows, and the subject's residues with [`MARGIN`] bytes around them, from `at` on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Direction<'a, Q = &'a [RowNumber]> {
+    /// Rows of the query in the order of the extension.
+    pub query: Q,
+    /// Residues of the subject in the same order; sentinels in the margins.
+    pub subject: &'a [u8],
+    /// Index in `subject` of the first residue of the extension.
+    pub at: usize,
+}
+
+/// Costs and drop-off of gapped extensions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExtensionCosts {
+    /// Cost of opening a gap, its first residue included.
+    pub open_extend: i32,
+    /// Cost of each further residue.
+    pub extend: i32,
+    /// X-drop, at least `open_extend`.
+    pub x_drop: i32,
+}
 
 /// Diagonals in the frame.
 pub(super) const LANES: usize = 128;
@@ -41,7 +85,7 @@ pub(super) type Cells = [i8; LANES];
 
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
-pub(in crate::protein::prelim) struct Frames {
+pub(crate) struct Frames {
     /// Scores by row, per subject residue code.
     scores: Vec<[i8; 32]>,
     costs: ExtensionCosts,
@@ -60,11 +104,8 @@ pub(in crate::protein::prelim) struct Frames {
 }
 
 impl Frames {
-    /// Prepares extensions; `None` where bytes do not suffice for the scores and costs.
-    pub(in crate::protein::prelim) fn new(
-        scores: &ScoreRows,
-        costs: ExtensionCosts,
-    ) -> Option<Frames> {
+    /// Prepares extensions over subjects with such sentinels; `None` where bytes do not suffice for the scores and costs.
+    pub(crate) fn new(scores: &ScoreRows, costs: ExtensionCosts, sentinel: u8) -> Option<Frames> {
         let ExtensionCosts { open_extend, extend, x_drop } = costs;
         let (never, most) =
             (i32::from(NEVER), scores.all().iter().flatten().copied().max()?.max(0));
@@ -79,7 +120,7 @@ impl Frames {
             && (1..=i32::from(i8::MAX) / SECTION as i32).contains(&extend)
             && (extend..=i32::from(i8::MAX)).contains(&open_extend)
             && (x_drop - open_extend) / extend < LONGEST_GAP
-            && scores.all().iter().all(|row| row[usize::from(SENTINEL)] <= never);
+            && scores.all().iter().all(|row| row[usize::from(sentinel)] <= never);
         if !fits {
             return None;
         }
@@ -152,14 +193,14 @@ pub(super) trait Row: Copy {
 /// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
 /// a direction goes to. `None` for a direction whose window does not fit the frame.
 #[inline(always)]
-pub(super) fn run<R: Row>(
+pub(super) fn run<R: Row, Q: Rows>(
     proof: R::Proof,
     frames: &Frames,
-    directions: [Direction; 2],
+    directions: [Direction<Q>; 2],
 ) -> [Option<Extent>; 2] {
     let costs = Costs::<R>::new(proof, frames);
     let [mut left, mut right] =
-        directions.map(|direction| Extension::new(proof, frames, direction));
+        directions.map(|direction| Extension::<R, Q>::new(proof, frames, direction));
     while left.alive && right.alive {
         left.step(frames, &costs);
         right.step(frames, &costs);
@@ -215,9 +256,9 @@ impl<R: Row> Costs<R> {
 }
 
 /// An extension on its way.
-struct Extension<'a, R: Row> {
+struct Extension<'a, R: Row, Q> {
     proof: R::Proof,
-    direction: Direction<'a>,
+    direction: Direction<'a, Q>,
     /// Query residues that were taken.
     taken: usize,
     /// Index in the subject's bytes of what the first lane pairs next.
@@ -238,9 +279,9 @@ struct Extension<'a, R: Row> {
     strayed: bool,
 }
 
-impl<'a, R: Row> Extension<'a, R> {
+impl<'a, R: Row, Q: Rows> Extension<'a, R, Q> {
     #[inline(always)]
-    fn new(proof: R::Proof, frames: &Frames, direction: Direction<'a>) -> Self {
+    fn new(proof: R::Proof, frames: &Frames, direction: Direction<'a, Q>) -> Self {
         let zero = frames.zero;
         Extension {
             proof,
@@ -267,10 +308,10 @@ impl<'a, R: Row> Extension<'a, R> {
     /// Takes a query residue, or shifts the frame, or ends.
     #[inline(always)]
     fn step(&mut self, frames: &Frames, costs: &Costs<R>) {
-        let number = self.direction.query.get(self.taken);
+        let number = self.direction.query.number(self.taken);
         // Beyond the margin no lane meets a residue any more.
         let codes = self.direction.subject.get(self.position..);
-        let (Some(&number), Some(codes)) = (number, codes.and_then(|codes| codes.first_chunk()))
+        let (Some(number), Some(codes)) = (number, codes.and_then(|codes| codes.first_chunk()))
         else {
             self.alive = false;
             return;

@@ -43,6 +43,24 @@ impl Random {
         relative
     }
 
+    /// A relative of bases: `rate` per cent exchanged, and some gaps.
+    pub fn related_bases(&mut self, sequence: &str, rate: u64) -> String {
+        let mut relative = String::new();
+        for c in sequence.chars() {
+            match self.below(100) {
+                0 => {}
+                1 => {
+                    let insert = self.below(4) as usize + 1;
+                    relative.push(c);
+                    relative += &self.bases(insert);
+                }
+                n if n < 2 + rate => relative += &self.bases(1),
+                _ => relative.push(c),
+            }
+        }
+        relative
+    }
+
     /// Bases without relatives.
     pub fn bases(&mut self, length: usize) -> String {
         (0..length).map(|_| char::from(BASES[self.below(4) as usize])).collect()
@@ -104,11 +122,11 @@ pub fn related_bases(coding: &str, random: &mut Random) -> Vec<Entry> {
 }
 
 /// Pads the sequences so that no two have the same length.
-pub fn distinct_lengths(entries: &mut [Entry], random: &mut Random) {
+pub fn distinct_lengths(entries: &mut [Entry], mut letter: impl FnMut() -> String) {
     let mut lengths: Vec<usize> = Vec::new();
     for (_, letters) in entries {
         while lengths.contains(&letters.len()) {
-            letters.push_str(&random.protein(1));
+            letters.push_str(&letter());
         }
         lengths.push(letters.len());
     }
@@ -132,30 +150,32 @@ pub fn queries(random: &mut Random) -> Vec<Entry> {
     ]
 }
 
+/// Titles with identifiers of all kinds.
+const TITLES: [&str; 16] = [
+    // First: makeblastdb fails if a gi without accession comes later.
+    "gi|888",
+    "d1 one two three with a long title that goes on and on, past the sixtieth column and further; it is cut in the table.",
+    "sp|P69905.2|HBA_HUMAN Hemoglobin_and_a_word_that_is_far_too_long_for_a_line_of_sixty_columns_or_even_more_than_that end",
+    "gi|999|gb|AAA12345.1| genbank <thing> & \"q\" 'r'",
+    "loc1",
+    "gnl|mydb|tag1 general , id",
+    "pdb|1ABC|A",
+    "12345 numeric",
+    "e1 merged one\u{1}sp|Q12345|X_Y merged two\u{1}gi|777|ref|NP_000549.1| TPA: merged three.",
+    "ref|NP_000001.1| a ( b ) ;c, , d.",
+    "tr|Q9XXX1|Q9XXX1_HUMAN unreviewed",
+    "pir||S12345 pir",
+    "prf||1234567B prf",
+    "pat|US|RE33188|1",
+    "gnl|ti|12345 trace",
+    "emb|CAA12345.1|LOC two  blanks",
+];
+
 /// Subjects related to the first query, with identifiers of all kinds.
 pub fn subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
     let base = &queries[0].1;
-    let titles: [&str; 16] = [
-        // First: makeblastdb fails if a gi without accession comes later.
-        "gi|888",
-        "d1 one two three with a long title that goes on and on, past the sixtieth column and further; it is cut in the table.",
-        "sp|P69905.2|HBA_HUMAN Hemoglobin_and_a_word_that_is_far_too_long_for_a_line_of_sixty_columns_or_even_more_than_that end",
-        "gi|999|gb|AAA12345.1| genbank <thing> & \"q\" 'r'",
-        "loc1",
-        "gnl|mydb|tag1 general , id",
-        "pdb|1ABC|A",
-        "12345 numeric",
-        "e1 merged one\u{1}sp|Q12345|X_Y merged two\u{1}gi|777|ref|NP_000549.1| TPA: merged three.",
-        "ref|NP_000001.1| a ( b ) ;c, , d.",
-        "tr|Q9XXX1|Q9XXX1_HUMAN unreviewed",
-        "pir||S12345 pir",
-        "prf||1234567B prf",
-        "pat|US|RE33188|1",
-        "gnl|ti|12345 trace",
-        "emb|CAA12345.1|LOC two  blanks",
-    ];
     let mut subjects: Vec<Entry> = Vec::new();
-    for (i, title) in titles.iter().enumerate() {
+    for (i, title) in TITLES.iter().enumerate() {
         let mut letters = random.relative(base, 5 + 4 * i as u64);
         if i % 4 == 1 {
             letters += &random.protein(30);
@@ -169,6 +189,54 @@ pub fn subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
     for i in 0..10 {
         subjects.push((format!("rnd{i} unrelated"), random.protein(120)));
     }
-    distinct_lengths(&mut subjects, random);
+    distinct_lengths(&mut subjects, || random.protein(1));
+    subjects
+}
+
+/// Queries of bases with low complexity, ambiguous codes, lower case, and without relatives or title.
+pub fn base_queries(random: &mut Random) -> Vec<Entry> {
+    let core = random.bases(400);
+    let low = [&core[..150], &"A".repeat(30), &"CA".repeat(12), &core[150..]].concat();
+    let lower = core[120..200].to_lowercase();
+    let mixed = [&core[..80], "NNNNRYKM", &core[88..120], &lower, &core[200..]].concat();
+    let title =
+        "Q1 first query, with  a title that is longer than one line of the report can hold, so";
+    vec![
+        (title.into(), low),
+        ("gb|AAC88888.2| a ; b ( c ) , d.".into(), mixed),
+        ("nothing".into(), random.bases(60)),
+        (String::new(), core[..90].into()),
+        ("other strand, <f> & \"g\"".into(), reverse_complement(&core[50..350])),
+    ]
+}
+
+/// Subjects related to the first query on both strands, with ambiguous codes, identifiers of all kinds and without title.
+pub fn base_subjects(queries: &[Entry], random: &mut Random) -> Vec<Entry> {
+    let base = &queries[0].1;
+    let mut subjects: Vec<Entry> = Vec::new();
+    for (i, title) in TITLES.iter().enumerate() {
+        let mut letters = random.related_bases(base, 1 + i as u64 % 9);
+        if i % 3 == 1 {
+            letters = reverse_complement(&letters);
+        }
+        if i % 5 == 2 {
+            letters = [&letters[..200], "NNRYSN", &letters[206..]].concat();
+        }
+        if i % 4 == 1 {
+            let more = random.related_bases(&base[..260], 3);
+            letters += &random.bases(30);
+            letters += &reverse_complement(&more);
+        }
+        subjects.push(((*title).to_string(), letters));
+    }
+    for i in 0..5 {
+        subjects.push((format!("rnd{i} unrelated"), random.bases(120)));
+    }
+    subjects.push(("ref|NM_000009.1|".into(), random.related_bases(base, 2)));
+    // The same stretches again and again, in another order.
+    let repeats = [&base[260..330], &base[60..160], &base[280..400], &base[100..190]];
+    let repeats = repeats.map(|stretch| random.related_bases(stretch, 2));
+    subjects.push(("repeats".into(), repeats.concat()));
+    distinct_lengths(&mut subjects, || random.bases(1));
     subjects
 }

@@ -13,13 +13,14 @@ use fleetblast_engine::query::{Context, Query};
 use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{DatabaseSummary, OutputOptions, QueryResult, Setup, SubjectSource};
-use fleetblast_report::pieces;
+use fleetblast_report::{papers, pieces};
+use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::{ObjectId, SeqId};
-use fleetblast_seq::{alphabet, nucleotide};
+use fleetblast_seq::nucleotide::{self, blastna};
 
 use super::synth::{self, Random};
-use super::{Entry, defline, hits, params};
+use super::{Case, Entry, Subjects, defline, hits};
 
 const PLUS: Frame = Frame::Strand(Strand::Plus);
 const MINUS: Frame = Frame::Strand(Strand::Minus);
@@ -62,7 +63,7 @@ impl Sequences {
     fn read(&self, number: usize, frame: Frame, stretch: Range<u32>) -> Vec<u8> {
         let letters = &self.entries[number].1[stretch.start as usize..stretch.end as usize];
         let code = |letter| alphabet::encode(letter).unwrap();
-        let base = |letter| nucleotide::encode(letter).unwrap();
+        let base = |letter| blastna::of_ncbi4na(nucleotide::encode(letter).unwrap());
         let strand = match frame.strand() {
             Some(Strand::Minus) => synth::reverse_complement(letters),
             _ => letters.to_string(),
@@ -251,12 +252,22 @@ impl Search {
         }
     }
 
+    /// Parameters of the kind of search; nothing of them is told here.
+    fn params(&self) -> Params {
+        let case = match self.program.subject {
+            Reading::Bases => Case::of_bases,
+            Reading::Residues | Reading::Codons => Case::new,
+        };
+        case(Vec::new(), Vec::new(), Subjects::Fasta).params
+    }
+
     /// What the report makes of the same alignments.
     pub fn report(&self, output: OutputOptions) -> String {
-        let params = Params::Protein(params());
+        let params = self.params();
         let setup = Setup {
             program: self.program.name,
             banner: "",
+            papers: papers::BLASTN,
             database: DatabaseSummary {
                 label: Vec::new(),
                 paragraphs: Vec::new(),

@@ -1,15 +1,18 @@
 //! Hits read back from what BLAST+ prints: scores, ranges and gaps from XML, methods from the
 //! pairwise report. Values in XML have six digits; the reports need no more.
 
-use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
-use fleetblast_seq::frame::Frame;
+use std::ops::Range;
 
-/// The hits of each query. Subjects are recognised by their length, which must differ.
+use fleetblast_engine::hits::{Adjustment, Alignment, Edit, EditOp, SubjectHit};
+use fleetblast_seq::frame::{Frame, Strand};
+
+/// The hits of each query. Subjects are recognised by their length, which must differ. `parts` are the searched parts of the
+/// queries.
 pub fn read(
     xml: &[u8],
     pairwise: &[u8],
     subjects: &[Vec<u8>],
-    offset: u32,
+    parts: &[Range<u32>],
 ) -> Vec<Vec<SubjectHit>> {
     let xml = String::from_utf8_lossy(xml).into_owned();
     let pairwise = String::from_utf8_lossy(pairwise).into_owned();
@@ -23,7 +26,7 @@ pub fn read(
         }
     });
     let mut queries = Vec::new();
-    for iteration in xml.split("<Iteration>").skip(1) {
+    for (iteration, part) in xml.split("<Iteration>").skip(1).zip(parts) {
         let mut hits = Vec::new();
         for hit in iteration.split("<Hit>").skip(1) {
             let length: usize = number(hit, "Hit_len");
@@ -32,7 +35,7 @@ pub fn read(
             assert_eq!(same.next(), None, "two subjects of length {length}");
             let alignments = hit.split("<Hsp>").skip(1);
             let alignments =
-                alignments.map(|hsp| alignment(hsp, offset, methods.next().unwrap())).collect();
+                alignments.map(|hsp| alignment(hsp, part, methods.next().unwrap())).collect();
             hits.push(SubjectHit { oid, alignments });
         }
         queries.push(hits);
@@ -102,19 +105,32 @@ pub fn edits(columns: impl Iterator<Item = (u8, u8)>) -> Vec<Edit> {
     edits
 }
 
-fn alignment(hsp: &str, offset: u32, adjustment: Adjustment) -> Alignment {
+fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment {
     let position = |name: &str| number::<u32>(hsp, name);
+    let [q_from, q_to] = ["Hsp_query-from", "Hsp_query-to"].map(|name| position(name) - part.start);
+    let [s_from, s_to] = ["Hsp_hit-from", "Hsp_hit-to"].map(position);
     let columns = text(hsp, "Hsp_qseq").bytes().zip(text(hsp, "Hsp_hseq").bytes());
-    Alignment {
+    let mut found = Alignment {
         score: number(hsp, "Hsp_score"),
         bit_score: number(hsp, "Hsp_bit-score"),
         evalue: number(hsp, "Hsp_evalue"),
-        query: position("Hsp_query-from") - 1 - offset..position("Hsp_query-to") - offset,
-        subject: position("Hsp_hit-from") - 1..position("Hsp_hit-to"),
+        query: q_from - 1..q_to,
+        subject: s_from.min(s_to) - 1..s_to.max(s_from),
         context: 0,
-        frame: Frame::Protein,
+        frame: match number(hsp, "Hsp_hit-frame") {
+            0 => Frame::Protein,
+            _ => Frame::Strand(Strand::Plus),
+        },
         edits: edits(columns),
         number: 0,
         adjustment,
+    };
+    // What blastn finds is the query's reverse complement, in the subject as written.
+    if number::<i8>(hsp, "Hsp_hit-frame") < 0 {
+        let length = part.len() as u32;
+        found.query = length - found.query.end..length - found.query.start;
+        found.context = 1;
+        found.edits.reverse();
     }
+    found
 }

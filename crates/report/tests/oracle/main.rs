@@ -1,6 +1,7 @@
 //! Byte-for-byte comparison with BLAST+ 2.12.0 on synthetic searches, whose hits are read back from it.
 
 mod common;
+mod nucleotides;
 
 use common::bases::{Program, Reading, Search};
 use common::synth::{self, Random};
@@ -95,14 +96,14 @@ fn masked_queries() {
     for (name, soft, lower) in [("hard", false, true), ("soft", true, false)] {
         let mut case = case(5, Subjects::Plain);
         case.options = vec!["-seg", "yes"];
-        case.params.seg = seg_yes();
+        case.protein().seg = seg_yes();
         if soft {
             case.options.extend(["-soft_masking", "true"]);
-            case.params.common.soft_masking = true;
+            case.protein().common.soft_masking = true;
         }
         if lower {
             case.options.push("-lcase_masking");
-            case.params.common.lcase_masking = true;
+            case.protein().common.lcase_masking = true;
         }
         let run = Run::new(name, case);
         check_formats(&run);
@@ -130,10 +131,10 @@ fn masked_subjects() {
         }
         if masking {
             case.options = vec!["-lcase_masking"];
-            case.params.common.lcase_masking = true;
+            case.protein().common.lcase_masking = true;
         }
         let run = Run::new(name, case);
-        let shown = String::from_utf8_lossy(&run.blastp(&["-outfmt", "0"]))
+        let shown = String::from_utf8_lossy(&run.blast(&["-outfmt", "0"]))
             .lines()
             .any(|line| line.starts_with("Sbjct") && line[5..].contains(char::is_lowercase));
         assert_eq!(shown, masking);
@@ -151,8 +152,8 @@ fn given_search_space() {
     }
     let mut case = case(14, Subjects::Plain);
     case.options = vec!["-searchsp", "1000000"];
-    case.params.common.search_space = Some(1_000_000);
-    case.params.finite_size = false;
+    case.protein().common.search_space = Some(1_000_000);
+    case.protein().finite_size = false;
     let run = Run::new("space", case);
     run.check(&["-outfmt", "0"], output(Format::Pairwise));
     run.check(&["-outfmt", "5"], output(Format::Xml));
@@ -243,7 +244,7 @@ fn part_of_a_query() {
         case.queries.truncate(1);
         case.query_range = Some(20..150);
         case.options = vec!["-seg", "yes"];
-        case.params.seg = seg_yes();
+        case.protein().seg = seg_yes();
         check_formats(&Run::new(&format!("part-{kind:?}"), case));
     }
 }
@@ -255,7 +256,7 @@ fn ungapped() {
     }
     let mut case = case(10, Subjects::Plain);
     case.options = vec!["-ungapped", "-comp_based_stats", "F"];
-    case.params.common.ungapped = true;
+    case.protein().common.ungapped = true;
     let run = Run::new("ungapped", case);
     run.check(&["-outfmt", "0"], output(Format::Pairwise));
     run.check(&["-outfmt", "6"], output(tabular("")));
@@ -302,7 +303,7 @@ fn batches_without_statistics() {
                 case.queries.insert(at, searchable);
             }
             case.options = options.to_vec();
-            case.params.common.ungapped = !options.is_empty();
+            case.protein().common.ungapped = !options.is_empty();
             let run = Run::new(&format!("batch-{name}-{good:?}"), case);
             run.check(&["-outfmt", "0"], output(Format::Pairwise));
             run.check(&["-outfmt", "5"], output(Format::Xml));

@@ -3,19 +3,22 @@
 
 use std::arch::x86_64::*;
 
-use super::vector::{Cells, Frames, LANES, Row, run};
-use super::{Direction, Extent};
+use super::{Cells, Direction, Extent, Frames, LANES, Row, Rows, run};
 use crate::kernel::Avx512;
 
 /// [`run`] with AVX-512BW.
-pub(super) fn extend(
+pub(crate) fn extend<Q: Rows>(
     proof: Avx512,
     frames: &Frames,
-    directions: [Direction; 2],
+    directions: [Direction<Q>; 2],
 ) -> [Option<Extent>; 2] {
     #[target_feature(enable = "avx512bw")]
-    fn inner(proof: Avx512, frames: &Frames, directions: [Direction; 2]) -> [Option<Extent>; 2] {
-        run::<Halves>(proof, frames, directions)
+    fn inner<Q: Rows>(
+        proof: Avx512,
+        frames: &Frames,
+        directions: [Direction<Q>; 2],
+    ) -> [Option<Extent>; 2] {
+        run::<Halves, Q>(proof, frames, directions)
     }
     // SAFETY: the proof says that the CPU has the instructions.
     unsafe { inner(proof, frames, directions) }
@@ -26,7 +29,7 @@ pub(super) fn extend(
 struct Halves([__m512i; 2]);
 
 impl Halves {
-    /// A register of [`super::vector::NEVER`].
+    /// A register of [`super::NEVER`].
     #[inline(always)]
     fn never(self) -> __m512i {
         // SAFETY: the row is proof that the CPU has the instructions.

@@ -2,31 +2,30 @@
 
 pub mod bases;
 pub mod hits;
+mod source;
 pub mod synth;
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::kernel::Kernel;
-use fleetblast_engine::params::{DatabaseTotals, Params, ProteinParams};
+use fleetblast_engine::params::{DatabaseTotals, NucleotideParams, Params, ProteinParams};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_release::Release;
 use fleetblast_report::columns::Columns;
-use fleetblast_report::error::Cause;
-use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{
     DatabaseParagraph, DatabaseSummary, Format, HspOrder, OutputOptions, QueryResult, Setup,
-    SubjectSource,
 };
-use fleetblast_report::pieces;
-use fleetblast_seq::frame::Frame;
-use fleetblast_seq::id::{ObjectId, SeqId, parse_word};
-use fleetblast_seq::{alphabet, seg::SegParams};
+use fleetblast_report::{papers, pieces, sam};
+use fleetblast_seq::id::SeqId;
+use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::nucleotide::NucleotideScoring;
 use fleetblast_stats::scoring::ScoringSystem;
+
+pub use source::defline;
+use source::{Source, codes, lower_case, parsed, source};
 
 /// A FASTA entry: the definition line, and letters (lower case for masked).
 pub type Entry = (String, String);
@@ -49,23 +48,60 @@ pub struct Case {
     pub kind: Subjects,
     /// Options of the search, as words for the command line.
     pub options: Vec<&'static str>,
-    pub params: ProteinParams,
+    pub params: Params,
     pub query_range: Option<Range<u32>>,
     pub parse_deflines: bool,
 }
 
 impl Case {
-    /// A search with default options.
+    /// A search of proteins with default options.
     pub fn new(queries: Vec<Entry>, subjects: Vec<Entry>, kind: Subjects) -> Self {
         Self {
             queries,
             subjects,
             kind,
             options: Vec::new(),
-            params: params(),
+            params: Params::Protein(params()),
             query_range: None,
             parse_deflines: false,
         }
+    }
+
+    /// A search of nucleotides with the defaults of `blastn`.
+    pub fn of_bases(queries: Vec<Entry>, subjects: Vec<Entry>, kind: Subjects) -> Self {
+        let scoring = NucleotideScoring::new(1, -2, 0, 0).unwrap();
+        let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);
+        Self { params: Params::Nucleotide(params), ..Self::new(queries, subjects, kind) }
+    }
+
+    /// The parameters of a search of proteins.
+    pub fn protein(&mut self) -> &mut ProteinParams {
+        match &mut self.params {
+            Params::Protein(params) => params,
+            Params::Nucleotide(_) => panic!("a search of nucleotides"),
+        }
+    }
+
+    /// The parameters of a search of nucleotides.
+    pub fn nucleotide(&mut self) -> &mut NucleotideParams {
+        match &mut self.params {
+            Params::Nucleotide(params) => params,
+            Params::Protein(_) => panic!("a search of proteins"),
+        }
+    }
+
+    fn is_nucleotide(&self) -> bool {
+        matches!(self.params, Params::Nucleotide(_))
+    }
+
+    fn program(&self) -> &'static str {
+        if self.is_nucleotide() { "blastn" } else { "blastp" }
+    }
+
+    /// The searched part of each query.
+    fn parts(&self) -> Vec<Range<u32>> {
+        let part = |entry: &Entry| self.query_range.clone().unwrap_or(0..entry.1.len() as u32);
+        self.queries.iter().map(part).collect()
     }
 }
 
@@ -102,38 +138,6 @@ pub fn tabular(words: &str) -> Format {
     Format::Tabular(Columns::parse(words, b"\t"))
 }
 
-/// The subjects as the report sees them.
-pub struct Source {
-    residues: Vec<Vec<u8>>,
-    lines: Vec<Vec<Defline>>,
-    /// Lower-case stretches, if they are masked.
-    masks: Vec<Vec<Range<u32>>>,
-}
-
-impl SubjectSource for Source {
-    fn extent(&self, oid: u32) -> Extent {
-        Extent::whole(self.residues[oid as usize].len() as u32)
-    }
-
-    fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        assert_eq!(frame, Frame::Protein);
-        let residues = self.residues[oid as usize].get(read.start as usize..read.end as usize);
-        residues.map(Cow::Borrowed)
-    }
-
-    fn deflines(&self, oid: u32) -> Result<Vec<Defline>, Cause> {
-        Ok(self.lines[oid as usize].clone())
-    }
-
-    fn taxon(&self, _: i64) -> Result<Option<TaxonNames>, Cause> {
-        Ok(None)
-    }
-
-    fn masks(&self, oid: u32) -> &[Range<u32>] {
-        self.masks.get(oid as usize).map_or(&[], Vec::as_slice)
-    }
-}
-
 /// A search that was run: files on disk, and what BLAST+ found.
 pub struct Run {
     case: Case,
@@ -163,7 +167,8 @@ impl Run {
         std::fs::write(directory.join("s.fa"), fasta(&case.subjects)).unwrap();
         let mut make = fleetblast_oracle::command("makeblastdb");
         make.current_dir(&directory)
-            .args(["-in", "s.fa", "-dbtype", "prot", "-out", "d", "-title", "t, w"]);
+            .args(["-in", "s.fa", "-out", "d", "-title", "t, w"])
+            .args(["-dbtype", if case.is_nucleotide() { "nucl" } else { "prot" }]);
         if case.kind == Subjects::Parsed {
             make.arg("-parse_seqids");
         }
@@ -181,23 +186,19 @@ impl Run {
             case.queries.iter().map(|(_, letters)| query(letters, &case, &totals)).collect();
         let mut run =
             Self { case, directory, source, queries, hits: Vec::new(), messages: Vec::new() };
-        let xml = run.blastp(&["-outfmt", "5"]);
+        let xml = run.blast(&["-outfmt", "5"]);
         let pairwise =
-            run.blastp(&["-outfmt", "0", "-num_descriptions", "0", "-num_alignments", "500"]);
+            run.blast(&["-outfmt", "0", "-num_descriptions", "0", "-num_alignments", "500"]);
         run.messages = hits::messages(&xml);
-        run.hits = hits::read(&xml, &pairwise, &run.source.residues, run.offset());
-        let evalues = run.blastp(&["-outfmt", "6 evalue"]);
+        run.hits = hits::read(&xml, &pairwise, &run.source.residues, &run.case.parts());
+        let evalues = run.blast(&["-outfmt", "6 evalue"]);
         hits::settle_evalues(&mut run.hits, &evalues);
         run
     }
 
-    fn offset(&self) -> u32 {
-        self.case.query_range.as_ref().map_or(0, |range| range.start)
-    }
-
     /// What BLAST+ prints with further options.
-    pub fn blastp(&self, options: &[&str]) -> Vec<u8> {
-        let mut command = fleetblast_oracle::command("blastp");
+    pub fn blast(&self, options: &[&str]) -> Vec<u8> {
+        let mut command = fleetblast_oracle::command(self.case.program());
         command.current_dir(&self.directory).args(["-query", "q.fa", "-num_threads", "1"]);
         match self.case.kind {
             Subjects::Fasta => command.args(["-subject", "s.fa"]),
@@ -215,25 +216,29 @@ impl Run {
             command.arg("-parse_deflines");
         }
         let run = command.args(&self.case.options).args(options).output().unwrap();
-        assert!(run.status.success(), "blastp: {}", String::from_utf8_lossy(&run.stderr));
+        assert!(
+            run.status.success(),
+            "{}: {}",
+            self.case.program(),
+            String::from_utf8_lossy(&run.stderr)
+        );
         run.stdout
     }
 
     /// What the report makes of the same hits.
     pub fn report(&self, output: OutputOptions) -> Vec<u8> {
         let case = &self.case;
-        let params = Params::Protein(case.params.clone());
         let setup = Setup {
-            program: "blastp",
-            banner: "BLASTP 2.12.0+",
+            program: case.program(),
+            banner: if case.is_nucleotide() { "BLASTN 2.12.0+" } else { "BLASTP 2.12.0+" },
+            papers: papers::of(&case.params),
             database: self.database(),
-            params: &params,
-            matrix_name: "BLOSUM62",
+            params: &case.params,
+            matrix_name: if case.is_nucleotide() { "" } else { "BLOSUM62" },
             query_part: None,
             output: OutputOptions { parse_deflines: case.parse_deflines, ..output },
         };
-        let inputs: Vec<_> =
-            case.queries.iter().map(|entry| query_input(entry, case.parse_deflines)).collect();
+        let inputs: Vec<_> = case.queries.iter().map(|entry| query_input(entry, case)).collect();
         // So few queries are one batch.
         let batch_searched = self.queries.iter().any(|query| query.is_searchable());
         let results: Vec<_> = inputs
@@ -255,6 +260,7 @@ impl Run {
             .collect();
         let mut out = Vec::new();
         pieces::prologue(&setup, &mut out);
+        self.sam_header(&setup, &results, &mut out);
         pieces::opening(&setup, &results[0], &mut out).unwrap();
         for result in &results {
             pieces::format_query(&setup, result, &self.source, &mut out).unwrap();
@@ -263,9 +269,22 @@ impl Run {
         out
     }
 
+    /// What comes first in SAM.
+    fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
+        let Format::Sam(options) = &setup.output.format else { return };
+        let mut records = Vec::new();
+        for result in results {
+            for hit in result.hits {
+                let more = sam::records(setup, options, result, &self.source, hit);
+                records.extend(more.unwrap());
+            }
+        }
+        sam::header(setup, options, records.iter().map(|record| &record.reference), out);
+    }
+
     fn database(&self) -> DatabaseSummary {
         let is_subject = self.case.kind == Subjects::Fasta;
-        let date = self.blastp(&["-outfmt", "0"]);
+        let date = self.blast(&["-outfmt", "0"]);
         let date = String::from_utf8_lossy(&date).into_owned();
         let date = date.split("Posted date:  ").nth(1).unwrap().lines().next().unwrap();
         let (label, title) = if is_subject {
@@ -290,7 +309,7 @@ impl Run {
     /// Asserts that the report equals what BLAST+ prints with `options`.
     #[track_caller]
     pub fn check(&self, options: &[&str], output: OutputOptions) {
-        let expected = self.blastp(options);
+        let expected = self.blast(options);
         let found = self.report(output);
         assert!(!expected.is_empty(), "BLAST+ prints nothing with {options:?}");
         if expected == found {
@@ -310,23 +329,9 @@ impl Run {
     }
 }
 
-fn codes(letters: &str) -> Vec<u8> {
-    letters.bytes().map(|c| alphabet::encode(c).unwrap()).collect()
-}
-
-/// Identifiers and title of a definition line whose first word is parsed.
-fn parsed(line: &str, number: usize, kind: &str) -> (Vec<SeqId>, Vec<u8>) {
-    let (word, title) = line.split_once(' ').unwrap_or((line, ""));
-    let ids = match word {
-        "" => vec![SeqId::Local(ObjectId::Text(format!("{kind}_{number}").into_bytes()))],
-        word => parse_word(word.as_bytes()).unwrap(),
-    };
-    (ids, title.as_bytes().to_vec())
-}
-
-fn query_input(entry: &Entry, parse: bool) -> (Vec<u8>, Vec<SeqId>, Vec<u8>) {
-    let residues = codes(&entry.1);
-    if !parse {
+fn query_input(entry: &Entry, case: &Case) -> (Vec<u8>, Vec<SeqId>, Vec<u8>) {
+    let residues = codes(&entry.1, &case.params);
+    if !case.parse_deflines {
         return (entry.0.as_bytes().to_vec(), Vec::new(), residues);
     }
     let (ids, title) = parsed(&entry.0, 1, "Query");
@@ -337,50 +342,7 @@ fn query(letters: &str, case: &Case, totals: &DatabaseTotals) -> Query {
     let range =
         case.query_range.as_ref().map_or(0..letters.len(), |r| r.start as usize..r.end as usize);
     let letters = &letters[range];
-    let input = QueryInput { letters: codes(letters), lower_case: lower_case(letters) };
-    let params = Params::Protein(case.params.clone());
-    Search::new(params, *totals, Kernel::detect()).query(&input)
-}
-
-/// The stretches of lower-case letters.
-fn lower_case(letters: &str) -> Vec<Range<u32>> {
-    let mut runs: Vec<Range<u32>> = Vec::new();
-    for (i, _) in letters.bytes().enumerate().filter(|(_, c)| c.is_ascii_lowercase()) {
-        let i = i as u32;
-        match runs.last_mut() {
-            Some(last) if last.end == i => last.end += 1,
-            _ => runs.push(i..i + 1),
-        }
-    }
-    runs
-}
-
-fn source(case: &Case) -> Source {
-    let lines = case.subjects.iter().enumerate().map(|(i, (line, _))| match case.kind {
-        Subjects::Plain => vec![defline(
-            SeqId::General { db: b"BL_ORD_ID".to_vec(), tag: ObjectId::Number(0) },
-            &line.replace('\u{1}', " "),
-        )],
-        Subjects::Fasta if !case.parse_deflines => {
-            let id = SeqId::Local(ObjectId::Text(format!("Subject_{}", i + 1).into_bytes()));
-            vec![defline(id, line.split('\u{1}').next().unwrap())]
-        }
-        kind => {
-            // A FASTA file's second definition line and those after it are not read.
-            let most = if kind == Subjects::Fasta { 1 } else { usize::MAX };
-            let lines = line.split('\u{1}').take(most).map(|line| parsed(line, i + 1, "Subject"));
-            lines.map(|(ids, title)| Defline { title, ids, ..Defline::default() }).collect()
-        }
-    });
-    let masked = case.kind == Subjects::Fasta && case.params.common.lcase_masking;
-    let masks = case.subjects.iter().filter(|_| masked).map(|s| lower_case(&s.1));
-    Source {
-        lines: lines.collect(),
-        residues: case.subjects.iter().map(|s| codes(&s.1)).collect(),
-        masks: masks.collect(),
-    }
-}
-
-fn defline(id: SeqId, title: &str) -> Defline {
-    Defline { title: title.as_bytes().to_vec(), ids: vec![id], ..Defline::default() }
+    let (codes, lower_case) = (codes(letters, &case.params), lower_case(letters));
+    let input = QueryInput { letters: codes, lower_case };
+    Search::new(case.params.clone(), *totals, Kernel::detect()).query(&input)
 }

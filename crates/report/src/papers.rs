@@ -1,0 +1,79 @@
+//! The papers that programs cite (`CReference`, version.cpp).
+
+use fleetblast_engine::params::Params;
+
+use crate::text::{self, LINE};
+
+/// A paper to cite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paper {
+    /// Its address in PubMed.
+    pubmed: &'static str,
+    heading: &'static str,
+    /// With umlauts as in HTML.
+    citation: &'static str,
+}
+
+/// The paper on gapped BLAST.
+const GAPPED_BLAST: Paper = Paper {
+    pubmed: "9254694",
+    heading: "Reference",
+    citation: "Stephen F. Altschul, Thomas L. Madden, Alejandro A. Sch&auml;ffer, \
+               Jinghui Zhang, Zheng Zhang, Webb Miller, and David J. Lipman (1997), \
+               \"Gapped BLAST and PSI-BLAST: a new generation of protein database search programs\", \
+               Nucleic Acids Res. 25:3389-3402.",
+};
+
+const COMPOSITION: Paper = Paper {
+    pubmed: "11452024",
+    heading: "Reference for composition-based statistics",
+    citation: "Alejandro A. Sch&auml;ffer, L. Aravind, Thomas L. Madden, Sergei Shavirin, \
+               John L. Spouge, Yuri I. Wolf, Eugene V. Koonin, and Stephen F. Altschul (2001), \
+               \"Improving the accuracy of PSI-BLAST protein database searches with \
+               composition-based statistics and other refinements\", Nucleic Acids Res. 29:2994-3005.",
+};
+
+const GREEDY: Paper = Paper {
+    pubmed: "10890397",
+    heading: "Reference",
+    citation: "Zheng Zhang, Scott Schwartz, Lukas Wagner, and Webb Miller (2000), \
+               \"A greedy algorithm for aligning DNA sequences\", J Comput Biol 2000; 7(1-2):203-14.",
+};
+
+/// The papers of `blastp`.
+pub const BLASTP: &[Paper] = &[GAPPED_BLAST, COMPOSITION];
+/// The papers of `blastn`, whose tasks are all but `megablast`.
+pub const BLASTN: &[Paper] = &[GAPPED_BLAST];
+/// The papers of `blastn -task megablast`, be it greedy or not.
+pub const MEGABLAST: &[Paper] = &[GREEDY];
+
+/// The papers of the task that searches so by default.
+pub fn of(params: &Params) -> &'static [Paper] {
+    match params {
+        Params::Protein(_) => BLASTP,
+        Params::Nucleotide(params) if params.greedy => MEGABLAST,
+        Params::Nucleotide(_) => BLASTN,
+    }
+}
+
+impl Paper {
+    /// Appends the paragraph of the pairwise report.
+    pub(crate) fn cite(&self, html: bool, out: &mut Vec<u8>) {
+        let Paper { pubmed, heading, citation } = self;
+        let paragraph = if html {
+            format!(
+                "<b><a href=\"https://www.ncbi.nlm.nih.gov/entrez/query.fcgi?db=PubMed&cmd=Retrieve\
+                 &list_uids={pubmed}&dopt=Citation\">{heading}</a>:</b>\n{citation}"
+            )
+        } else {
+            format!("{heading}: {}", citation.replacen("&auml;", "a", 1))
+        };
+        text::wrap(paragraph.as_bytes(), LINE, false, out);
+        out.push(b'\n');
+    }
+
+    /// As XML has it.
+    pub(crate) fn citation(&self) -> &'static str {
+        self.citation
+    }
+}

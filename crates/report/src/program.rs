@@ -1,0 +1,150 @@
+//! What reports of proteins and of nucleotides tell in different words: with the letters' alphabets ([`crate::letters`]) the
+//! only place here that asks what was searched for.
+
+use fleetblast_engine::params::{NucleotideParams, Params, ProteinParams};
+use fleetblast_seq::dust::DustParams;
+use fleetblast_seq::seg::SegParams;
+use fleetblast_stats::karlin::KarlinBlock;
+
+use crate::error::ReportError;
+use crate::links::Links;
+use crate::model::Setup;
+use crate::number;
+
+/// Parameters of alignments without gaps and, unless none were looked for, with gaps, as the footer of a query shows them:
+/// lambda, K and H, and for proteins those by which e-values are corrected for finite size, if they are.
+pub fn statistics(params: &Params, ungapped: &KarlinBlock) -> (Vec<f64>, Option<Vec<f64>>) {
+    let three = |block: &KarlinBlock| vec![block.lambda, block.k, block.h];
+    let without = three(ungapped);
+    if params.common().ungapped {
+        return (without, None);
+    }
+    match params {
+        Params::Protein(ProteinParams { scoring, finite_size: true, .. }) => {
+            let (row, gapped) = (&scoring.ungapped, &scoring.gapped);
+            let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
+            let with = [three(&gapped.block()), more.to_vec()].concat();
+            ([without, vec![row.alpha, row.alpha_v]].concat(), Some(with))
+        }
+        _ => (without, Some(three(&gapped(params, ungapped)))),
+    }
+}
+
+/// The parameters by which the e-values of alignments with gaps are computed.
+pub fn gapped(params: &Params, ungapped: &KarlinBlock) -> KarlinBlock {
+    match params {
+        Params::Protein(params) => params.scoring.gapped.block(),
+        Params::Nucleotide(params) => params.scoring.gapped(ungapped).0,
+    }
+}
+
+/// Appends the last lines of the pairwise report: scores, gap costs, what words are looked for.
+pub fn scoring_lines(setup: &Setup, out: &mut Vec<u8>) {
+    let (matrix, open, extend, window) = match setup.params {
+        Params::Protein(params) => {
+            let ProteinParams { scoring, .. } = params;
+            let matrix = setup.matrix_name.to_string();
+            (matrix, scoring.gap_open, f64::from(scoring.gap_extend), params.window)
+        }
+        Params::Nucleotide(params) => {
+            let NucleotideParams { scoring, .. } = params;
+            let matrix = format!("blastn matrix {} {}", scoring.reward, scoring.penalty);
+            // What a base of a gap costs where that is not said.
+            let linear = f64::from(scoring.reward - 2 * scoring.penalty) / 2.0;
+            let extend = if scoring.is_linear() { linear } else { f64::from(scoring.gap_extend) };
+            (matrix, scoring.gap_open, extend, params.window)
+        }
+    };
+    let mut lines = format!("Matrix: {matrix}\n");
+    if !setup.params.common().ungapped {
+        let extend = number::general(extend, 6, false);
+        lines += &format!("Gap Penalties: Existence: {open}, Extension: {extend}\n");
+    }
+    if let Params::Protein(ProteinParams { threshold, .. }) = setup.params
+        && *threshold != 0.0
+    {
+        let threshold = number::general(*threshold, 6, false);
+        lines += &format!("Neighboring words threshold: {threshold}\n");
+    }
+    if window != 0 {
+        lines += &format!("Window for multiple hits: {window}\n");
+    }
+    out.extend_from_slice(lines.as_bytes());
+}
+
+/// Names and values of the elements that tell the parameters in XML.
+///
+/// # Errors
+/// [`ReportError::MatrixName`] if the matrix is not spelled as XML wants it.
+pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, ReportError> {
+    let expect = ("expect", number::posix(setup.params.common().evalue));
+    let mut elements = match setup.params {
+        Params::Protein(ProteinParams { scoring, .. }) => {
+            if setup.matrix_name != scoring.name {
+                return Err(ReportError::MatrixName);
+            }
+            vec![
+                ("matrix", scoring.name.to_string()),
+                expect,
+                ("gap-open", scoring.gap_open.to_string()),
+                ("gap-extend", scoring.gap_extend.to_string()),
+            ]
+        }
+        Params::Nucleotide(NucleotideParams { scoring, .. }) => vec![
+            expect,
+            ("sc-match", scoring.reward.to_string()),
+            ("sc-mismatch", scoring.penalty.to_string()),
+            ("gap-open", scoring.gap_open.to_string()),
+            ("gap-extend", scoring.gap_extend.to_string()),
+        ],
+    };
+    elements.push(("filter", filter(setup.params)));
+    Ok(elements)
+}
+
+/// The masking of the queries as one string; lower-case masking is not named.
+fn filter(params: &Params) -> String {
+    let mut text = match params {
+        Params::Protein(ProteinParams { seg: Some(seg), .. }) if *seg == SegParams::QUERY => {
+            "L;".to_string()
+        }
+        Params::Protein(ProteinParams { seg: Some(seg), .. }) => {
+            format!("S {} {:.1} {:.1};", seg.window, seg.locut, seg.hicut)
+        }
+        Params::Nucleotide(NucleotideParams { dust: Some(dust), .. }) => match dust {
+            dust if *dust == DustParams::default() => "L;".to_string(),
+            DustParams { level, window, linker } => format!("D {level} {window} {linker};"),
+        },
+        Params::Protein(_) | Params::Nucleotide(_) => String::new(),
+    };
+    if params.common().soft_masking {
+        text.push_str("m;");
+    }
+    if text.is_empty() { "F".to_string() } else { text }
+}
+
+/// Whether XML shows what is masked of the query. That of nucleotides BLAST+ looks for in other frames than it notes it.
+pub fn shows_masks_in_xml(params: &Params) -> bool {
+    matches!(params, Params::Protein(_))
+}
+
+/// Whether the column `qcovus` has numbers.
+pub fn counts_once(params: &Params) -> bool {
+    matches!(params, Params::Nucleotide(_))
+}
+
+/// The title of a subject without title and identifiers that speak.
+pub fn untitled_subject(params: &Params) -> &'static [u8] {
+    match params {
+        Params::Protein(_) => crate::title::PROTEIN,
+        Params::Nucleotide(_) => b"",
+    }
+}
+
+/// Links to NCBI's reports of subjects.
+pub fn links(setup: &Setup) -> Links {
+    match setup.params {
+        Params::Protein(_) => Links { report: "protein", log: "prot" },
+        Params::Nucleotide(_) => Links { report: "nucleotide", log: "nucl" },
+    }
+}

@@ -1,0 +1,263 @@
+//! SAM (format 17; sam_formatter.cpp): the query is the reference, and what is aligned to it are the subjects; or the other way
+//! round.
+
+use std::ops::Range;
+
+use fleetblast_engine::hits::{Alignment, Edit, EditOp, SubjectHit};
+use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::nucleotide::blastna;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ReportError;
+use crate::locus::{Loci, Locus};
+use crate::model::{QueryResult, Sam, Setup, SubjectSource};
+use crate::names::{self, Subject};
+use crate::number;
+use crate::order;
+use crate::pair::Pair;
+
+/// A sequence that others are aligned to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    name: Vec<u8>,
+    length: u32,
+}
+
+/// A line, and what it must be known by where a report is put together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What the header must name.
+    pub reference: Reference,
+    /// Where it lies in the query.
+    start: u32,
+    evalue: f64,
+    line: Vec<u8>,
+}
+
+impl Record {
+    /// Appends the line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.line);
+    }
+}
+
+/// Appends what comes before the records of all queries: nothing if there are none. `references` are theirs, in the order of
+/// the records, where each counts once.
+pub fn header<'a>(
+    setup: &Setup,
+    options: &Sam,
+    references: impl Iterator<Item = &'a Reference>,
+    out: &mut Vec<u8>,
+) {
+    let mut named: Vec<&Reference> = Vec::new();
+    for reference in references {
+        if !named.iter().any(|known| known.name == reference.name) {
+            named.push(reference);
+        }
+    }
+    if named.is_empty() {
+        return;
+    }
+    out.extend_from_slice(match options.subjects_are_references {
+        true => b"@HD\tVN:1.2\tGO:query\n",
+        false => b"@HD\tVN:1.2\tSO:coordinate\tGO:reference\n",
+    });
+    for Reference { name, length } in named {
+        out.extend_from_slice(b"@SQ\tSN:");
+        out.extend_from_slice(name);
+        out.extend_from_slice(format!("\tLN:{length}\n").as_bytes());
+    }
+    let version = setup.banner.rsplit(' ').next().unwrap_or_default();
+    out.extend_from_slice(format!("@PG\tID:0\tVN:{version}\tCL:").as_bytes());
+    out.extend_from_slice(&options.command);
+    out.extend_from_slice(format!("\tPN:{}\n", setup.program).as_bytes());
+}
+
+/// Puts the records of all subjects of a query, which are in the order found, in the order of printing.
+pub fn order(options: &Sam, records: &mut [Record]) {
+    if !options.subjects_are_references {
+        records.sort_by(|a, b| a.start.cmp(&b.start).then(a.evalue.total_cmp(&b.evalue)));
+    }
+}
+
+/// The records of a subject: one for each alignment, but if these have no gaps, one for all.
+///
+/// # Errors
+/// If the subject cannot be read or does not fit its alignments.
+pub fn records(
+    setup: &Setup,
+    options: &Sam,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    hit: &SubjectHit,
+) -> Result<Vec<Record>, ReportError> {
+    let subject = Subject::read(setup, source, hit.oid)?;
+    let names = [names::sam_query(query), subject.sam_name()];
+    let together = if setup.params.common().ungapped { hit.alignments.len().max(1) } else { 1 };
+    let groups = hit.alignments.chunks(together);
+    let record = |alignments| {
+        let group = Group::new(query, source, hit.oid, alignments)?;
+        group.record(setup, options, query, source, &names)
+    };
+    groups.map(record).collect()
+}
+
+/// Alignments that become one record; more than one only if they have no gaps.
+struct Group<'a> {
+    oid: u32,
+    first: &'a Alignment,
+    loci: Vec<Loci>,
+    /// In the order of the query.
+    edits: Vec<Edit>,
+}
+
+impl<'a> Group<'a> {
+    fn new(
+        query: &QueryResult,
+        source: &dyn SubjectSource,
+        oid: u32,
+        alignments: &'a [Alignment],
+    ) -> Result<Self, ReportError> {
+        let pairs = alignments.iter().map(|alignment| Pair::new(query, source, oid, alignment));
+        let (mut loci, mut edits) = (Vec::new(), Vec::new());
+        for pair in pairs.collect::<Result<Vec<_>, _>>()? {
+            loci.push(pair.loci);
+            edits.extend(pair.edits);
+        }
+        Ok(Self { oid, first: &alignments[0], loci, edits })
+    }
+
+    fn record(
+        &self,
+        setup: &Setup,
+        options: &Sam,
+        query: &QueryResult,
+        source: &dyn SubjectSource,
+        names: &[Vec<u8>; 2],
+    ) -> Result<Record, ReportError> {
+        let lengths = [query.residues.len() as u32, source.extent(self.oid).length];
+        let spans = [self.span(|loci| &loci.query), self.span(|loci| &loci.subject)];
+        let (reference, target) = if options.subjects_are_references { (1, 0) } else { (0, 1) };
+        let clips = [spans[target].start, lengths[target] - spans[target].end];
+        let letters = match (options.letters, target) {
+            (false, _) => b"*".to_vec(),
+            (true, 0) => self.query_letters(query, &spans[0])?,
+            (true, _) => self.subject_letters(source, &spans[1], lengths[1])?,
+        };
+        let flags = if self.is_reversed() { 16 } else { 0 };
+        let position = spans[reference].start + 1;
+        let mut line = names[target].clone();
+        line.extend_from_slice(format!("\t{flags}\t").as_bytes());
+        line.extend_from_slice(&names[reference]);
+        let cigar = self.cigar(options, clips);
+        line.extend_from_slice(format!("\t{position}\t255\t{cigar}\t*\t0\t0\t").as_bytes());
+        line.extend(letters);
+        let identities = order::identities(setup, query, source, self.oid, self.first)?;
+        line.extend_from_slice(format!("\t*{}\n", self.tags(identities)).as_bytes());
+        let reference = Reference { name: names[reference].clone(), length: lengths[reference] };
+        let evalue = number::stored_evalue(self.first.evalue);
+        Ok(Record { reference, start: self.start(), evalue, line })
+    }
+
+    /// Whether the strands differ; of alignments on both, the first decides.
+    fn is_reversed(&self) -> bool {
+        self.loci[0].subject_strand() == Some(Strand::Minus)
+    }
+
+    /// From the first base of any alignment to the last.
+    fn span(&self, locus: fn(&Loci) -> &Locus) -> Range<u32> {
+        let covered = || self.loci.iter().map(|loci| &locus(loci).covered);
+        let start = covered().map(|range| range.start).min().unwrap_or(0);
+        start..covered().map(|range| range.end).max().unwrap_or(start)
+    }
+
+    /// The base of the query that BLAST+ sorts by: it takes the first alignment for the beginning and the last for the end, or the
+    /// other way round if the first is on the minus strand.
+    fn start(&self) -> u32 {
+        let [first, last] = [&self.loci[0], &self.loci[self.loci.len() - 1]];
+        let [begin, end] = if self.is_reversed() { [last, first] } else { [first, last] };
+        begin.query.covered.start.min(end.query.covered.end - 1)
+    }
+
+    /// Columns along the reference, with what of the target lies before and after.
+    fn cigar(&self, options: &Sam, clips: [u32; 2]) -> String {
+        let extra =
+            if options.subjects_are_references { EditOp::GapInSubject } else { EditOp::GapInQuery };
+        let kind = |op| match op {
+            EditOp::Substitution => 'M',
+            op if op == extra => 'I',
+            _ => 'D',
+        };
+        let mut runs: Vec<(u32, char)> = Vec::new();
+        for edit in &self.edits {
+            match runs.last_mut() {
+                Some((length, last)) if *last == kind(edit.op) => *length += edit.len,
+                _ => runs.push((edit.len, kind(edit.op))),
+            }
+        }
+        if options.subjects_are_references && self.is_reversed() {
+            runs.reverse();
+        }
+        let [mut before, mut after] = clips;
+        if self.is_reversed() {
+            (before, after) = (after, before);
+        }
+        let all = [(before, 'H')].into_iter().chain(runs).chain([(after, 'H')]);
+        all.filter(|(length, _)| *length > 0)
+            .map(|(length, kind)| format!("{length}{kind}"))
+            .collect()
+    }
+
+    /// The query's letters along the subject.
+    fn query_letters(
+        &self,
+        query: &QueryResult,
+        span: &Range<u32>,
+    ) -> Result<Vec<u8>, ReportError> {
+        let codes = query.residues.get(span.start as usize..span.end as usize);
+        let codes = codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?;
+        Ok(match self.is_reversed() {
+            true => written(&blastna::reverse_complement(codes)),
+            false => written(codes),
+        })
+    }
+
+    /// The subject's letters along the query.
+    fn subject_letters(
+        &self,
+        source: &dyn SubjectSource,
+        span: &Range<u32>,
+        length: u32,
+    ) -> Result<Vec<u8>, ReportError> {
+        let (strand, read) = match self.is_reversed() {
+            true => (Strand::Minus, length - span.end..length - span.start),
+            false => (Strand::Plus, span.clone()),
+        };
+        let codes = source.view(self.oid, Frame::Strand(strand), read);
+        Ok(written(&codes.ok_or_else(|| ReportError::misfit(self.oid, self.first))?))
+    }
+
+    /// Scores of the first alignment; how many columns differ in that there is a gap, and how many of the others are equal.
+    fn tags(&self, identities: usize) -> String {
+        let count = |is_gap: bool| {
+            let edits = self.edits.iter();
+            let edits = edits.filter(|edit| (edit.op != EditOp::Substitution) == is_gap);
+            edits.map(|edit| edit.len as usize).sum::<usize>()
+        };
+        let (gaps, paired) = (count(true), count(false));
+        let share = match identities == paired {
+            true => 100.0,
+            false => (100.0 * identities as f64 / paired as f64).min(99.99),
+        };
+        let six = |value| number::general(value, 6, false);
+        let evalue = six(number::stored_evalue(self.first.evalue));
+        let bits = six(self.first.bit_score);
+        let score = self.first.score;
+        format!("\tAS:i:{score}\tEV:f:{evalue}\tNM:i:{gaps}\tPI:f:{share:.2}\tBS:f:{bits}")
+    }
+}
+
+/// Letters of blastna codes.
+fn written(codes: &[u8]) -> Vec<u8> {
+    codes.iter().map(|&code| blastna::LETTERS[usize::from(code) % blastna::SIZE]).collect()
+}
