@@ -13,6 +13,8 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::search::Search;
 
+pub use fleetblast_report::papers;
+
 pub use self::ranks::{Checkpoint, Fleet};
 pub use self::report::{Format, Report};
 use crate::error::Error;
@@ -135,6 +137,8 @@ pub struct Plan {
     pub batch_size: BatchSize,
     /// Letters of queries that are worth a thread, where threads share out the queries.
     pub thread_letters: usize,
+    /// The papers that reports cite.
+    pub papers: &'static [papers::Paper],
     /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
     /// for each query of the first batch.
     pub identity_resets_composition: bool,
