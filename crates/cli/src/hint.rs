@@ -38,9 +38,10 @@ pub fn after_error(program: &ProgramSpec, db: &str, mut error: Error) -> Error {
     if error.exit_code != exit::DATABASE || !missing || !somebody_reads() {
         return error;
     }
-    let (other, words) = match program.subjects {
-        SequenceKind::Protein => (SequenceKind::Nucleotide, ["nucleotides", "proteins"]),
-        SequenceKind::Nucleotide => (SequenceKind::Protein, ["proteins", "nucleotides"]),
+    let (other, words) = if program.subjects == SequenceKind::Protein {
+        (SequenceKind::Nucleotide, ["nucleotides", "proteins"])
+    } else {
+        (SequenceKind::Protein, ["proteins", "nucleotides"])
     };
     error.message += &match dbcheck::open(db, Some(other)) {
         Ok(_) => {

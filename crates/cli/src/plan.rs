@@ -16,8 +16,8 @@ mod restrict;
 mod search;
 mod threads;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
@@ -43,6 +43,8 @@ pub const KERNEL: &str = "FLEETBLAST_KERNEL";
 pub struct Host<'a> {
     /// Processors this process may use.
     pub cores: usize,
+    /// The command line, a blank after each word.
+    pub command: Vec<u8>,
     /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
@@ -51,8 +53,17 @@ impl Host<'static> {
     /// This process.
     pub fn current() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { cores, variable: &|name| std::env::var_os(name) }
+        Self { cores, command: command_line(), variable: &|name| std::env::var_os(name) }
     }
+}
+
+/// What was typed, as if the program had been run under its own name: without the `fleetblast` before it.
+fn command_line() -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    let own = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("fleetblast"));
+    let words = std::env::args_os();
+    let words = words.enumerate().filter(|(at, word)| *at > 0 || !own(word));
+    words.flat_map(|(_, word)| [word.as_bytes(), b" "].concat()).collect()
 }
 
 /// What was typed for a search program: what each has of its own besides what is common to all.
@@ -142,10 +153,12 @@ fn with_files(
     let (spec, options) = (program.spec(), program.common());
     program.check_filter()?;
     let query_range = input::range(options.queries.query_loc.as_deref(), "query")?;
-    let (report, hitlist_size) = format::report(choice, spec, &options.formatting, warnings)?;
+    let (report, hitlist_size) =
+        format::report(choice, spec, &options.formatting, &host.command, warnings)?;
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
     let search = program.searching(hitlist_size, host)?;
+    let batch_size = batch_size(search.batch_size, host)?;
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
     }
@@ -164,8 +177,12 @@ fn with_files(
         query,
         query_range,
         parse_deflines: options.queries.parse_deflines,
-        batch_size: batch_size(search.batch_size, host)?,
-        thread_letters: search.thread_letters,
+        batch_size,
+        thread_letters: match batch_size {
+            BatchSize::Fixed(letters) => letters,
+            BatchSize::Adaptive { .. } => search.thread_letters,
+        },
+        papers: search.papers,
         identity_resets_composition: search.identity_resets_composition,
         report,
         out,

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{ObjectId, SeqId};
+use fleetblast_seq::nucleotide::blastna;
+use fleetblast_seq::nucleotide::random::Random;
 
 use crate::volume::Volume;
-use crate::{Database, DatabaseInfo, DbError, Defline};
+use crate::{Database, DatabaseInfo, DbError, Defline, SequenceKind};
 
 /// One sequence of a database in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Its definition lines.
     pub deflines: Vec<Defline>,
-    /// Its residues in NCBIstdaa, codes below 28.
+    /// Its letters: residues in NCBIstdaa, codes below 28, or bases in blastna, codes below 15.
     pub residues: Vec<u8>,
 }
 
@@ -35,40 +37,43 @@ impl Record {
 const LARGEST_VOLUME: usize = u32::MAX as usize;
 
 impl Database {
-    /// A database of records, numbered in this order. `title` is what a report prints, e.g.
+    /// A database of records of this kind, numbered in this order. `title` is what a report prints, e.g.
     /// `User specified sequence set (Input: s.fa).`; the date is `Unknown`.
     ///
     /// # Errors
     /// [`DbError::TooLarge`] for a sequence of 4 GiB or for more than 2^31 - 1 sequences.
     pub fn from_records(
         title: &[u8],
+        kind: SequenceKind,
         records: impl IntoIterator<Item = Record>,
     ) -> Result<Self, DbError> {
-        build(title, records, LARGEST_VOLUME)
+        build(title, kind, records, LARGEST_VOLUME)
     }
 }
 
 /// As [`Database::from_records`], with volumes of at most `largest` bytes.
 fn build(
     title: &[u8],
+    kind: SequenceKind,
     records: impl IntoIterator<Item = Record>,
     largest: usize,
 ) -> Result<Database, DbError> {
     let mut volumes = Vec::new();
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(kind);
     for record in records {
+        let stored = Stored::new(kind, record.residues);
         // Two sentinels.
-        if record.residues.len() > largest - 2 {
+        if stored.bytes.len() > largest - 2 {
             return Err(DbError::TooLarge {
                 what: "residues in one sequence",
-                found: record.residues.len() as u64,
+                found: u64::from(stored.length),
                 maximum: largest as u64 - 2,
             });
         }
-        if builder.residues.len() + record.residues.len() + 1 > largest {
-            volumes.push(std::mem::take(&mut builder).finish()?);
+        if builder.residues.len() + stored.bytes.len() > largest {
+            volumes.push(std::mem::replace(&mut builder, Builder::new(kind)).finish()?);
         }
-        builder.push(record);
+        builder.push(stored, record.deflines);
     }
     volumes.push(builder.finish()?);
     let indexes = || volumes.iter().map(|volume| volume.index());
@@ -82,50 +87,115 @@ fn build(
     Database::from_volumes(volumes, info)
 }
 
+/// A sequence as volumes hold it.
+struct Stored {
+    bytes: Vec<u8>,
+    /// Where the ambiguities begin: the end for a protein.
+    ambiguities: usize,
+    /// Number of letters.
+    length: u32,
+}
+
+/// Bases in a run of one ambiguous base, at most.
+const LONGEST_RUN: usize = 1 << 12;
+/// The mark of runs of two words.
+const LONG_RUNS: u32 = 1 << 31;
+
+impl Stored {
+    fn new(kind: SequenceKind, mut letters: Vec<u8>) -> Self {
+        let length = letters.len() as u32;
+        if kind == SequenceKind::Protein {
+            letters.push(alphabet::SENTINEL);
+            return Self { ambiguities: letters.len(), bytes: letters, length };
+        }
+        // BLAST+ draws a base for each ambiguous one, as makeblastdb does.
+        let mut random = Random::new(length);
+        let mut bytes = vec![0; letters.len() / 4 + 1];
+        for (at, &code) in letters.iter().enumerate() {
+            let base =
+                if code < blastna::BASES { code } else { random.base(blastna::ncbi4na(code)) };
+            bytes[at / 4] |= base << (6 - 2 * (at % 4));
+        }
+        bytes[letters.len() / 4] |= (letters.len() % 4) as u8;
+        let ambiguities = bytes.len();
+        let runs: Vec<u8> = ambiguous_runs(&letters);
+        if !runs.is_empty() {
+            bytes.extend((LONG_RUNS | (runs.len() / 4) as u32).to_be_bytes());
+            bytes.extend(runs);
+        }
+        Self { bytes, ambiguities, length }
+    }
+}
+
+/// The runs of ambiguous bases, in the long format.
+fn ambiguous_runs(letters: &[u8]) -> Vec<u8> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for same in letters.chunk_by(|a, b| a == b) {
+        for run in same.chunks(LONGEST_RUN) {
+            if run[0] >= blastna::BASES {
+                let code = u32::from(blastna::ncbi4na(run[0]));
+                runs.extend((code << 28 | (run.len() as u32 - 1) << 16).to_be_bytes());
+                runs.extend((start as u32).to_be_bytes());
+            }
+            start += run.len();
+        }
+    }
+    runs
+}
+
 /// A volume while it grows.
 struct Builder {
+    kind: SequenceKind,
     residues: Vec<u8>,
     /// Where each sequence begins, and the end.
     offsets: Vec<u32>,
+    /// Where the ambiguities of each begin.
+    ambiguities: Vec<u32>,
     deflines: Vec<Vec<Defline>>,
+    letters: u64,
     longest: u32,
 }
 
-impl Default for Builder {
-    fn default() -> Self {
+impl Builder {
+    fn new(kind: SequenceKind) -> Self {
         Self {
+            kind,
             residues: vec![alphabet::SENTINEL],
             offsets: vec![1],
+            ambiguities: Vec::new(),
             deflines: Vec::new(),
+            letters: 0,
             longest: 0,
         }
     }
-}
 
-impl Builder {
     /// Adds a record; the caller made sure that all offsets stay below 2^32.
-    fn push(&mut self, record: Record) {
-        self.residues.extend_from_slice(&record.residues);
-        self.residues.push(alphabet::SENTINEL);
-        let end = self.residues.len() as u32;
-        self.offsets.push(end);
-        self.deflines.push(record.deflines);
-        self.longest = self.longest.max(record.residues.len() as u32);
+    fn push(&mut self, stored: Stored, deflines: Vec<Defline>) {
+        self.ambiguities.push((self.residues.len() + stored.ambiguities) as u32);
+        self.residues.extend_from_slice(&stored.bytes);
+        self.offsets.push(self.residues.len() as u32);
+        self.deflines.push(deflines);
+        self.letters += u64::from(stored.length);
+        self.longest = self.longest.max(stored.length);
     }
 
-    fn finish(self) -> Result<Arc<Volume>, DbError> {
+    fn finish(mut self) -> Result<Arc<Volume>, DbError> {
         let sequences = self.deflines.len() as u32;
-        let residues = self.residues.len() as u64 - 1 - u64::from(sequences);
-        let mut index = Vec::with_capacity(8 * self.offsets.len() + 40);
-        // Version 4, protein, no title, no date.
-        for word in [4, 1, 0, 0, sequences] {
+        let mut index = Vec::with_capacity(12 * self.offsets.len() + 40);
+        // Version 4, the kind, no title, no date.
+        for word in [4, u32::from(self.kind == SequenceKind::Protein), 0, 0, sequences] {
             index.extend_from_slice(&u32::to_be_bytes(word));
         }
-        index.extend_from_slice(&residues.to_le_bytes());
+        index.extend_from_slice(&self.letters.to_le_bytes());
         index.extend_from_slice(&self.longest.to_be_bytes());
         // Header offsets are not used: the definition lines are kept as they are.
         index.resize(index.len() + 4 * self.offsets.len(), 0);
         index.extend(self.offsets.iter().flat_map(|offset| offset.to_be_bytes()));
+        if self.kind == SequenceKind::Nucleotide {
+            self.ambiguities.push(self.residues.len() as u32);
+            index.extend(self.ambiguities.iter().flat_map(|offset| offset.to_be_bytes()));
+        }
         Volume::from_records("subjects", index, self.residues, self.deflines).map(Arc::new)
     }
 }
@@ -147,7 +217,8 @@ mod tests {
     fn records_come_back_whatever_the_volume_size() {
         let records = records();
         for largest in [8, 9, 16, LARGEST_VOLUME] {
-            let database = build(b"title", records.clone(), largest).unwrap();
+            let database =
+                build(b"title", SequenceKind::Protein, records.clone(), largest).unwrap();
             assert_eq!(database.oid_count(), 20);
             database.validate(0..20).unwrap();
             for (oid, record) in (0..).zip(&records) {
@@ -162,8 +233,28 @@ mod tests {
     }
 
     #[test]
+    fn bases_come_back_with_their_ambiguities() {
+        let letters: Vec<u8> =
+            (0..9000u32).map(|i| [0, 1, 14, 14, 2, 3, 4][i as usize % 7]).collect();
+        let many = [vec![blastna::N; 9000], vec![3]].concat();
+        for letters in [letters, many, vec![], vec![0, 1, 2, 3]] {
+            let records = [1, 2].map(|number| Record::subject(number, b"x", letters.clone()));
+            let database = build(b"", SequenceKind::Nucleotide, records, LARGEST_VOLUME).unwrap();
+            database.validate(0..2).unwrap();
+            for oid in 0..2 {
+                assert_eq!(database.length_of(oid) as usize, letters.len());
+                let bases = database.bases_of(oid).unwrap();
+                let mut decoded = Vec::new();
+                bases.decode_blastna(0..letters.len() as u32, &mut decoded);
+                assert_eq!(decoded, letters);
+            }
+            assert_eq!(database.residues(), 2 * letters.len() as u64);
+        }
+    }
+
+    #[test]
     fn the_report_sees_title_and_no_date() {
-        let database = Database::from_records(b"User", records()).unwrap();
+        let database = Database::from_records(b"User", SequenceKind::Protein, records()).unwrap();
         assert_eq!(database.title(), b"User");
         assert_eq!(database.infos()[0].date, "Unknown");
         let id = &database.deflines(2).unwrap()[0].ids[0];
@@ -175,12 +266,15 @@ mod tests {
     #[test]
     fn a_sequence_too_large_for_a_volume_is_refused() {
         let record = Record::subject(1, b"x", vec![1; 7]);
-        assert!(matches!(build(b"", [record], 8), Err(DbError::TooLarge { .. })));
+        assert!(matches!(
+            build(b"", SequenceKind::Protein, [record], 8),
+            Err(DbError::TooLarge { .. })
+        ));
     }
 
     #[test]
     fn no_records_is_an_empty_database() {
-        let database = Database::from_records(b"none", []).unwrap();
+        let database = Database::from_records(b"none", SequenceKind::Protein, []).unwrap();
         assert_eq!((database.oid_count(), database.sequences()), (0, 0));
         assert!(database.oids().is_empty() && database.partitions(3).is_empty());
         database.validate(0..0).unwrap();

@@ -3,7 +3,9 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use fleetblast_seq::fasta::{self, FastaError, Record};
+use fleetblast_db::SequenceKind;
+use fleetblast_seq::fasta::{self, FastaError, Record, Rules};
+use fleetblast_seq::id::Molecule;
 use fleetblast_seq::{id, input};
 
 use crate::audience::Audience;
@@ -24,13 +26,19 @@ pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, Error> {
     input::open(path(source)).map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// A reader of FASTA from `input`, which came from `source`.
-pub fn reader<R: BufRead>(input: R, source: &Source, parse_deflines: bool) -> fasta::Reader<R> {
-    fasta::Reader::new(
-        input,
-        path(source),
-        fasta::Options { parse_deflines, ..fasta::Options::default() },
-    )
+/// A reader of FASTA of that kind from `input`, which came from `source`.
+pub fn reader<R: BufRead>(
+    input: R,
+    source: &Source,
+    kind: SequenceKind,
+    parse_deflines: bool,
+) -> fasta::Reader<R> {
+    let molecule = match kind {
+        SequenceKind::Nucleotide => Molecule::Nucleotide,
+        _ => Molecule::Protein,
+    };
+    let options = fasta::Options { parse_deflines, rules: Rules::Query(molecule) };
+    fasta::Reader::new(input, path(source), options)
 }
 
 /// Where it is; `-` is standard input.

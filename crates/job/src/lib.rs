@@ -8,12 +8,13 @@
 //! | --- | --- |
 //! | `alone` | a search without ranks: both phases on the threads of this process |
 //! | `ranks` | a search by many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what processes do together over MPI (`processes`) |
-//! | `queries`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
+//! | `queries`, `batching`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
 //! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
 //! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals and the want of memory that end it |
 
 mod alone;
 pub mod audience;
+mod batching;
 mod digest;
 pub mod error;
 mod fasta;

@@ -3,8 +3,7 @@
 use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult};
-use fleetblast_report::papers;
+use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult, Sam};
 
 use crate::audience::Audience;
 use crate::error::Error;
@@ -21,7 +20,7 @@ pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
     model::Setup {
         program: plan.program,
         banner: &plan.banner,
-        papers: papers::of(&plan.params),
+        papers: plan.papers,
         database: target.summary.clone(),
         params: &plan.params,
         matrix_name: &plan.matrix_name,
@@ -120,6 +119,7 @@ fn output_options(report: &Report, parse_deflines: bool) -> OutputOptions {
             Format::Tabular => model::Format::Tabular(columns("\t")),
             Format::TabularComments => model::Format::Commented(columns("\t")),
             Format::Csv => model::Format::Tabular(columns(",")),
+            Format::Sam => model::Format::Sam(Sam::parse(&report.columns, &report.command)),
         },
         line_length: report.line_length,
         html: report.html,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::blastdbcmd::BLASTDBCMD;
+use super::blastn::{BLASTN, BlastnOptions};
 use super::blastp::{BLASTP, BlastpOptions};
 use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
@@ -27,6 +28,10 @@ fn samples(option: &OptionSpec) -> Vec<Value> {
         Constraint::OneOf(words) | Constraint::Word(words) => {
             words.iter().map(|word| Value::Text(word.into())).collect()
         }
+        Constraint::OneNumber(numbers) => {
+            numbers.iter().map(|&number| Value::Integer(number.into())).collect()
+        }
+        Constraint::AtMost(most) => integers(&[i32::MIN.into(), most.into()]),
         Constraint::AtLeast(least) if whole => integers(&[least.into(), i32::MAX.into()]),
         Constraint::UpTo(most) => (0..=i64::from(most)).map(Value::Integer).collect(),
         Constraint::Between(from, to) => integers(&[from.into(), to.into()]),
@@ -83,6 +88,7 @@ pub(crate) fn each_option_counts(
 #[test]
 fn each_option_of_a_search_counts() {
     each_option_counts(&BLASTP, &[], |given| format!("{:?}", BlastpOptions::new(given)));
+    each_option_counts(&BLASTN, &[], |given| format!("{:?}", BlastnOptions::new(given)));
 }
 
 #[test]
@@ -96,7 +102,8 @@ fn each_option_of_what_blast_does_not_have_counts() {
 
 #[test]
 fn options_are_in_a_table_once_and_tied_to_others_of_it() {
-    let programs = [BLASTP, BLASTDBCMD, MAKEBLASTDB, DBCHECK, DOCTOR, REPORT, SIMULATE, GENERATE];
+    let programs =
+        [BLASTP, BLASTN, BLASTDBCMD, MAKEBLASTDB, DBCHECK, DOCTOR, REPORT, SIMULATE, GENERATE];
     for program in programs {
         for option in program.all() {
             let (program_name, name) = (program.name, option.name);

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use fleetblast_engine::params::{NucleotideParams, Params, Template};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::BatchSize;
+use fleetblast_job::plan::{BatchSize, papers};
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::{NucleotideScoring, NucleotideScoringError};
 
@@ -67,6 +67,10 @@ impl SearchProgram for BlastnOptions {
             refusal,
             matrix_name: String::new(),
             identity_resets_composition: false,
+            papers: match self.task {
+                Task::Megablast => papers::MEGABLAST,
+                _ => papers::BLASTN,
+            },
             batch_size: BatchSize::Adaptive { most },
             thread_letters: self.thread_letters(),
         })

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::BatchSize;
+use fleetblast_job::plan::{BatchSize, papers};
 use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{
@@ -168,6 +168,7 @@ fn params(
         refusal: None,
         matrix_name,
         identity_resets_composition,
+        papers: papers::BLASTP,
         batch_size: BatchSize::Fixed(BATCH),
         thread_letters: BATCH,
     })

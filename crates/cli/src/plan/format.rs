@@ -78,6 +78,7 @@ impl Choice {
             6 => Ok(Format::Tabular),
             7 => Ok(Format::TabularComments),
             10 => Ok(Format::Csv),
+            17 => Ok(Format::Sam),
             number => Err(Error::unsupported(program.name, format_args!("-outfmt {number}"))),
         }
     }
@@ -107,6 +108,7 @@ pub fn report(
     choice: Choice,
     program: &ProgramSpec,
     options: &FormattingOptions,
+    command: &[u8],
     warnings: &mut Vec<String>,
 ) -> Result<(Report, usize), Error> {
     let format = choice.format(program)?;
@@ -139,6 +141,7 @@ pub fn report(
     let report = Report {
         format,
         columns: choice.columns,
+        command: command.to_vec(),
         delimiter: choice.delimiter,
         html: options.html,
         show_gis: options.show_gis,

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use fleetblast_engine::params::{CommonParams, HspFilter, Params};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::BatchSize;
+use fleetblast_job::plan::papers::Paper;
 
 use crate::options::search::common::CommonOptions;
 use crate::options::search::hsps::HspFilteringOptions;
@@ -23,6 +24,8 @@ pub struct Searching {
     pub matrix_name: String,
     /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].
     pub identity_resets_composition: bool,
+    /// The papers that reports cite.
+    pub papers: &'static [Paper],
     /// Letters of queries that are searched together.
     pub batch_size: BatchSize,
     /// See [`fleetblast_job::plan::Plan::thread_letters`].
@@ -43,9 +46,7 @@ pub fn filter_words<T>(
     let words: Vec<&[u8]> = text.as_bytes().split(|&byte| byte == b' ').collect();
     match <[&[u8]; 3]>::try_from(words) {
         Ok(words) => parse(words).map(Some),
-        Err(_) => {
-            Err(Error::query_options("Invalid number of arguments to filtering option"))
-        }
+        Err(_) => Err(Error::query_options("Invalid number of arguments to filtering option")),
     }
 }
 

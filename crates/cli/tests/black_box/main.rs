@@ -17,6 +17,7 @@ mod bad_database;
 mod bad_output;
 mod bad_query;
 mod blastdbcmd;
+mod blastn;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;

@@ -60,7 +60,7 @@ fn what_is_no_command_is_told_with_what_was_meant() {
     let cases = [
         ("blastq", "there is no command 'blastq'; did you mean 'blastp'?\n"),
         ("zzz", "there is no command 'zzz'\n"),
-        ("blastn", "does not have blastn yet; run NCBI blastn instead\n"),
+        ("blastx", "does not have blastx yet; run NCBI blastx instead\n"),
         ("-query", "name a command before '-query', such as 'fleetblast blastp'\n"),
     ];
     for (word, expected) in cases {

@@ -242,15 +242,17 @@ fn warnings_are_the_oracles() {
 fn help_is_the_oracles() {
     let fixture = Fixture::new();
     let Some(blast) = fixture.oracle else { return };
-    let arguments = Fixture::words("-help");
-    let ours = fixture.run(&fixture.ours(), &arguments, &[]);
-    let oracle = fixture.run(&blast.program("blastp"), &arguments, &[]);
-    let ours = String::from_utf8(ours.stdout).expect("text");
-    let (blast, own) = ours.split_once(" *** FleetBLAST options\n").expect("own options");
-    let threads = "   Number of threads (CPUs) to use in the BLAST search\n";
-    let all = format!("{threads}   Default = all cores this process may use\n");
-    let one = format!("{threads}   Default = `1'\n");
-    let expected = String::from_utf8(oracle.stdout).expect("text");
-    assert_eq!(blast.replace(&all, &one), expected);
-    assert!(own.contains(" -timing <File_Out>\n"), "{own}");
+    for name in ["blastp", "blastn"] {
+        let arguments = Fixture::words("-help");
+        let ours = fixture.run(&fixture.called(name), &arguments, &[]);
+        let oracle = fixture.run(&blast.program(name), &arguments, &[]);
+        let ours = String::from_utf8(ours.stdout).expect("text");
+        let (blast, own) = ours.split_once(" *** FleetBLAST options\n").expect("own options");
+        let threads = "   Number of threads (CPUs) to use in the BLAST search\n";
+        let all = format!("{threads}   Default = all cores this process may use\n");
+        let one = format!("{threads}   Default = `1'\n");
+        let expected = String::from_utf8(oracle.stdout).expect("text");
+        assert_eq!(blast.replace(&all, &one), expected);
+        assert!(own.contains(" -timing <File_Out>\n"), "{own}");
+    }
 }

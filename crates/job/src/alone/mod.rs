@@ -10,6 +10,7 @@ mod two_phases;
 use std::time::Instant;
 
 use fleetblast_db::load::HugePages;
+use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 
 use self::reporter::Reporter;
@@ -25,7 +26,7 @@ use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
 use crate::trace::{Kind, Lane};
 
-/// Runs a protein search in this process.
+/// Runs a search in this process.
 ///
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
@@ -41,7 +42,9 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     let target = Target::open(plan, audience)?;
     audience.begin();
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
-    let Some(mut queries) = Queries::open(plan, block_residues, target.nothing_included)? else {
+    let Some(mut queries) =
+        Queries::open(plan, block_residues, target.letters(), target.nothing_included)?
+    else {
         audience.warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
     };
@@ -55,7 +58,7 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     drop(loading_span);
     reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
-    let (mut batches, mut blocks) = (0, 0);
+    let (mut shares, mut blocks) = (Shares::default(), 0);
     loop {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
@@ -64,14 +67,16 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();
         let Some(block) = block else { break };
-        batches += block.batches.len();
+        shares.add(plan, &block);
+        refuse(plan, &block)?;
         blocks += 1;
         run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, audience)?;
+        queries.found(search.extensions);
     }
     let writing = Instant::now();
     reporter.finish(&mut output, audience)?;
     output.commit()?;
-    warn_of_few_queries(plan, batches, audience);
+    warn_of_few_queries(plan, shares.count, audience);
     timing.output_seconds += writing.elapsed().as_secs_f64();
     audience.finish();
     traced::write(&recorder, plan, &target, &timing, start)?;
@@ -128,14 +133,42 @@ fn loading(search: &TwoPhases) -> Loading {
     }
 }
 
+/// What BLAST+ finds wrong when it searches queries that can be searched.
+fn refuse(plan: &Plan, block: &Block) -> Result<(), Error> {
+    match &plan.refusal {
+        Some(error) if block.prepared.iter().any(Query::is_searchable) => Err(error.clone()),
+        _ => Ok(()),
+    }
+}
+
+/// The queries as BLAST+ shares them out where threads search others each.
+#[derive(Default)]
+struct Shares {
+    count: usize,
+    /// Letters that the last share still takes.
+    room: usize,
+}
+
+impl Shares {
+    fn add(&mut self, plan: &Plan, block: &Block) {
+        for query in &block.prepared {
+            if self.room == 0 {
+                self.count += 1;
+                self.room = plan.thread_letters;
+            }
+            self.room = self.room.saturating_sub(query.length as usize);
+        }
+    }
+}
+
 /// BLAST+'s word on threads that share out the queries but are more than the batches (`CheckMTByQueries_QuerySize`,
 /// blast_app_util.cpp).
-fn warn_of_few_queries(plan: &Plan, batches: usize, audience: &dyn Audience) {
-    if plan.split == Split::Queries && batches < plan.threads {
+fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
+    if plan.split == Split::Queries && shares < plan.threads {
         audience.warn(&format!(
             "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
              letters should be at least {} residues per thread.",
-            plan.batch_size
+            plan.thread_letters
         ));
     }
 }

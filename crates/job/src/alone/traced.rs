@@ -54,7 +54,7 @@ pub fn write(
 
 fn describe(plan: &Plan, target: &Target, timing: &Timing, start: Instant) -> Description {
     Description {
-        made_by: format!("fleetblast {} blastp", env!("CARGO_PKG_VERSION")),
+        made_by: format!("fleetblast {} {}", env!("CARGO_PKG_VERSION"), plan.program),
         ranks: 1,
         threads: plan.threads as u32,
         cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,

@@ -46,6 +46,8 @@ pub struct TwoPhases<'a> {
     audience: &'a dyn Audience,
     /// Time spent so far.
     pub phases: Phases,
+    /// Extensions that the last block brought about.
+    pub extensions: u64,
     recorder: Recorder,
     /// Blocks searched so far.
     blocks: u64,
@@ -77,6 +79,7 @@ impl<'a> TwoPhases<'a> {
             audience,
             choice,
             phases: Phases::default(),
+            extensions: 0,
             recorder,
             blocks: 0,
         })
@@ -140,6 +143,7 @@ impl<'a> TwoPhases<'a> {
         let before = self.loader().statistics().bytes;
         self.audience.stage(Stage::Search, self.scan.subjects());
         let lists = self.scan.search(&searcher)?;
+        self.extensions = lists.extensions;
         let mut chosen = searcher.merger().choose(lists);
         self.drop_hidden(&mut chosen)?;
         if self.loader().statistics().bytes > before {

@@ -6,14 +6,18 @@ mod report;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use fleetblast_db::SequenceKind;
 use fleetblast_db::load::Wish;
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::search::Search;
 
+pub use fleetblast_report::papers;
+
 pub use self::ranks::{Checkpoint, Fleet};
 pub use self::report::{Format, Report};
+use crate::error::Error;
 
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +80,28 @@ pub enum Split {
     Queries,
 }
 
+/// How many letters of queries BLAST+ searches together, counting whole queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSize {
+    /// These, or the rest.
+    Fixed(usize),
+    /// As many as may bring about the extensions that BLAST+ wants in a batch, by what the batches before brought about.
+    Adaptive {
+        /// At most so many.
+        most: i32,
+    },
+}
+
+impl BatchSize {
+    /// The least letters of a batch that is not the last.
+    pub fn least(self) -> u64 {
+        match self {
+            BatchSize::Fixed(letters) => letters as u64,
+            BatchSize::Adaptive { .. } => crate::batching::LEAST as u64,
+        }
+    }
+}
+
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -83,9 +109,15 @@ pub struct Plan {
     pub program: &'static str,
     /// The program and its version, as reports begin: `BLASTP 2.12.0+`.
     pub banner: String,
+    /// What the queries are.
+    pub query_kind: SequenceKind,
+    /// What the subjects are.
+    pub subject_kind: SequenceKind,
     /// How to search.
     pub params: Params,
-    /// The matrix as typed, or the task's; reports print it so.
+    /// What BLAST+ finds wrong only when it searches queries that can be searched; the report has begun by then.
+    pub refusal: Option<Error>,
+    /// The matrix as typed, or the task's, where there is one; reports print it so.
     pub matrix_name: String,
     /// What is searched.
     pub subjects: Subjects,
@@ -101,8 +133,12 @@ pub struct Plan {
     pub query_range: Option<Range<usize>>,
     /// `-parse_deflines`.
     pub parse_deflines: bool,
-    /// Residues of queries searched together, as cut by BLAST+.
-    pub batch_size: usize,
+    /// Letters of queries searched together.
+    pub batch_size: BatchSize,
+    /// Letters of queries that are worth a thread, where threads share out the queries.
+    pub thread_letters: usize,
+    /// The papers that reports cite.
+    pub papers: &'static [papers::Paper],
     /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
     /// for each query of the first batch.
     pub identity_resets_composition: bool,

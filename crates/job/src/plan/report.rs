@@ -13,6 +13,8 @@ pub enum Format {
     TabularComments,
     /// 10: comma-separated values.
     Csv,
+    /// 17: SAM.
+    Sam,
 }
 
 /// What the report looks like.
@@ -20,8 +22,11 @@ pub enum Format {
 pub struct Report {
     /// The format.
     pub format: Format,
-    /// Words for columns as typed, blank separated, empty for the default ones; empty unless the format has columns.
+    /// Words for columns as typed, blank separated, empty for the default ones, or for what SAM holds; empty for other
+    /// formats.
     pub columns: String,
+    /// The command line, a blank after each word, which SAM holds.
+    pub command: Vec<u8>,
     /// Separator of columns instead of the format's own. May be longer than one character.
     pub delimiter: Option<String>,
     /// `-html`.

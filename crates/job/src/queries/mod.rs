@@ -7,6 +7,7 @@ use std::io::{BufRead, Cursor, Read as _};
 use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 
+use fleetblast_db::SequenceKind;
 use fleetblast_engine::batches;
 use fleetblast_engine::query::{Findings, Query, QueryInput};
 use fleetblast_engine::search::Search;
@@ -18,6 +19,7 @@ use rayon::prelude::*;
 use rustix::fs::SeekFrom;
 
 use crate::audience::Audience;
+use crate::batching::Batching;
 use crate::error::{Error, exit};
 use crate::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::plan::{Plan, Source};
@@ -46,6 +48,7 @@ pub struct Queries<'a> {
     /// Those read without parsed identifiers.
     unnamed: usize,
     cut: Cut,
+    batching: Batching,
     done: bool,
     /// There is nothing to search; BLAST+ says so for each query.
     nothing_included: bool,
@@ -145,11 +148,12 @@ pub fn batch_searched<T>(
 }
 
 impl<'a> Queries<'a> {
-    /// Opens the queries, which come in blocks of so many residues; `None` if BLAST+ calls the input empty: a file with
+    /// Opens the queries, which come in blocks of so many residues, for a database of so many letters; `None` if BLAST+ calls the input empty: a file with
     /// nothing but white space.
     pub fn open(
         plan: &'a Plan,
         block_residues: u64,
+        database_letters: i64,
         nothing_included: bool,
     ) -> Result<Option<Queries<'a>>, Error> {
         if matches!(&plan.query, Source::File(path) if path.is_dir()) {
@@ -164,8 +168,9 @@ impl<'a> Queries<'a> {
         }
         let done = start.is_empty();
         let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
-        let reader = reader(input, &plan.query, plan.parse_deflines);
-        let cut = Cut { batch_residues: plan.batch_size as u64, block_residues };
+        let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
+        let cut = Cut { batch_residues: plan.batch_size.least(), block_residues };
+        let batching = Batching::new(plan.batch_size, database_letters);
         Ok(Some(Queries {
             plan,
             reader,
@@ -173,9 +178,15 @@ impl<'a> Queries<'a> {
             kept: 0,
             unnamed: 0,
             cut,
+            batching,
             done,
             nothing_included,
         }))
+    }
+
+    /// The last block brought about so many extensions, by which the next batch is made.
+    pub fn found(&mut self, extensions: u64) {
+        self.batching.found(extensions);
     }
 
     /// The next block; `None` at the end. Made ready on all threads of the current pool.
@@ -211,7 +222,7 @@ impl<'a> Queries<'a> {
     fn read(&mut self, audience: &dyn Audience) -> Result<Option<Records>, Error> {
         let mut block = Records::default();
         let mut weight = Weight::default();
-        while !self.done && !self.cut.is_full(weight) {
+        while !self.done && !self.is_full(weight) {
             match self.next_batch(audience) {
                 Ok(records) if records.is_empty() => {}
                 Ok(records) => {
@@ -232,13 +243,18 @@ impl<'a> Queries<'a> {
         Ok((!block.records.is_empty()).then_some(block))
     }
 
+    /// Whether a block is to end: where the next batch depends on what this one finds, after each.
+    fn is_full(&self, block: Weight) -> bool {
+        block.sequences > 0 && self.batching.is_adaptive() || self.cut.is_full(block)
+    }
+
     /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
     fn next_batch(&mut self, audience: &dyn Audience) -> Result<Vec<QueryRecord>, Error> {
         let mut records = Vec::new();
         let mut residues = 0;
         let first_batch = self.count == 0;
         let first = self.count;
-        while residues < self.plan.batch_size {
+        while residues < self.batching.letters() {
             let failed = |error| fasta_failure(&error, audience);
             let Some(record) = self.reader.next_record().map_err(failed)? else {
                 self.done = true;
@@ -272,7 +288,8 @@ impl<'a> Queries<'a> {
     /// What BLAST+ warns of when it sets up the queries of a block and searches them.
     fn add_messages(&self, block: &mut Records, searchable: &[bool]) {
         for (record, &searchable) in block.records.iter_mut().zip(searchable) {
-            let told = messages(&record.record, record.range.as_ref(), searchable);
+            let kind = self.plan.query_kind;
+            let told = messages(kind, &record.record, record.range.as_ref(), searchable);
             record.messages.extend(told);
             // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
             record.messages.sort_unstable();
@@ -345,13 +362,20 @@ fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
 }
 
 /// What BLAST+ warns of when it sets up a query.
-fn messages(record: &Record, range: Option<&Range<u32>>, searchable: bool) -> Vec<String> {
+fn messages(
+    kind: SequenceKind,
+    record: &Record,
+    range: Option<&Range<u32>>,
+    searchable: bool,
+) -> Vec<String> {
     let residues = &record.residues[range_of(record, range)];
     if residues.is_empty() {
         return vec![EMPTY.to_owned()];
     }
     let mut messages = Vec::new();
-    messages.extend(replaced(residues));
+    if kind == SequenceKind::Protein {
+        messages.extend(replaced(residues));
+    }
     if !searchable {
         messages.push(INVALID.to_owned());
     }

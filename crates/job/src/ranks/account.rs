@@ -151,7 +151,7 @@ fn describe(
     };
     let replicas = topology.workers.iter().map(|worker| worker.replica + 1).max();
     Description {
-        made_by: format!("fleetblast {} blastp", env!("CARGO_PKG_VERSION")),
+        made_by: format!("fleetblast {} {}", env!("CARGO_PKG_VERSION"), plan.program),
         ranks: topology.ranks,
         threads: plan.threads as u32,
         cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,

@@ -85,7 +85,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         query: QueryHasher::default().finish(),
         database: DatabaseIdentity::default(),
         options,
-        blocks: format!("batches of {} residues (BATCH_SIZE)", plan.batch_size),
+        blocks: format!("batches of {} residues (BATCH_SIZE)", plan.batch_size.least()),
     })
 }
 

@@ -84,7 +84,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: size(&target.searched)?,
         queries,
-        batch_residues: plan.batch_size as u64,
+        batch_residues: plan.batch_size.least(),
         wishes,
     };
     if let Some(wanted) = plan.load.memory {

@@ -185,7 +185,8 @@ impl<'a> Ends<'a> {
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         audience.begin();
         let block_residues = layout.block_residues;
-        let queries = Queries::open(plan, block_residues, target.nothing_included)?;
+        let queries =
+            Queries::open(plan, block_residues, target.letters(), target.nothing_included)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;

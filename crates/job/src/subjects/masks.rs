@@ -62,7 +62,7 @@ pub fn stored(
     audience: &dyn Audience,
 ) -> Result<Stored, Error> {
     let masks = database.masks()?;
-    let Some(id) = algorithm(wanted, names, &masks)? else {
+    let Some(id) = algorithm(wanted, names, database.kind(), &masks)? else {
         let text =
             format!("Subject mask not found in {names}, proceeding without subject masking.");
         audience.warn(&text);
@@ -71,7 +71,7 @@ pub fn stored(
     // BLAST+ opens each database by itself for what it says of it.
     let algorithms = database.infos().iter().map(|info| {
         let name = String::from_utf8_lossy(&info.name);
-        let one = Database::open(&name, SequenceKind::Protein, search);
+        let one = Database::open(&name, database.kind(), search);
         let masks = one.and_then(|one| one.masks())?;
         let found = masks.algorithms().iter().find(|algorithm| algorithm.id == id);
         let found = found.ok_or_else(|| unsupported(id, &masks))?;
@@ -96,7 +96,12 @@ pub fn stored(
 }
 
 /// The number of the algorithm, `None` if there is no such name.
-fn algorithm(wanted: &DatabaseMask, names: &str, masks: &Masks) -> Result<Option<i32>, Error> {
+fn algorithm(
+    wanted: &DatabaseMask,
+    names: &str,
+    kind: SequenceKind,
+    masks: &Masks,
+) -> Result<Option<i32>, Error> {
     let id = match &wanted.algorithm {
         MaskAlgorithm::Name(name) => return Ok(masks.named(name.as_bytes())),
         MaskAlgorithm::Number(id) => *id,
@@ -108,8 +113,9 @@ fn algorithm(wanted: &DatabaseMask, names: &str, masks: &Masks) -> Result<Option
         1.. => Err(Error::new(
             exit::INPUT,
             format!(
-                "BLAST options error: Masking algorithm ID {id} is not supported in protein \
-                 '{names}' BLAST database"
+                "BLAST options error: Masking algorithm ID {id} is not supported in {} \
+                 '{names}' BLAST database",
+                kind.name()
             ),
         )),
         _ => Err(unsupported(id, masks)),

@@ -69,6 +69,11 @@ impl Target {
         Ok(Target { taxonomy: open_taxonomy(plan, audience)?, ..target })
     }
 
+    /// Letters of all that reports call the database.
+    pub fn letters(&self) -> i64 {
+        self.summary.paragraphs.iter().map(|paragraph| paragraph.residues).sum()
+    }
+
     /// Whether the sequences are in files of volumes; otherwise this process has read them.
     pub fn is_on_disk(&self) -> bool {
         self.searched.volume_file(0, VolumeFile::Sequences).is_some()
@@ -160,7 +165,7 @@ fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, 
 fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Target, Error> {
     let search = SearchPath::from_environment()?;
     let mut warnings = Vec::new();
-    let kind = SequenceKind::Protein;
+    let kind = plan.subject_kind;
     let user = plan.restriction.as_ref();
     let database = Database::open_restricted(names, kind, &search, user, &mut warnings);
     warnings.iter().for_each(|warning| audience.warn(warning));
@@ -201,10 +206,11 @@ fn open_fasta(
     let title = format!("User specified sequence set (Input: {name}).");
     let subjects = read_subjects(source, plan, audience)?;
     let whole = subjects.iter().map(|subject| subject.record.clone());
-    let whole = Database::from_records(title.as_bytes(), whole)?;
+    let kind = plan.subject_kind;
+    let whole = Database::from_records(title.as_bytes(), kind, whole)?;
     let parts: Vec<Record> =
-        subjects.iter().map(|subject| subject.searched(range)).collect::<Result<_, _>>()?;
-    let searched = Database::from_records(title.as_bytes(), parts)?;
+        subjects.iter().map(|subject| subject.searched(kind, range)).collect::<Result<_, _>>()?;
+    let searched = Database::from_records(title.as_bytes(), kind, parts)?;
     let (lower_case, masks) = if plan.params.common().lcase_masking {
         let (whole, parts): (Vec<_>, Vec<_>) =
             subjects.into_iter().map(|subject| subject.masks(range)).unzip();
@@ -240,8 +246,8 @@ struct Subject {
 }
 
 impl Subject {
-    /// The part to search, as BLAST+ loads it: like queries, with `X` for `O`.
-    fn searched(&self, range: Option<&Range<usize>>) -> Result<Record, Error> {
+    /// The part to search, as BLAST+ loads it: like queries, in proteins with `X` for `O`.
+    fn searched(&self, kind: SequenceKind, range: Option<&Range<usize>>) -> Result<Record, Error> {
         let residues = &self.record.residues;
         let part = match range {
             None => 0..residues.len(),
@@ -252,8 +258,11 @@ impl Subject {
             }
             Some(range) => range.start..range.end.min(residues.len()),
         };
-        let replace = |&code: &u8| if code == alphabet::O { alphabet::X } else { code };
-        let residues = residues[part].iter().map(replace).collect();
+        let mut residues = residues[part].to_vec();
+        if kind == SequenceKind::Protein {
+            let replaced = residues.iter_mut().filter(|code| **code == alphabet::O);
+            replaced.for_each(|code| *code = alphabet::X);
+        }
         Ok(Record { deflines: self.record.deflines.clone(), residues })
     }
 
@@ -280,7 +289,7 @@ fn read_subjects(
         true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
         false => error,
     })?;
-    let mut reader = reader(input, source, plan.parse_deflines);
+    let mut reader = reader(input, source, plan.subject_kind, plan.parse_deflines);
     let (mut subjects, mut unnamed) = (Vec::new(), 0);
     let failed = |error| fasta_failure(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {

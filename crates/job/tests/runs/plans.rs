@@ -5,15 +5,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use fleetblast_db::VolumeBytes;
 use fleetblast_db::load::Wish;
+use fleetblast_db::{SequenceKind, VolumeBytes};
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::audience::{Audience, Stage};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{Destination, Fleet, Format, Plan, Report, Source, Split, Subjects};
+use fleetblast_job::plan::{
+    BatchSize, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
+};
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
 use tempfile::TempDir;
@@ -56,7 +58,10 @@ impl Place {
         Plan {
             program: "blastp",
             banner: "BLASTP 2.12.0+".to_owned(),
+            query_kind: SequenceKind::Protein,
+            subject_kind: SequenceKind::Protein,
             params: Params::Protein(params("BLOSUM62")),
+            refusal: None,
             matrix_name: "BLOSUM62".to_owned(),
             subjects: Subjects::Database(self.path(database).display().to_string()),
             restriction: None,
@@ -65,11 +70,14 @@ impl Place {
             query: Source::File(self.path("q.fa")),
             query_range: None,
             parse_deflines: false,
-            batch_size: 10_000,
+            batch_size: BatchSize::Fixed(10_000),
+            thread_letters: 10_000,
+            papers: papers::BLASTP,
             identity_resets_composition: false,
             report: Report {
                 format: Format::Tabular,
                 columns: String::new(),
+                command: Vec::new(),
                 delimiter: None,
                 html: false,
                 show_gis: false,

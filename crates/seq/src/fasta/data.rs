@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::error::{Problem, Warning};
-use crate::alphabet::{X, encode};
+use crate::alphabet;
 use crate::id::Molecule;
+use crate::nucleotide::{self, blastna};
 
 /// Most residues of one sequence.
 pub(super) const MAX_RESIDUES: usize = i32::MAX as usize;
@@ -41,13 +42,23 @@ pub(super) struct Residues {
     mask_start: Option<u32>,
     /// Residues that came from lines of letters, not from gap lines.
     letters: usize,
+    /// What sequences are expected to be.
+    expected: Molecule,
+    /// What the identifiers say.
     molecule: Option<Molecule>,
 }
 
 impl Residues {
-    /// No residues yet; `molecule` is what the identifiers say.
-    pub(super) fn new(molecule: Option<Molecule>) -> Self {
-        Self { codes: Vec::new(), lower_case: Vec::new(), mask_start: None, letters: 0, molecule }
+    /// No residues yet of what is expected; `molecule` is what the identifiers say.
+    pub(super) fn new(expected: Molecule, molecule: Option<Molecule>) -> Self {
+        Self {
+            codes: Vec::new(),
+            lower_case: Vec::new(),
+            mask_start: None,
+            letters: 0,
+            expected,
+            molecule,
+        }
     }
 
     /// Adds a line (trimmed, not empty, no comment).
@@ -66,7 +77,7 @@ impl Residues {
             if self.codes.len() + size > MAX_RESIDUES {
                 return Err(Problem::TooLong);
             }
-            self.codes.resize(self.codes.len() + size, X);
+            self.codes.resize(self.codes.len() + size, self.any());
             return Ok(());
         }
         if self.letters == 0 && !looks_like_sequence(line, false) {
@@ -88,7 +99,7 @@ impl Residues {
                 b'-' => hyphens = true,
                 b';' => break,
                 _ if is_space(letter) => {}
-                _ => match encode(letter).filter(|_| self.allows(letter)) {
+                _ => match self.encode(letter) {
                     Some(code) => {
                         self.mark(letter.is_ascii_lowercase());
                         self.codes.push(code);
@@ -109,13 +120,28 @@ impl Residues {
         }
     }
 
-    /// Whether a letter is allowed; BLAST+ is stricter if the identifier is a nucleotide's.
-    fn allows(&self, letter: u8) -> bool {
-        self.molecule != Some(Molecule::Nucleotide)
-            || !matches!(
-                letter.to_ascii_uppercase(),
-                b'E' | b'F' | b'I' | b'J' | b'L' | b'O' | b'P' | b'Q' | b'X' | b'Z' | b'*'
-            )
+    /// The code of a letter, `None` if it is dropped. BLAST+ is stricter if the sequence is of nucleotides; what the
+    /// identifiers say counts more than what is expected.
+    fn encode(&self, letter: u8) -> Option<u8> {
+        let residue = alphabet::encode(letter);
+        let base = nucleotide::encode(letter);
+        let is_nucleotide = self.molecule.unwrap_or(self.expected) == Molecule::Nucleotide;
+        if base.is_none() && is_nucleotide {
+            return None;
+        }
+        match self.expected {
+            Molecule::Protein => residue,
+            // Residues that are no bases.
+            Molecule::Nucleotide => residue.map(|_| base.map_or(blastna::N, blastna::of_ncbi4na)),
+        }
+    }
+
+    /// The code of what may be anything.
+    fn any(&self) -> u8 {
+        match self.expected {
+            Molecule::Protein => alphabet::X,
+            Molecule::Nucleotide => blastna::N,
+        }
     }
 
     /// Opens or closes a run of lower case before the next residue.

@@ -77,17 +77,17 @@ pub(super) fn parse(
 
 /// The title, up to the first control character, the first character excepted; and whether it ends
 /// with letters, blanks included, that look like a sequence: more than 50 of which the last 50 are
-/// letters, or for a nucleotide database more than 20 of which the last 20 are bases.
+/// letters, or of nucleotides more than 20 of which the last 20 are bases.
 fn title(text: &[u8], rules: Rules) -> (Vec<u8>, Option<Warning>) {
     let control = text.iter().skip(1).position(|&c| c < b' ');
     let title = &text[..control.map_or(text.len(), |n| n + 1)];
     let ends_with = |letters: usize, found: usize| title.len() > letters && found >= letters;
-    let warning = match rules {
-        Rules::Database(Molecule::Nucleotide) => {
+    let warning = match rules.molecule() {
+        Molecule::Nucleotide => {
             let bases = title.iter().rev().take_while(|c| b"ACGTacgt".contains(c)).count();
             ends_with(SUSPICIOUS_BASES, bases).then_some(Warning::BasesInTitle)
         }
-        _ => {
+        Molecule::Protein => {
             ends_with(SUSPICIOUS_LETTERS, final_letters(title)).then_some(Warning::SequenceInTitle)
         }
     };
@@ -183,7 +183,7 @@ fn identifiers(
 
 /// What BLAST+ says of an identifier that ends like a sequence (`CFastaIdValidate`).
 fn misplaced_sequence(id: &[u8], rules: Rules) -> Result<Option<Warning>, Problem> {
-    if rules == Rules::Database(Molecule::Nucleotide) {
+    if rules.molecule() == Molecule::Nucleotide {
         let bases = id.iter().rev().take_while(|c| b"NACGTacgt".contains(c)).count();
         if bases > MAX_BASES {
             return Err(Problem::BasesInId { bases });

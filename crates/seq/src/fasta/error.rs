@@ -125,7 +125,7 @@ impl Problem {
     /// What to do about it.
     fn advice(&self) -> &'static str {
         match self {
-            Self::NotSequence => "give protein sequences in FASTA format",
+            Self::NotSequence => "give sequences in FASTA format",
             Self::NoRecord => "give at least one sequence in FASTA format",
             Self::NoDefline => "put a line with '>' and an identifier first",
             Self::NoIdentifier | Self::BlankDefline => "put an identifier right after '>'",

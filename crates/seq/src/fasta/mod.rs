@@ -1,4 +1,4 @@
-//! Protein FASTA as `blastp` reads queries and `-subject` sequences (`fasta.cpp`,
+//! FASTA as `blastp` and `blastn` read queries and `-subject` sequences (`fasta.cpp`,
 //! `blast_fasta_input.cpp`). Everything here was established by running BLAST+ 2.12.0.
 //!
 //! **Lines** end with LF, CR LF or CR; the last may lack its end. (Where one file mixes them,
@@ -12,6 +12,10 @@
 //! tabs are dropped silently. All else, digits included, is dropped with a warning that gives
 //! columns. A line `>?100` or `>?unk100` stands for that many `X`;
 //! modifiers `[key=value]` on it are ignored (BLAST+ also warns of those it does not know).
+//!
+//! **Bases.** Where nucleotides are expected the 15 IUPAC letters and `U`, which is `T`, are the residues, and a gap line
+//! stands for `N`s; whatever else is a residue in proteins is dropped with the warning, or stands for `N` if the identifier is
+//! that of a protein.
 //!
 //! **Not FASTA.** As long as a record has no residues, each line must look like sequence: among
 //! its first 70 columns the characters that are neither residues, digits, white space nor `-` must
@@ -59,13 +63,32 @@ pub struct Options {
 }
 
 /// The programs of BLAST+ read FASTA by somewhat different rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Those for queries and `-subject` sequences.
-    #[default]
-    Query,
+    /// Those for queries and `-subject` sequences of these molecules.
+    Query(Molecule),
     /// Those of `makeblastdb` for a database of these molecules; see [`database`].
     Database(Molecule),
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules::Query(Molecule::Protein)
+    }
+}
+
+impl Rules {
+    /// What sequences are expected to be.
+    pub fn molecule(self) -> Molecule {
+        match self {
+            Rules::Query(molecule) | Rules::Database(molecule) => molecule,
+        }
+    }
+
+    /// Whether these are those for queries and `-subject` sequences.
+    pub fn is_query(self) -> bool {
+        matches!(self, Rules::Query(_))
+    }
 }
 
 /// One sequence of a FASTA file.
@@ -80,7 +103,7 @@ pub struct Record {
     /// With [`Options::parse_deflines`] the identifiers read. Empty if BLAST+ makes up one: without
     /// that option, without a first word, or if the word ends with a range.
     pub ids: Vec<SeqId>,
-    /// The residues in NCBIstdaa; for a nucleotide database the bases in ncbi4na, one a byte.
+    /// The residues in NCBIstdaa; bases of queries in blastna, and those for a database in ncbi4na, one a byte.
     pub residues: Vec<u8>,
     /// What hyphens and gap lines do to the record; only in a nucleotide database.
     pub gaps: Gaps,
@@ -148,7 +171,7 @@ impl<R: BufRead> Reader<R> {
         if !self.lines.advance()? {
             return Ok(None);
         }
-        if self.options.rules == Rules::Query {
+        if self.options.rules.is_query() {
             self.refuse_identifier()?;
         }
         let mut draft: Option<Draft> = None;
@@ -173,7 +196,7 @@ impl<R: BufRead> Reader<R> {
                         return Err(self.error(Problem::NoDefline, Vec::new()));
                     }
                     let draft = draft.get_or_insert_with(|| {
-                        Draft::new(Rules::Query, None, Parsed::default(), Vec::new(), number)
+                        Draft::new(self.options.rules, None, Parsed::default(), Vec::new(), number)
                     });
                     if let Err(problem) = draft.add(line, number) {
                         let warnings = std::mem::take(&mut draft.record.warnings);
@@ -185,7 +208,7 @@ impl<R: BufRead> Reader<R> {
                 break;
             }
         }
-        if draft.is_none() && self.options.rules != Rules::Query {
+        if draft.is_none() && !self.options.rules.is_query() {
             return Err(self.error(Problem::NoRecord, Vec::new()));
         }
         Ok(draft.map(Draft::finish))
@@ -193,7 +216,7 @@ impl<R: BufRead> Reader<R> {
 
     /// Whether sequence without a definition line before it is an error.
     fn needs_defline(&self) -> bool {
-        self.options.parse_deflines || self.options.rules != Rules::Query
+        self.options.parse_deflines || !self.options.rules.is_query()
     }
 
     /// An error at the current line.
@@ -249,7 +272,7 @@ impl Draft {
             ..Record::default()
         };
         let residues = match rules {
-            Rules::Query => Data::Query(Residues::new(molecule)),
+            Rules::Query(expected) => Data::Query(Residues::new(expected, molecule)),
             Rules::Database(molecule) => Data::Database(database::Residues::new(molecule)),
         };
         Self { record, suspicious_title: parsed.suspicious, residues }

@@ -44,14 +44,11 @@ pub const TEMPLATE_TYPE: Opt<TemplateKind> = Opt::word(
 .requires(&["template_length"]);
 
 /// `-template_length`.
-pub const TEMPLATE_LENGTH: Opt<u32> = Opt::integer(
-    "template_length",
-    DISCONTIGUOUS,
-    &["Discontiguous MegaBLAST template length"],
-)
-.label("int_value")
-.within(Constraint::OneNumber(&[16, 18, 21]))
-.requires(&["template_type"]);
+pub const TEMPLATE_LENGTH: Opt<u32> =
+    Opt::integer("template_length", DISCONTIGUOUS, &["Discontiguous MegaBLAST template length"])
+        .label("int_value")
+        .within(Constraint::OneNumber(&[16, 18, 21]))
+        .requires(&["template_type"]);
 
 /// `-off_diagonal_range`.
 pub const OFF_DIAGONAL_RANGE: Opt<i32> = Opt::integer(

@@ -31,21 +31,14 @@ pub const QUERY_LOC: Opt<OsString> = Opt::text(
 )
 .label("range");
 
-const STRANDS: Choices<Strands, 3> = Choices::new([
-    ("both", Strands::Both),
-    ("minus", Strands::Minus),
-    ("plus", Strands::Plus),
-]);
+const STRANDS: Choices<Strands, 3> =
+    Choices::new([("both", Strands::Both), ("minus", Strands::Minus), ("plus", Strands::Plus)]);
 
 /// `-strand`.
-pub const STRAND: Opt<Strands> = Opt::word(
-    "strand",
-    QUERY,
-    &["Query strand(s) to search against database/subject"],
-    &STRANDS,
-)
-.label("strand")
-.default("both");
+pub const STRAND: Opt<Strands> =
+    Opt::word("strand", QUERY, &["Query strand(s) to search against database/subject"], &STRANDS)
+        .label("strand")
+        .default("both");
 
 /// `-parse_deflines`.
 pub const PARSE_DEFLINES: Opt<bool> =

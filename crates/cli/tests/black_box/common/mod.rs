@@ -54,6 +54,15 @@ impl Fixture {
         self.path().join("blastp")
     }
 
+    /// The program under test, called by that name.
+    pub fn called(&self, name: &str) -> PathBuf {
+        let link = self.path().join(name);
+        if !link.exists() {
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), &link).expect("a link");
+        }
+        link
+    }
+
     /// Runs a program here with nothing to read on standard input.
     pub fn run(
         &self,

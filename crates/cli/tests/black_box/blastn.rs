@@ -1,0 +1,292 @@
+//! `blastn`: what it refuses, how it reads sequences, and what it reports are the oracle's, to the byte.
+
+use std::fs;
+use std::process::Output;
+
+use crate::common::{Fixture, complaint};
+use crate::volumes::Random;
+
+/// Lines the parser refuses or answers; words are parted by `|`.
+const PARSER: &[&str] = &[
+    "-h",
+    "-word_size|3",
+    "-penalty|1",
+    "-penalty|x",
+    "-reward|-1",
+    "-strand|up",
+    "-task|blastp",
+    "-perc_identity|101",
+    "-template_type|x|-template_length|18",
+    "-template_type|coding",
+    "-template_length|18",
+    "-template_length|17|-template_type|coding",
+    "-off_diagonal_range|-1",
+    "-use_index|maybe",
+    "-seg|yes",
+    "-ipglist|x",
+    "-gilist|x|-subject|s.fa",
+    "-db|db|-subject|s.fa",
+    "-sum_stats|2",
+];
+
+/// Values that make no search, or do not go together. Where one is wrong in more than one way, it tells the order of checks.
+const VALUES: &[&str] = &[
+    "-dust|20 64",
+    "-dust|20 64 x",
+    "-dust|x",
+    "-dust|x|-query_loc|5-1",
+    "-query_loc|5-1|-outfmt|19",
+    "-outfmt|19",
+    "-outfmt|20",
+    "-penalty|0",
+    "-penalty|0|-gapopen|5",
+    "-gapopen|5",
+    "-gapopen|5|-template_type|coding|-template_length|18",
+    "-template_type|coding|-template_length|18",
+    "-task|dc-megablast|-word_size|10",
+    "-task|dc-megablast|-word_size|13|-off_diagonal_range|3",
+    "-task|blastn|-template_type|coding|-template_length|18",
+    "-task|blastn-short|-template_type|coding|-template_length|18",
+    "-off_diagonal_range|5",
+    "-off_diagonal_range|5|-evalue|0",
+    "-evalue|0",
+    "-evalue|0|-no_greedy",
+    "-no_greedy",
+    "-ungapped|-no_greedy",
+    "-task|blastn|-gapopen|0|-gapextend|0",
+    "-task|dc-megablast|-gapopen|0|-gapextend|0",
+    // What BLAST+ only finds when it searches.
+    "-reward|1|-penalty|-6",
+    "-reward|1|-penalty|-6|-outfmt|0",
+    "-reward|1|-penalty|-6|-outfmt|5",
+    "-reward|1|-penalty|-6|-outfmt|7",
+    "-task|blastn|-gapopen|1|-gapextend|1",
+    "-reward|3|-penalty|-4",
+    "-gapopen|-1",
+];
+
+/// FASTA that is no plain sequence: queries, and then subjects.
+const SEQUENCES: &[&str] = &[
+    ">d digits\n12ACGTTGC5AAGGCTTAACCGGATATCGCG TAGC\n60 TTAACCGG--TACGATCGATCGG\n",
+    ">l letters\nACGTTGCXAAGGCTTAACEGGATATCGCGTAGC*TTAJACCGGOTACGATCGATCGG\n",
+    ">p protein\nMKVLAAGIVGLCAKAYLEWMKVLAAGIVGLCAKAYLEWPQRST\n",
+    ">u rna\nACGUUGCAAGGCUUAACCGGAUAUCGCGUAGCUUAACCGGUACGAUCGAUCGG\n",
+    ">g gap\nACGTTGCAAGGCTTAACCGGATATCGCG\n>?5\nTAGCTTAACCGGTACGATCGATCGG\n",
+    ">i iupac\nACGTTGCAAGGCTTAACCGGATATCGCGRYMKWSBDHVNTAGCTTAACCGGTACGATCGATCGG\n",
+    ">n\nNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN\n",
+    ">e empty\n",
+    ">e empty\n>q\nACGTTGCAAGGCTTAACCGGATATCGCGTAGCTTAACCGGTACGATCGATCGG\n",
+    "ACGTTGCAAGGCTTAACCGGATATCGCGTAGCTTAACCGGTACGATCGATCGG\n",
+    ">t title ACGTACGTACGTACGTACGTACGT\nACGTTGCAAGGCTTAACCGGATATCGCGTAGCTTAACCGGTACGATCGATCGG\n",
+    ">idACGTACGTACGTACGTACGTACGTA\nACGTTGCAAGGCTTAACCGGATATCGCGTAGCTTAACCGGTACGATCGATCGG\n",
+    ">L00738\nACGTTGCAAGGCTTAACCGGAEFILTATCGCGTAGCTTAACCGGTACGATCGATCGG\n",
+    ">P69905.2\nACGTTGCAAGGCTTAACCGGAEF*XTATCGCGTAGCTTAACCGGTACGATCGATCGG\n",
+    ">q\n%%%%%%%%%%%%%%\n",
+    "",
+];
+
+/// Searches of the database or of subjects; the columns are those of both strands.
+const SEARCHES: &[&str] = &[
+    "-db|db",
+    "-subject|s.fa",
+    "-subject|s.fa|-subject_loc|11-900|-query_loc|21-400",
+    "-db|db|-query_loc|21-400",
+    "-db|db|-strand|plus",
+    "-db|db|-strand|minus|-task|blastn",
+    "-db|db|-task|blastn",
+    "-db|db|-task|dc-megablast",
+    "-db|db|-task|blastn-short",
+    "-db|db|-task|dc-megablast|-template_type|coding_and_optimal|-template_length|21|-word_size|12",
+    "-db|db|-word_size|11|-template_type|optimal|-template_length|16|-window_size|40",
+    "-db|db|-gapopen|5|-gapextend|2|-no_greedy",
+    "-db|db|-gapopen|5|-gapextend|2",
+    "-db|db|-reward|2|-penalty|-3|-word_size|16",
+    "-db|db|-task|blastn|-ungapped",
+    "-db|db|-task|blastn|-ungapped|-gapopen|1|-gapextend|1",
+    "-db|db|-task|blastn|-dust|no",
+    "-db|db|-task|blastn|-dust|yes|-soft_masking|false",
+    "-db|db|-task|blastn|-lcase_masking",
+    "-db|db|-task|blastn|-perc_identity|95",
+    "-db|db|-task|blastn|-min_raw_gapped_score|100",
+    "-db|db|-evalue|1e-30|-max_target_seqs|2",
+    "-db|db|-max_hsps|1|-qcov_hsp_perc|20",
+    "-db|db|-dbsize|1000000|-task|blastn",
+    "-db|db|-searchsp|1000000|-task|blastn",
+    "-db|db|-xdrop_ungap|10|-xdrop_gap|20|-xdrop_gap_final|50|-task|blastn",
+    "-db|db|-use_index|false|-index_name|x|-sum_stats|false",
+    "-db|db|-culling_limit|1",
+    "-db|db|-best_hit_overhang|0.1|-best_hit_score_edge|0.1",
+    "-db|db|-subject_besthit",
+    "-db|nosuch",
+    "-db|proteins",
+];
+
+/// The columns that are compared.
+const COLUMNS: &str =
+    "6 qseqid sseqid evalue bitscore score qstart qend sstart send length nident gaps btop";
+
+struct Bases(Random);
+
+impl Bases {
+    fn sequence(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| b"ACGT"[self.0.below(4) as usize]).collect()
+    }
+
+    /// The same with a change now and then: another base, one more, one less, a code of several.
+    fn mutant(&mut self, sequence: &[u8]) -> Vec<u8> {
+        let mut mutant = Vec::new();
+        for &base in sequence {
+            match self.0.below(60) {
+                0..=2 => mutant.push(b"ACGT"[self.0.below(4) as usize]),
+                3 => mutant.extend([base, b'A']),
+                4 => {}
+                5 => mutant.push(b"NRYacgt"[self.0.below(7) as usize]),
+                _ => mutant.push(base),
+            }
+        }
+        mutant
+    }
+}
+
+fn opposite(sequence: &[u8]) -> Vec<u8> {
+    let complement = |base: &u8| match base {
+        b'A' => b'T',
+        b'C' => b'G',
+        b'G' => b'C',
+        b'T' => b'A',
+        other => *other,
+    };
+    sequence.iter().rev().map(complement).collect()
+}
+
+/// A directory with `q.fa` and `s.fa` of related bases, the databases `db` of these and `proteins`.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let mut bases = Bases(Random(11));
+    let family = bases.sequence(900);
+    let mut queries = String::new();
+    let mut subjects = String::new();
+    for number in 0..6 {
+        let one = bases.mutant(&family[100 * number..][..400]);
+        let (left, right) = (bases.sequence(150), bases.sequence(200));
+        let two = bases.mutant(&family);
+        let two = if number % 2 == 0 { two } else { opposite(&two) };
+        let text = |parts: &[&[u8]]| String::from_utf8(parts.concat()).expect("letters");
+        queries += &format!(">q{number} query\n{}\n", text(&[&one, &left[..number * 20]]));
+        subjects += &format!(">s{number} subject\n{}\n", text(&[&left, &two, &right]));
+    }
+    queries += &format!(">low\n{}{}\n", "AC".repeat(60), "A".repeat(70));
+    subjects += &format!(">low\n{}{}\n", "AC".repeat(90), "A".repeat(90));
+    let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text);
+    write("q.fa", &queries).and_then(|()| write("s.fa", &subjects)).expect("files");
+    if let Some(oracle) = fixture.oracle {
+        for (input, kind, out) in [("s.fa", "nucl", "db"), ("one.fa", "prot", "proteins")] {
+            let mut command = oracle.command("makeblastdb");
+            command.args(["-in", input, "-dbtype", kind, "-out", out]);
+            let made = command.current_dir(fixture.path()).output().expect("makeblastdb");
+            assert!(made.status.success(), "{}", complaint(&made));
+        }
+    }
+    fixture
+}
+
+/// What is told, without the line about file and place that is FleetBLAST's own.
+fn without_place(output: &Output) -> String {
+    let told = complaint(output);
+    let own = |line: &&str| line.starts_with('(') && line.ends_with(')');
+    told.split_inclusive('\n').filter(|line| !own(&line.trim_end())).collect()
+}
+
+fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
+    let Some(blast) = fixture.oracle else { return };
+    let ours = fixture.called("blastn");
+    let mut differences = Vec::new();
+    for line in lines {
+        let arguments = Fixture::words(&line);
+        let ours = fixture.run(&ours, &arguments, &[]);
+        let oracle = fixture.run(&blast.program("blastn"), &arguments, &[]);
+        if ours.stdout != oracle.stdout || without_place(&ours) != complaint(&oracle) {
+            let both = [("ours", ours), ("oracle", oracle)].map(|(who, output)| {
+                let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+                format!("{who}: {}\n{lines}", complaint(&output))
+            });
+            differences.push(format!("blastn {line}\n{}", both.concat()));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+}
+
+#[test]
+fn parser_answers_as_the_oracle() {
+    compare(&fixture(), PARSER.iter().map(|&line| line.to_owned()));
+}
+
+#[test]
+fn values_are_judged_as_by_the_oracle() {
+    let files = "-query|q.fa|-subject|s.fa|-outfmt|6";
+    let whole = |line: &&str| match line.contains("-outfmt") {
+        true => format!("{}|{line}", files.trim_end_matches("|-outfmt|6")),
+        false => format!("{files}|{line}"),
+    };
+    compare(&fixture(), VALUES.iter().map(whole));
+}
+
+#[test]
+fn sequences_are_read_as_by_the_oracle() {
+    let fixture = fixture();
+    let mut lines = Vec::new();
+    for (number, text) in SEQUENCES.iter().enumerate() {
+        let name = format!("odd{number}.fa");
+        fs::write(fixture.path().join(&name), text).expect("a file");
+        for files in
+            [format!("-query|{name}|-subject|s.fa"), format!("-query|q.fa|-subject|{name}")]
+        {
+            lines.push(format!("{files}|-word_size|7|-outfmt|{COLUMNS} qlen slen"));
+            lines.push(format!("{files}|-word_size|7|-outfmt|{COLUMNS}|-parse_deflines"));
+        }
+    }
+    compare(&fixture, lines);
+}
+
+#[test]
+fn reports_are_the_oracles() {
+    let line = |line: &&str| format!("-query|q.fa|{line}|-outfmt|{COLUMNS}");
+    compare(&fixture(), SEARCHES.iter().map(line));
+}
+
+#[test]
+fn batches_are_the_oracles() {
+    let fixture = fixture();
+    let queries = fs::read_to_string(fixture.path().join("q.fa")).expect("queries");
+    fs::write(fixture.path().join("many.fa"), queries.repeat(12)).expect("queries");
+    let line = |task: &str| format!("-query|many.fa|-db|db|-task|{task}|-outfmt|{COLUMNS}");
+    compare(&fixture, ["megablast", "blastn", "dc-megablast"].map(line));
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name() {
+    let fixture = fixture();
+    let lines = [
+        ("-remote", "-remote"),
+        ("-import_search_strategy|x", "-import_search_strategy"),
+        ("-filtering_db|x", "-filtering_db"),
+        ("-window_masker_taxid|9606", "-window_masker_taxid"),
+        ("-window_masker_db|x", "-window_masker_db"),
+        ("-db_hard_mask|1", "-db_hard_mask"),
+        ("-task|rmblastn", "-task rmblastn"),
+        ("-use_index|true", "-use_index true"),
+        ("-sum_stats|true", "-sum_stats true"),
+        ("-reward|0", "-reward 0"),
+        ("-outfmt|11", "-outfmt 11"),
+    ];
+    for (line, name) in lines {
+        let line = Fixture::words(&format!("-query|q.fa|-db|db|{line}"));
+        let output = fixture.run(&fixture.called("blastn"), &line, &[]);
+        let told = complaint(&output);
+        let expected = format!("does not support {name} yet; run NCBI blastn instead");
+        assert!(output.status.code() == Some(1) && told.contains(&expected), "{told}");
+    }
+    let output =
+        fixture.run(&fixture.called("blastn"), &Fixture::words("-query|q.fa|-db|db|-ranks|2"), &[]);
+    assert!(complaint(&output).contains("does not run blastn on ranks yet"));
+}
