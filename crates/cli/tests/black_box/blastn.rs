@@ -91,6 +91,7 @@ const SEARCHES: &[&str] = &[
     "-subject|s.fa",
     "-subject|s.fa|-subject_loc|11-900|-query_loc|21-400",
     "-db|db|-query_loc|21-400",
+    "-subject|s.fa|-lcase_masking|-task|blastn",
     "-db|db|-strand|plus",
     "-db|db|-strand|minus|-task|blastn",
     "-db|db|-task|blastn",
