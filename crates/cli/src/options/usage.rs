@@ -98,7 +98,10 @@ pub fn full(program: &Program, name: Name) -> String {
 
 fn describe(out: &mut String, option: &OptionSpec) {
     let value = option.attributes().map(|text| format!(" <{text}>")).unwrap_or_default();
-    out.push_str(&format!(" -{}{value}\n", option.name));
+    let line = format!("-{}{value}", option.name);
+    // What follows the type stands below what follows it first.
+    let indent = " ".repeat(line.find(", ").map_or(0, |at| at + 3));
+    wrap(out, " ", &indent, line.split(' '));
     for line in option.help {
         out.push_str(&format!("   {line}\n"));
     }

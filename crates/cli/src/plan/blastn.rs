@@ -148,7 +148,7 @@ impl Scores {
 
 impl BlastnOptions {
     /// Scores with their statistics. Where there are none BLAST+ says so when it searches, and then others stand in.
-    fn scoring(&self) -> Result<(NucleotideScoring, Option<Error>), Error> {
+    fn scoring(&self) -> Result<(NucleotideScoring, Option<String>), Error> {
         let scores = Scores::new(self);
         let error = match scores.system() {
             Ok(scoring) => return Ok((scoring, None)),
@@ -162,9 +162,8 @@ impl BlastnOptions {
                 .map(|scoring| (scoring, None))
                 .map_err(|_| Error::unsupported(SPEC.name, what));
         }
-        let refusal = Error::engine(format_args!("Error: {error} "));
         let stand_in = any.or_else(|_| NucleotideScoring::new(1, -2, 0, 0));
-        stand_in.map(|scoring| (scoring, Some(refusal.clone()))).map_err(|_| refusal)
+        stand_in.map(|scoring| (scoring, Some(error.to_string()))).map_err(Error::query_options)
     }
 
     fn params(

@@ -19,7 +19,7 @@ pub struct Searching {
     /// The parameters.
     pub params: Params,
     /// See [`fleetblast_job::plan::Plan::refusal`].
-    pub refusal: Option<Error>,
+    pub refusal: Option<String>,
     /// The matrix as typed, or the task's; empty without one.
     pub matrix_name: String,
     /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].

@@ -10,7 +10,7 @@ use fleetblast_cli::options::usage::Name;
 use fleetblast_cli::plan::{self, Host};
 use fleetblast_engine::params::{CompositionMode, HspFilter, Params, ProteinParams};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{Format, Plan, Split, Subjects};
+use fleetblast_job::plan::{BatchSize, Format, Plan, Split, Subjects};
 
 /// Lines to add to `-query q.fa -subject s.fa`.
 const ADDED: &[&str] = &[
@@ -69,10 +69,10 @@ fn plan_on(
     variables: &BTreeMap<&str, &str>,
 ) -> (Vec<String>, Result<Plan, Error>) {
     let variable = |name: &str| variables.get(name).map(OsString::from);
-    let host = Host { cores, variable: &variable };
+    let host = Host { cores, command: Vec::new(), variable: &variable };
     let mut warnings = Vec::new();
     let plan = match parse::parse(&BLASTP, Name::Blast, arguments) {
-        Ok(Request::Run(given)) => plan::blastp(&BlastpOptions::new(&given), &host, &mut warnings),
+        Ok(Request::Run(given)) => plan::plan(&BlastpOptions::new(&given), &host, &mut warnings),
         Ok(Request::Print(text)) => Err(Error::new(0, text)),
         Err(error) => Err(error),
     };
@@ -252,8 +252,11 @@ fn the_environment_counts() {
     let arguments = line_of(&fixture, "-db|db", "-num_threads|2|-mt_mode|1");
     let under = |name, value| plan_on(&arguments, 4, &BTreeMap::from([(name, value)])).1;
     let made = under("BATCH_SIZE", "70").expect("a plan");
-    assert_eq!((made.batch_size, made.threads, made.split), (70, 2, Split::Queries));
-    assert_eq!(under("BATCH_SIZE", "-1").expect("a plan").batch_size, usize::MAX);
+    assert_eq!(
+        (made.batch_size, made.threads, made.split),
+        (BatchSize::Fixed(70), 2, Split::Queries)
+    );
+    assert_eq!(under("BATCH_SIZE", "-1").expect("a plan").batch_size, BatchSize::Fixed(usize::MAX));
     assert!(!protein(under("OLD_FSC", "").expect("a plan")).finite_size);
     assert!(protein(under("OTHER", "1").expect("a plan")).finite_size);
     let error = under("CHUNK_SIZE", "9").expect_err("refused");

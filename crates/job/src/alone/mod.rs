@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
-use crate::queries::{Block, Queries};
+use crate::queries::{Block, Queries, QueryRecord};
 use crate::subjects::Target;
 use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
@@ -136,7 +136,15 @@ fn loading(search: &TwoPhases) -> Loading {
 /// What BLAST+ finds wrong when it searches queries that can be searched.
 fn refuse(plan: &Plan, block: &Block) -> Result<(), Error> {
     match &plan.refusal {
-        Some(error) if block.prepared.iter().any(Query::is_searchable) => Err(error.clone()),
+        Some(told) if block.prepared.iter().any(Query::is_searchable) => {
+            let first = block.batches.first().copied().unwrap_or_default();
+            let of_query = |record: &QueryRecord| {
+                let warnings = record.messages.iter().map(|text| format!("Warning: {text} "));
+                format!("Error: {told} {}", warnings.collect::<String>())
+            };
+            let all: String = block.records.iter().take(first).map(of_query).collect();
+            Err(Error::engine(all))
+        }
         _ => Ok(()),
     }
 }

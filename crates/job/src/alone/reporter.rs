@@ -5,6 +5,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
 use fleetblast_report::pieces;
+use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage};
@@ -19,6 +20,14 @@ use crate::trace::{Kind, Lane, Recorder};
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
 
+/// What is reported of a query.
+#[derive(Default)]
+struct QueryReport {
+    bytes: Vec<u8>,
+    /// What the lines of SAM refer to.
+    references: Vec<Reference>,
+}
+
 /// Formats and writes a report.
 pub struct Reporter<'a> {
     setup: model::Setup<'a>,
@@ -27,6 +36,9 @@ pub struct Reporter<'a> {
     misses_taxonomy: bool,
     /// Queries reported so far.
     queries: usize,
+    /// Lines of SAM, which names all references first, and what they refer to.
+    lines: Vec<u8>,
+    references: Vec<Reference>,
     recorder: Recorder,
     /// Blocks reported so far.
     blocks: u64,
@@ -37,7 +49,16 @@ impl<'a> Reporter<'a> {
     pub fn new(plan: &'a Plan, target: &'a Target, recorder: Recorder) -> Reporter<'a> {
         let setup = reporting::setup(plan, target);
         let misses_taxonomy = misses_taxonomy(&setup, target);
-        Reporter { setup, target, misses_taxonomy, queries: 0, recorder, blocks: 0 }
+        Reporter {
+            setup,
+            target,
+            misses_taxonomy,
+            queries: 0,
+            lines: Vec::new(),
+            references: Vec::new(),
+            recorder,
+            blocks: 0,
+        }
     }
 
     /// Writes what comes before all queries.
@@ -83,7 +104,7 @@ impl<'a> Reporter<'a> {
         for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
             let mut span = self.recorder.begin(Lane::Search, Kind::Format);
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
-            let bytes = reports.iter().flatten().map(|report| report.len() as u64).sum();
+            let bytes = reports.iter().flatten().map(|report| report.bytes.len() as u64).sum();
             span.arg("block", self.blocks);
             span.arg("partitions", 1);
             span.arg("hits", part.iter().map(|result| result.hits.len() as u64).sum());
@@ -94,7 +115,12 @@ impl<'a> Reporter<'a> {
             span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
                 reporting::warn(&self.setup, record, self.misses_taxonomy, audience);
-                output.write(&report.map_err(|error| failure(&error))?)?;
+                let report = report.map_err(|error| failure(&error))?;
+                match self.setup.output.format {
+                    model::Format::Sam(_) => self.lines.extend(report.bytes),
+                    _ => output.write(&report.bytes)?,
+                }
+                self.references.extend(report.references);
             }
             audience.step(part.len() as u64);
         }
@@ -103,10 +129,22 @@ impl<'a> Reporter<'a> {
         Ok(())
     }
 
-    fn query(&self, result: &QueryResult) -> Result<Vec<u8>, ReportError> {
-        let mut bytes = Vec::new();
-        pieces::format_query(&self.setup, result, self.target, &mut bytes)?;
-        Ok(bytes)
+    fn query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {
+        let mut report = QueryReport::default();
+        let model::Format::Sam(options) = &self.setup.output.format else {
+            pieces::format_query(&self.setup, result, self.target, &mut report.bytes)?;
+            return Ok(report);
+        };
+        let subjects = result.hits.iter();
+        let records =
+            subjects.map(|hit| sam::records(&self.setup, options, result, self.target, hit));
+        let mut records: Vec<Record> = records.collect::<Result<Vec<_>, _>>()?.concat();
+        sam::order(options, &mut records);
+        records.iter().for_each(|record| record.write(&mut report.bytes));
+        report.references = records.into_iter().map(|record| record.reference).collect();
+        // Mostly one after the other.
+        report.references.dedup();
+        Ok(report)
     }
 
     /// Writes what comes after the last query.
@@ -115,6 +153,12 @@ impl<'a> Reporter<'a> {
             audience.warn_alone(NO_TAXONOMY.as_bytes());
         }
         let mut bytes = Vec::new();
+        if let model::Format::Sam(options) = &self.setup.output.format {
+            sam::header(&self.setup, options, self.references.iter(), &mut bytes);
+            output.write(&bytes)?;
+            output.write(&self.lines)?;
+            bytes.clear();
+        }
         pieces::epilogue(&self.setup, self.queries, &mut bytes);
         output.write(&bytes)
     }

@@ -17,7 +17,6 @@ pub use fleetblast_report::papers;
 
 pub use self::ranks::{Checkpoint, Fleet};
 pub use self::report::{Format, Report};
-use crate::error::Error;
 
 /// Where bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,8 +114,9 @@ pub struct Plan {
     pub subject_kind: SequenceKind,
     /// How to search.
     pub params: Params,
-    /// What BLAST+ finds wrong only when it searches queries that can be searched; the report has begun by then.
-    pub refusal: Option<Error>,
+    /// What BLAST+ finds wrong only when it searches queries that can be searched, and tells of each; the report has begun
+    /// by then.
+    pub refusal: Option<String>,
     /// The matrix as typed, or the task's, where there is one; reports print it so.
     pub matrix_name: String,
     /// What is searched.

@@ -15,6 +15,7 @@ use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::alphabet;
+use fleetblast_seq::fasta::{FastaError, Problem};
 use fleetblast_seq::frame::Frame;
 
 pub use self::letters::{Letters, Stored};
@@ -291,7 +292,7 @@ fn read_subjects(
     })?;
     let mut reader = reader(input, source, plan.subject_kind, plan.parse_deflines);
     let (mut subjects, mut unnamed) = (Vec::new(), 0);
-    let failed = |error| fasta_failure(&error, audience);
+    let failed = |error| subject_failure(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {
         for warning in &record.warnings {
             audience.complain(&warning.to_string());
@@ -314,6 +315,16 @@ fn read_subjects(
         return Err(Error::engine(NO_SUBJECTS));
     }
     Ok(subjects)
+}
+
+/// What BLAST+ says of input that is not usable FASTA, which differs from that of queries in one case.
+fn subject_failure(error: &FastaError, audience: &dyn Audience) -> Error {
+    match error {
+        FastaError::Invalid { line, problem: Problem::NoDefline, .. } => Error::query_options(
+            format_args!("Query input doesn't start with a defline or comment, line {line}"),
+        ),
+        _ => fasta_failure(error, audience),
+    }
 }
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
