@@ -46,7 +46,7 @@ pub fn path(source: &Source) -> &Path {
 pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            audience.complain(&warning.to_string());
+            audience.complain(&warning.told_by(audience.program()));
         }
     }
     match error.blast_message() {

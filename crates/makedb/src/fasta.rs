@@ -214,10 +214,7 @@ impl Writer<'_> {
                 let name = String::from_utf8_lossy(&name).into_owned();
                 Err(problem(RecordProblem::OnlyGap(name)))
             }
-            Outcome::NoIdentifier(word) => {
-                let word = String::from_utf8_lossy(&word).into_owned();
-                Err(problem(RecordProblem::NoIdentifier(word)))
-            }
+            Outcome::NoIdentifier(refusal) => Err(problem(RecordProblem::NoIdentifier(refusal))),
         }
     }
 }

@@ -245,7 +245,7 @@ impl<'a> Queries<'a> {
                 break;
             };
             for warning in &record.warnings {
-                audience.complain(&warning.to_string());
+                audience.complain(&warning.told_by(audience.program()));
             }
             self.count += 1;
             self.unnamed += usize::from(record.ids.is_empty());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::id::{IdError, Molecule};
+use crate::id::{IdError, Molecule, Refusal};
 
 /// FASTA input that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -168,6 +168,8 @@ pub enum Warning {
         /// The line.
         line: u64,
     },
+    /// A part of the first word gives no identifier and was passed over.
+    PartOfId(Refusal),
     /// The identifier ends with this many letters, more than 50.
     SequenceInId {
         /// Number of letters.
@@ -182,6 +184,16 @@ pub enum Warning {
     SequenceInTitle,
     /// The title of a nucleotide sequence ends with 20 bases.
     BasesInTitle,
+}
+
+impl Warning {
+    /// The text on standard error of a program of this name, which BLAST+ puts before some.
+    pub fn told_by(&self, program: &str) -> String {
+        match self {
+            Self::PartOfId(_) => format!("Warning: (1306.7) [{program}] {self}"),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Warning {
@@ -214,6 +226,7 @@ impl fmt::Display for Warning {
                 "Near line {line}, the sequence id string contains 'comma' symbol, which has been \
                  replaced with 'underscore' symbol. Please correct the sequence id string."
             ),
+            Self::PartOfId(refusal) => refusal.fmt(f),
             Self::SequenceInId { letters } => write!(
                 f,
                 "Fasta Reader: sequence id ends with {letters} valid amino-acid characters.  Was \
