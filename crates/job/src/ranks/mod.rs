@@ -131,6 +131,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     }
     let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
     if ended.is_ok() {
+        target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         remove(checkpoint, &**audience);
     }
     // A search that was ended early has its account too.
@@ -181,11 +182,11 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        audience: &dyn Audience,
+        audience: &'a dyn Audience,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         audience.begin();
         let block_residues = layout.block_residues;
-        let queries = Queries::open(plan, block_residues, target.nothing_included)?;
+        let queries = Queries::open(plan, block_residues, target.nothing_included, audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use fleetblast_db::memory::Record;
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{Database, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
+use fleetblast_db::{Database, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
@@ -65,6 +65,11 @@ impl Target {
             }
         };
         Ok(Target { taxonomy: open_taxonomy(plan, audience)?, ..target })
+    }
+
+    /// What is odd about the definition lines that this process has read.
+    pub fn odd_headers(&self) -> Vec<OddHeader> {
+        self.whole.odd_headers()
     }
 
     /// Whether the sequences are in files of volumes; otherwise this process has read them.
@@ -271,7 +276,7 @@ fn read_subjects(
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<Vec<Subject>, Error> {
-    let input = open_input(source).map_err(|error| match path(source).is_dir() {
+    let input = open_input(source, audience).map_err(|error| match path(source).is_dir() {
         // For BLAST+ a directory is an empty file.
         true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
         false => error,
