@@ -40,7 +40,7 @@ use self::job::Job;
 use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
-pub use self::processes::on_processes;
+pub use self::processes::{on_processes, stand_aside};
 use self::transport::Transport;
 use self::transport::threads::Threads;
 use self::vigil::Vigil;
@@ -167,6 +167,15 @@ pub fn on_processes(
     _: &Arc<dyn Audience>,
 ) -> Result<(), Error> {
     launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
+
+/// There are no other processes to know what this one does.
+///
+/// # Errors
+/// The refusal.
+#[cfg(not(feature = "mpi"))]
+pub fn stand_aside(_: &str, refusal: Option<Error>, _: &dyn Fn(&str)) -> Result<(), Error> {
+    refusal.map_or(Ok(()), Err)
 }
 
 /// Both ends of a job: the queries and the report.

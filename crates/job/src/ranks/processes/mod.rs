@@ -3,6 +3,7 @@
 mod agree;
 mod broadcast;
 pub mod group_file;
+mod roles;
 pub mod together;
 
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ use fleetblast_spool::{Checkpoint, Run, Scan};
 use self::agree::Comparison;
 use self::broadcast::Setting;
 use self::group_file::GroupFile;
+pub use self::roles::stand_aside;
+use self::roles::{Role, agree};
 use self::together::{Processes, failure, told};
 use super::account::{self, Figures};
 use super::checkpoint::{self, Kept};
@@ -46,6 +49,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
+    agree(&world, &Role::Search, "", &|text| audience.complain(text))?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
     let hosts = hosts(world)?;
