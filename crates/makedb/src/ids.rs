@@ -181,8 +181,7 @@ pub(crate) fn label(id: &SeqId) -> Vec<u8> {
 /// (`GetSeqIdKey`).
 pub(crate) fn plain_key(id: &SeqId) -> Vec<u8> {
     match id {
-        SeqId::General { tag: ObjectId::Number(number), .. } => number.to_string().into_bytes(),
-        SeqId::General { db, tag } => [db, &b"|"[..], &tag.text()].concat(),
+        SeqId::General { tag, .. } => tag.text(),
         _ => id.accession(),
     }
 }

@@ -74,7 +74,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     log.hold(options.parse_ids);
     let result = add(&mut builder, inputs, &options, &mut log);
     let result = result.and_then(|()| builder.check_duplicates());
-    let (stored, unmatched) = (builder.sequences(), builder.unmatched());
+    let (stored, unmatched) = (builder.stored(), builder.unmatched());
     // BLAST+ looks at the size when it makes the tables, which version 4 has not.
     let sized = match options.version {
         Version::Four => Ok(()),

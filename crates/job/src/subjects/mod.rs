@@ -14,6 +14,7 @@ use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
 use fleetblast_seq::alphabet;
+use fleetblast_seq::fasta::{FastaError, Problem};
 use fleetblast_seq::frame::Frame;
 
 use self::masks::SubjectMasks;
@@ -271,6 +272,19 @@ impl Subject {
     }
 }
 
+/// What is wrong with subjects. BLAST+ looks for a first definition line before it reads them.
+fn subjects_failure(error: &FastaError, audience: &dyn Audience) -> Error {
+    match error {
+        FastaError::Invalid { line, problem: Problem::NoDefline, .. } => {
+            let what = format!("Query input doesn't start with a defline or comment, line {line}");
+            let mut failure = Error::query_options(what);
+            failure.message.push_str(&format!("\n({error})"));
+            failure
+        }
+        _ => fasta_failure(error, audience),
+    }
+}
+
 fn read_subjects(
     source: &Source,
     plan: &Plan,
@@ -283,14 +297,18 @@ fn read_subjects(
     })?;
     let mut reader = reader(input, source, plan.parse_deflines);
     let (mut subjects, mut unnamed) = (Vec::new(), 0);
-    let failed = |error| fasta_failure(&error, audience);
+    let failed = |error| subjects_failure(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {
         for warning in &record.warnings {
             audience.complain(&warning.told_by(audience.program()));
         }
         unnamed += u32::from(record.ids.is_empty());
         if record.residues.is_empty() {
-            let name = message_name(&record, "Subject", unnamed as usize);
+            let mut name = message_name(&record, "Subject", unnamed as usize);
+            if record.title.is_empty() {
+                // The blank before a title is there without one, too.
+                name.push(b' ');
+            }
             let text = [&name[..], b": Subject sequence contains no data"].concat();
             audience.warn_alone(&text);
         }

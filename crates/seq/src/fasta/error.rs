@@ -163,6 +163,13 @@ pub enum Warning {
         /// The line.
         line: u64,
     },
+    /// Modifiers of a gap line that make no sense.
+    Gap {
+        /// The line.
+        line: u64,
+        /// What is wrong.
+        gap: GapWarning,
+    },
     /// Commas in the first word became underscores.
     CommaInId {
         /// The line.
@@ -221,6 +228,7 @@ impl fmt::Display for Warning {
                 "CFastaReader: Hyphens are invalid and will be ignored around line {line}"
             ),
             Self::GapSize { line } => write!(f, "CFastaReader: Bad gap size at line {line}"),
+            Self::Gap { line, gap } => gap.write(*line, f),
             Self::CommaInId { line } => write!(
                 f,
                 "Near line {line}, the sequence id string contains 'comma' symbol, which has been \
@@ -244,6 +252,50 @@ impl fmt::Display for Warning {
             Self::SequenceInTitle => f.write_str(
                 "FASTA-Reader: Title ends with at least 50 valid amino acid characters.  Was the \
                  sequence accidentally put in the title line?",
+            ),
+        }
+    }
+}
+
+/// What is wrong with the modifiers of a gap line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GapWarning {
+    /// What follows the length is no modifier.
+    Modifiers,
+    /// There is no modifier of this name.
+    Name(Vec<u8>),
+    /// There is no such type of gaps.
+    Type(Vec<u8>),
+    /// There is no such evidence.
+    Evidence(Vec<u8>),
+    /// Two types.
+    Conflict,
+    /// Evidence for a gap of unknown type.
+    UnspecifiedOnly,
+    /// Evidence for a gap that can have none.
+    NoEvidence,
+    /// No evidence for a gap that must have some.
+    EvidenceMissing,
+}
+
+impl GapWarning {
+    /// In BLAST+'s words, of which some tell the line.
+    fn write(&self, line: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = String::from_utf8_lossy;
+        match self {
+            Self::Modifiers => write!(f, "CFastaReader: Problem parsing gap mods at line {line}"),
+            Self::Name(name) => write!(f, "Unknown gap modifier name(s): {}", shown(name)),
+            Self::Type(value) => write!(f, "Unknown gap-type: {}", shown(value)),
+            Self::Evidence(value) => write!(f, "Unknown linkage-evidence: {}", shown(value)),
+            Self::Conflict => write!(f, "There were conflicting gap-types around line {line}"),
+            Self::UnspecifiedOnly => f.write_str(
+                "FASTA-Reader: Unknown gap-type can have linkage-evidence of type 'unspecified' only.",
+            ),
+            Self::NoEvidence => f.write_str(
+                "FASTA-Reader: This gap-type cannot have any linkage-evidence specified, so any will be ignored.",
+            ),
+            Self::EvidenceMissing => f.write_str(
+                "CFastaReader: This gap-type should have at least one specified linkage-evidence.",
             ),
         }
     }
