@@ -239,7 +239,7 @@ fn what_follows_compressed_data_is_told_once() {
     let told = "Warning: [blastp] q.gz (gzip): what follows the compressed data is ignored\n";
     for files in [["-query", "q.gz", "-db", "db"], ["-query", "plain.fa", "-subject", "q.gz"]] {
         for ranks in [&[][..], &["-ranks", "3"]] {
-            let output = sandbox.run(&[&files[..], ranks, &["-progress", "never"]].concat());
+            let output = sandbox.run(&[&files[..], ranks, &["-progress", "no"]].concat());
             assert!(output.status.success() && !output.stdout.is_empty(), "{}", message(&output));
             assert_eq!(message(&output), told, "{files:?} {ranks:?}");
         }
@@ -255,7 +255,7 @@ fn odd_titles_are_told_of_once() {
     odd[1].0 = "b\u{7f}d".to_owned();
     odd[3].0 = "worse\u{7f}".to_owned();
     sandbox.database("odd", &volume(&FOUR, &odd));
-    let arguments = ["-db", "odd", "-num_threads", "1", "-progress", "never"];
+    let arguments = ["-db", "odd", "-num_threads", "1", "-progress", "no"];
     let alone = sandbox.run(&arguments);
     let told = message(&alone);
     assert_eq!(told.matches("Warning: [blastp] header file (").count(), 1, "{told}");

@@ -272,8 +272,6 @@ pub enum GapWarning {
     Conflict,
     /// Evidence for a gap of unknown type.
     UnspecifiedOnly,
-    /// Evidence for a gap that can have none.
-    NoEvidence,
     /// No evidence for a gap that must have some.
     EvidenceMissing,
 }
@@ -290,9 +288,6 @@ impl GapWarning {
             Self::Conflict => write!(f, "There were conflicting gap-types around line {line}"),
             Self::UnspecifiedOnly => f.write_str(
                 "FASTA-Reader: Unknown gap-type can have linkage-evidence of type 'unspecified' only.",
-            ),
-            Self::NoEvidence => f.write_str(
-                "FASTA-Reader: This gap-type cannot have any linkage-evidence specified, so any will be ignored.",
             ),
             Self::EvidenceMissing => f.write_str(
                 "CFastaReader: This gap-type should have at least one specified linkage-evidence.",

@@ -106,7 +106,8 @@ fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapWarning> {
     let other = evidence.iter().any(|&word| word != UNSPECIFIED);
     match wanted {
         Evidence::Unspecified => other.then_some(GapWarning::UnspecifiedOnly),
-        Evidence::Forbidden => (!evidence.is_empty()).then_some(GapWarning::NoEvidence),
+        // Told of by other readers of NCBI only.
+        Evidence::Forbidden => None,
         Evidence::Required => (!other).then_some(GapWarning::EvidenceMissing),
     }
 }
