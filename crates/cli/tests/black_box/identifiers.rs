@@ -279,3 +279,73 @@ fn sequences_of_one_gap() {
         ["-in", "last.fa first.fa", "-title", "x", "-dbtype", "nucl", "-blastdb_version", "4"];
     bench.compare(&both);
 }
+
+/// Identifiers as somebody types them for `blastdbcmd`.
+const ENTRIES: &[&str] = &[
+    "gim|5",
+    "bbm|7",
+    "bbs|8",
+    "5",
+    "7",
+    "lcl|x",
+    "x",
+    "gnl||id",
+    "id",
+    "pat|US|1|2",
+    "US1_2",
+    "gim|9",
+    "x|y|z",
+    "1ABC|A",
+    "1ABC_A",
+    "pdb|1ABC|A",
+    "NP_000001.1",
+    "foo|bar",
+];
+/// Of version 4 BLAST+ says what is wrong with these, FleetBLAST that there is no such entry.
+const MALFORMED: &[&str] = &[
+    "gim|x",
+    "gi|abc",
+    "gnl|a",
+    "sp||",
+    "pdb|1ab",
+    "ref|np_1.x|",
+    "pat|US|1",
+    "a_[b",
+    "foo|sp|p1|n",
+];
+
+#[test]
+fn blastdbcmd_finds_them() {
+    let fixture = Fixture::new();
+    let Some(oracle) = fixture.oracle else { return };
+    let ids =
+        ["gim|5", "bbm|7", "bbs|8", "lcl|x", "gnl||id", "pat|US|1|2", "1ABC|A", "NP_000001.1"];
+    let text: String = ids.iter().map(|id| format!(">{id} t\n{LETTERS}\n")).collect();
+    std::fs::write(fixture.path().join("ids.fa"), text).expect("a file");
+    let link = fixture.path().join("blastdbcmd");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fleetblast"), &link).expect("a link");
+    for version in ["4", "5"] {
+        let make = [
+            "-in",
+            "ids.fa",
+            "-dbtype",
+            "prot",
+            "-parse_seqids",
+            "-out",
+            "ids",
+            "-blastdb_version",
+            version,
+        ];
+        let made = fixture.run(&oracle.program("makeblastdb"), &make.map(OsString::from), &[]);
+        assert!(made.status.success(), "{}", told(&made.stderr));
+        let malformed = if version == "5" { MALFORMED } else { &[] };
+        for entry in ENTRIES.iter().chain(malformed) {
+            let arguments = ["-db", "ids", "-dbtype", "prot", "-entry", entry].map(OsString::from);
+            let wanted = fixture.run(&oracle.program("blastdbcmd"), &arguments, &[]);
+            let found = fixture.run(&link, &arguments, &[]);
+            assert_eq!(told(&found.stderr), told(&wanted.stderr), "{entry} {version}");
+            assert_eq!(found.stdout, wanted.stdout, "{entry} {version}");
+            assert_eq!(found.status.code(), wanted.status.code(), "{entry} {version}");
+        }
+    }
+}

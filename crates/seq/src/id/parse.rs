@@ -96,15 +96,30 @@ pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
 /// Reads a word that is one identifier, as a list of identifiers names them (`CSeq_id::Set`): with a known tag as in FASTA,
 /// else an accession of known shape. `None` for anything else, also for several identifiers.
 pub fn parse_single(word: &[u8]) -> Option<SeqId> {
+    let (id, is_all) = first_of(word, Locals::None).ok()?;
+    is_all.then_some(id)
+}
+
+/// Reads the first identifier of a word as somebody types it: with a known tag as in FASTA, else an accession of known
+/// shape, else a local one.
+///
+/// # Errors
+/// A known tag with parts that do not fit, an empty word.
+pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
+    first_of(word, Locals::Any).map(|(id, _)| id)
+}
+
+/// The first identifier of a word, and whether nothing follows it.
+fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
     let text = word.trim_ascii();
     let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
     let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {
-        return parse_bare(text, Locals::None).ok();
+        return parse_bare(text, locals).map(|id| (id, true));
     };
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
-    let (fields, _) = take_fields(&mut parts, tag).ok()?;
-    let id = build(tag, fields).ok()?;
-    parts.iter().all(|part| part.is_empty()).then_some(id)
+    let (fields, _) = take_fields(&mut parts, tag)?;
+    let id = build(tag, fields)?;
+    Ok((id, parts.iter().all(|part| part.is_empty())))
 }
 
 /// A bar after two or three characters, and something after it.
