@@ -4,7 +4,7 @@ mod sign;
 mod told;
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use self::sign::TaxidSign;
 use crate::SequenceKind;
