@@ -15,14 +15,12 @@ use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
 use fleetblast_fleet::master::Master;
-use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster};
-use fleetblast_fleet::role::{Action, Event, Role};
+use fleetblast_fleet::message::{Outgoing, ToSupermaster};
+use fleetblast_fleet::role::Event;
 use fleetblast_fleet::supermaster::Supermaster;
 use fleetblast_fleet::topology::Topology;
 use fleetblast_fleet::traffic::Traffic;
-use fleetblast_fleet::work::{
-    Lane, MasterOutcome, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
-};
+use fleetblast_fleet::work::{SupermasterWork, WorkerWork};
 use fleetblast_fleet::worker::Worker;
 
 use self::clock::Clock;

@@ -3,7 +3,7 @@
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{Address, Rank};
 use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster, ToWorker};
-use fleetblast_fleet::role::{Action, Event};
+use fleetblast_fleet::role::{Action, Event, Role};
 use fleetblast_fleet::work::{Lane, MasterOutcome, SupermasterOutcome, WorkerOutcome};
 
 use super::{Driver, End};

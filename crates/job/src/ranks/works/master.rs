@@ -1,7 +1,6 @@
 //! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
 
 use std::collections::HashMap;
-use std::mem::take;
 
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
