@@ -117,7 +117,7 @@ fn members_come_byte_by_byte() {
     for pack in PACKERS {
         let bytes = [pack(&TEXT[..7]), pack(&TEXT[7..])].concat();
         let mut text = Vec::new();
-        let mut reader = decompress(Slow(Cursor::new(bytes)), Path::new("in.fa")).unwrap();
+        let mut reader = decompress(Slow(Cursor::new(bytes)), Path::new("in.fa"), |_| {}).unwrap();
         reader.read_to_end(&mut text).unwrap();
         assert_eq!(text, TEXT);
     }
