@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::confirm::{self, disagreement};
+use super::files::SideFile;
 use super::lmdb::{Environment, Table};
 use super::taxids::TaxidLists;
-use super::{Damage, SideFile, oids};
+use super::{Damage, oids};
 use crate::{Database, DbError};
 
 /// Names of the tables.

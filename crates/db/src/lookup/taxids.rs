@@ -4,8 +4,9 @@
 
 use std::sync::OnceLock;
 
+use super::files::SideFile;
 use super::lmdb::Environment;
-use super::{Damage, SideFile, oids};
+use super::{Damage, oids};
 use crate::DbError;
 
 /// Name of the table.
