@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::confirm::{self, disagreement};
-use super::files::SideFile;
 use super::lmdb::{Environment, Table};
+use super::side_file::SideFile;
 use super::taxids::TaxidLists;
 use super::{Damage, oids};
 use crate::{Database, DbError};

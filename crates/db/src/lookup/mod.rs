@@ -19,6 +19,7 @@ pub(crate) mod key;
 mod listed;
 pub mod lmdb;
 pub mod oids;
+mod side_file;
 mod taxids;
 
 use self::entry::Entry;

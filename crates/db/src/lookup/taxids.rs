@@ -4,8 +4,8 @@
 
 use std::sync::OnceLock;
 
-use super::files::SideFile;
 use super::lmdb::Environment;
+use super::side_file::SideFile;
 use super::{Damage, oids};
 use crate::DbError;
 
