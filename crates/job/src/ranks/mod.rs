@@ -14,6 +14,8 @@ mod transport;
 mod vigil;
 mod watch;
 mod wire;
+#[cfg(not(feature = "mpi"))]
+mod without_mpi;
 mod works;
 
 use std::collections::{BTreeMap, HashMap};
@@ -44,6 +46,8 @@ pub use self::processes::{on_processes, stand_aside};
 use self::transport::Transport;
 use self::transport::threads::Threads;
 use self::vigil::Vigil;
+#[cfg(not(feature = "mpi"))]
+pub use self::without_mpi::{on_processes, stand_aside};
 use self::works::master::MasterWorks;
 use self::works::records::Records;
 use self::works::shared::Shared;
@@ -155,28 +159,6 @@ fn remove(checkpoint: Option<Checkpoint>, audience: &dyn Audience) {
             "the report is complete, but what was kept of it is not removed: {error}"
         ));
     }
-}
-
-/// Refuses a search on processes that cannot talk to each other.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "mpi"))]
-pub fn on_processes(
-    _: Plan,
-    launch: fleetblast_mpi::Launch,
-    _: &Arc<dyn Audience>,
-) -> Result<(), Error> {
-    launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
-}
-
-/// There are no other processes to know what this one does.
-///
-/// # Errors
-/// The refusal.
-#[cfg(not(feature = "mpi"))]
-pub fn stand_aside(_: &str, refusal: Option<Error>, _: &dyn Fn(&str)) -> Result<(), Error> {
-    refusal.map_or(Ok(()), Err)
 }
 
 /// Both ends of a job: the queries and the report.

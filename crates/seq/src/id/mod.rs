@@ -15,9 +15,11 @@
 //! word of the title stands for the identifier.
 
 pub mod accession;
+mod bare;
 mod choice;
 mod parse;
 mod refusal;
+mod tagged;
 
 use serde::{Deserialize, Serialize};
 
