@@ -22,7 +22,7 @@ pub fn before_search(query: &Source) {
         return;
     }
     let mut start = Vec::new();
-    let read = input::open(path).map(|file| file.take(LOOKED_AT).read_to_end(&mut start));
+    let read = input::open(path, |_| {}).map(|file| file.take(LOOKED_AT).read_to_end(&mut start));
     if matches!(read, Ok(Ok(_))) && is_bases(&start) {
         complain(
             "Hint: the first query looks like nucleotides; blastp takes its letters for amino acids.",

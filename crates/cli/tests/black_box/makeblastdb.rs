@@ -108,7 +108,7 @@ fn fasta(random: &mut Random, letters: &str, count: usize) -> String {
 }
 
 /// A directory for both programs.
-struct Bench {
+pub struct Bench {
     dir: TempDir,
     oracle: Option<&'static Oracle>,
     /// Variables of the environment of both programs.
@@ -116,7 +116,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let oracle = fleetblast_oracle::oracle();
         let dir = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(dir.path().join("bin")).expect("a directory");
@@ -125,7 +125,7 @@ impl Bench {
         Self { dir, oracle, environment: Vec::new() }
     }
 
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         fs::write(self.dir.path().join(name), text).expect("a file");
     }
 
@@ -178,7 +178,7 @@ impl Bench {
     }
 
     /// Both programs with the same arguments.
-    fn compare(&self, arguments: &[&str]) {
+    pub fn compare(&self, arguments: &[&str]) {
         let ours = [OURS];
         let Some(oracle) = self.oracle else {
             let (said, files) = self.make(&ours, arguments);

@@ -41,7 +41,8 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     let target = Target::open(plan, audience)?;
     audience.begin();
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
-    let Some(mut queries) = Queries::open(plan, block_residues, target.nothing_included)? else {
+    let nothing_included = target.nothing_included;
+    let Some(mut queries) = Queries::open(plan, block_residues, nothing_included, audience)? else {
         audience.warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
     };
@@ -72,6 +73,7 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     reporter.finish(&mut output, audience)?;
     output.commit()?;
     warn_of_few_queries(plan, batches, audience);
+    target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();
     audience.finish();
     traced::write(&recorder, plan, &target, &timing, start)?;

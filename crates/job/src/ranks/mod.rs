@@ -40,15 +40,16 @@ use self::job::Job;
 use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
-pub use self::processes::on_processes;
+pub use self::processes::{on_processes, stand_aside};
 use self::transport::Transport;
 use self::transport::threads::Threads;
 use self::vigil::Vigil;
 use self::works::master::MasterWorks;
 use self::works::records::Records;
+use self::works::shared::Shared;
 use self::works::store::Store;
 use self::works::supermaster::SupermasterWorks;
-use self::works::worker::{Shared, WorkerWorks};
+use self::works::worker::WorkerWorks;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::{Output, Unpublished};
@@ -131,6 +132,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     }
     let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
     if ended.is_ok() {
+        target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         remove(checkpoint, &**audience);
     }
     // A search that was ended early has its account too.
@@ -168,6 +170,15 @@ pub fn on_processes(
     launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
+/// There are no other processes to know what this one does.
+///
+/// # Errors
+/// The refusal.
+#[cfg(not(feature = "mpi"))]
+pub fn stand_aside(_: &str, refusal: Option<Error>, _: &dyn Fn(&str)) -> Result<(), Error> {
+    refusal.map_or(Ok(()), Err)
+}
+
 /// Both ends of a job: the queries and the report.
 struct Ends<'a> {
     queries: Queries<'a>,
@@ -181,11 +192,11 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        audience: &dyn Audience,
+        audience: &'a dyn Audience,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         audience.begin();
         let block_residues = layout.block_residues;
-        let queries = Queries::open(plan, block_residues, target.nothing_included)?;
+        let queries = Queries::open(plan, block_residues, target.nothing_included, audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;

@@ -11,7 +11,7 @@
 //! upper case. `;` makes the rest of the line a comment. `-` is dropped with a warning. Blanks and
 //! tabs are dropped silently. All else, digits included, is dropped with a warning that gives
 //! columns. A line `>?100` or `>?unk100` stands for that many `X`;
-//! modifiers `[key=value]` on it are ignored (BLAST+ also warns of those it does not know).
+//! modifiers `[key=value]` on it change nothing (BLAST+ warns of those that make no sense).
 //!
 //! **Not FASTA.** As long as a record has no residues, each line must look like sequence: among
 //! its first 70 columns the characters that are neither residues, digits, white space nor `-` must
@@ -36,6 +36,7 @@ mod data;
 pub mod database;
 mod defline;
 mod error;
+mod gap;
 mod line;
 
 use std::io::BufRead;
@@ -45,7 +46,7 @@ use std::path::{Path, PathBuf};
 use self::data::Residues;
 use self::database::Gaps;
 use self::defline::Parsed;
-pub use self::error::{FastaError, Problem, Warning};
+pub use self::error::{FastaError, GapWarning, Problem, Warning};
 use self::line::Lines;
 use crate::id::{Molecule, SeqId};
 

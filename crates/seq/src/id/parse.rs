@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::accession::{Identified, identify};
-use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
+use super::refusal::Refusal;
+use super::{MAX_LOCAL, NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
 
 /// A word that cannot be read as identifiers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,30 +58,68 @@ const COLON_DATABASES: [&str; 21] = [
 /// assert!(parse_word(b"gi|abc").is_err());
 /// ```
 pub fn parse_word(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
+    parse_word_telling(word, &mut Vec::new())
+}
+
+/// As [`parse_word`]; what was passed over, of which BLAST+ warns, is added to `passed`.
+///
+/// # Errors
+/// As [`parse_word`].
+pub fn parse_word_telling(word: &[u8], passed: &mut Vec<Refusal>) -> Result<Vec<SeqId>, IdError> {
     let text = word.trim_ascii();
-    let ids = if has_tag(text) { parse_tagged(text) } else { parse_bare(text).map(|id| vec![id]) };
-    match ids {
-        Some(ids) if !ids.is_empty() => Ok(ids),
-        _ => Err(IdError { word: word.to_vec() }),
-    }
+    let ids = if has_tag(text) {
+        parse_tagged(text, Some(passed))
+    } else {
+        parse_bare(text, Locals::Any).map(|id| vec![id])
+    };
+    let mut ids = ids.unwrap_or_default();
+    ids.retain(|id| !id.accession().trim_ascii().is_empty());
+    if ids.is_empty() { Err(IdError { word: word.to_vec() }) } else { Ok(ids) }
 }
 
 /// Reads the identifiers of a word as `makeblastdb -parse_seqids` stores them
-/// (`CWriteDB_Impl::x_GetFastaReaderDeflines`): a word with a bar as in FASTA, where no tag stands
-/// before the first bar all of it local; a word without bar as an accession of known shape, else
-/// local.
+/// (`CWriteDB_Impl::x_GetFastaReaderDeflines`): a word with a tag and a bar as in FASTA, any other as an accession of
+/// known shape, else as a local one, which without bar must be a valid one.
 ///
 /// # Errors
-/// As [`parse_word`], and an empty word.
-pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, IdError> {
-    let ids = if !word.contains(&b'|') {
-        parse_bare(word).map(|id| vec![id])
+/// What BLAST+ refuses: unlike [`parse_word`] any part that does not fit, and an empty word.
+pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
+    if !word.contains(&b'|') {
+        parse_bare(word.trim_ascii(), Locals::Valid).map(|id| vec![id])
     } else if has_tag(word) {
-        parse_tagged(word)
+        parse_tagged(word, None)
     } else {
-        local(word).map(|id| vec![id])
+        parse_bare(word, Locals::Any).map(|id| vec![id])
+    }
+}
+
+/// Reads a word that is one identifier, as a list of identifiers names them (`CSeq_id::Set`): with a known tag as in FASTA,
+/// else an accession of known shape. `None` for anything else, also for several identifiers.
+pub fn parse_single(word: &[u8]) -> Option<SeqId> {
+    let (id, is_all) = first_of(word, Locals::None).ok()?;
+    is_all.then_some(id)
+}
+
+/// Reads the first identifier of a word as somebody types it: with a known tag as in FASTA, else an accession of known
+/// shape, else a local one.
+///
+/// # Errors
+/// A known tag with parts that do not fit, an empty word.
+pub fn parse_first(word: &[u8]) -> Result<SeqId, Refusal> {
+    first_of(word, Locals::Any).map(|(id, _)| id)
+}
+
+/// The first identifier of a word, and whether nothing follows it.
+fn first_of(word: &[u8], locals: Locals) -> Result<(SeqId, bool), Refusal> {
+    let text = word.trim_ascii();
+    let tag = text.iter().position(|&c| c == b'|').filter(|_| has_tag(text));
+    let Some(tag) = tag.and_then(|bar| Tag::parse(&text[..bar])) else {
+        return parse_bare(text, locals).map(|id| (id, true));
     };
-    ids.filter(|ids| !ids.is_empty()).ok_or_else(|| IdError { word: word.to_vec() })
+    let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
+    let (fields, _) = take_fields(&mut parts, tag)?;
+    let id = build(tag, fields)?;
+    Ok((id, parts.iter().all(|part| part.is_empty())))
 }
 
 /// A bar after two or three characters, and something after it.
@@ -119,6 +158,30 @@ impl Tag {
         })
     }
 
+    /// The word that starts identifiers of this type in messages.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Local => "lcl",
+            Self::Numbered(kind) => kind.tag(),
+            Self::Gi => "gi",
+            Self::Patent => "pat",
+            Self::General => "gnl",
+            Self::Pdb => "pdb",
+            Self::Text(kind) => kind.tag(),
+            Self::TrEmbl => TextKind::SwissProt.tag(),
+        }
+    }
+
+    /// What messages call identifiers that are numbers.
+    fn type_name(self) -> &'static str {
+        match self {
+            Self::Numbered(NumberKind::BackboneSequence) => "gibbsq",
+            Self::Numbered(NumberKind::BackboneMolecule) => "gibbmt",
+            Self::Numbered(NumberKind::Import) => "giim",
+            _ => self.word(),
+        }
+    }
+
     /// Least and greatest number of parts that follow.
     fn parts(self) -> (usize, usize) {
         match self {
@@ -150,11 +213,11 @@ pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
     kinds.into_iter().find(|kind| kind.tag().as_bytes() == tag)
 }
 
-/// Reads a word of parts separated by bars. `None`: not readable.
+/// Reads a word of parts separated by bars.
 ///
-/// What cannot be read is skipped up to the next part of two or three characters, which is then
+/// With a list for it, what cannot be read is skipped up to the next part of two or three characters, which is then
 /// taken for the start of another identifier; only if nothing is left is the word refused.
-fn parse_tagged(text: &[u8]) -> Option<Vec<SeqId>> {
+fn parse_tagged(text: &[u8], mut passed: Option<&mut Vec<Refusal>>) -> Result<Vec<SeqId>, Refusal> {
     let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').collect();
     let mut ids = Vec::new();
     let mut tag = parts.front().and_then(|part| Tag::parse(part));
@@ -165,23 +228,27 @@ fn parse_tagged(text: &[u8]) -> Option<Vec<SeqId>> {
         tag = Some(Tag::General);
     }
     while !parts.is_empty() {
-        if let Some(id) = parse_next(&mut parts, &mut tag) {
-            ids.extend(id);
-            continue;
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        while parts.front().is_some_and(|part| part.len() != 2 && part.len() != 3) {
-            parts.pop_front();
+        match parse_next(&mut parts, &mut tag) {
+            Ok(id) => ids.extend(id),
+            Err(refusal) => {
+                let Some(passed) = passed.as_mut().filter(|_| !parts.is_empty()) else {
+                    return Err(refusal);
+                };
+                passed.push(refusal);
+                while parts.front().is_some_and(|part| part.len() != 2 && part.len() != 3) {
+                    parts.pop_front();
+                }
+            }
         }
     }
-    Some(ids)
+    Ok(ids)
 }
 
-/// Reads the parts of one identifier and the tag of the next. `None` if they do not fit;
-/// `Some(None)` if there was only a tag to read.
-fn parse_next(parts: &mut VecDeque<&[u8]>, tag: &mut Option<Tag>) -> Option<Option<SeqId>> {
+/// Reads the parts of one identifier, if its tag is known, and the tag of the next.
+fn parse_next(
+    parts: &mut VecDeque<&[u8]>,
+    tag: &mut Option<Tag>,
+) -> Result<Option<SeqId>, Refusal> {
     let mut id = None;
     if let Some(current) = *tag {
         let (fields, next) = take_fields(parts, current)?;
@@ -193,14 +260,15 @@ fn parse_next(parts: &mut VecDeque<&[u8]>, tag: &mut Option<Tag>) -> Option<Opti
     {
         *tag = Tag::parse(part);
         if tag.is_none() {
+            let refusal = Refusal::unsupported_tag(part);
             parts.pop_front();
-            return None;
+            return Err(refusal);
         }
     }
     if tag.is_some() {
         parts.pop_front();
     }
-    Some(id)
+    Ok(id)
 }
 
 /// The parts of one identifier.
@@ -212,7 +280,10 @@ struct Fields<'a> {
 }
 
 /// Takes the parts that belong to a tag, and the next tag if it was seen on the way.
-fn take_fields<'a>(parts: &mut VecDeque<&'a [u8]>, tag: Tag) -> Option<(Fields<'a>, Option<Tag>)> {
+fn take_fields<'a>(
+    parts: &mut VecDeque<&'a [u8]>,
+    tag: Tag,
+) -> Result<(Fields<'a>, Option<Tag>), Refusal> {
     let (least, most) = tag.parts();
     let mut fields = Fields::default();
     let mut next = None;
@@ -230,7 +301,7 @@ fn take_fields<'a>(parts: &mut VecDeque<&'a [u8]>, tag: Tag) -> Option<(Fields<'
                 }
             }
         }
-        fields.parts[i] = parts.pop_front()?;
+        fields.parts[i] = parts.pop_front().ok_or_else(|| Refusal::too_few_parts(tag.word()))?;
     }
     if tag == Tag::General && fields.parts[0].eq_ignore_ascii_case(b"dbsnp") && !parts.is_empty() {
         let rest: Vec<&[u8]> = std::iter::once(fields.parts[1]).chain(parts.drain(..)).collect();
@@ -239,7 +310,7 @@ fn take_fields<'a>(parts: &mut VecDeque<&'a [u8]>, tag: Tag) -> Option<(Fields<'
     while parts.front().is_some_and(|part| part.is_empty()) {
         parts.pop_front();
     }
-    Some((fields, next))
+    Ok((fields, next))
 }
 
 fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
@@ -247,24 +318,29 @@ fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
     Tag::parse(part)
 }
 
-fn build(tag: Tag, fields: Fields) -> Option<SeqId> {
-    let [first, second, third] = fields.parts.map(<[u8]>::trim_ascii);
+fn build(tag: Tag, fields: Fields) -> Result<SeqId, Refusal> {
+    let [first, second, _] = fields.parts.map(<[u8]>::trim_ascii);
     match tag {
-        Tag::Local => local(first),
-        Tag::Numbered(kind) => Some(SeqId::Numbered(kind, small_number(first)?)),
-        Tag::Gi => Some(SeqId::Gi(digits(first)?)),
+        // An empty one stays only where it is stored.
+        Tag::Local => Ok(SeqId::Local(ObjectId::from_text(first))),
+        Tag::Numbered(kind) => {
+            let number =
+                small_number(first).ok_or_else(|| Refusal::no_number(tag.type_name(), first))?;
+            Ok(SeqId::Numbered(kind, number))
+        }
+        Tag::Gi => {
+            let number = digits(unsigned(first));
+            Ok(SeqId::Gi(number.ok_or_else(|| Refusal::no_number(tag.type_name(), first))?))
+        }
         Tag::General => {
             let tag = fields.greedy.as_deref().unwrap_or(second).trim_ascii();
-            if tag.is_empty() && first.is_empty() {
-                return None;
-            }
-            Some(SeqId::General { db: first.to_vec(), tag: ObjectId::from_text(tag) })
+            Ok(SeqId::General { db: first.to_vec(), tag: ObjectId::from_text(tag) })
         }
-        Tag::Patent => Some(SeqId::Patent {
-            country: first.to_vec(),
-            number: second.to_vec(),
-            sequence: small_number(third)?,
-        }),
+        Tag::Patent => {
+            let number = small_number(fields.parts[2]);
+            let sequence = number.ok_or_else(|| Refusal::patent(fields.parts))?;
+            Ok(SeqId::Patent { country: first.to_vec(), number: second.to_vec(), sequence })
+        }
         Tag::Pdb => pdb(fields.parts[0], fields.parts[1]),
         Tag::Text(TextKind::SwissProt) => text(TextKind::SwissProt, first, second, b"reviewed"),
         Tag::Text(kind) => text(kind, first, second, b""),
@@ -274,41 +350,44 @@ fn build(tag: Tag, fields: Fields) -> Option<SeqId> {
 
 /// A number from 0 to 2³¹−1.
 fn small_number(text: &[u8]) -> Option<i64> {
-    digits(text).filter(|&n| n <= i64::from(i32::MAX))
+    digits(unsigned(text)).filter(|&n| n <= i64::from(i32::MAX))
 }
 
-fn local(text: &[u8]) -> Option<SeqId> {
-    // An empty identifier is dropped later by BLAST+, which comes to the same.
-    (!text.is_empty()).then(|| SeqId::Local(ObjectId::from_text(text)))
+/// A number without the plus sign that may stand before it.
+fn unsigned(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"+").unwrap_or(text)
 }
 
 /// A PDB entry, whose chain may stand in the same part: `1ABC_A`, `1ABCA`.
-fn pdb(entry: &[u8], chain: &[u8]) -> Option<SeqId> {
+fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, Refusal> {
     let fused = entry.len() > 5 && (!chain.is_empty() || !matches!(entry[4], b'|' | b'-' | b'_'));
     if entry.len() < 4 || fused {
-        return None;
+        return Err(Refusal::pdb(entry));
     }
     let (mol, chain) = match (entry.len(), chain) {
         (5, b"") => (&entry[..4], &entry[4..]),
         (6.., b"") => (&entry[..4], &entry[5..]),
         _ => (entry, chain),
     };
-    Some(SeqId::Pdb { mol: mol.trim_ascii().to_vec(), chain: chain.trim_ascii().to_vec() })
+    Ok(SeqId::Pdb { mol: mol.trim_ascii().to_vec(), chain: chain.trim_ascii().to_vec() })
 }
 
 /// An accession with its version after the last dot, and a name; one of them may be empty.
 /// PIR's and PRF's accessions have no versions.
-fn text(kind: TextKind, accession: &[u8], name: &[u8], release: &[u8]) -> Option<SeqId> {
+fn text(kind: TextKind, accession: &[u8], name: &[u8], release: &[u8]) -> Result<SeqId, Refusal> {
+    if accession.is_empty() && name.is_empty() {
+        return Err(Refusal::nameless(release));
+    }
     let dotted = !matches!(kind, TextKind::Pir | TextKind::Prf);
     let dot = accession.iter().rposition(|&c| c == b'.').filter(|_| dotted);
     let (accession, version) = match dot {
-        Some(dot) => (&accession[..dot], Some(small_number(&accession[dot + 1..])?)),
+        Some(dot) => match small_number(&accession[dot + 1..]) {
+            None | Some(0) => return Err(Refusal::version("CTextseq_id::Set", 108, accession)),
+            version => (&accession[..dot], version),
+        },
         None => (accession, None),
     };
-    if version == Some(0) || (accession.is_empty() && name.is_empty()) {
-        return None;
-    }
-    Some(SeqId::Text {
+    Ok(SeqId::Text {
         kind,
         accession: accession.to_vec(),
         version: version.and_then(|v| u32::try_from(v).ok()),
@@ -317,27 +396,61 @@ fn text(kind: TextKind, accession: &[u8], name: &[u8], release: &[u8]) -> Option
     })
 }
 
-/// A word without tag: an accession of known shape, `SRA:...`, or local.
-fn parse_bare(word: &[u8]) -> Option<SeqId> {
-    match identify(word) {
-        Identified::Pdb => pdb_bare(word),
-        Identified::Text(TextKind::Prf, _) => text(TextKind::Prf, b"", word, b""),
-        Identified::Text(kind, _) => text(kind, word, b"", b""),
-        Identified::Unknown => {
-            if let Some(colon) = word.iter().position(|&c| c == b':') {
-                let (db, tag) = (&word[..colon], &word[colon + 1..]);
-                let known = |name: &&str| name.as_bytes().eq_ignore_ascii_case(db);
-                if COLON_DATABASES.iter().any(known) {
-                    let tag = ObjectId::from_text(tag.trim_ascii());
-                    return Some(SeqId::General { db: db.to_vec(), tag });
-                }
-            }
-            local(word)
+/// Which words that are no accessions are local identifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Locals {
+    /// None is.
+    None,
+    /// Those of at most [`MAX_LOCAL`] characters of which none is odd.
+    Valid,
+    /// All are.
+    Any,
+}
+
+impl Locals {
+    fn include(self, word: &[u8]) -> bool {
+        let odd = |c: &u8| !(b' '..=127).contains(c) || b" >[]|\"".contains(c);
+        match self {
+            Self::None => false,
+            Self::Valid => word.len() <= MAX_LOCAL && !word.iter().any(odd),
+            Self::Any => true,
         }
     }
 }
 
-fn pdb_bare(word: &[u8]) -> Option<SeqId> {
-    let chain = word.get(5..).unwrap_or_default();
-    Some(SeqId::Pdb { mol: word[..4].to_vec(), chain: chain.trim_ascii().to_vec() })
+/// A word without tag: an accession of known shape, `SRA:...`, or local.
+fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> {
+    if word.is_empty() {
+        return Err(Refusal::empty());
+    }
+    match identify(word) {
+        Identified::Pdb => return Ok(pdb_bare(word)),
+        Identified::Text(TextKind::Prf, _) => return text(TextKind::Prf, b"", word, b""),
+        Identified::Text(kind, _) => {
+            return text(kind, word, b"", b"")
+                .map_err(|_| Refusal::version("s_SplitVersion", 157, word));
+        }
+        Identified::Unknown => {}
+    }
+    if let Some(colon) = word.iter().position(|&c| c == b':') {
+        let (db, tag) = (&word[..colon], &word[colon + 1..]);
+        let known = |name: &&str| name.as_bytes().eq_ignore_ascii_case(db);
+        if COLON_DATABASES.iter().any(known) {
+            let tag = ObjectId::from_text(tag.trim_ascii());
+            return Ok(SeqId::General { db: db.to_vec(), tag });
+        }
+    }
+    match locals.include(word) {
+        true => Ok(SeqId::Local(ObjectId::from_text(word))),
+        false => Err(Refusal::malformed(word)),
+    }
+}
+
+/// A PDB entry, perhaps with a chain after one more character. What follows the entry directly and is all is the chain.
+fn pdb_bare(word: &[u8]) -> SeqId {
+    let chain = match word {
+        [_, _, _, _, last] if *last != b'|' => &word[4..],
+        _ => word.get(5..).unwrap_or_default(),
+    };
+    SeqId::Pdb { mol: word[..4].to_vec(), chain: chain.trim_ascii().to_vec() }
 }
