@@ -40,8 +40,9 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = Watch::start()?;
-    let sink = Sink::create(Path::new(&options.out), options.kind).map_err(|e| refused(&e))?;
-    *watch.unfinished() = Some(sink.directory().to_path_buf());
+    let made = |directory| *watch.unfinished() = Some(directory);
+    let sink =
+        Sink::create(Path::new(&options.out), options.kind, made).map_err(|e| refused(&e))?;
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size)?;
