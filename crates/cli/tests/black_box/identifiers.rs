@@ -3,7 +3,9 @@
 
 use std::ffi::OsString;
 
-use crate::common::{Fixture, sample};
+use fleetblast_oracle::sample;
+
+use crate::common::Fixture;
 use crate::makeblastdb::Bench;
 
 /// First words of definition lines.

@@ -2,6 +2,7 @@
 
 use super::trial::{LISTED, Target, Trial};
 use crate::cases::COLUMNS;
+use crate::fasta::Record;
 use crate::rng::Rng;
 
 /// Matrices with all gap costs that have statistics; the first pair is the default.
@@ -41,7 +42,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     if ungapped {
         choice.add(&["-ungapped", "-comp_based_stats", "F"]);
     } else {
-        choice.alignment();
+        choice.alignment(trial);
     }
     choice.scoring();
     choice.filters(trial);
@@ -117,9 +118,11 @@ impl Choice<'_> {
         self.maybe(0.06, "-xdrop_ungap", &["0", "0.5", "2", "5", "12", "40"]);
     }
 
-    fn alignment(&mut self) {
+    fn alignment(&mut self, trial: &Trial) {
         self.maybe(0.4, "-comp_based_stats", &["0", "0", "1", "3", "2"]);
-        self.flag(0.12, "-use_sw_tback");
+        if smallest_space(trial) >= SMITH_WATERMAN_SPACE {
+            self.flag(0.12, "-use_sw_tback");
+        }
         self.maybe(0.08, "-xdrop_gap", &["0", "3", "8", "30", "60"]);
         self.maybe(0.08, "-xdrop_gap_final", &["0", "10", "15", "40", "90"]);
     }
@@ -168,11 +171,12 @@ impl Choice<'_> {
         let usual = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
         let low = ["0", "1e-300", "1e-180", "1e-100", "10.0"];
         let high = ["1e4", "1e6", "1e12"];
-        // Smith-Waterman alignments that score nothing are significant in too small a space:
-        // BLAST+ fails, or repeats them for ever.
+        // Smith-Waterman alignments that score nothing are significant in too small a space, which lists and ranges make smaller
+        // still: BLAST+ fails, or repeats them for ever.
         let tiny = !self.has("-use_sw_tback");
         match self.rng.below(20) {
-            0..=6 => self.maybe(1.0, "-evalue", &usual),
+            0..=6 if tiny => self.maybe(1.0, "-evalue", &usual),
+            0..=6 => self.maybe(1.0, "-evalue", &usual[..5]),
             7 if tiny => self.maybe(1.0, "-evalue", &high),
             8 => self.maybe(1.0, "-evalue", &low),
             _ => {}
@@ -276,14 +280,24 @@ impl Choice<'_> {
     }
 }
 
+/// In spaces smaller than this, Smith-Waterman alignments that score nothing may be significant: BLAST+ fails then, or drops
+/// the subject, or crashes.
+const SMITH_WATERMAN_SPACE: usize = 200_000;
+
+/// Pairs of positions of the shortest query and the subjects.
+fn smallest_space(trial: &Trial) -> usize {
+    let length = |record: &Record| record.seq.len();
+    let shortest = trial.queries.iter().map(length).min().unwrap_or(0);
+    shortest * trial.subjects.iter().map(length).sum::<usize>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fasta::Record;
 
     #[test]
     fn no_option_is_given_twice_and_conflicting_ones_are_apart() {
-        let record = || vec![Record::new("a", &b"MKVL"[..])];
+        let record = || vec![Record::new("a", b"MKVL".repeat(200))];
         for seed in 0..2_000 {
             let mut rng = Rng::new(seed);
             let target = *rng.pick(&[Target::Plain, Target::Subject]);
