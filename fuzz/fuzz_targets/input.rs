@@ -8,7 +8,9 @@ use fleetblast_seq::input::decompress;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(reader) = decompress(Cursor::new(data.to_vec()), Path::new("fuzz")) else { return };
+    let Ok(reader) = decompress(Cursor::new(data.to_vec()), Path::new("fuzz"), |_| {}) else {
+        return;
+    };
     // A few bytes can stand for gigabytes; the first megabytes will do.
     let mut text = Vec::new();
     let _ = reader.take(4 << 20).read_to_end(&mut text);

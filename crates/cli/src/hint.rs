@@ -23,7 +23,7 @@ pub fn before_search(program: &ProgramSpec, query: &Source) {
         return;
     }
     let mut start = Vec::new();
-    let read = input::open(path).map(|file| file.take(LOOKED_AT).read_to_end(&mut start));
+    let read = input::open(path, |_| {}).map(|file| file.take(LOOKED_AT).read_to_end(&mut start));
     if matches!(read, Ok(Ok(_))) && is_bases(&start) {
         let name = program.name;
         complain(&format!(

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::Destination;
@@ -70,25 +69,39 @@ const NOT_YET: [&str; 10] = [
     "tblastx",
 ];
 
-/// How long others wait for the first rank to tell what is wrong.
-const TIME_TO_TELL: Duration = Duration::from_millis(500);
+/// Ends with an error that is not to be told by all of several processes.
+type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// One command.
 struct Command {
     program: Program,
-    run: fn(&Given) -> Result<(), Error>,
+    run: Work,
+}
+
+/// What a command does.
+enum Work {
+    /// Each process by itself.
+    Alone(fn(&Given) -> Result<(), Error>),
+    /// All processes that were started together.
+    Together(fn(&Given, &Refuse) -> Result<(), Error>),
 }
 
 const COMMANDS: [Command; 9] = [
-    Command { program: BLASTP, run: |given| search(&BlastpOptions::new(given)) },
-    Command { program: BLASTN, run: |given| search(&BlastnOptions::new(given)) },
-    Command { program: BLASTDBCMD, run: blastdbcmd::run },
-    Command { program: MAKEBLASTDB, run: makeblastdb::run },
-    Command { program: DBCHECK, run: dbcheck::run },
-    Command { program: DOCTOR, run: doctor::run },
-    Command { program: REPORT, run: report::run },
-    Command { program: SIMULATE, run: simulate::run },
-    Command { program: GENERATE, run: generate },
+    Command {
+        program: BLASTP,
+        run: Work::Together(|given, refuse| search(&BlastpOptions::new(given), refuse)),
+    },
+    Command {
+        program: BLASTN,
+        run: Work::Together(|given, refuse| search(&BlastnOptions::new(given), refuse)),
+    },
+    Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
+    Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
+    Command { program: DBCHECK, run: Work::Alone(dbcheck::run) },
+    Command { program: DOCTOR, run: Work::Alone(doctor::run) },
+    Command { program: REPORT, run: Work::Alone(report::run) },
+    Command { program: SIMULATE, run: Work::Alone(simulate::run) },
+    Command { program: GENERATE, run: Work::Alone(generate) },
 ];
 
 /// Runs the program. The first argument is the name it was called by.
@@ -123,10 +136,37 @@ fn ended(end: Result<(), Error>) -> ExitCode {
     }
 }
 
+/// What the arguments ask for.
+enum Action {
+    /// To print a text.
+    Print(String),
+    /// To run a command.
+    Run(&'static Command, Given),
+}
+
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
+    let words: Vec<_> = arguments.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    let aside = |refusal| fleetblast_job::stand_aside(&words.join(" "), refusal, &complain);
+    match decide(arguments) {
+        Ok(Action::Run(command, given)) => match command.run {
+            Work::Together(run) => run(&given, &|error| aside(Some(error))),
+            Work::Alone(run) => {
+                aside(None)?;
+                run(&given)
+            }
+        },
+        Ok(Action::Print(text)) => {
+            aside(None)?;
+            if speaks_for_all() { print(&text) } else { Ok(()) }
+        }
+        Err(error) => aside(Some(error)),
+    }
+}
+
+fn decide(arguments: &[OsString]) -> Result<Action, Error> {
     let called = arguments.first().map(Path::new).and_then(Path::file_name);
     if let Some(command) = called.and_then(named) {
-        return run(command, Name::Blast, &arguments[1..]);
+        return parse(command, Name::Blast, &arguments[1..]);
     }
     if let Some(name) = called.and_then(OsStr::to_str).filter(|name| NOT_YET.contains(name)) {
         return Err(no_command(name));
@@ -135,12 +175,12 @@ fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
         return Err(Error::new(exit::INPUT, about().trim_end()));
     };
     if let Some(command) = named(word) {
-        return run(command, Name::FleetBlast, &arguments[2..]);
+        return parse(command, Name::FleetBlast, &arguments[2..]);
     }
     match word.to_string_lossy().as_ref() {
-        "-h" | "-help" | "--help" => print(&about()),
-        "help" => help(&arguments[2..]),
-        "-version" | "--version" => print(&parse::own_version("fleetblast")),
+        "-h" | "-help" | "--help" => Ok(Action::Print(about())),
+        "help" => help(&arguments[2..]).map(Action::Print),
+        "-version" | "--version" => Ok(Action::Print(parse::own_version("fleetblast"))),
         other => Err(no_command(other)),
     }
 }
@@ -150,11 +190,11 @@ fn named(name: &OsStr) -> Option<&'static Command> {
 }
 
 /// `fleetblast help`, of one command or of all.
-fn help(arguments: &[OsString]) -> Result<(), Error> {
+fn help(arguments: &[OsString]) -> Result<String, Error> {
     match arguments {
-        [] => print(&about()),
+        [] => Ok(about()),
         [name] => match named(name) {
-            Some(command) => print(&usage::full(&command.program, Name::FleetBlast)),
+            Some(command) => Ok(usage::full(&command.program, Name::FleetBlast)),
             None => Err(no_command(&name.to_string_lossy())),
         },
         [_, second, ..] => {
@@ -205,21 +245,24 @@ fn generate(given: &Given) -> Result<(), Error> {
     generate::run(given, &COMMANDS.map(|command| command.program))
 }
 
-fn run(command: &Command, name: Name, arguments: &[OsString]) -> Result<(), Error> {
-    match told_once(parse::parse(&command.program, name, arguments))? {
-        Request::Print(text) if speaks_for_all() => print(&text),
-        Request::Print(_) => Ok(()),
-        Request::Run(given) => (command.run)(&given),
-    }
+fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Result<Action, Error> {
+    Ok(match parse::parse(&command.program, name, arguments)? {
+        Request::Print(text) => Action::Print(text),
+        Request::Run(given) => Action::Run(command, given),
+    })
 }
 
-fn search(program: &impl SearchProgram) -> Result<(), Error> {
+/// Searches. Of processes that were started together all come here or `refuse`.
+fn search(program: &impl SearchProgram, refuse: &Refuse) -> Result<(), Error> {
     let mut warnings = Vec::new();
     let plan = plan::plan(program, &Host::current(), &mut warnings);
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }
-    let plan = told_once(plan)?;
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(error) => return refuse(error),
+    };
     let (spec, options) = (program.spec(), program.common());
     hint::before_search(spec, &plan.query);
     let when = options.resources.progress;
@@ -227,16 +270,4 @@ fn search(program: &impl SearchProgram) -> Result<(), Error> {
     let db = options.database.db.as_deref().unwrap_or_default();
     fleetblast_job::run(plan, progress)
         .map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
-}
-
-/// What is wrong with options all ranks find alike; only the first tells.
-fn told_once<T>(result: Result<T, Error>) -> Result<T, Error> {
-    match speaks_for_all() {
-        true => result,
-        false => result.map_err(|error| {
-            // Launchers end all when one ends: the first needs the time to tell.
-            thread::sleep(TIME_TO_TELL);
-            Error::new(error.exit_code, "")
-        }),
-    }
 }

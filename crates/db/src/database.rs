@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::defline::Defline;
+use crate::odd::OddHeader;
 use crate::partition::{self, Balance, VolumeFile};
 use crate::volume::Volume;
 use crate::{Bases, DbError, range, totals};
@@ -348,6 +349,11 @@ impl Database {
     /// The path of a file of the volume that holds a sequence; `None` for one that was never in files.
     pub fn file_of(&self, oid: u32, file: VolumeFile) -> Option<PathBuf> {
         self.locate(oid).and_then(|(volume, _)| volume.path_of(file))
+    }
+
+    /// For each volume the first sequence read so far whose definition lines have bytes that are no printable ASCII, in order.
+    pub fn odd_headers(&self) -> Vec<OddHeader> {
+        self.volumes().filter_map(|(volume, oids)| volume.odd_header(oids.start)).collect()
     }
 
     pub(crate) fn no_such_oid(&self, oid: u32) -> DbError {

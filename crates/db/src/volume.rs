@@ -4,10 +4,9 @@ mod check;
 mod nucleotide;
 mod piece;
 
-use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use fleetblast_seq::alphabet;
 use fleetblast_seq::id::{ObjectId, SeqId};
@@ -15,6 +14,7 @@ use fleetblast_seq::id::{ObjectId, SeqId};
 use crate::bytes::Bytes;
 use crate::defline::{self, Defline, ORDINAL_DB};
 use crate::index::{Index, Table};
+use crate::odd::{FirstOdd, OddHeader, OddText, make_printable};
 use crate::partition::VolumeFile;
 use crate::restrict::filter::DeflineFilter;
 use crate::{DbError, SequenceKind, path};
@@ -54,8 +54,8 @@ pub(crate) struct Volume {
     headers: Headers,
     /// Which definition lines are shown, and the number of the volume there.
     filter: Option<(Arc<DeflineFilter>, usize)>,
-    /// It was told that a title has bytes that are not shown.
-    told: Arc<OnceLock<()>>,
+    /// The first sequence seen so far whose definition lines have bytes that are not shown.
+    odd: Arc<FirstOdd>,
 }
 
 impl Volume {
@@ -72,8 +72,8 @@ impl Volume {
         let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
         let name = PathBuf::from(path::os(base));
         let tables = std::array::from_fn(|_| index_bytes.clone());
-        let (filter, told) = (None, Arc::default());
-        let volume = Self { name, on_disk: true, index, tables, residues, headers, filter, told };
+        let (filter, odd) = (None, Arc::default());
+        let volume = Self { name, on_disk: true, index, tables, residues, headers, filter, odd };
         volume.check_ends()?;
         Ok(volume)
     }
@@ -90,7 +90,7 @@ impl Volume {
             residues: Bytes::held(bytes.residues),
             headers: Headers::File(Bytes::held(bytes.headers)),
             filter: None,
-            told: Arc::default(),
+            odd: Arc::default(),
         };
         volume.check_ends()?;
         Ok(volume)
@@ -113,7 +113,7 @@ impl Volume {
             residues: Bytes::held(residues),
             headers: Headers::Parsed(deflines.into()),
             filter: None,
-            told: Arc::default(),
+            odd: Arc::default(),
         })
     }
 
@@ -309,11 +309,15 @@ impl Volume {
             problem: error.problem,
         })?;
         for line in &mut lines {
-            self.make_printable(&mut line.title, "the title", first + i);
+            if make_printable(&mut line.title) {
+                self.odd.note(i, OddText::Title);
+            }
         }
         for id in lines.iter_mut().flat_map(|line| &mut line.ids) {
             for text in id.texts_mut() {
-                self.make_printable(text, "an identifier", first + i);
+                if make_printable(text) {
+                    self.odd.note(i, OddText::Identifier);
+                }
             }
             if let SeqId::General { db, tag: ObjectId::Number(ordinal) } = id
                 && db == ORDINAL_DB
@@ -324,23 +328,10 @@ impl Volume {
         Ok(lines)
     }
 
-    /// Shows `#` for bytes of a text that are no printable ASCII, as BLAST+ does, and says so once.
-    fn make_printable(&self, text: &mut [u8], what: &str, oid: u32) {
-        let is_odd = |byte: &u8| !(b' '..=b'~').contains(byte);
-        if !text.iter().any(is_odd) {
-            return;
-        }
-        text.iter_mut().filter(|byte| is_odd(byte)).for_each(|byte| *byte = b'#');
-        if self.told.set(()).is_ok() {
-            let path = self.file("hr");
-            let has = "has bytes that are no printable ASCII, shown as #";
-            let file = path.display();
-            // Nobody can be told if that fails.
-            let _ = writeln!(
-                io::stderr(),
-                "Warning: header file ({file}): {what} of sequence {oid} {has}"
-            );
-        }
+    /// The first sequence seen so far whose definition lines have bytes that are not shown. `first` as ever.
+    pub(crate) fn odd_header(&self, first: u32) -> Option<OddHeader> {
+        let (i, text) = self.odd.get()?;
+        Some(OddHeader { file: self.file("hr"), oid: first + i, text })
     }
 
     /// Checks offsets, sentinels and residue codes of the sequences in `range`.

@@ -31,9 +31,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       Random queries, databases and options until the time is over. A difference is made
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
       one item of a seed again. --ranks and --mpi: on ranks, in random shapes.
-  difftest kills [--count N] [--seed N] [--ranks | --mpi]
+  difftest kills [--quick] [--count N] [--seed N] [--ranks | --mpi]
       Searches with a checkpoint on ranks in random shapes, killed N times (200) at random times,
-      one rank or all, resumed in other shapes. Each must end with BLAST+'s bytes.
+      one rank or all, resumed in other shapes. Each must end with BLAST+'s bytes. --quick: in a
+      third of the database.
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
@@ -169,9 +170,9 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             tools: tools()?,
         }),
         Some("kills") => {
-            let (count, seed) = (raw.count, raw.seed);
+            let (quick, count, seed) = (raw.quick, raw.count, raw.seed);
             let spread = ranks_at_least(raw.spread);
-            Command::Kills(kills::Options { count, seed, spread, tools: tools()? })
+            Command::Kills(kills::Options { quick, count, seed, spread, tools: tools()? })
         }
         Some("full") => Command::Full(tools()?),
         Some("load") => {

@@ -9,20 +9,30 @@ use crate::rng::Rng;
 /// Options whose value is a thing of its own, by its first word.
 const VALUED: [&str; 4] = ["-query", "-db", "-subject", "-outfmt"];
 
-/// Share of the cases that are taken whatever they cover.
+/// Share of the cases that are taken whatever they cover; of costly ones a smaller one, so that this costs about the same.
 const BESIDES: f64 = 0.1;
+/// CPU seconds from which on it is smaller.
+const COSTLY: f64 = 0.5;
+
+/// What cases cost that cost much, measured once.
+const COSTS: &str = include_str!("../cases/costs.tsv");
+/// CPU seconds of any other.
+const USUAL: f64 = 0.2;
 
 /// Two things that meet; twice the same for one alone.
 type Pair = (String, String);
 
-/// The sample for `seed`, in the order of `cases`.
+/// The sample for `seed`, in the order of `cases`: rather several cheap ones than a costly one that covers the same.
 pub fn covering(cases: Vec<Case>, seed: u64) -> Vec<Case> {
     let pairs: Vec<Vec<Pair>> = cases.iter().map(pairs_of).collect();
-    let mut order: Vec<usize> = (0..cases.len()).collect();
+    let costs = costs();
+    let cost = |case: usize| costs.get(cases[case].id.as_str()).copied().unwrap_or(USUAL);
     let mut rng = Rng::new(seed);
-    for last in (1..order.len()).rev() {
-        order.swap(last, rng.below(last + 1));
-    }
+    // By price, which is the cost times what chance makes of it.
+    let mut order: Vec<(f64, usize)> =
+        (0..cases.len()).map(|case| (cost(case) * (0.2 + rng.unit()), case)).collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let order: Vec<usize> = order.into_iter().map(|(_, case)| case).collect();
     let mut times: HashMap<&Pair, usize> = HashMap::new();
     let mut chosen = BTreeSet::new();
     for &case in &order {
@@ -31,17 +41,25 @@ pub fn covering(cases: Vec<Case>, seed: u64) -> Vec<Case> {
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() += 1);
         }
     }
-    // What came early may be covered by what came later.
-    for &case in &order {
+    // What is covered by others as well goes, the dearest first.
+    for &case in order.iter().rev() {
         if chosen.contains(&case) && pairs[case].iter().all(|pair| times[pair] > 1) {
             chosen.remove(&case);
             pairs[case].iter().for_each(|pair| *times.entry(pair).or_default() -= 1);
         }
     }
     // Cases of which others have every pair would else never have their turn.
-    chosen.extend(order.into_iter().filter(|_| rng.chance(BESIDES)));
+    let share = |case: usize| BESIDES * (COSTLY / cost(case)).clamp(0.1, 1.0);
+    chosen.extend(order.into_iter().filter(|&case| rng.chance(share(case))));
     let cases = cases.into_iter().enumerate();
     cases.filter(|(number, _)| chosen.contains(number)).map(|(_, case)| case).collect()
+}
+
+/// CPU seconds of the costly cases.
+fn costs() -> HashMap<&'static str, f64> {
+    let lines = COSTS.lines().filter(|line| !line.starts_with('#'));
+    let fields = lines.filter_map(|line| line.split_once('\t'));
+    fields.filter_map(|(seconds, id)| Some((id, seconds.parse().ok()?))).collect()
 }
 
 fn pairs_of(case: &Case) -> Vec<Pair> {
@@ -84,6 +102,11 @@ mod tests {
         cases.into_iter().filter(|case| case.quick).collect()
     }
 
+    fn cost(cases: &[Case]) -> f64 {
+        let costs = costs();
+        cases.iter().map(|case| costs.get(case.id.as_str()).unwrap_or(&USUAL)).sum()
+    }
+
     fn covered(cases: &[Case]) -> BTreeSet<Pair> {
         cases.iter().flat_map(pairs_of).collect()
     }
@@ -99,6 +122,17 @@ mod tests {
             let sample = covering(whole.clone(), seed);
             assert_eq!(covered(&sample), all, "seed {seed}");
             assert!(sample.len() < whole.len() / 2, "{} of {}", sample.len(), whole.len());
+            assert!(cost(&sample) < cost(&whole) / 2.0, "{} of {}", cost(&sample), cost(&whole));
+        }
+    }
+
+    #[test]
+    fn costs_are_those_of_cases() {
+        let cases = crate::cases::all().unwrap();
+        let costs = costs();
+        assert_eq!(costs.len(), COSTS.lines().filter(|line| !line.starts_with('#')).count());
+        for id in costs.keys() {
+            assert!(cases.iter().any(|case| case.id == **id), "{id}");
         }
     }
 

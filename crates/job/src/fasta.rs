@@ -18,12 +18,16 @@ const LONG_NAME: usize = 35;
 /// See [`LONG_NAME`].
 const CUT_NAME: usize = 25;
 
-/// Opens a file or standard input.
-pub fn open_input(source: &Source) -> Result<Box<dyn BufRead + Send>, Error> {
+/// Opens a file or standard input. The audience hears of what is odd; of several ranks that read it from the first.
+pub fn open_input<'a>(
+    source: &Source,
+    audience: &'a dyn Audience,
+) -> Result<Box<dyn BufRead + Send + 'a>, Error> {
     if *source == Source::Stdin {
         standard::input().map_err(|error| Error::query(format_args!("standard input: {error}")))?;
     }
-    input::open(path(source)).map_err(|error| Error::new(exit::INPUT, error.to_string()))
+    let warn = |text: &str| audience.warn(text);
+    input::open(path(source), warn).map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
 /// A reader of FASTA of that kind from `input`, which came from `source`.
@@ -54,7 +58,7 @@ pub fn path(source: &Source) -> &Path {
 pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
     if let FastaError::Invalid { warnings, .. } = error {
         for warning in warnings {
-            audience.complain(&warning.to_string());
+            audience.complain(&warning.told_by(audience.program()));
         }
     }
     match error.blast_message() {

@@ -8,6 +8,9 @@ use std::sync::{Mutex, PoisonError};
 /// What is done before the end, by number, the last first.
 static LAST_WORKS: Mutex<Vec<(u64, Work)>> = Mutex::new(Vec::new());
 
+/// So many at a time take no memory once there is one.
+const WORKS: usize = 64;
+
 type Work = Box<dyn Fn() + Send>;
 
 /// Something that is done before the end, as long as this is kept.
@@ -23,9 +26,14 @@ impl Drop for LastWork {
 
 /// Has something done before the process ends for want of memory. It must not wait for a lock.
 pub fn before_the_end(work: impl Fn() + Send + 'static) -> LastWork {
+    // Whoever runs out of memory holding the lock leaves everything undone: so it is had before.
+    let (work, mut room): (Work, Vec<(u64, Work)>) = (Box::new(work), Vec::with_capacity(WORKS));
     let mut works = LAST_WORKS.lock().unwrap_or_else(PoisonError::into_inner);
+    if works.capacity() == 0 {
+        std::mem::swap(&mut *works, &mut room);
+    }
     let number = works.last().map_or(0, |(number, _)| number + 1);
-    works.push((number, Box::new(work)));
+    works.push((number, work));
     LastWork(number)
 }
 

@@ -32,6 +32,8 @@ pub struct Builder {
     found_taxid: bool,
     found_mask: bool,
     header: Vec<u8>,
+    /// Why the last sequence cannot be stored.
+    refused: Option<Error>,
 }
 
 /// What was made.
@@ -74,6 +76,7 @@ impl Builder {
             found_taxid: false,
             found_mask: false,
             header: Vec::new(),
+            refused: None,
         })
     }
 
@@ -82,9 +85,22 @@ impl Builder {
         &self.options
     }
 
-    /// Sequences so far.
+    /// Sequences so far, stored or refused.
     pub fn sequences(&self) -> u64 {
+        self.count + u64::from(self.refused.is_some())
+    }
+
+    /// Sequences that are stored so far.
+    pub fn stored(&self) -> u64 {
         self.count
+    }
+
+    /// Refuses a sequence. BLAST+ stores each one when the next comes, or at the end, and tells only then.
+    pub(crate) fn refuse(&mut self, why: Error) -> Result<(), Error> {
+        match self.refused.replace(why) {
+            Some(earlier) => Err(earlier),
+            None => Ok(()),
+        }
     }
 
     /// What was given for sequences, and not for any so far.
@@ -103,6 +119,9 @@ impl Builder {
         entry: &Entry,
         names: &[SeqId],
     ) -> Result<(), Error> {
+        if let Some(why) = self.refused.take() {
+            return Err(why);
+        }
         if self.count == MAX_SEQUENCES {
             return Err(Error::TooManySequences);
         }
@@ -203,12 +222,15 @@ impl Builder {
         Ok(())
     }
 
-    /// Looks for identifiers that two sequences of a volume have. Call it once all sequences are
+    /// Tells of a last sequence that was refused, and looks for identifiers that two sequences of a volume have. Call it once all sequences are
     /// there; [`finish`](Self::finish) does so otherwise.
     ///
     /// # Errors
-    /// [`Error::Duplicate`] for the first sequence with an identifier of an earlier one.
+    /// Why the last sequence was refused; [`Error::Duplicate`] for the first sequence with an identifier of an earlier one.
     pub fn check_duplicates(&mut self) -> Result<(), Error> {
+        if let Some(why) = self.refused.take() {
+            return Err(why);
+        }
         match self.duplicates.take() {
             Some(duplicates) => duplicates.check(),
             None => Ok(()),

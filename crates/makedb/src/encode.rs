@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fleetblast_seq::fasta::database::Gaps;
 use fleetblast_seq::fasta::{self, FastaError, Reader, Record, Rules, Warning};
-use fleetblast_seq::id::SeqId;
+use fleetblast_seq::id::{Refusal, SeqId};
 
 use crate::header::{self, BadCharacter, Line};
 use crate::ids;
@@ -54,8 +54,8 @@ pub(crate) enum Outcome {
     LargeGi(i64),
     /// It cannot be stored, which ends the run.
     OnlyGap,
-    /// Its definition line gives no identifier, which ends the run.
-    NoIdentifier(Vec<u8>),
+    /// A word of its definition line gives no identifier, which ends the run.
+    NoIdentifier(Refusal),
 }
 
 /// A record that was read.
@@ -128,7 +128,7 @@ impl Block {
             Ok((lines, has_taxid)) => {
                 Outcome::Stored(self.store(record, lines, has_taxid, options))
             }
-            Err(word) => Outcome::NoIdentifier(word),
+            Err(refusal) => Outcome::NoIdentifier(refusal),
         }
     }
 
@@ -172,11 +172,10 @@ impl Block {
     }
 }
 
-/// The definition lines of a record; whether a taxonomy id was found for any. `Err` is a word
-/// without identifier.
-fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Vec<u8>> {
+/// The definition lines of a record; whether a taxonomy id was found for any.
+fn lines(record: &Record, options: &Options) -> Result<(Vec<Line>, bool), Refusal> {
     let definitions = if options.parse_ids {
-        ids::definitions(&record.defline, options.kind.molecule()).map_err(|error| error.word)?
+        ids::definitions(&record.defline, options.kind.molecule())?
     } else {
         let title = ids::whole_title(&record.defline);
         vec![ids::Definition { ids: Vec::new(), title }]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fleetblast_seq::fasta::FastaError;
+use fleetblast_seq::id::Refusal;
 use fleetblast_seq::input::OpenError;
 
 /// A database that cannot be made. Nothing of it is left, and an older one of its name is whole.
@@ -124,8 +125,8 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordProblem {
     /// A word of the definition line gives no identifier.
-    #[error("'{0}' gives no identifier; put one right after '>' and after each Ctrl-A")]
-    NoIdentifier(String),
+    #[error("{0}")]
+    NoIdentifier(Refusal),
     /// BLAST+ cannot store sequences that are one gap.
     #[error("Unable to process sequence for entry [{0}].")]
     OnlyGap(String),

@@ -212,12 +212,9 @@ impl Writer<'_> {
             Outcome::OnlyGap => {
                 let name = best_choice(&names).unwrap_or(&names[0]).accession();
                 let name = String::from_utf8_lossy(&name).into_owned();
-                Err(problem(RecordProblem::OnlyGap(name)))
+                self.builder.refuse(problem(RecordProblem::OnlyGap(name)))
             }
-            Outcome::NoIdentifier(word) => {
-                let word = String::from_utf8_lossy(&word).into_owned();
-                Err(problem(RecordProblem::NoIdentifier(word)))
-            }
+            Outcome::NoIdentifier(refusal) => Err(problem(RecordProblem::NoIdentifier(refusal))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Identifiers: which ones a definition line gives, and the keys under which they are found.
 
-use fleetblast_seq::id::{IdError, Molecule, ObjectId, SeqId, TextKind, parse_stored};
+use fleetblast_seq::id::{Molecule, ObjectId, Refusal, SeqId, TextKind, parse_stored};
 
 /// Separates definition lines of one sequence.
 const SEPARATOR: u8 = 1;
@@ -40,7 +40,7 @@ pub(crate) fn whole_title(text: &[u8]) -> Vec<u8> {
 
 /// The definition lines in the text after `>`. The word before the first blank of each gives its
 /// identifiers; one of the wrong molecule becomes a local one.
-pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, IdError> {
+pub(crate) fn definitions(text: &[u8], molecule: Molecule) -> Result<Vec<Definition>, Refusal> {
     untabbed(text)
         .split(|&byte| byte == SEPARATOR)
         .map(|line| {
@@ -181,8 +181,7 @@ pub(crate) fn label(id: &SeqId) -> Vec<u8> {
 /// (`GetSeqIdKey`).
 pub(crate) fn plain_key(id: &SeqId) -> Vec<u8> {
     match id {
-        SeqId::General { tag: ObjectId::Number(number), .. } => number.to_string().into_bytes(),
-        SeqId::General { db, tag } => [db, &b"|"[..], &tag.text()].concat(),
+        SeqId::General { tag, .. } => tag.text(),
         _ => id.accession(),
     }
 }

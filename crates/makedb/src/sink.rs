@@ -37,22 +37,23 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A place for a database to be called `base`; directories on the way there are made.
+    /// A place for a database to be called `base`; directories on the way there are made. `made` hears of the one that holds
+    /// everything until [`commit`](Self::commit) as soon as it is there: what to remove, should the process be ended.
     ///
     /// # Errors
     /// No directory can be made there.
-    pub fn create(base: &Path, kind: Kind) -> Result<Self, Error> {
+    pub fn create(base: &Path, kind: Kind, made: impl FnMut(PathBuf)) -> Result<Self, Error> {
         let base = std::path::absolute(base).during("find", base)?;
         let parent = base.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(parent).during("make the directory", parent)?;
         let name = base.file_name().unwrap_or_default();
-        let directory = Private::create(parent, name).during("make a directory in", parent)?;
+        let directory =
+            Private::create(parent, name, made).during("make a directory in", parent)?;
         Ok(Self { base, directory, kind, files: Vec::new(), done: false })
     }
 
-    /// The directory that holds everything until [`commit`](Self::commit): what to remove, should
-    /// the process be ended.
-    pub fn directory(&self) -> &Path {
+    /// The directory that holds everything until [`commit`](Self::commit).
+    pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use fleetblast_seq::id::{ObjectId, SeqId, parse_stored};
+use fleetblast_seq::id::{SeqId, parse_single};
 
 use crate::error::Error;
 use crate::ids::plain_key;
@@ -63,7 +63,7 @@ impl Taxids {
             Self::Unknown => Some(0),
             Self::All(taxid) => Some(*taxid),
             Self::Map(map) => ids.iter().find_map(|id| {
-                let key = plain_key(id);
+                let key = Some(plain_key(id)).filter(|key| !key.is_empty())?;
                 let plain =
                     || key.split(|&byte| byte == b'.').next().filter(|k| k.len() < key.len());
                 map.get(&key).or_else(|| map.get(plain()?)).copied()
@@ -72,12 +72,15 @@ impl Taxids {
     }
 }
 
-/// The key of an identifier in a file (`AccessionToKey`).
+/// The key of an identifier in a file (`AccessionToKey`). What is no identifier, or several, gets an empty one.
 fn map_key(word: &[u8]) -> Vec<u8> {
-    match parse_stored(word) {
-        Ok(ids) => ids.first().map(plain_key).unwrap_or_default(),
-        Err(_) => plain_key(&SeqId::Local(ObjectId::from_text(word))),
+    if word.iter().all(u8::is_ascii_digit) {
+        // A GI.
+        let zeros = word.iter().take_while(|&&digit| digit == b'0').count();
+        return word[zeros..].to_vec();
     }
+    let id = parse_single(word).or_else(|| parse_single(&[b"lcl|", word].concat()));
+    id.as_ref().map(plain_key).unwrap_or_default()
 }
 
 /// Collects the taxonomy ids of all sequences of a version 5 database.

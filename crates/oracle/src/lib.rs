@@ -4,6 +4,8 @@
 //! line, its package. Directories of `PATH` whose programs are others are passed over. Where no oracle is, tests fail;
 //! with `FLEETBLAST_TESTS_WITHOUT_ORACLE=1` they say what they did not test instead.
 
+mod share;
+
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -11,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
+
+pub use share::{SAMPLE, sample, sample_from, seed};
 
 /// The variable that allows tests to run without the oracle, if it is `1`.
 pub const WITHOUT: &str = "FLEETBLAST_TESTS_WITHOUT_ORACLE";

@@ -19,14 +19,14 @@ fn local(text: Vec<u8>) -> SeqId {
     SeqId::Local(ObjectId::Text(text))
 }
 
-/// The query's identifiers in the tabular formats: the parsed ones, or the first word of its title.
-pub fn tabular_query(query: &QueryResult) -> Vec<SeqId> {
+/// The query's identifiers in the tabular formats: the parsed ones, or if they are not parsed the first word of its title.
+pub fn tabular_query(query: &QueryResult, parse_deflines: bool) -> Vec<SeqId> {
     if !query.ids.is_empty() {
         return query.ids.to_vec();
     }
     match first_word(query.title) {
-        b"" => vec![made_up(query)],
-        word => vec![local(word.to_vec())],
+        word if !parse_deflines && !word.is_empty() => vec![local(word.to_vec())],
+        _ => vec![made_up(query)],
     }
 }
 

@@ -57,7 +57,7 @@ pub fn subject_rows(
     let subject = Subject::read(setup, source, hit.oid)?;
     let row = Row {
         query,
-        query_ids: names::tabular_query(query),
+        query_ids: names::tabular_query(query, setup.output.parse_deflines),
         taxonomy: Taxonomy::read(&subject, source, columns)?,
         subject,
         positives: Positives::plain(setup.params),

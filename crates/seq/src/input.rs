@@ -8,7 +8,7 @@
 mod members;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use bzip2::bufread::BzDecoder;
@@ -65,39 +65,43 @@ impl Compression {
     }
 }
 
-/// Opens a file, or standard input if `path` is `-`.
+/// Opens a file, or standard input if `path` is `-`. `warn` hears of what is odd and no error, without line end.
 ///
 /// # Errors
 /// The file cannot be opened or its start not read. Errors of the returned reader name the file.
-pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, OpenError> {
+pub fn open<'a>(
+    path: &Path,
+    warn: impl FnMut(&str) + Send + 'a,
+) -> Result<Box<dyn BufRead + Send + 'a>, OpenError> {
     let wrap = |source| OpenError { path: path.to_path_buf(), source };
     if path == Path::new("-") {
-        return decompress(io::stdin(), path).map_err(wrap);
+        return decompress(io::stdin(), path, warn).map_err(wrap);
     }
     let file = File::open(path).map_err(wrap)?;
     if file.metadata().map_err(wrap)?.is_dir() {
         return Err(wrap(io::ErrorKind::IsADirectory.into()));
     }
-    decompress(file, path).map_err(wrap)
+    decompress(file, path, warn).map_err(wrap)
 }
 
 /// Reads `input` through the decompression that its first bytes ask for. `name` is what errors
-/// call it.
+/// call it; `warn` hears of what is odd and no error, without line end.
 ///
 /// # Errors
 /// The start of the input cannot be read.
-pub fn decompress(
-    mut input: impl Read + Send + 'static,
+pub fn decompress<'a>(
+    mut input: impl Read + Send + 'a,
     name: &Path,
-) -> io::Result<Box<dyn BufRead + Send>> {
+    warn: impl FnMut(&str) + Send + 'a,
+) -> io::Result<Box<dyn BufRead + Send + 'a>> {
     let start = peek(&mut input)?;
     let compression = Compression::detect(&start);
     let input = BufReader::with_capacity(BUFFER, Cursor::new(start).chain(input));
     let name = Origin { path: name.to_path_buf(), compression };
     Ok(match compression {
         Compression::None => name.buffered(input),
-        Compression::Gzip => name.members::<GzDecoder<_>>(input),
-        Compression::Bzip2 => name.members::<BzDecoder<_>>(input),
+        Compression::Gzip => name.members::<GzDecoder<_>>(input, warn),
+        Compression::Bzip2 => name.members::<BzDecoder<_>>(input, warn),
         Compression::Zstd => name.buffered(zstd::stream::read::Decoder::with_buffer(input)?),
     })
 }
@@ -116,20 +120,22 @@ struct Origin {
 }
 
 impl Origin {
-    fn members<M>(self, input: M::Source) -> Box<dyn BufRead + Send>
+    fn members<'a, M>(
+        self,
+        input: M::Source,
+        mut warn: impl FnMut(&str) + Send + 'a,
+    ) -> Box<dyn BufRead + Send + 'a>
     where
-        M: Member<Source: BufRead + Send> + Send + 'static,
+        M: Member<Source: BufRead + Send> + Send + 'a,
     {
         let (path, format) = (self.path.display().to_string(), self.compression.name());
-        let warn = move || {
-            // Nobody can be told if that fails.
-            let what = "what follows the compressed data is ignored";
-            let _ = writeln!(io::stderr(), "Warning: {path} ({format}): {what}");
+        let ignored = move || {
+            warn(&format!("{path} ({format}): what follows the compressed data is ignored"));
         };
-        self.buffered(Members::<M, _>::new(input, warn))
+        self.buffered(Members::<M, _>::new(input, ignored))
     }
 
-    fn buffered(self, inner: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    fn buffered<'a>(self, inner: impl Read + Send + 'a) -> Box<dyn BufRead + Send + 'a> {
         Box::new(BufReader::with_capacity(BUFFER, Named { inner, origin: self }))
     }
 }

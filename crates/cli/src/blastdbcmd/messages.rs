@@ -29,6 +29,11 @@ impl Messages {
         self.write(&text(message));
     }
 
+    /// Tells of what is odd and no error.
+    pub(super) fn warn(&self, message: &str) {
+        self.write(&format!("Warning: [blastdbcmd] {message}"));
+    }
+
     /// The error that ends the program, without its message if that went to the log.
     pub(super) fn end(&self, error: Error) -> Error {
         if self.log.is_none() || error.message.is_empty() {

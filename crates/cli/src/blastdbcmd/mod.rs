@@ -122,6 +122,7 @@ fn request(options: &Options, messages: &Messages, out: &mut Output) -> Result<(
             let taxids = wanted.taxids()?;
             let source = Source::open_for(options, search, taxids.as_ref())?;
             let found = retrieve(options, &source, wanted, taxids.as_ref(), messages, out);
+            source.odd_headers().iter().for_each(|odd| messages.warn(&odd.to_string()));
             match found {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(Error::new(exit::INPUT, "")),

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use fleetblast_db::masks::Masks;
 use fleetblast_db::restrict::{Ids, Restriction};
 use fleetblast_db::{
-    Database, DbError, Defline, Lookup, SearchPath, SequenceKind, TaxidSign, TaxonNames,
+    Database, DbError, Defline, Lookup, OddHeader, SearchPath, SequenceKind, TaxidSign, TaxonNames,
     TaxonomyNames,
 };
 use fleetblast_job::error::Error;
@@ -67,6 +67,11 @@ impl Source {
     /// The definition lines of a sequence.
     pub(super) fn deflines(&self, oid: u32) -> Result<Vec<Defline>, DbError> {
         self.database.deflines(oid)
+    }
+
+    /// What is odd about the definition lines that were read.
+    pub(super) fn odd_headers(&self) -> Vec<OddHeader> {
+        self.database.odd_headers()
     }
 
     /// The OIDs of sequences with one of the taxids, ascending.

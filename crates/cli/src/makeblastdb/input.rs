@@ -12,6 +12,7 @@ use fleetblast_makedb as makedb;
 use fleetblast_seq::input::{self, OpenError};
 
 use super::guess::{SAMPLE, is_fasta};
+use super::log::warn;
 use super::options_error;
 
 /// One input, open.
@@ -49,7 +50,8 @@ impl Iterator for Inputs {
         let name = self.names.next()?;
         let there = if name == Path::new("-") { standard::input().map(drop) } else { Ok(()) };
         let there = there.map_err(|source| OpenError { path: "standard input".into(), source });
-        let open = there.and_then(|()| input::open(&name)).map_err(makedb::Error::from);
+        let tell = |text: &str| warn(format_args!("Warning: {text}"));
+        let open = there.and_then(|()| input::open(&name, tell)).map_err(makedb::Error::from);
         Some(open.map(|reader| Input { name, reader }))
     }
 }
@@ -65,7 +67,8 @@ fn check(name: &Path) -> Result<(), Error> {
         return Err(options_error(format_args!("File {shown} is empty")));
     }
     let mut sample = Vec::new();
-    let read = input::open(name)
+    // What there is to warn of is told when all is read.
+    let read = input::open(name, |_| {})
         .map_err(|error| options_error(&error))?
         .take(SAMPLE as u64)
         .read_to_end(&mut sample);

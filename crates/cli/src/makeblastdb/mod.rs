@@ -29,6 +29,7 @@ use self::dates::now;
 use self::input::{Input, Inputs};
 use self::log::{Log, warn};
 use self::options::Options;
+use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::parse::Given;
 
 /// Makes a database.
@@ -39,8 +40,9 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let options = Options::new(given)?;
     let mut log = Log::open(options.logfile.as_deref())?;
     let watch = Watch::start()?;
-    let sink = Sink::create(Path::new(&options.out), options.kind).map_err(|e| refused(&e))?;
-    *watch.unfinished() = Some(sink.directory().to_path_buf());
+    let made = |directory| *watch.unfinished() = Some(directory);
+    let sink =
+        Sink::create(Path::new(&options.out), options.kind, made).map_err(|e| refused(&e))?;
     let now = now();
     log.start(&options, &sink, &now.log);
     let limit = size::limit(&options.max_file_size)?;
@@ -73,7 +75,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     log.hold(options.parse_ids);
     let result = add(&mut builder, inputs, &options, &mut log);
     let result = result.and_then(|()| builder.check_duplicates());
-    let (stored, unmatched) = (builder.sequences(), builder.unmatched());
+    let (stored, unmatched) = (builder.stored(), builder.unmatched());
     // BLAST+ looks at the size when it makes the tables, which version 4 has not.
     let sized = match options.version {
         Version::Four => Ok(()),
@@ -110,7 +112,7 @@ fn add(
         let start = Instant::now();
         let before = builder.sequences();
         add_fasta(builder, reader, &name, threads, |event| match event {
-            Event::Warning(warning) => warn(warning),
+            Event::Warning(warning) => warn(warning.told_by(MAKEBLASTDB.name)),
             Event::BadCharacter(bad) => warn(bad),
             Event::Ignored { id, after } => {
                 let id = String::from_utf8_lossy(id);
@@ -166,13 +168,8 @@ fn refused(error: &makedb::Error) -> Error {
             Some(text) => creation(text.strip_prefix("CFastaReader: ").unwrap_or(&text)),
             None => creation(&fasta.to_string()),
         },
-        makedb::Error::Record { problem: RecordProblem::NoIdentifier(word), .. }
-            if word.is_empty() =>
-        {
-            let message = "Error: NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", \
-                           line 2457: Error: (CSeqIdException::eFormat) \
-                           ncbi::objects::CSeq_id::Set() - Empty bare accession supplied\n";
-            Error::new(exit::UNKNOWN, message)
+        makedb::Error::Record { problem: RecordProblem::NoIdentifier(refusal), .. } => {
+            Error::new(exit::UNKNOWN, format!("Error: {refusal}"))
         }
         makedb::Error::Record { problem: problem @ RecordProblem::OnlyGap(_), .. } => {
             creation(&problem.to_string())

@@ -224,3 +224,49 @@ fn the_oracle_says_the_same_first() {
         assert!(said.starts_with(expected.trim_end()), "{line}: {said} ({expected})");
     }
 }
+
+/// What is told while files are read is told once, by whatever number of ranks.
+#[test]
+fn what_follows_compressed_data_is_told_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain.fa", query());
+    let packed = std::process::Command::new("gzip")
+        .args(["-c", "plain.fa"])
+        .current_dir(sandbox.path(""))
+        .output();
+    let packed = packed.expect("gzip").stdout;
+    sandbox.write("q.gz", [&packed[..], b"junk"].concat());
+    let told = "Warning: [blastp] q.gz (gzip): what follows the compressed data is ignored\n";
+    for files in [["-query", "q.gz", "-db", "db"], ["-query", "plain.fa", "-subject", "q.gz"]] {
+        for ranks in [&[][..], &["-ranks", "3"]] {
+            let output = sandbox.run(&[&files[..], ranks, &["-progress", "no"]].concat());
+            assert!(output.status.success() && !output.stdout.is_empty(), "{}", message(&output));
+            assert_eq!(message(&output), told, "{files:?} {ranks:?}");
+        }
+    }
+}
+
+/// Titles that are not shown as they are: the first of each volume is told of, by whatever number of ranks.
+#[test]
+fn odd_titles_are_told_of_once() {
+    use crate::volumes::{FOUR, entries, volume};
+    let sandbox = Sandbox::new();
+    let mut odd = entries(11, 5);
+    odd[1].0 = "b\u{7f}d".to_owned();
+    odd[3].0 = "worse\u{7f}".to_owned();
+    sandbox.database("odd", &volume(&FOUR, &odd));
+    let arguments = ["-db", "odd", "-num_threads", "1", "-progress", "no"];
+    let alone = sandbox.run(&arguments);
+    let told = message(&alone);
+    assert_eq!(told.matches("Warning: [blastp] header file (").count(), 1, "{told}");
+    assert!(
+        told.ends_with(
+            "the title of sequence 1 has bytes that are no printable ASCII, shown as #\n"
+        ),
+        "{told}"
+    );
+    for ranks in ["2", "3"] {
+        let output = sandbox.run(&[&arguments[..], &["-ranks", ranks]].concat());
+        assert_eq!((message(&output), output.stdout), (told.clone(), alone.stdout.clone()));
+    }
+}

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{Fixture, sample};
+use fleetblast_oracle::sample;
+
+use crate::common::Fixture;
 
 /// Definition lines of proteins: all kinds of identifiers, merged ones, titles that look like identifiers.
 const PROTEINS: [&str; 20] = [
@@ -288,7 +290,7 @@ fn everything_is_the_oracles() {
         }
     }
     assert!(lines.len() > 1000, "{} lines", lines.len());
-    let lines = sample(6, lines);
+    let lines = sample(10, lines);
     let mut different = Vec::new();
     for line in &lines {
         let (expected, found) = (run(dir, &theirs, line), run(dir, &ours, line));

@@ -22,6 +22,8 @@ const KILLS: usize = 6;
 const KILLS_PER_JOB: usize = 4;
 /// Bytes of a checkpoint with something to go on with.
 const SOME_RECORDS: u64 = 6_000;
+/// Queries: some megabytes of records, and time enough to be interrupted.
+const QUERIES: usize = 1200;
 /// Exit code of a search that ended early in order.
 const DRAINED: i32 = 75;
 /// Exit code of a search whose output cannot be written.
@@ -63,7 +65,7 @@ impl Inputs {
         };
         let entries: Vec<_> = (0..10).map(|i| (format!("s{i} of a family"), related(40))).collect();
         let mut queries = String::new();
-        for number in 0..3000 {
+        for number in 0..QUERIES {
             let share = if number % 8 == 0 { 30 } else { 100 };
             let letters = related(share);
             queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&letters));

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use crate::common::sample;
 use crate::family::{family, queries};
 use crate::launched::launched;
 use crate::volumes::{FOUR, write};
+use fleetblast_oracle::sample;
 use tempfile::TempDir;
 
 /// Runs the program of the rank that is not like the others, with that rank's arguments and environment.

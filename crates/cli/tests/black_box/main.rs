@@ -27,10 +27,13 @@ mod fleet_bad_query;
 mod fleet_failure;
 mod fleet_faults;
 mod fleet_identity;
+#[cfg(feature = "mpi")]
+mod fleet_roles;
 mod fleet_trace;
 #[cfg(feature = "mpi")]
 mod fleet_views;
 mod hidden_files;
+mod identifiers;
 mod little_memory;
 mod loading;
 mod makeblastdb;

@@ -53,6 +53,8 @@ fn search(mut command: Command, dir: &Path, arguments: &[&str]) -> Output {
     ];
     let output = command
         .args(["blastp", "-query", "q.fa", "-db", "db", "-num_threads", "1", "-out", "report"])
+        // Which takes most of the time otherwise.
+        .args(["-comp_based_stats", "0"])
         .args(arguments)
         .current_dir(dir)
         .envs(settings.map(|name| (name, "1")))

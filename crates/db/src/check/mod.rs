@@ -11,8 +11,10 @@
 //! of sequences and masks are named as not checked. Bytes without meaning: pages that LMDB holds free or unused, the
 //! older of its two first pages.
 
+mod file;
 mod isam;
 pub(crate) mod keys;
+mod of_volume;
 mod records;
 mod side;
 

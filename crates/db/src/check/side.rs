@@ -1,73 +1,16 @@
 //! The files beside the volumes, and what aliases state.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::Report;
+use super::file::Side;
 use super::keys::Sum;
+use super::of_volume::{Gis, gi_list, numbers, texts};
 use super::records::Totals;
-use super::{Report, isam};
-use crate::bytes::Bytes;
-use crate::lookup::isam::{Numeric, Strings};
 use crate::lookup::lmdb::Environment;
-use crate::lookup::{Damage, oids};
+use crate::lookup::oids;
 use crate::partition::VolumeFile;
 use crate::{Database, DbError};
-
-/// A file beside the volumes.
-struct Side {
-    path: PathBuf,
-    bytes: Bytes,
-}
-
-impl Side {
-    /// The file `path`, `None` if there is none.
-    fn open(path: PathBuf) -> Result<Option<Self>, DbError> {
-        match Bytes::map(&path) {
-            Ok(bytes) => Ok(Some(Self { path, bytes })),
-            Err(DbError::MissingFile { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn damaged(&self, damage: Damage) -> DbError {
-        DbError::LookupFile {
-            path: self.path.clone(),
-            offset: damage.at as u64,
-            problem: damage.problem,
-        }
-    }
-
-    fn unsound(&self, problem: impl Into<String>) -> DbError {
-        let (path, place) = (self.path.clone(), String::new());
-        DbError::Unsound { path, place, problem: problem.into() }
-    }
-
-    /// The file must have these bytes.
-    fn must_be(&self, expected: &[u8]) -> Result<(), DbError> {
-        let same = self.bytes.iter().zip(expected).take_while(|(a, b)| a == b).count();
-        if same == expected.len() && same == self.bytes.len() {
-            return Ok(());
-        }
-        Err(self.damaged(Damage { at: same, problem: "not the index of the data" }))
-    }
-
-    fn name(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    }
-
-    /// The sums must be those of the headers.
-    fn compare(&self, what: &str, found: &Sum, wanted: &Sum) -> Result<(), DbError> {
-        if found == wanted {
-            return Ok(());
-        }
-        let (found, wanted) = (found.entries(), wanted.entries());
-        Err(self.unsound(if found == wanted {
-            format!("not the {what} of the headers, but as many ({found})")
-        } else {
-            format!("{found} {what}, but the headers have {wanted}")
-        }))
-    }
-}
 
 /// Checks all files beside the volumes.
 pub(super) fn check(
@@ -280,125 +223,6 @@ fn taxid_lists(offsets: &Side, lists: &Side, count: u32, totals: &Totals) -> Res
         return Err(lists.unsound("bytes that belong to no taxid"));
     }
     lists.compare("taxids", &found, &totals.taxids)
-}
-
-/// GIs over all volumes, and the first file with some.
-#[derive(Default)]
-struct Gis {
-    sum: Sum,
-    file: Option<Side>,
-}
-
-impl Gis {
-    /// They must be those of the headers, if there are files of them.
-    fn compare(&self, wanted: &Sum) -> Result<(), DbError> {
-        self.file.as_ref().map_or(Ok(()), |file| file.compare("GIs", &self.sum, wanted))
-    }
-}
-
-/// The files of an ISAM index, of which `stem` is the path without the last letter; `None` if there are none.
-fn isam_files(stem: &Path) -> Result<Option<(Side, Side)>, DbError> {
-    let beside = |letter: &str| {
-        let mut path = stem.to_path_buf().into_os_string();
-        path.push(letter);
-        Side::open(path.into())
-    };
-    match (beside("i")?, beside("d")?) {
-        (None, None) => Ok(None),
-        (Some(index), Some(data)) => Ok(Some((index, data))),
-        (Some(lonely), None) | (None, Some(lonely)) => {
-            Err(lonely.unsound("the other file of the pair is missing"))
-        }
-    }
-}
-
-/// The GIs of one volume.
-fn numbers(
-    stem: &Path,
-    oids: &Range<u32>,
-    gis: &mut Gis,
-    report: &mut Report,
-) -> Result<(), DbError> {
-    let Some((index, data)) = isam_files(stem)? else { return Ok(()) };
-    let keys = Numeric::open(&index.bytes, &data.bytes).map_err(|d| index.damaged(d))?;
-    let mut last = i64::MIN;
-    for i in 0..keys.len() {
-        let (key, oid) = keys.get(i);
-        if key < last {
-            return Err(data.unsound(format!("key {key} is out of order")));
-        }
-        if oid >= oids.end - oids.start {
-            return Err(data.unsound(format!("key {key} leads to no sequence")));
-        }
-        gis.sum.add((key, oids.start + oid));
-        last = key;
-    }
-    // Numbers of eight bytes are not written by makeblastdb.
-    if keys.key_bytes() == 4 {
-        index.must_be(&isam::of_numbers(&data.bytes, 8))?;
-    }
-    report.beside.extend([index.name(), data.name()]);
-    gis.file.get_or_insert(data);
-    Ok(())
-}
-
-/// The GI of each sequence of a volume: eight words, then one word each, all big-endian.
-fn gi_list(
-    path: PathBuf,
-    oids: &Range<u32>,
-    gis: &mut Gis,
-    report: &mut Report,
-) -> Result<(), DbError> {
-    const NONE: u32 = u32::MAX;
-    let Some(file) = Side::open(path)? else { return Ok(()) };
-    let count = oids.end - oids.start;
-    let words: Vec<u32> = file
-        .bytes
-        .chunks_exact(4)
-        .map(|word| u32::from_be_bytes(std::array::from_fn(|i| word[i])))
-        .collect();
-    let header = words.get(..8).unwrap_or_default();
-    if header != [1, 0, 4, count, 0, 0, 0, 0]
-        || file.bytes.end() as u64 != 4 * (8 + u64::from(count))
-    {
-        return Err(file.unsound(format!("not a list of the GIs of {count} sequences")));
-    }
-    for (oid, &gi) in oids.clone().zip(&words[8..]) {
-        if gi != NONE {
-            gis.sum.add((i64::from(gi), oid));
-        }
-    }
-    report.beside.push(file.name());
-    gis.file.get_or_insert(file);
-    Ok(())
-}
-
-/// Identifiers of a version-4 volume, or hashes: sorted keys that lead to sequences. Adds them to `sum`; gives the data file
-/// if there is one.
-fn texts(
-    stem: &Path,
-    oids: &Range<u32>,
-    sum: &mut Sum,
-    report: &mut Report,
-) -> Result<Option<Side>, DbError> {
-    let Some((index, data)) = isam_files(stem)? else { return Ok(None) };
-    let keys = Strings::open(&index.bytes, &data.bytes).map_err(|d| index.damaged(d))?;
-    let mut last: &[u8] = &[];
-    for entry in keys.entries() {
-        let (key, oid) = entry.map_err(|damage| data.damaged(damage))?;
-        let shown = || String::from_utf8_lossy(key).into_owned();
-        if last > key {
-            return Err(data.unsound(format!("key '{}' is out of order", shown())));
-        }
-        if oid >= oids.end - oids.start {
-            return Err(data.unsound(format!("key '{}' leads to no sequence", shown())));
-        }
-        sum.add((key, oids.start + oid));
-        last = key;
-    }
-    index.must_be(&isam::of_lines(&data.bytes))?;
-    report.beside.extend([index.name(), data.name()]);
-    Ok(Some(data))
 }
 
 /// What aliases state of the whole, against what there is. A restricted database is not counted: its aliases may well

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::SideFile;
+use super::side_file::SideFile;
 use crate::DbError;
 use crate::check::keys::{accession_keys, index_keys};
 use crate::defline::Defline;

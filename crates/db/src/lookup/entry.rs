@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::confirm::{self, disagreement};
 use super::lmdb::{Environment, Table};
+use super::side_file::SideFile;
 use super::taxids::TaxidLists;
-use super::{Damage, SideFile, oids};
+use super::{Damage, oids};
 use crate::{Database, DbError};
 
 /// Names of the tables.

@@ -1,6 +1,6 @@
 //! Under which key an identifier is stored.
 
-use fleetblast_seq::id::{ObjectId, SeqId, TextKind, parse_word};
+use fleetblast_seq::id::{NumberKind, ObjectId, SeqId, TextKind, parse_first, parse_word};
 
 /// Most digits of a version that may be left out.
 const VERSION_DIGITS: usize = 3;
@@ -23,7 +23,7 @@ pub(super) fn typed(id: &[u8]) -> Vec<u8> {
     if !id.iter().any(|b| b"|_".contains(b)) {
         return id.to_ascii_uppercase();
     }
-    parse(id).map_or_else(|| id.to_vec(), |id| listed(&id))
+    parse_first(id).map_or_else(|_| id.to_ascii_uppercase(), |id| listed(&id))
 }
 
 /// The version-5 key of an identifier.
@@ -94,7 +94,8 @@ fn rank(id: &SeqId) -> u32 {
 fn simplified(id: &SeqId, word: &[u8]) -> Version4 {
     let text = match id {
         SeqId::Gi(number) => return Version4::Gi(*number),
-        SeqId::Numbered(_, number) => number.to_string().into_bytes(),
+        SeqId::Numbered(NumberKind::BackboneSequence, number) => number.to_string().into_bytes(),
+        SeqId::Numbered(..) => word.to_vec(),
         SeqId::General { db, tag: ObjectId::Number(number) } if db == b"BL_ORD_ID" => {
             return Version4::Ordinal(u32::try_from(*number).unwrap_or(u32::MAX));
         }

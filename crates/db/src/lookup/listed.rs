@@ -1,7 +1,8 @@
 //! Look-ups as lists of identifiers make them, which find at most one sequence for each entry.
 
+use super::Lookup;
+use super::files::VolumeFiles;
 use super::isam::{Numeric, Strings};
-use super::{Lookup, VolumeFiles};
 use crate::DbError;
 
 impl Lookup {

@@ -13,22 +13,19 @@
 
 mod confirm;
 mod entry;
+mod files;
 pub mod isam;
 pub(crate) mod key;
 mod listed;
 pub mod lmdb;
 pub mod oids;
+mod side_file;
 mod taxids;
 
-use std::fmt::Display;
-use std::path::PathBuf;
-use std::sync::OnceLock;
-
-use crate::bytes::Bytes;
-use crate::{Database, DbError, Defline, range};
-
 use self::entry::Entry;
-use self::isam::{Numeric, Strings};
+use self::files::VolumeFiles;
+use crate::volume::Volume;
+use crate::{Database, DbError, range};
 
 /// What is wrong in a file, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,76 +35,6 @@ pub struct Damage {
     pub at: usize,
     /// What is wrong.
     pub problem: &'static str,
-}
-
-/// A file that is mapped when it is first needed.
-#[derive(Debug)]
-struct SideFile {
-    path: PathBuf,
-    bytes: OnceLock<Bytes>,
-}
-
-impl SideFile {
-    fn new(path: PathBuf) -> Self {
-        Self { path, bytes: OnceLock::new() }
-    }
-
-    fn exists(&self) -> bool {
-        self.path.exists()
-    }
-
-    fn get(&self) -> Result<&[u8], DbError> {
-        if self.bytes.get().is_none() {
-            // Whoever comes second only maps in vain.
-            let _ = self.bytes.set(Bytes::map(&self.path)?);
-        }
-        Ok(self.bytes.get().map_or(&[], |bytes| bytes))
-    }
-
-    fn damaged(&self, damage: Damage) -> DbError {
-        DbError::LookupFile {
-            path: self.path.clone(),
-            offset: damage.at as u64,
-            problem: damage.problem,
-        }
-    }
-}
-
-/// An index and its data.
-#[derive(Debug)]
-struct IsamFiles {
-    index: SideFile,
-    data: SideFile,
-    /// The keys are known to ascend.
-    ascending: OnceLock<()>,
-}
-
-impl IsamFiles {
-    /// Makes sure once that the keys ascend.
-    fn ascend(&self, check: impl FnOnce() -> Result<(), DbError>) -> Result<(), DbError> {
-        if self.ascending.get().is_none() {
-            check()?;
-            // Whoever comes second only checks in vain.
-            let _ = self.ascending.set(());
-        }
-        Ok(())
-    }
-
-    /// True if both files are there; otherwise BLAST+ takes the database for one without them.
-    fn exist(&self) -> bool {
-        self.index.exists() && self.data.exists()
-    }
-}
-
-/// The look-up files of one volume.
-#[derive(Debug)]
-struct VolumeFiles {
-    /// Its headers tell whether the files are right.
-    database: Database,
-    first: u32,
-    sequences: u32,
-    strings: IsamFiles,
-    gis: IsamFiles,
 }
 
 /// The look-up files of a database. Cheap to make; files are mapped when they are first needed.
@@ -125,21 +52,8 @@ impl Database {
     /// # Errors
     /// [`DbError::LmdbVolumes`] where an LMDB file belongs to other volumes, and those of a file that is missing or damaged.
     pub fn lookup(&self) -> Result<Lookup, DbError> {
-        let volumes = self.volumes().map(|(volume, oids)| {
-            let isam = |index: &str, data: &str| IsamFiles {
-                index: SideFile::new(volume.side_file(index)),
-                data: SideFile::new(volume.side_file(data)),
-                ascending: OnceLock::new(),
-            };
-            VolumeFiles {
-                database: self.clone(),
-                first: oids.start,
-                sequences: oids.end - oids.start,
-                strings: isam("si", "sd"),
-                gis: isam("ni", "nd"),
-            }
-        });
-        let volumes = volumes.collect();
+        let files = |(volume, oids): (&Volume, _)| VolumeFiles::new(self, volume, oids);
+        let volumes = self.volumes().map(files).collect();
         Ok(Lookup { database: self.clone(), volumes, entries: Entry::of(self)? })
     }
 }
@@ -326,81 +240,5 @@ impl Lookup {
             Some(fasta) => volume.oids_of_text(&fasta),
             None => Ok(Vec::new()),
         }
-    }
-}
-
-impl VolumeFiles {
-    fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
-        if !self.gis.exist() {
-            return Ok(None);
-        }
-        let gis = self.gis()?;
-        let damaged = |damage| self.gis.data.damaged(damage);
-        match gis.oid(gi) {
-            Some(oid) => self.confirm_gi(gi, oid).map(Some),
-            None => {
-                self.gis.ascend(|| gis.check_order().map_err(damaged))?;
-                gis.neighbours(gi)
-                    .try_for_each(|(gi, oid)| self.confirm_gi(gi, oid).map(|_| ()))?;
-                Ok(None)
-            }
-        }
-    }
-
-    /// The OIDs, within the volume, of a text in version 4.
-    fn oids_of_text(&self, text: &[u8]) -> Result<Vec<u32>, DbError> {
-        let strings = self.strings()?;
-        let damaged = |damage| self.strings.data.damaged(damage);
-        let oids = strings.oids(text).map_err(damaged)?;
-        let key = text.to_ascii_lowercase();
-        oids.iter().try_for_each(|&oid| self.confirm_text(&key, oid))?;
-        if oids.is_empty() {
-            self.strings.ascend(|| strings.check_order().map_err(damaged))?;
-            let neighbours = strings.neighbours(text).map_err(damaged)?.into_iter().flatten();
-            neighbours.into_iter().try_for_each(|(key, oid)| self.confirm_text(key, oid))?;
-        }
-        Ok(oids)
-    }
-
-    /// The OID in the whole database of one that the index has for a GI.
-    fn confirm_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
-        self.confirmed(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
-    }
-
-    fn confirm_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
-        let shown = String::from_utf8_lossy(key);
-        let has = |lines: &[Defline]| confirm::has_name(lines, key);
-        self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
-    }
-
-    /// The OID in the whole database of one that an index has for a key, which the header must have as well.
-    fn confirmed(
-        &self,
-        files: &IsamFiles,
-        key: &dyn Display,
-        oid: u32,
-        has: impl FnOnce(&[Defline]) -> bool,
-    ) -> Result<u32, DbError> {
-        if oid >= self.sequences {
-            let problem = "an OID that the volume does not have";
-            return Err(files.data.damaged(Damage { at: 0, problem }));
-        }
-        let oid = self.first + oid;
-        match has(&self.database.stored_deflines(oid)?) {
-            true => Ok(oid),
-            false => Err(confirm::disagreement(&files.data, &key.to_string(), oid)),
-        }
-    }
-
-    /// The GIs of the volume.
-    fn gis(&self) -> Result<Numeric<'_>, DbError> {
-        let (index, data) = (self.gis.index.get()?, self.gis.data.get()?);
-        Numeric::open(index, data).map_err(|damage| self.gis.index.damaged(damage))
-    }
-
-    /// The identifiers of the volume.
-    fn strings(&self) -> Result<Strings<'_>, DbError> {
-        let (index, data) = (self.strings.index.get()?, self.strings.data.get()?);
-        Strings::open(index, data).map_err(|damage| self.strings.index.damaged(damage))
     }
 }

@@ -5,7 +5,8 @@
 use std::sync::OnceLock;
 
 use super::lmdb::Environment;
-use super::{Damage, SideFile, oids};
+use super::side_file::SideFile;
+use super::{Damage, oids};
 use crate::DbError;
 
 /// Name of the table.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::common::Random;
 use fleetblast_db::{Database, DbError, SearchPath, SequenceKind};
-use fleetblast_oracle::{command, oracle};
+use fleetblast_oracle::{command, oracle, sample_from};
 
 fn make(directory: &Path, name: &str, fasta: &str, arguments: &[&str]) {
     std::fs::write(directory.join(format!("{name}.fa")), fasta).unwrap();
@@ -156,8 +156,8 @@ fn identifiers_are_found_as_the_oracle_finds_them() {
     let directory = directory.path();
     make(directory, "five", &fasta(LINES), &["-parse_seqids"]);
     make(directory, "four", &fasta(LINES), &["-parse_seqids", "-blastdb_version", "4"]);
-    for name in ["five", "four"] {
-        compare_ids(directory, name, WANTED);
+    for (turn, name) in ["five", "four"].into_iter().enumerate() {
+        compare_ids(directory, name, sample_from(turn, 3, WANTED));
     }
 }
 

@@ -171,11 +171,12 @@ impl Choice<'_> {
         let usual = ["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"];
         let low = ["0", "1e-300", "1e-180", "1e-100", "10.0"];
         let high = ["1e4", "1e6", "1e12"];
-        // Smith-Waterman alignments that score nothing are significant in too small a space:
-        // BLAST+ fails, or repeats them for ever.
+        // Smith-Waterman alignments that score nothing are significant in too small a space, which lists and ranges make smaller
+        // still: BLAST+ fails, or repeats them for ever.
         let tiny = !self.has("-use_sw_tback");
         match self.rng.below(20) {
-            0..=6 => self.maybe(1.0, "-evalue", &usual),
+            0..=6 if tiny => self.maybe(1.0, "-evalue", &usual),
+            0..=6 => self.maybe(1.0, "-evalue", &usual[..5]),
             7 if tiny => self.maybe(1.0, "-evalue", &high),
             8 => self.maybe(1.0, "-evalue", &low),
             _ => {}

@@ -42,9 +42,9 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     let target = Target::open(plan, audience)?;
     audience.begin();
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
-    let Some(mut queries) =
-        Queries::open(plan, block_residues, target.letters(), target.nothing_included)?
-    else {
+    let (letters, nothing_included) = (target.letters(), target.nothing_included);
+    let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
+    let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
         return Output::open(&plan.out)?.commit();
     };
@@ -77,6 +77,7 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     reporter.finish(&mut output, audience)?;
     output.commit()?;
     warn_of_few_queries(plan, shares.count, audience);
+    target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();
     audience.finish();
     traced::write(&recorder, plan, &target, &timing, start)?;

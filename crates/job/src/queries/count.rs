@@ -19,7 +19,9 @@ pub fn count(plan: &Plan) -> Option<Weight> {
         .query_range
         .as_ref()
         .map_or((0, u64::MAX), |range| (range.start as u64, range.end as u64));
-    count_records(input::open(path).ok()?, |residues| residues.min(end).saturating_sub(start))
+    count_records(input::open(path, |_| {}).ok()?, |residues| {
+        residues.min(end).saturating_sub(start)
+    })
 }
 
 /// Counts records, of whose residues only some are `searched`; `None` if the input cannot be read.

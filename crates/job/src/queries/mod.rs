@@ -40,7 +40,7 @@ const TOLD_POSITIONS: usize = 20;
 /// The stream of queries.
 pub struct Queries<'a> {
     plan: &'a Plan,
-    reader: Reader<Box<dyn BufRead + Send>>,
+    reader: Reader<Box<dyn BufRead + Send + 'a>>,
     /// Queries read so far.
     count: usize,
     /// Those of them that are reported: not those that end before `-query_loc` starts.
@@ -155,11 +155,12 @@ impl<'a> Queries<'a> {
         block_residues: u64,
         database_letters: i64,
         nothing_included: bool,
+        audience: &'a dyn Audience,
     ) -> Result<Option<Queries<'a>>, Error> {
         if matches!(&plan.query, Source::File(path) if path.is_dir()) {
             return Ok(None);
         }
-        let mut input = open_input(&plan.query)?;
+        let mut input = open_input(&plan.query, audience)?;
         let start = leading_blanks(&mut input)
             .map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
         let blank = start.iter().all(u8::is_ascii_whitespace);
@@ -167,7 +168,7 @@ impl<'a> Queries<'a> {
             return Ok(None);
         }
         let done = start.is_empty();
-        let input: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(input));
+        let input: Box<dyn BufRead + Send + 'a> = Box::new(Cursor::new(start).chain(input));
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
         let cut = Cut { batch_residues: plan.batch_size.least(), block_residues };
         let batching = Batching::new(plan.batch_size, database_letters);
@@ -261,7 +262,7 @@ impl<'a> Queries<'a> {
                 break;
             };
             for warning in &record.warnings {
-                audience.complain(&warning.to_string());
+                audience.complain(&warning.told_by(audience.program()));
             }
             self.count += 1;
             self.unnamed += usize::from(record.ids.is_empty());

@@ -1,6 +1,7 @@
 //! Runs the roles of one rank: hands events to their state machines, messages to the transport, and works to threads.
 
 mod clock;
+mod roles;
 #[cfg(test)]
 mod tests;
 
@@ -14,25 +15,25 @@ use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, Rank, Ticket, Time, WorkerId};
 use fleetblast_fleet::master::Master;
-use fleetblast_fleet::message::{Outgoing, ToMaster, ToSupermaster};
-use fleetblast_fleet::role::{Action, Event, Role};
+use fleetblast_fleet::message::{Outgoing, ToSupermaster};
+use fleetblast_fleet::role::Event;
 use fleetblast_fleet::supermaster::Supermaster;
 use fleetblast_fleet::topology::Topology;
 use fleetblast_fleet::traffic::Traffic;
-use fleetblast_fleet::work::{
-    Lane, MasterOutcome, SupermasterOutcome, SupermasterWork, WorkerOutcome, WorkerWork,
-};
+use fleetblast_fleet::work::{SupermasterWork, WorkerWork};
 use fleetblast_fleet::worker::Worker;
 
 use self::clock::Clock;
+use self::roles::{MasterEvent, SupermasterEvent, WorkerEvent};
 use super::transport::{Envelope, Happening, Receipt, Transport};
 use super::vigil::{self, Vigil};
 use super::watch::{Tally, Watch};
 use super::wire::Bytes;
 use super::works::lanes::{self, MasterTask, WorkerTask};
 use super::works::master::MasterWorks;
+use super::works::shared::Shared;
 use super::works::supermaster::SupermasterWorks;
-use super::works::worker::{Shared, WorkerWorks};
+use super::works::worker::WorkerWorks;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::trace::{
@@ -308,157 +309,4 @@ impl<T: Transport> Driver<'_, T> {
             Err(error) => Event::Failed { ticket, code: error.exit_code, cause: error.message },
         }
     }
-
-    fn deliver(&mut self, envelope: Envelope) -> Result<(), Error> {
-        let Envelope { from, message } = envelope;
-        match message {
-            Outgoing::Supermaster(message) => {
-                match (&message, &mut self.watch) {
-                    (ToSupermaster::Finished { block, .. }, Some(watch)) => watch.finished(*block),
-                    (ToSupermaster::Advanced { blocks }, Some(watch)) => watch.advanced(blocks),
-                    _ => {}
-                }
-                self.supermaster(Event::Message { from, message })
-            }
-            Outgoing::Master(_, message) => {
-                if let ToMaster::Result { block, .. } | ToMaster::Reply { block, .. } = &message {
-                    match &mut self.watch {
-                        Some(watch) => watch.advanced(&[(*block, 1)]),
-                        None => self.tally.advanced(*block),
-                    }
-                }
-                self.master(Event::Message { from, message })
-            }
-            Outgoing::Worker(_, message) => self.worker(Event::Message { from, message }),
-        }
-    }
-
-    fn supermaster(&mut self, event: SupermasterEvent) -> Result<(), Error> {
-        let (now, mut actions) = (self.now(), Vec::new());
-        let Some(slot) = self.supermaster.as_mut().filter(|slot| !slot.exited) else {
-            return Ok(());
-        };
-        slot.role.handle(now, event, &mut actions);
-        let works = slot.works.clone();
-        for action in actions {
-            let Some(action) = self.act(Address::Supermaster, action)? else { continue };
-            if let Action::Run { ticket, work } = action {
-                let _ = works.send((ticket, work));
-            }
-        }
-        Ok(())
-    }
-
-    fn master(&mut self, event: MasterEvent) -> Result<(), Error> {
-        let (now, mut actions) = (self.now(), Vec::new());
-        let Some((id, slot)) = self.master.as_mut().filter(|(_, slot)| !slot.exited) else {
-            return Ok(());
-        };
-        slot.role.handle(now, event, &mut actions);
-        let (works, from) = (slot.works.clone(), Address::Master(*id));
-        for action in actions {
-            match self.act(from, action)? {
-                Some(Action::Run { ticket, work }) => {
-                    let _ = works.send(MasterTask::Work(ticket, work));
-                }
-                Some(Action::Placed { block }) => {
-                    let _ = works.send(MasterTask::Forget(block));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn worker(&mut self, event: WorkerEvent) -> Result<(), Error> {
-        let (now, mut actions) = (self.now(), Vec::new());
-        let Some((id, slot)) = self.worker.as_mut().filter(|(_, slot)| !slot.exited) else {
-            return Ok(());
-        };
-        slot.role.handle(now, event, &mut actions);
-        let (works, from) = (slot.works.clone(), Address::Worker(*id));
-        for action in actions {
-            match self.act(from, action)? {
-                Some(Action::Run { ticket, work }) => match (work.lane(), &self.moving) {
-                    (Lane::Io, Some(moving)) => {
-                        let _ = moving.send((ticket, work));
-                    }
-                    _ => {
-                        let _ = works.send(WorkerTask::Work(ticket, work));
-                    }
-                },
-                Some(Action::Forget { block, pass }) => {
-                    let _ = works.send(WorkerTask::Forget(block, pass));
-                }
-                Some(Action::RaiseCut { block, pass, cut }) => {
-                    if let Some(shared) = &self.shared {
-                        shared.raise_cut((block, pass), cut);
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Carries out what all roles do alike; gives back the rest.
-    fn act<W>(
-        &mut self,
-        from: Address,
-        action: Action<Bytes, W>,
-    ) -> Result<Option<Action<Bytes, W>>, Error> {
-        match action {
-            Action::Send { message, receipt } => {
-                if let (Outgoing::Master(group, ToMaster::Segment { blocks }), Some(watch)) =
-                    (&message, &mut self.watch)
-                {
-                    watch.given(*group, blocks);
-                }
-                if let Outgoing::Supermaster(message) = &message {
-                    self.tally.told(message);
-                }
-                let to = self.rank_of(&message);
-                let envelope = Envelope { from, message };
-                let receipt = receipt.map(|ticket| Receipt { role: from, ticket });
-                if to == self.rank {
-                    self.local.push_back((envelope, receipt));
-                } else {
-                    self.traffic.add(envelope.message.bytes());
-                    self.transport.send(to, envelope, receipt)?;
-                }
-            }
-            Action::Fail(failure) => {
-                self.end.get_or_insert(End::Failed(failure));
-            }
-            Action::Exit(exit) => self.exit(from, exit),
-            action => return Ok(Some(action)),
-        }
-        Ok(None)
-    }
-
-    fn rank_of(&self, message: &Outgoing<Bytes>) -> Rank {
-        match message {
-            Outgoing::Supermaster(_) => self.topology.supermaster,
-            Outgoing::Master(group, _) => self.topology.group(*group).master,
-            Outgoing::Worker(worker, _) => self.topology.worker(*worker).rank,
-        }
-    }
-
-    fn exit(&mut self, role: Address, exit: Exit) {
-        match role {
-            Address::Supermaster => self.supermaster.iter_mut().for_each(|slot| slot.exited = true),
-            Address::Master(_) => self.master.iter_mut().for_each(|(_, slot)| slot.exited = true),
-            Address::Worker(_) => self.worker.iter_mut().for_each(|(_, slot)| slot.exited = true),
-        }
-        let all = self.supermaster.iter().all(|slot| slot.exited)
-            && self.master.iter().all(|(_, slot)| slot.exited)
-            && self.worker.iter().all(|(_, slot)| slot.exited);
-        if all {
-            self.end.get_or_insert(End::Exited(exit));
-        }
-    }
 }
-
-type SupermasterEvent = Event<ToSupermaster<Bytes>, SupermasterOutcome<Bytes>>;
-type MasterEvent = Event<ToMaster<Bytes>, MasterOutcome<Bytes>>;
-type WorkerEvent = Event<fleetblast_fleet::message::ToWorker<Bytes>, WorkerOutcome<Bytes>>;

@@ -14,6 +14,8 @@ mod transport;
 mod vigil;
 mod watch;
 mod wire;
+#[cfg(not(feature = "mpi"))]
+mod without_mpi;
 mod works;
 
 use std::collections::{BTreeMap, HashMap};
@@ -40,15 +42,18 @@ use self::job::Job;
 use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
-pub use self::processes::on_processes;
+pub use self::processes::{on_processes, stand_aside};
 use self::transport::Transport;
 use self::transport::threads::Threads;
 use self::vigil::Vigil;
+#[cfg(not(feature = "mpi"))]
+pub use self::without_mpi::{on_processes, stand_aside};
 use self::works::master::MasterWorks;
 use self::works::records::Records;
+use self::works::shared::Shared;
 use self::works::store::Store;
 use self::works::supermaster::SupermasterWorks;
-use self::works::worker::{Shared, WorkerWorks};
+use self::works::worker::WorkerWorks;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::{Output, Unpublished};
@@ -131,6 +136,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     }
     let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
     if ended.is_ok() {
+        target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         remove(checkpoint, &**audience);
     }
     // A search that was ended early has its account too.
@@ -155,19 +161,6 @@ fn remove(checkpoint: Option<Checkpoint>, audience: &dyn Audience) {
     }
 }
 
-/// Refuses a search on processes that cannot talk to each other.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "mpi"))]
-pub fn on_processes(
-    _: Plan,
-    launch: fleetblast_mpi::Launch,
-    _: &Arc<dyn Audience>,
-) -> Result<(), Error> {
-    launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
-}
-
 /// Both ends of a job: the queries and the report.
 struct Ends<'a> {
     queries: Queries<'a>,
@@ -181,12 +174,12 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        audience: &dyn Audience,
+        audience: &'a dyn Audience,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
         audience.begin();
         let block_residues = layout.block_residues;
-        let queries =
-            Queries::open(plan, block_residues, target.letters(), target.nothing_included)?;
+        let (letters, nothing_included) = (target.letters(), target.nothing_included);
+        let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
             Output::open(&plan.out)?.commit()?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use fleetblast_db::memory::Record;
 use fleetblast_db::partition::VolumeFile;
-use fleetblast_db::{Database, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
+use fleetblast_db::{Database, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
 use fleetblast_report::error::Cause;
@@ -73,6 +73,11 @@ impl Target {
     /// Letters of all that reports call the database.
     pub fn letters(&self) -> i64 {
         self.summary.paragraphs.iter().map(|paragraph| paragraph.residues).sum()
+    }
+
+    /// What is odd about the definition lines that this process has read.
+    pub fn odd_headers(&self) -> Vec<OddHeader> {
+        self.whole.odd_headers()
     }
 
     /// Whether the sequences are in files of volumes; otherwise this process has read them.
@@ -280,26 +285,43 @@ impl Subject {
     }
 }
 
+/// What is wrong with subjects. BLAST+ looks for a first definition line before it reads them.
+fn subjects_failure(error: &FastaError, audience: &dyn Audience) -> Error {
+    match error {
+        FastaError::Invalid { line, problem: Problem::NoDefline, .. } => {
+            let what = format!("Query input doesn't start with a defline or comment, line {line}");
+            let mut failure = Error::query_options(what);
+            failure.message.push_str(&format!("\n({error})"));
+            failure
+        }
+        _ => fasta_failure(error, audience),
+    }
+}
+
 fn read_subjects(
     source: &Source,
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<Vec<Subject>, Error> {
-    let input = open_input(source).map_err(|error| match path(source).is_dir() {
+    let input = open_input(source, audience).map_err(|error| match path(source).is_dir() {
         // For BLAST+ a directory is an empty file.
         true => Error::engine(format_args!("{NO_SUBJECTS}\n({error})")),
         false => error,
     })?;
     let mut reader = reader(input, source, plan.subject_kind, plan.parse_deflines);
     let (mut subjects, mut unnamed) = (Vec::new(), 0);
-    let failed = |error| subject_failure(&error, audience);
+    let failed = |error| subjects_failure(&error, audience);
     while let Some(record) = reader.next_record().map_err(failed)? {
         for warning in &record.warnings {
-            audience.complain(&warning.to_string());
+            audience.complain(&warning.told_by(audience.program()));
         }
         unnamed += u32::from(record.ids.is_empty());
         if record.residues.is_empty() {
-            let name = message_name(&record, "Subject", unnamed as usize);
+            let mut name = message_name(&record, "Subject", unnamed as usize);
+            if record.title.is_empty() {
+                // The blank before a title is there without one, too.
+                name.push(b' ');
+            }
             let text = [&name[..], b": Subject sequence contains no data"].concat();
             audience.warn_alone(&text);
         }
@@ -315,16 +337,6 @@ fn read_subjects(
         return Err(Error::engine(NO_SUBJECTS));
     }
     Ok(subjects)
-}
-
-/// What BLAST+ says of input that is not usable FASTA, which differs from that of queries in one case.
-fn subject_failure(error: &FastaError, audience: &dyn Audience) -> Error {
-    match error {
-        FastaError::Invalid { line, problem: Problem::NoDefline, .. } => Error::query_options(
-            format_args!("Query input doesn't start with a defline or comment, line {line}"),
-        ),
-        _ => fasta_failure(error, audience),
-    }
 }
 
 fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {

@@ -23,8 +23,13 @@ pub(super) struct Private {
 }
 
 impl Private {
-    /// Makes one in `parent` for what is to be called `name`.
-    pub(super) fn create(parent: &Path, name: &OsStr) -> io::Result<Self> {
+    /// Makes one in `parent` for what is to be called `name`. `made` hears of it before anything else is done, so that whoever ends
+    /// the process can remove it.
+    pub(super) fn create(
+        parent: &Path,
+        name: &OsStr,
+        mut made: impl FnMut(PathBuf),
+    ) -> io::Result<Self> {
         let name = name.as_bytes();
         let mut stem = OsString::from(".");
         stem.push(OsStr::from_bytes(&name[..name.len().min(NAME_KEPT)]));
@@ -34,8 +39,10 @@ impl Private {
             name.push(format!("{number}.part"));
             parent.join(name)
         };
-        let own = Self::numbered((0..NAMES_TRIED).map(numbered))?;
-        let own = own.map_or_else(|| Self::random(parent, &stem), Ok)?;
+        let own = match Self::numbered((0..NAMES_TRIED).map(numbered), &mut made)? {
+            Some(own) => own,
+            None => Self::random(parent, &stem, &mut made)?,
+        };
         let owner = own._lock.metadata()?.uid();
         let others = (0..NAMES_TRIED).map(numbered).filter(|other| *other != own.path);
         for other in others.filter(|other| is_abandoned(other, owner)) {
@@ -51,12 +58,18 @@ impl Private {
     }
 
     /// The first of these that is not there.
-    fn numbered(paths: impl Iterator<Item = PathBuf>) -> io::Result<Option<Self>> {
+    fn numbered(
+        paths: impl Iterator<Item = PathBuf>,
+        made: &mut impl FnMut(PathBuf),
+    ) -> io::Result<Option<Self>> {
         for path in paths {
+            // Now: memory may be wanting when it is there.
+            let told = path.clone();
             match DirBuilder::new().mode(MODE).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 result => result?,
             }
+            made(told);
             let lock = File::open(&path)?;
             // Another run may have taken it for an abandoned one before it was locked.
             let kept = match lock.try_lock() {
@@ -71,8 +84,9 @@ impl Private {
         Ok(None)
     }
 
-    fn random(parent: &Path, stem: &OsStr) -> io::Result<Self> {
+    fn random(parent: &Path, stem: &OsStr, made: &mut impl FnMut(PathBuf)) -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix(stem).suffix(".part").tempdir_in(parent)?;
+        made(directory.path().to_path_buf());
         let lock = File::open(directory.path())?;
         // Where there are no locks, nobody takes anything for abandoned.
         let _ = lock.try_lock();
@@ -96,7 +110,7 @@ mod tests {
     fn what_killed_runs_left_is_removed_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
         let at = |number: u32| parent.path().join(format!(".db-{number}.part"));
-        let living = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        let living = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert_eq!(living.path(), at(0));
         let mode = fs::metadata(at(0)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
@@ -106,16 +120,16 @@ mod tests {
         fs::create_dir(parent.path().join("elsewhere")).unwrap();
         fs::write(parent.path().join("elsewhere/file"), "precious").unwrap();
         symlink("elsewhere", at(2)).unwrap();
-        let second = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        let second = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert_eq!(second.path(), at(3));
         assert!(at(0).exists() && !at(1).exists());
         assert_eq!(fs::read(parent.path().join("elsewhere/file")).unwrap(), b"precious");
         // All names are taken: one that nobody can foretell.
         fs::write(at(1), "").unwrap();
-        let third = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        let third = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert!((0..4).all(|number| at(number) != third.path()));
         drop((living, second));
-        let fourth = Private::create(parent.path(), OsStr::new("db")).unwrap();
+        let fourth = Private::create(parent.path(), OsStr::new("db"), |_| {}).unwrap();
         assert!(third.path().exists() && fourth.path().exists());
         assert!(!at(0).exists() && !at(3).exists());
     }

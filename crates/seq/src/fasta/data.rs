@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::error::{Problem, Warning};
+use super::gap;
 use crate::alphabet;
 use crate::id::Molecule;
 use crate::nucleotide::{self, blastna};
@@ -68,12 +69,8 @@ impl Residues {
         number: u64,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Problem> {
-        if let Some(gap) = line.strip_prefix(b">?") {
-            let size = gap_size(gap);
-            if size == 0 {
-                warnings.push(Warning::GapSize { line: number });
-            }
-            let size = size.max(1) as usize;
+        if let Some(text) = line.strip_prefix(b">?") {
+            let size = gap::length(text, number, warnings);
             if self.codes.len() + size > MAX_RESIDUES {
                 return Err(Problem::TooLong);
             }
@@ -172,14 +169,6 @@ pub(super) fn add_column(columns: &mut Vec<Range<u32>>, column: u32) {
         _ if full => {}
         _ => columns.push(column..column + 1),
     }
-}
-
-/// The size in a gap line after `>?`: `100`, `unk100`; 0 if there is none.
-pub(super) fn gap_size(text: &[u8]) -> u32 {
-    let text = trim(text);
-    let text = text.strip_prefix(b"unk").map_or(text, trim);
-    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
-    std::str::from_utf8(&text[..digits]).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
 /// Whether the first line of a sequence resembles one (`CFastaReader::CheckDataLine`). Hyphens count as

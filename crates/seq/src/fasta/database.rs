@@ -12,8 +12,9 @@
 
 use std::ops::Range;
 
-use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, gap_size, is_space, looks_like_sequence};
+use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, is_space, looks_like_sequence};
 use super::error::{Problem, Warning};
+use super::gap;
 use crate::id::Molecule;
 use crate::{alphabet, nucleotide};
 
@@ -181,16 +182,12 @@ impl Residues {
 
     fn add_gap_line(
         &mut self,
-        gap: &[u8],
+        text: &[u8],
         number: u64,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), Problem> {
         self.close_gap(true);
-        let size = gap_size(gap);
-        if size == 0 {
-            warnings.push(Warning::GapSize { line: number });
-        }
-        let size = size.max(1) as usize;
+        let size = gap::length(text, number, warnings);
         if self.codes.len() + size > MAX_RESIDUES {
             return Err(Problem::TooLong);
         }

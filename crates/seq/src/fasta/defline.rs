@@ -6,10 +6,8 @@ use super::data::{is_space, trim};
 use super::error::{Problem, Warning};
 use super::{Options, Rules};
 use crate::id::accession::{Identified, identify};
-use crate::id::{Molecule, ObjectId, SeqId, parse_word};
+use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_telling};
 
-/// Longest local identifier and longest tag of a general one.
-const MAX_LOCAL: usize = 50;
 /// Longest accession.
 const MAX_ACCESSION: usize = 30;
 /// So many letters at the end of a title or identifier look like a misplaced sequence.
@@ -173,7 +171,10 @@ fn identifiers(
             }
         }
     }
-    let ids = parse_word(&word)?;
+    let mut passed = Vec::new();
+    let ids = parse_word_telling(&word, &mut passed);
+    warnings.extend(passed.into_iter().map(Warning::PartOfId));
+    let ids = ids?;
     if let Some(last) = ids.last() {
         warnings.extend(misplaced_sequence(&last.accession(), rules)?);
     }

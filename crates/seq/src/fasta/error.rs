@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::id::{IdError, Molecule};
+use crate::id::{IdError, Molecule, Refusal};
 
 /// FASTA input that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -163,11 +163,20 @@ pub enum Warning {
         /// The line.
         line: u64,
     },
+    /// Modifiers of a gap line that make no sense.
+    Gap {
+        /// The line.
+        line: u64,
+        /// What is wrong.
+        gap: GapWarning,
+    },
     /// Commas in the first word became underscores.
     CommaInId {
         /// The line.
         line: u64,
     },
+    /// A part of the first word gives no identifier and was passed over.
+    PartOfId(Refusal),
     /// The identifier ends with this many letters, more than 50.
     SequenceInId {
         /// Number of letters.
@@ -182,6 +191,16 @@ pub enum Warning {
     SequenceInTitle,
     /// The title of a nucleotide sequence ends with 20 bases.
     BasesInTitle,
+}
+
+impl Warning {
+    /// The text on standard error of a program of this name, which BLAST+ puts before some.
+    pub fn told_by(&self, program: &str) -> String {
+        match self {
+            Self::PartOfId(_) => format!("Warning: (1306.7) [{program}] {self}"),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Warning {
@@ -209,11 +228,13 @@ impl fmt::Display for Warning {
                 "CFastaReader: Hyphens are invalid and will be ignored around line {line}"
             ),
             Self::GapSize { line } => write!(f, "CFastaReader: Bad gap size at line {line}"),
+            Self::Gap { line, gap } => gap.write(*line, f),
             Self::CommaInId { line } => write!(
                 f,
                 "Near line {line}, the sequence id string contains 'comma' symbol, which has been \
                  replaced with 'underscore' symbol. Please correct the sequence id string."
             ),
+            Self::PartOfId(refusal) => refusal.fmt(f),
             Self::SequenceInId { letters } => write!(
                 f,
                 "Fasta Reader: sequence id ends with {letters} valid amino-acid characters.  Was \
@@ -231,6 +252,45 @@ impl fmt::Display for Warning {
             Self::SequenceInTitle => f.write_str(
                 "FASTA-Reader: Title ends with at least 50 valid amino acid characters.  Was the \
                  sequence accidentally put in the title line?",
+            ),
+        }
+    }
+}
+
+/// What is wrong with the modifiers of a gap line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GapWarning {
+    /// What follows the length is no modifier.
+    Modifiers,
+    /// There is no modifier of this name.
+    Name(Vec<u8>),
+    /// There is no such type of gaps.
+    Type(Vec<u8>),
+    /// There is no such evidence.
+    Evidence(Vec<u8>),
+    /// Two types.
+    Conflict,
+    /// Evidence for a gap of unknown type.
+    UnspecifiedOnly,
+    /// No evidence for a gap that must have some.
+    EvidenceMissing,
+}
+
+impl GapWarning {
+    /// In BLAST+'s words, of which some tell the line.
+    fn write(&self, line: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = String::from_utf8_lossy;
+        match self {
+            Self::Modifiers => write!(f, "CFastaReader: Problem parsing gap mods at line {line}"),
+            Self::Name(name) => write!(f, "Unknown gap modifier name(s): {}", shown(name)),
+            Self::Type(value) => write!(f, "Unknown gap-type: {}", shown(value)),
+            Self::Evidence(value) => write!(f, "Unknown linkage-evidence: {}", shown(value)),
+            Self::Conflict => write!(f, "There were conflicting gap-types around line {line}"),
+            Self::UnspecifiedOnly => f.write_str(
+                "FASTA-Reader: Unknown gap-type can have linkage-evidence of type 'unspecified' only.",
+            ),
+            Self::EvidenceMissing => f.write_str(
+                "CFastaReader: This gap-type should have at least one specified linkage-evidence.",
             ),
         }
     }

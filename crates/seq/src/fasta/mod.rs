@@ -11,7 +11,7 @@
 //! upper case. `;` makes the rest of the line a comment. `-` is dropped with a warning. Blanks and
 //! tabs are dropped silently. All else, digits included, is dropped with a warning that gives
 //! columns. A line `>?100` or `>?unk100` stands for that many `X`;
-//! modifiers `[key=value]` on it are ignored (BLAST+ also warns of those it does not know).
+//! modifiers `[key=value]` on it change nothing (BLAST+ warns of those that make no sense).
 //!
 //! **Bases.** Where nucleotides are expected the 15 IUPAC letters and `U`, which is `T`, are the residues, and a gap line
 //! stands for `N`s; whatever else is a residue in proteins is dropped with the warning, or stands for `N` if the identifier is
@@ -40,6 +40,7 @@ mod data;
 pub mod database;
 mod defline;
 mod error;
+mod gap;
 mod line;
 
 use std::io::BufRead;
@@ -49,7 +50,7 @@ use std::path::{Path, PathBuf};
 use self::data::Residues;
 use self::database::Gaps;
 use self::defline::Parsed;
-pub use self::error::{FastaError, Problem, Warning};
+pub use self::error::{FastaError, GapWarning, Problem, Warning};
 use self::line::Lines;
 use crate::id::{Molecule, SeqId};
 

@@ -94,7 +94,13 @@ fn gap_lines_are_runs_of_x() {
     let records = read(b">a\nMk\n>?3\nkT\n>?unk2\n>?x\n");
     assert_eq!(letters(&records[0]), "MKXXXKTXXX");
     assert_eq!(records[0].lower_case, [1..6]);
-    assert_eq!(warnings(&records[0]), ["CFastaReader: Bad gap size at line 6"]);
+    assert_eq!(
+        warnings(&records[0]),
+        [
+            "CFastaReader: Bad gap size at line 6",
+            "CFastaReader: Problem parsing gap mods at line 6"
+        ]
+    );
 }
 
 #[test]

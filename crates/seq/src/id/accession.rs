@@ -150,7 +150,7 @@ impl Entry {
             "n" => Some(Molecule::Nucleotide),
             _ => None,
         };
-        Self { kind: super::parse::text_kind(tag.as_bytes()), molecule }
+        Self { kind: super::tagged::text_kind(tag.as_bytes()), molecule }
     }
 }
 

@@ -15,13 +15,22 @@
 //! word of the title stands for the identifier.
 
 pub mod accession;
+mod bare;
 mod choice;
 mod parse;
+mod refusal;
+mod tagged;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::{best_choice, gi, id_list, report_choice, text_choice};
-pub use self::parse::{IdError, parse_stored, parse_word};
+pub use self::parse::{
+    IdError, parse_first, parse_single, parse_stored, parse_word, parse_word_telling,
+};
+pub use self::refusal::Refusal;
+
+/// Longest local identifier, and longest tag of a general one.
+pub(crate) const MAX_LOCAL: usize = 50;
 
 /// A number or a text, as NCBI's Object-id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

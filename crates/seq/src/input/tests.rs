@@ -26,7 +26,7 @@ const PACKERS: [Pack; 3] = [gzip, bzip2, zstd];
 
 fn read(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    decompress(Cursor::new(bytes), Path::new("in.fa"))?.read_to_end(&mut text)?;
+    decompress(Cursor::new(bytes), Path::new("in.fa"), |_| {})?.read_to_end(&mut text)?;
     Ok(text)
 }
 
@@ -117,7 +117,7 @@ fn members_come_byte_by_byte() {
     for pack in PACKERS {
         let bytes = [pack(&TEXT[..7]), pack(&TEXT[7..])].concat();
         let mut text = Vec::new();
-        let mut reader = decompress(Slow(Cursor::new(bytes)), Path::new("in.fa")).unwrap();
+        let mut reader = decompress(Slow(Cursor::new(bytes)), Path::new("in.fa"), |_| {}).unwrap();
         reader.read_to_end(&mut text).unwrap();
         assert_eq!(text, TEXT);
     }
@@ -135,7 +135,7 @@ fn damage_is_an_error() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let Err(error) = open(Path::new("no/such/file.fa")) else { panic!("opened") };
+    let Err(error) = open(Path::new("no/such/file.fa"), |_| {}) else { panic!("opened") };
     assert!(error.to_string().starts_with("no/such/file.fa: cannot open"), "{error}");
-    assert!(open(Path::new("src")).is_err());
+    assert!(open(Path::new("src"), |_| {}).is_err());
 }

@@ -1,7 +1,6 @@
 //! The oracle and the files both programs are run on.
 #![allow(dead_code, reason = "each test program uses a part of this module")]
 
-use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,19 +84,4 @@ impl Fixture {
 pub fn complaint(output: &Output) -> String {
     let text: String = output.stderr.escape_ascii().to_string().replace("\\n", "\n");
     format!("exit code {:?}\n{text}", output.status.code())
-}
-
-/// One of so many shares of what there is to test, another with each number in `FLEETBLAST_SAMPLE`, which `make test` sets;
-/// everything for `all`.
-pub fn sample<T>(shares: usize, all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let seed = env::var("FLEETBLAST_SAMPLE").unwrap_or_default();
-    println!("FLEETBLAST_SAMPLE={seed}");
-    let is_taken = |number: usize| {
-        seed == "all" || (number + seed.parse().unwrap_or(1)).is_multiple_of(shares)
-    };
-    all.into_iter()
-        .enumerate()
-        .filter(|(number, _)| is_taken(*number))
-        .map(|(_, one)| one)
-        .collect()
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use fleetblast_fleet::config::Heartbeat;
 use fleetblast_fleet::ids::{PartitionId, PassId};
-use fleetblast_fleet::message::{Fetch, ToWorker};
+use fleetblast_fleet::message::{Fetch, ToMaster, ToWorker};
 use fleetblast_fleet::topology::Shape;
-use fleetblast_fleet::work::{Holder, Slice};
+use fleetblast_fleet::work::{Holder, Slice, WorkerOutcome};
 
 use super::*;
 

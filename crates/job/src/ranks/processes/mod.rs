@@ -3,6 +3,7 @@
 mod agree;
 mod broadcast;
 pub mod group_file;
+mod roles;
 pub mod together;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
+use fleetblast_db::OddHeader;
 use fleetblast_db::load::{Held, Method};
 use fleetblast_fleet::ids::{PartitionId, Rank};
 use fleetblast_fleet::plan::Layout;
@@ -22,6 +24,8 @@ use fleetblast_spool::{Checkpoint, Run, Scan};
 use self::agree::Comparison;
 use self::broadcast::Setting;
 use self::group_file::GroupFile;
+pub use self::roles::stand_aside;
+use self::roles::{Role, agree};
 use self::together::{Processes, failure, told};
 use super::account::{self, Figures};
 use super::checkpoint::{self, Kept};
@@ -45,6 +49,7 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
+    agree(&world, &Role::Search, "", &|text| audience.complain(text))?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
     let hosts = hosts(world)?;
@@ -109,6 +114,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     };
     // Launchers end the other ranks when one ends with an error: none does before all have come so far.
     let all_closed = closed.and_then(|()| {
+        tell_of_odd_headers(processes, &target)?;
         write_account(world, &common, own, start)?;
         mpi.close()
     });
@@ -171,6 +177,19 @@ fn write_account(
     let figures: Result<Vec<Figures>, _> =
         all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
     account::render(common, &figures.map_err(Error::engine)?, start, false)
+}
+
+/// Has the first rank tell of the odd headers that any has read, of each volume once.
+fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Error> {
+    let own = postcard::to_allocvec(&target.odd_headers()).map_err(Error::engine)?;
+    let all = processes.world.comm().gather_all(&own).map_err(failure)?;
+    let all: Result<Vec<Vec<OddHeader>>, _> =
+        all.iter().map(|bytes| postcard::from_bytes(bytes)).collect();
+    let mut odd = all.map_err(Error::engine)?.concat();
+    odd.sort();
+    odd.dedup_by(|later, first| later.file == first.file);
+    odd.iter().for_each(|odd| processes.audience.warn(&odd.to_string()));
+    Ok(())
 }
 
 /// The host of each rank.

@@ -12,7 +12,7 @@ use crate::error::{Error, exit};
 /// Stands for the length of nothing at all.
 const NOTHING: u64 = u64::MAX;
 /// Time for a launcher to read what a rank has said; some drop it when a rank ends with an error.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+pub const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// All processes of the job, and who hears of what keeps them from going on.
 pub struct Processes {

@@ -15,8 +15,9 @@ use fleetblast_fleet::work::{
 };
 
 use super::master::MasterWorks;
+use super::shared::{Moved, Shared};
 use super::supermaster::SupermasterWorks;
-use super::worker::{Moved, Shared, WorkerWorks};
+use super::worker::WorkerWorks;
 use crate::error::Error;
 use crate::ranks::transport::{Assembled, Happening};
 use crate::ranks::wire::Bytes;

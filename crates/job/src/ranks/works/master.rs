@@ -1,30 +1,22 @@
 //! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
 
-use std::collections::{BTreeMap, HashMap};
-use std::mem::take;
+use std::collections::HashMap;
 
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
-use fleetblast_fleet::work::{Extent, MasterOutcome, MasterWork, Owner};
+use fleetblast_fleet::work::{MasterOutcome, MasterWork};
 use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 
+use super::laid::{Laid, Printed};
 use super::pieces::Pieces;
+use super::rounds::{Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, wanted};
 use crate::error::Error;
 use crate::ranks::job::{Block, Job};
-use crate::ranks::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
-use crate::reporting::failure;
+use crate::ranks::wire::{Answer, Bytes, Question, Wanted, pack, unpack};
 use crate::threads::pool;
-
-/// Answers of one round, by partition.
-type Answers = BTreeMap<PartitionId, Answer>;
-/// A question in the making: for each partition what is asked, and for each of these where the answer belongs.
-type Asked = BTreeMap<PartitionId, Vec<HitPlace>>;
-
-/// A hit of a block: number of the query, and place in its list.
-type HitPlace = (usize, usize);
 
 /// Carries out a master's works.
 pub struct MasterWorks<'a> {
@@ -54,15 +46,6 @@ enum Stage {
     Describe { hits: Vec<Vec<SubjectHit>>, asked: Asked },
     /// Final hits, which are being formatted.
     Format { printed: Printed, asked: Asked },
-}
-
-/// What is printed, by query.
-struct Printed {
-    hits: Vec<Vec<SubjectHit>>,
-    /// Places in the list of hits, by the order of printing.
-    orders: Vec<Vec<usize>>,
-    /// What the description table says of each hit, once that is known.
-    rows: Option<Vec<Vec<DescriptionRow>>>,
 }
 
 impl<'a> MasterWorks<'a> {
@@ -219,113 +202,6 @@ fn sorted_by_rows(job: &Job) -> bool {
     job.report.output.hit_order.is_some()
 }
 
-fn wanted(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -> Chosen {
-    let hit = &hits[at];
-    Chosen {
-        query: query as u32,
-        oid: hit.oid,
-        rank: rank as u32,
-        hit_count: hits.len() as u32,
-        alignments: hit.alignments.iter().map(|alignment| alignment.number).collect(),
-    }
-}
-
-/// Where each place went.
-fn inverse(order: &[usize]) -> Vec<usize> {
-    let mut ranks = vec![0; order.len()];
-    for (rank, &place) in order.iter().enumerate() {
-        ranks[place] = rank;
-    }
-    ranks
-}
-
-/// Sorts hits by the partitions that hold their subjects.
-fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
-    let mut asked = Asked::new();
-    for (query, hits) in hits.iter().enumerate() {
-        for (at, hit) in hits.iter().enumerate() {
-            asked.entry(job.partition_of(oid(hit))).or_default().push((query, at));
-        }
-    }
-    asked
-}
-
-/// What was answered at each place, in the shape of `hits`; all questions of a round are of one kind.
-fn matched<T, H>(
-    block: BlockId,
-    asked: &Asked,
-    hits: &[Vec<H>],
-    answers: &mut Answers,
-    items: impl Fn(PartitionId, &mut Answer) -> Option<Vec<T>>,
-) -> Result<Vec<Vec<T>>, Error> {
-    let mut matched: Vec<Vec<Option<T>>> =
-        hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
-    for (&partition, places) in asked {
-        let answer = answers.get_mut(&partition).and_then(|answer| items(partition, answer));
-        let answer = answer.ok_or_else(|| confused(block))?;
-        if answer.len() != places.len() {
-            return Err(confused(block));
-        }
-        for (&(query, at), item) in places.iter().zip(answer) {
-            matched[query][at] = Some(item);
-        }
-    }
-    // Every place was asked about.
-    let whole = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
-    matched.into_iter().map(whole).collect::<Option<_>>().ok_or_else(|| confused(block))
-}
-
-fn candidates(
-    block: BlockId,
-    asked: &Asked,
-    chosen: &[Vec<PrelimHit>],
-    answers: &mut Answers,
-) -> Result<Vec<Vec<Option<Candidate>>>, Error> {
-    matched(block, asked, chosen, answers, |_, answer| match answer {
-        Answer::Aligned(candidates) => Some(take(candidates)),
-        _ => None,
-    })
-}
-
-/// The rows of each query's hits, as found.
-fn rows(
-    block: BlockId,
-    asked: &Asked,
-    hits: &[Vec<SubjectHit>],
-    answers: &mut Answers,
-) -> Result<Vec<Vec<DescriptionRow>>, Error> {
-    matched(block, asked, hits, answers, |_, answer| match answer {
-        Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
-        Answer::Aligned(_) => None,
-    })
-}
-
-/// Where each subject's formatted piece is.
-fn pieces(
-    block: BlockId,
-    asked: &Asked,
-    hits: &[Vec<SubjectHit>],
-    answers: &mut Answers,
-) -> Result<Vec<Vec<Piece>>, Error> {
-    matched(block, asked, hits, answers, |partition, answer| match answer {
-        Answer::Formatted { sizes, .. } => {
-            let piece = |(number, &length)| Piece { partition, number, length };
-            Some((0..).zip(sizes.iter()).map(piece).collect())
-        }
-        _ => None,
-    })
-}
-
-/// A formatted subject.
-#[derive(Clone, Copy)]
-struct Piece {
-    partition: PartitionId,
-    /// Of its block and partition.
-    number: u32,
-    /// In bytes.
-    length: u64,
-}
-
 /// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other.
 fn select(
     job: &Job,
@@ -343,77 +219,4 @@ fn select(
         final_hits.extend(selector.finish());
     }
     final_hits
-}
-
-/// A block's output, laid out.
-struct Laid {
-    extents: Vec<Extent>,
-    /// The master's pieces.
-    pieces: Vec<Vec<u8>>,
-    /// The one that is being written.
-    piece: Vec<u8>,
-}
-
-impl Laid {
-    fn new(
-        job: &Job,
-        (id, pass): (BlockId, PassId),
-        block: &Block,
-        Printed { hits, orders, rows: known }: Printed,
-        asked: &Asked,
-        mut answers: Answers,
-    ) -> Result<Self, Error> {
-        let pieces = pieces(id, asked, &hits, &mut answers)?;
-        let rows = match known {
-            Some(rows) => rows,
-            None if pieces::has_table(&job.report) => rows(id, asked, &hits, &mut answers)?,
-            None => vec![Vec::new(); hits.len()],
-        };
-        let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
-        for (query, hits) in hits.iter().enumerate() {
-            let result = block.result(query, hits.len());
-            if id == BlockId(0) && query == 0 {
-                pieces::opening(&job.report, &result, &mut laid.piece)
-                    .map_err(|error| failure(&error))?;
-            }
-            let printed: Vec<&DescriptionRow> =
-                orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
-            let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
-            pieces::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
-                .map_err(|error| failure(&error))?;
-            for &place in &orders[query] {
-                let Piece { partition, number, length } = pieces[query][place];
-                laid.add(Owner::Partition(pass, partition), number, length);
-            }
-            pieces::query_footer(&job.report, &result, &mut laid.piece)
-                .map_err(|error| failure(&error))?;
-        }
-        laid.close();
-        Ok(laid)
-    }
-
-    /// Adds somebody else's piece.
-    fn add(&mut self, owner: Owner, piece: u32, length: u64) {
-        if length > 0 {
-            self.close();
-            self.extents.push(Extent { owner, piece, length });
-        }
-    }
-
-    /// Ends the piece that is being written.
-    fn close(&mut self) {
-        if !self.piece.is_empty() {
-            let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
-            self.extents.push(Extent { owner: Owner::Master, piece, length });
-            self.pieces.push(take(&mut self.piece));
-        }
-    }
-}
-
-/// Messages that do not fit together: a fault of the program.
-fn confused(block: BlockId) -> Error {
-    Error::engine(format_args!(
-        "the ranks do not agree about query block {block}; all must run the same build of the program with the same \
-         options, and find the same database"
-    ))
 }

@@ -146,6 +146,8 @@ pub struct Run {
     queries: Vec<Query>,
     hits: Vec<Vec<SubjectHit>>,
     messages: Vec<String>,
+    /// When the database was made, as BLAST+ tells it.
+    date: Vec<u8>,
 }
 
 impl Drop for Run {
@@ -184,12 +186,15 @@ impl Run {
         };
         let queries =
             case.queries.iter().map(|(_, letters)| query(letters, &case, &totals)).collect();
-        let mut run =
-            Self { case, directory, source, queries, hits: Vec::new(), messages: Vec::new() };
+        let (hits, messages, date) = (Vec::new(), Vec::new(), Vec::new());
+        let mut run = Self { case, directory, source, queries, hits, messages, date };
         let xml = run.blast(&["-outfmt", "5"]);
         let pairwise =
             run.blast(&["-outfmt", "0", "-num_descriptions", "0", "-num_alignments", "500"]);
         run.messages = hits::messages(&xml);
+        let date = String::from_utf8_lossy(&pairwise).into_owned();
+        let date = date.split("Posted date:  ").nth(1).unwrap().lines().next().unwrap();
+        run.date = date.as_bytes().to_vec();
         run.hits = hits::read(&xml, &pairwise, &run.source.residues, &run.case.parts());
         let evalues = run.blast(&["-outfmt", "6 evalue bitscore"]);
         hits::settle(&mut run.hits, &evalues);
@@ -284,9 +289,6 @@ impl Run {
 
     fn database(&self) -> DatabaseSummary {
         let is_subject = self.case.kind == Subjects::Fasta;
-        let date = self.blast(&["-outfmt", "0"]);
-        let date = String::from_utf8_lossy(&date).into_owned();
-        let date = date.split("Posted date:  ").nth(1).unwrap().lines().next().unwrap();
         let (label, title) = if is_subject {
             let label = "User specified sequence set (Input: s.fa)".to_string();
             (label.clone(), format!("{label}."))
@@ -298,7 +300,7 @@ impl Run {
             paragraphs: vec![DatabaseParagraph {
                 masked_using: Vec::new(),
                 title: title.into_bytes(),
-                date: date.as_bytes().to_vec(),
+                date: self.date.clone(),
                 sequences: self.case.subjects.len() as i64,
                 residues: self.source.residues.iter().map(|s| s.len() as i64).sum(),
             }],

@@ -1,0 +1,74 @@
+//! How an error ends a program: exit code, and what is told of it.
+
+use std::path::Path;
+
+use super::DbError;
+
+impl DbError {
+    /// What the operating system says of a file that is needed.
+    pub(crate) fn file(path: &Path, source: std::io::Error) -> Self {
+        match source.kind() {
+            std::io::ErrorKind::NotFound => Self::MissingFile { path: path.into() },
+            _ => Self::Io { path: path.into(), source },
+        }
+    }
+
+    /// The exit status of the command: 2 as for every `BLAST Database error`, and 255 where BLAST+
+    /// ends with an exception that it does not translate.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::MissingLmdb { .. } | Self::MissingList { .. } | Self::AliasNumber { .. } => 255,
+            Self::Memory { .. } => 4,
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::OutOfMemory => 4,
+            _ => 2,
+        }
+    }
+
+    /// File, place and advice where the message is BLAST+'s and tells none of them.
+    pub fn detail(&self) -> Option<String> {
+        const AGAIN: &str = "copy or make the database again";
+        match self {
+            Self::Version { path, found } => {
+                let path = path.display();
+                Some(format!("index file ({path}) byte 0: {found} is no version; {AGAIN}"))
+            }
+            Self::WrongKind { path, wanted: None } => Some(format!(
+                "index file ({}) byte 4: neither proteins nor nucleotides; {AGAIN}",
+                path.display()
+            )),
+            Self::WrongKind { path, wanted: Some(kind) } => Some(format!(
+                "index file ({}) byte 4: the sequences are not {}s; use a database made with \
+                 -dbtype {}",
+                path.display(),
+                kind.name(),
+                kind.database_type()
+            )),
+            Self::MissingLmdb { path } => {
+                Some(format!("file ({}) is missing; {AGAIN}", path.display()))
+            }
+            Self::LmdbVolumes { path, .. } => {
+                Some(format!("file ({}) belongs to other volumes; {AGAIN}", path.display()))
+            }
+            Self::MissingList { path } => {
+                Some(format!("list ({}) does not exist; check the name", path.display()))
+            }
+            Self::List { path, .. } => Some(format!("list ({})", path.display())),
+            Self::SeveralLists { path, line, .. } => {
+                Some(format!("alias file ({}) line {line}; name one list", path.display()))
+            }
+            Self::AliasCycle { path } => Some(format!(
+                "alias file ({}) is reached from itself; correct its DBLIST",
+                path.display()
+            )),
+            _ => None,
+        }
+    }
+
+    /// The line for standard error, without the line feed.
+    pub fn report(&self) -> String {
+        match self.exit_code() {
+            255 => format!("Error: {self}"),
+            _ => format!("BLAST Database error: {self}"),
+        }
+    }
+}

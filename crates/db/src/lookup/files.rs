@@ -1,0 +1,143 @@
+//! The look-up files of one volume: GIs, and identifiers in version 4. What they say is confirmed by the headers.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::isam::{Numeric, Strings};
+use super::side_file::SideFile;
+use super::{Damage, confirm};
+use crate::volume::Volume;
+use crate::{Database, DbError, Defline};
+
+/// An index and its data.
+#[derive(Debug)]
+pub(super) struct IsamFiles {
+    pub(super) index: SideFile,
+    pub(super) data: SideFile,
+    /// The keys are known to ascend.
+    ascending: OnceLock<()>,
+}
+
+impl IsamFiles {
+    /// Makes sure once that the keys ascend.
+    pub(super) fn ascend(
+        &self,
+        check: impl FnOnce() -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
+        if self.ascending.get().is_none() {
+            check()?;
+            // Whoever comes second only checks in vain.
+            let _ = self.ascending.set(());
+        }
+        Ok(())
+    }
+
+    /// True if both files are there; otherwise BLAST+ takes the database for one without them.
+    pub(super) fn exist(&self) -> bool {
+        self.index.exists() && self.data.exists()
+    }
+}
+
+/// The look-up files of one volume.
+#[derive(Debug)]
+pub(super) struct VolumeFiles {
+    /// Its headers tell whether the files are right.
+    pub(super) database: Database,
+    pub(super) first: u32,
+    pub(super) sequences: u32,
+    pub(super) strings: IsamFiles,
+    pub(super) gis: IsamFiles,
+}
+
+impl VolumeFiles {
+    /// The files beside a volume with these OIDs.
+    pub(super) fn new(database: &Database, volume: &Volume, oids: Range<u32>) -> Self {
+        let isam = |index: &str, data: &str| IsamFiles {
+            index: SideFile::new(volume.side_file(index)),
+            data: SideFile::new(volume.side_file(data)),
+            ascending: OnceLock::new(),
+        };
+        Self {
+            database: database.clone(),
+            first: oids.start,
+            sequences: oids.end - oids.start,
+            strings: isam("si", "sd"),
+            gis: isam("ni", "nd"),
+        }
+    }
+
+    pub(super) fn oid_of_gi(&self, gi: i64) -> Result<Option<u32>, DbError> {
+        if !self.gis.exist() {
+            return Ok(None);
+        }
+        let gis = self.gis()?;
+        let damaged = |damage| self.gis.data.damaged(damage);
+        match gis.oid(gi) {
+            Some(oid) => self.confirm_gi(gi, oid).map(Some),
+            None => {
+                self.gis.ascend(|| gis.check_order().map_err(damaged))?;
+                gis.neighbours(gi)
+                    .try_for_each(|(gi, oid)| self.confirm_gi(gi, oid).map(|_| ()))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The OIDs, within the volume, of a text in version 4.
+    pub(super) fn oids_of_text(&self, text: &[u8]) -> Result<Vec<u32>, DbError> {
+        let strings = self.strings()?;
+        let damaged = |damage| self.strings.data.damaged(damage);
+        let oids = strings.oids(text).map_err(damaged)?;
+        let key = text.to_ascii_lowercase();
+        oids.iter().try_for_each(|&oid| self.confirm_text(&key, oid))?;
+        if oids.is_empty() {
+            self.strings.ascend(|| strings.check_order().map_err(damaged))?;
+            let neighbours = strings.neighbours(text).map_err(damaged)?.into_iter().flatten();
+            neighbours.into_iter().try_for_each(|(key, oid)| self.confirm_text(key, oid))?;
+        }
+        Ok(oids)
+    }
+
+    /// The OID in the whole database of one that the index has for a GI.
+    pub(super) fn confirm_gi(&self, gi: i64, oid: u32) -> Result<u32, DbError> {
+        self.confirmed(&self.gis, &gi, oid, |lines| confirm::has_gi(lines, gi))
+    }
+
+    pub(super) fn confirm_text(&self, key: &[u8], oid: u32) -> Result<(), DbError> {
+        let shown = String::from_utf8_lossy(key);
+        let has = |lines: &[Defline]| confirm::has_name(lines, key);
+        self.confirmed(&self.strings, &shown, oid, has).map(|_| ())
+    }
+
+    /// The OID in the whole database of one that an index has for a key, which the header must have as well.
+    pub(super) fn confirmed(
+        &self,
+        files: &IsamFiles,
+        key: &dyn Display,
+        oid: u32,
+        has: impl FnOnce(&[Defline]) -> bool,
+    ) -> Result<u32, DbError> {
+        if oid >= self.sequences {
+            let problem = "an OID that the volume does not have";
+            return Err(files.data.damaged(Damage { at: 0, problem }));
+        }
+        let oid = self.first + oid;
+        match has(&self.database.stored_deflines(oid)?) {
+            true => Ok(oid),
+            false => Err(confirm::disagreement(&files.data, &key.to_string(), oid)),
+        }
+    }
+
+    /// The GIs of the volume.
+    pub(super) fn gis(&self) -> Result<Numeric<'_>, DbError> {
+        let (index, data) = (self.gis.index.get()?, self.gis.data.get()?);
+        Numeric::open(index, data).map_err(|damage| self.gis.index.damaged(damage))
+    }
+
+    /// The identifiers of the volume.
+    pub(super) fn strings(&self) -> Result<Strings<'_>, DbError> {
+        let (index, data) = (self.strings.index.get()?, self.strings.data.get()?);
+        Strings::open(index, data).map_err(|damage| self.strings.index.damaged(damage))
+    }
+}

@@ -1,0 +1,41 @@
+//! A file beside the volumes.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::Damage;
+use crate::DbError;
+use crate::bytes::Bytes;
+
+/// A file that is mapped when it is first needed.
+#[derive(Debug)]
+pub(super) struct SideFile {
+    pub(super) path: PathBuf,
+    bytes: OnceLock<Bytes>,
+}
+
+impl SideFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, bytes: OnceLock::new() }
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    pub(super) fn get(&self) -> Result<&[u8], DbError> {
+        if self.bytes.get().is_none() {
+            // Whoever comes second only maps in vain.
+            let _ = self.bytes.set(Bytes::map(&self.path)?);
+        }
+        Ok(self.bytes.get().map_or(&[], |bytes| bytes))
+    }
+
+    pub(super) fn damaged(&self, damage: Damage) -> DbError {
+        DbError::LookupFile {
+            path: self.path.clone(),
+            offset: damage.at as u64,
+            problem: damage.problem,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Definition lines with bytes that are no printable ASCII.
+//!
+//! Whoever prints definition lines tells of them when all are printed: threads and ranks come across them in any order, and
+//! the first of each volume is the same whatever that was.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// Which text of a header is odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum OddText {
+    /// A title.
+    Title,
+    /// An identifier.
+    Identifier,
+}
+
+/// The first sequence of a volume whose definition lines have bytes that are no printable ASCII, of those that were read. In
+/// the order of the database.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OddHeader {
+    /// The sequence.
+    pub oid: u32,
+    /// Its title or an identifier of it.
+    pub text: OddText,
+    /// The file with its header.
+    pub file: PathBuf,
+}
+
+impl fmt::Display for OddHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { oid, text, file } = self;
+        let text = match text {
+            OddText::Title => "the title",
+            OddText::Identifier => "an identifier",
+        };
+        let (file, has) = (file.display(), "has bytes that are no printable ASCII, shown as #");
+        write!(f, "header file ({file}): {text} of sequence {oid} {has}")
+    }
+}
+
+/// The first odd text of a volume, found by threads in any order.
+#[derive(Debug)]
+pub(crate) struct FirstOdd(AtomicU64);
+
+/// No text is odd so far.
+const NONE: u64 = u64::MAX;
+
+impl Default for FirstOdd {
+    fn default() -> Self {
+        Self(AtomicU64::new(NONE))
+    }
+}
+
+impl FirstOdd {
+    /// Notes an odd text of the sequence with this number in the volume.
+    pub(crate) fn note(&self, number: u32, text: OddText) {
+        let key = u64::from(number) << 1 | u64::from(text == OddText::Identifier);
+        self.0.fetch_min(key, Ordering::Relaxed);
+    }
+
+    /// The first so far.
+    pub(crate) fn get(&self) -> Option<(u32, OddText)> {
+        let key = Some(self.0.load(Ordering::Relaxed)).filter(|&key| key != NONE)?;
+        let text = if key & 1 == 0 { OddText::Title } else { OddText::Identifier };
+        Some(((key >> 1) as u32, text))
+    }
+}
+
+/// Shows `#` for bytes of a text that are no printable ASCII, as BLAST+ does, and tells whether there are any.
+pub(crate) fn make_printable(text: &mut [u8]) -> bool {
+    let is_odd = |byte: &u8| !(b' '..=b'~').contains(byte);
+    let any = text.iter().any(is_odd);
+    if any {
+        text.iter_mut().filter(|byte| is_odd(byte)).for_each(|byte| *byte = b'#');
+    }
+    any
+}

@@ -1,0 +1,25 @@
+//! What a build without MPI does where processes were started together.
+
+use std::sync::Arc;
+
+use fleetblast_mpi::Launch;
+
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::plan::Plan;
+
+/// Refuses a search on processes that cannot talk to each other.
+///
+/// # Errors
+/// Always.
+pub fn on_processes(_: Plan, launch: Launch, _: &Arc<dyn Audience>) -> Result<(), Error> {
+    launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
+
+/// There are no other processes to know what this one does.
+///
+/// # Errors
+/// The refusal.
+pub fn stand_aside(_: &str, refusal: Option<Error>, _: &dyn Fn(&str)) -> Result<(), Error> {
+    refusal.map_or(Ok(()), Err)
+}

@@ -1,0 +1,94 @@
+//! The output of a block, laid out: who has which piece of it.
+
+use std::mem::take;
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_fleet::ids::{BlockId, PassId};
+use fleetblast_fleet::work::{Extent, Owner};
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+
+use super::rounds::{self, Answers, Asked, Piece};
+use crate::error::Error;
+use crate::ranks::job::{Block, Job};
+use crate::reporting::failure;
+
+/// What is printed, by query.
+pub struct Printed {
+    /// The final hits.
+    pub hits: Vec<Vec<SubjectHit>>,
+    /// Places in the list of hits, by the order of printing.
+    pub orders: Vec<Vec<usize>>,
+    /// What the description table says of each hit, once that is known.
+    pub rows: Option<Vec<Vec<DescriptionRow>>>,
+}
+
+/// A block's output, laid out.
+pub struct Laid {
+    /// Who has what, in the order of the output.
+    pub extents: Vec<Extent>,
+    /// The master's pieces.
+    pub pieces: Vec<Vec<u8>>,
+    /// The one that is being written.
+    piece: Vec<u8>,
+}
+
+impl Laid {
+    /// Lays a block's output out by the answers of the last round.
+    ///
+    /// # Errors
+    /// Answers to other questions; rows that cannot be written.
+    pub fn new(
+        job: &Job,
+        (id, pass): (BlockId, PassId),
+        block: &Block,
+        Printed { hits, orders, rows: known }: Printed,
+        asked: &Asked,
+        mut answers: Answers,
+    ) -> Result<Self, Error> {
+        let pieces = rounds::pieces(id, asked, &hits, &mut answers)?;
+        let rows = match known {
+            Some(rows) => rows,
+            None if pieces::has_table(&job.report) => rounds::rows(id, asked, &hits, &mut answers)?,
+            None => vec![Vec::new(); hits.len()],
+        };
+        let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
+        for (query, hits) in hits.iter().enumerate() {
+            let result = block.result(query, hits.len());
+            if id == BlockId(0) && query == 0 {
+                pieces::opening(&job.report, &result, &mut laid.piece)
+                    .map_err(|error| failure(&error))?;
+            }
+            let printed: Vec<&DescriptionRow> =
+                orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
+            let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
+            pieces::query_header(&job.report, &result, &printed, alignments, &mut laid.piece)
+                .map_err(|error| failure(&error))?;
+            for &place in &orders[query] {
+                let Piece { partition, number, length } = pieces[query][place];
+                laid.add(Owner::Partition(pass, partition), number, length);
+            }
+            pieces::query_footer(&job.report, &result, &mut laid.piece)
+                .map_err(|error| failure(&error))?;
+        }
+        laid.close();
+        Ok(laid)
+    }
+
+    /// Adds somebody else's piece.
+    fn add(&mut self, owner: Owner, piece: u32, length: u64) {
+        if length > 0 {
+            self.close();
+            self.extents.push(Extent { owner, piece, length });
+        }
+    }
+
+    /// Ends the piece that is being written.
+    fn close(&mut self) {
+        if !self.piece.is_empty() {
+            let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
+            self.extents.push(Extent { owner: Owner::Master, piece, length });
+            self.pieces.push(take(&mut self.piece));
+        }
+    }
+}

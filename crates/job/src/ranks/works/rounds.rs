@@ -1,0 +1,150 @@
+//! What a master asks the holders of a block's hits, and which answer belongs where.
+
+use std::collections::BTreeMap;
+use std::mem::take;
+
+use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
+use fleetblast_fleet::ids::{BlockId, PartitionId};
+use fleetblast_report::table::DescriptionRow;
+
+use crate::error::Error;
+use crate::ranks::job::Job;
+use crate::ranks::wire::{Answer, Chosen};
+
+/// Answers of one round, by partition.
+pub type Answers = BTreeMap<PartitionId, Answer>;
+/// A question in the making: for each partition what is asked, and for each of these where the answer belongs.
+pub type Asked = BTreeMap<PartitionId, Vec<HitPlace>>;
+
+/// A hit of a block: number of the query, and place in its list.
+pub type HitPlace = (usize, usize);
+
+/// What a rank is asked of a hit that is printed at this rank.
+pub fn wanted(hits: &[SubjectHit], query: usize, at: usize, rank: usize) -> Chosen {
+    let hit = &hits[at];
+    Chosen {
+        query: query as u32,
+        oid: hit.oid,
+        rank: rank as u32,
+        hit_count: hits.len() as u32,
+        alignments: hit.alignments.iter().map(|alignment| alignment.number).collect(),
+    }
+}
+
+/// Where each place went.
+pub fn inverse(order: &[usize]) -> Vec<usize> {
+    let mut ranks = vec![0; order.len()];
+    for (rank, &place) in order.iter().enumerate() {
+        ranks[place] = rank;
+    }
+    ranks
+}
+
+/// Sorts hits by the partitions that hold their subjects.
+pub fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
+    let mut asked = Asked::new();
+    for (query, hits) in hits.iter().enumerate() {
+        for (at, hit) in hits.iter().enumerate() {
+            asked.entry(job.partition_of(oid(hit))).or_default().push((query, at));
+        }
+    }
+    asked
+}
+
+/// What was answered at each place, in the shape of `hits`; all questions of a round are of one kind.
+///
+/// # Errors
+/// Answers to other questions.
+pub fn matched<T, H>(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<H>],
+    answers: &mut Answers,
+    items: impl Fn(PartitionId, &mut Answer) -> Option<Vec<T>>,
+) -> Result<Vec<Vec<T>>, Error> {
+    let mut matched: Vec<Vec<Option<T>>> =
+        hits.iter().map(|hits| hits.iter().map(|_| None).collect()).collect();
+    for (&partition, places) in asked {
+        let answer = answers.get_mut(&partition).and_then(|answer| items(partition, answer));
+        let answer = answer.ok_or_else(|| confused(block))?;
+        if answer.len() != places.len() {
+            return Err(confused(block));
+        }
+        for (&(query, at), item) in places.iter().zip(answer) {
+            matched[query][at] = Some(item);
+        }
+    }
+    // Every place was asked about.
+    let whole = |row: Vec<Option<T>>| row.into_iter().collect::<Option<_>>();
+    matched.into_iter().map(whole).collect::<Option<_>>().ok_or_else(|| confused(block))
+}
+
+/// The outlines of the alignments of each chosen hit, if it has any.
+///
+/// # Errors
+/// As [`matched`].
+pub fn candidates(
+    block: BlockId,
+    asked: &Asked,
+    chosen: &[Vec<PrelimHit>],
+    answers: &mut Answers,
+) -> Result<Vec<Vec<Option<Candidate>>>, Error> {
+    matched(block, asked, chosen, answers, |_, answer| match answer {
+        Answer::Aligned(candidates) => Some(take(candidates)),
+        _ => None,
+    })
+}
+
+/// The rows of each query's hits, as found.
+///
+/// # Errors
+/// As [`matched`].
+pub fn rows(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: &mut Answers,
+) -> Result<Vec<Vec<DescriptionRow>>, Error> {
+    matched(block, asked, hits, answers, |_, answer| match answer {
+        Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
+        Answer::Aligned(_) => None,
+    })
+}
+
+/// Where each subject's formatted piece is.
+///
+/// # Errors
+/// As [`matched`].
+pub fn pieces(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: &mut Answers,
+) -> Result<Vec<Vec<Piece>>, Error> {
+    matched(block, asked, hits, answers, |partition, answer| match answer {
+        Answer::Formatted { sizes, .. } => {
+            let piece = |(number, &length)| Piece { partition, number, length };
+            Some((0..).zip(sizes.iter()).map(piece).collect())
+        }
+        _ => None,
+    })
+}
+
+/// A formatted subject.
+#[derive(Clone, Copy)]
+pub struct Piece {
+    /// Who holds it.
+    pub partition: PartitionId,
+    /// Of its block and partition.
+    pub number: u32,
+    /// In bytes.
+    pub length: u64,
+}
+
+/// Messages that do not fit together: a fault of the program.
+pub fn confused(block: BlockId) -> Error {
+    Error::engine(format_args!(
+        "the ranks do not agree about query block {block}; all must run the same build of the program with the same \
+         options, and find the same database"
+    ))
+}

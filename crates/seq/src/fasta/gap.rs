@@ -1,0 +1,137 @@
+//! Gap lines: `>?100`, `>?unk100`, perhaps with modifiers such as `[gap-type=scaffold]` (`CFastaReader::ParseGapLine`).
+//!
+//! The modifiers change nothing of what is read; BLAST+ warns of those that make no sense.
+
+use super::data::trim;
+use super::error::{GapWarning, Warning};
+
+/// Whether a gap of some type can be bridged by evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evidence {
+    Unspecified,
+    Forbidden,
+    Required,
+}
+
+/// Names of types. The two of repeats are of one type.
+const TYPES: [(&str, Evidence); 10] = [
+    ("between-scaffolds", Evidence::Required),
+    ("centromere", Evidence::Forbidden),
+    ("contamination", Evidence::Required),
+    ("heterochromatin", Evidence::Forbidden),
+    ("repeat-between-scaffolds", Evidence::Forbidden),
+    ("repeat-within-scaffold", Evidence::Required),
+    ("short-arm", Evidence::Forbidden),
+    ("telomere", Evidence::Forbidden),
+    ("unknown", Evidence::Unspecified),
+    ("within-scaffold", Evidence::Forbidden),
+];
+const UNSPECIFIED: &str = "unspecified";
+const EVIDENCE: [&str; 12] = [
+    "paired-ends",
+    "align-genus",
+    "align-xgenus",
+    "align-trnscpt",
+    "within-clone",
+    "clone-contig",
+    "map",
+    "strobe",
+    UNSPECIFIED,
+    "pcr",
+    "proximity-ligation",
+    "other",
+];
+
+/// The length of a gap by the text after `>?`, at least 1.
+pub(super) fn length(text: &[u8], line: u64, warnings: &mut Vec<Warning>) -> usize {
+    let text = trim(text);
+    let text = text.strip_prefix(b"unk").map_or(text, trim);
+    let (digits, rest) = text.split_at(text.iter().take_while(|c| c.is_ascii_digit()).count());
+    let length = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u32>().ok());
+    let length = length.filter(|&length| length > 0);
+    if length.is_none() {
+        warnings.push(Warning::GapSize { line });
+    }
+    let told = modifiers(trim(rest)).into_iter().map(|gap| Warning::Gap { line, gap });
+    warnings.extend(told);
+    length.unwrap_or(1) as usize
+}
+
+/// What BLAST+ says of modifiers.
+fn modifiers(mut rest: &[u8]) -> Vec<GapWarning> {
+    let mut told = Vec::new();
+    let mut pairs: Vec<(&[u8], &[u8])> = Vec::new();
+    while !rest.is_empty() {
+        let Some((key, value, after)) = pair(rest) else {
+            told.push(GapWarning::Modifiers);
+            break;
+        };
+        pairs.push((key, value));
+        rest = trim(after);
+    }
+    pairs.sort_by_key(|(key, _)| *key);
+    let mut found: Option<(&str, Evidence)> = None;
+    let (mut conflict, mut evidence) = (false, Vec::new());
+    for (key, value) in pairs {
+        match &canonical(key)[..] {
+            b"gap-type" => match known_type(value) {
+                Some(other) => {
+                    let first = *found.get_or_insert(other);
+                    conflict |= is_repeat(first.0) != is_repeat(other.0)
+                        || !is_repeat(first.0) && first.0 != other.0;
+                }
+                None => told.push(GapWarning::Type(value.to_vec())),
+            },
+            b"linkage-evidence" => {
+                for word in value.split(|&c| c == b';').filter(|word| !word.is_empty()) {
+                    let word = canonical(word);
+                    match EVIDENCE.iter().find(|known| known.as_bytes() == word) {
+                        Some(known) => evidence.push(*known),
+                        None => told.push(GapWarning::Evidence(value.to_vec())),
+                    }
+                }
+            }
+            _ => told.push(GapWarning::Name(key.to_vec())),
+        }
+    }
+    if conflict {
+        told.push(GapWarning::Conflict);
+    }
+    told.extend(misfit(found.map_or(Evidence::Unspecified, |found| found.1), &evidence));
+    told
+}
+
+/// What BLAST+ says of evidence that a type of gaps cannot have.
+fn misfit(wanted: Evidence, evidence: &[&str]) -> Option<GapWarning> {
+    let other = evidence.iter().any(|&word| word != UNSPECIFIED);
+    match wanted {
+        Evidence::Unspecified => other.then_some(GapWarning::UnspecifiedOnly),
+        // Told of by other readers of NCBI only.
+        Evidence::Forbidden => None,
+        Evidence::Required => (!other).then_some(GapWarning::EvidenceMissing),
+    }
+}
+
+/// `[key=value]` at the start of a text, and what follows.
+fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let inner = text.strip_prefix(b"[")?;
+    let equals = inner.iter().position(|&c| c == b'=')?;
+    let (key, value) = (&inner[..equals], &inner[equals + 1..]);
+    let end = value.iter().position(|&c| c == b']')?;
+    Some((trim(key), trim(&value[..end]), &value[end + 1..]))
+}
+
+fn known_type(name: &[u8]) -> Option<(&'static str, Evidence)> {
+    let name = canonical(name);
+    TYPES.into_iter().find(|(known, _)| known.as_bytes() == name)
+}
+
+fn is_repeat(name: &str) -> bool {
+    name.starts_with("repeat-")
+}
+
+/// A name in lower case, with hyphens between its words.
+fn canonical(name: &[u8]) -> Vec<u8> {
+    let letter = |&c: &u8| if matches!(c, b' ' | b'_') { b'-' } else { c.to_ascii_lowercase() };
+    name.iter().map(letter).collect()
+}

@@ -1,0 +1,90 @@
+//! Words without tag: accessions of known shape, identifiers of well-known databases, local ones (`CSeq_id::Set`).
+
+use super::accession::{Identified, identify};
+use super::refusal::Refusal;
+use super::tagged::text;
+use super::{MAX_LOCAL, ObjectId, SeqId, TextKind};
+
+/// Databases that may precede a bare identifier and a colon: `SRA:SRR123.1`.
+const COLON_DATABASES: [&str; 21] = [
+    "ATGC",
+    "BCMHGSC",
+    "BERKELEY",
+    "CELERA",
+    "GSDB",
+    "HOOD",
+    "LANLCHGS",
+    "LRG",
+    "MIPS",
+    "NCBI_GENOMES",
+    "NCBI_MITO",
+    "PGEC",
+    "SGD",
+    "SHGC",
+    "SRA",
+    "TIGR",
+    "UOKNOR",
+    "UWGC",
+    "WASHU",
+    "WIBR",
+    "WUGSC",
+];
+
+/// Which words that are no accessions are local identifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Locals {
+    /// None is.
+    None,
+    /// Those of at most [`MAX_LOCAL`] characters of which none is odd.
+    Valid,
+    /// All are.
+    Any,
+}
+
+impl Locals {
+    fn include(self, word: &[u8]) -> bool {
+        let odd = |c: &u8| !(b' '..=127).contains(c) || b" >[]|\"".contains(c);
+        match self {
+            Self::None => false,
+            Self::Valid => word.len() <= MAX_LOCAL && !word.iter().any(odd),
+            Self::Any => true,
+        }
+    }
+}
+
+/// A word without tag: an accession of known shape, `SRA:...`, or local.
+pub(super) fn parse_bare(word: &[u8], locals: Locals) -> Result<SeqId, Refusal> {
+    if word.is_empty() {
+        return Err(Refusal::empty());
+    }
+    match identify(word) {
+        Identified::Pdb => return Ok(pdb_bare(word)),
+        Identified::Text(TextKind::Prf, _) => return text(TextKind::Prf, b"", word, b""),
+        Identified::Text(kind, _) => {
+            return text(kind, word, b"", b"")
+                .map_err(|_| Refusal::version("s_SplitVersion", 157, word));
+        }
+        Identified::Unknown => {}
+    }
+    if let Some(colon) = word.iter().position(|&c| c == b':') {
+        let (db, tag) = (&word[..colon], &word[colon + 1..]);
+        let known = |name: &&str| name.as_bytes().eq_ignore_ascii_case(db);
+        if COLON_DATABASES.iter().any(known) {
+            let tag = ObjectId::from_text(tag.trim_ascii());
+            return Ok(SeqId::General { db: db.to_vec(), tag });
+        }
+    }
+    match locals.include(word) {
+        true => Ok(SeqId::Local(ObjectId::from_text(word))),
+        false => Err(Refusal::malformed(word)),
+    }
+}
+
+/// A PDB entry, perhaps with a chain after one more character. What follows the entry directly and is all is the chain.
+fn pdb_bare(word: &[u8]) -> SeqId {
+    let chain = match word {
+        [_, _, _, _, last] if *last != b'|' => &word[4..],
+        _ => word.get(5..).unwrap_or_default(),
+    };
+    SeqId::Pdb { mol: word[..4].to_vec(), chain: chain.trim_ascii().to_vec() }
+}

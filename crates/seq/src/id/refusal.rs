@@ -1,0 +1,88 @@
+//! Why BLAST+ takes a word, or a part of one, for no identifier, in its words.
+
+use std::fmt;
+
+/// What BLAST+ refuses as an identifier: a `CSeqIdException` of 2.12.0.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Refusal {
+    /// Where in BLAST+ it is refused, which its message tells.
+    function: &'static str,
+    /// The line there.
+    line: u32,
+    text: String,
+}
+
+impl fmt::Display for Refusal {
+    /// As BLAST+ prints the exception, but for what stands before it (`Error: `, `Warning: (1306.7) [blastp] `).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { function, line, text } = self;
+        write!(
+            f,
+            "NCBI C++ Exception:\n    T0 \"c++/include/corelib/ncbidiag.hpp\", line {line}: \
+             Error: (CSeqIdException::eFormat) ncbi::objects::{function}() - {text}\n"
+        )
+    }
+}
+
+impl Refusal {
+    /// No word at all.
+    pub(super) fn empty() -> Self {
+        Self::new("CSeq_id::Set", 2457, "Empty bare accession supplied".to_owned())
+    }
+
+    /// No accession, and no valid local identifier.
+    pub(super) fn malformed(word: &[u8]) -> Self {
+        Self::new("CSeq_id::Set", 2490, format!("Malformatted ID {}", shown(word)))
+    }
+
+    /// A part that should be a tag.
+    pub(super) fn unsupported_tag(part: &[u8]) -> Self {
+        Self::new("CSeq_id::ParseIDs", 2646, format!("Unsupported ID type {}", shown(part)))
+    }
+
+    pub(super) fn too_few_parts(tag: &str) -> Self {
+        Self::new("CSeq_id::x_Init", 2721, format!("Not enough fields for ID of type {tag}"))
+    }
+
+    /// Country, number of the patent, and what should be the number of a sequence in it.
+    pub(super) fn patent(parts: [&[u8]; 3]) -> Self {
+        let [country, number, sequence] = parts.map(shown);
+        let text = format!("Bad sequence number {sequence} for {country} patent {number}");
+        Self::new("CSeq_id::x_Init", 2779, text)
+    }
+
+    pub(super) fn pdb(entry: &[u8]) -> Self {
+        Self::new("CSeq_id::x_Init", 2793, format!("Malformatted PDB ID {}", shown(entry)))
+    }
+
+    /// What should be an identifier of a type whose identifiers are numbers.
+    pub(super) fn no_number(kind: &str, part: &[u8]) -> Self {
+        let part = shown(part);
+        let text = format!("Negative, excessively large, or non-numeric {kind} ID {part}");
+        Self::new("CSeq_id::Set", 2921, text)
+    }
+
+    /// What follows the dot of an accession is no version. BLAST+ looks for it in two places.
+    pub(super) fn version(function: &'static str, line: u32, accession: &[u8]) -> Self {
+        let accession = shown(accession);
+        let text = format!("Version embedded in accession {accession} is not a positive integer");
+        Self::new(function, line, text)
+    }
+
+    /// Neither accession nor name.
+    pub(super) fn nameless(release: &[u8]) -> Self {
+        let release = shown(release);
+        let text = format!(
+            "Accession and name missing for Textseq-id (but got version 0, release {release})"
+        );
+        Self::new("CTextseq_id::Set", 129, text)
+    }
+
+    const fn new(function: &'static str, line: u32, text: String) -> Self {
+        Self { function, line, text }
+    }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

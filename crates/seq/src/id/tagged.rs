@@ -1,0 +1,292 @@
+//! Identifiers with a tag, and bars between their parts: `sp|P69905.2|HBA_HUMAN` (`CSeq_id::ParseIDs`, `x_Init`).
+
+use std::collections::VecDeque;
+
+use super::refusal::Refusal;
+use super::{NumberKind, ObjectId, SeqId, TextKind, UNREVIEWED, digits};
+
+/// What a tag announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tag {
+    Local,
+    Numbered(NumberKind),
+    Gi,
+    Patent,
+    General,
+    Pdb,
+    Text(TextKind),
+    /// `tr`: Swiss-Prot, unreviewed.
+    TrEmbl,
+}
+
+impl Tag {
+    /// The tag that a part is.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        let lower = text.to_ascii_lowercase();
+        Some(match &lower[..] {
+            b"lcl" => Self::Local,
+            b"bbs" | b"gibbsq" => Self::Numbered(NumberKind::BackboneSequence),
+            b"bbm" => Self::Numbered(NumberKind::BackboneMolecule),
+            b"gim" => Self::Numbered(NumberKind::Import),
+            b"gi" => Self::Gi,
+            b"pat" | b"pgp" => Self::Patent,
+            b"gnl" => Self::General,
+            b"pdb" => Self::Pdb,
+            b"tr" => Self::TrEmbl,
+            _ => Self::Text(text_kind(&lower)?),
+        })
+    }
+
+    /// The word that starts identifiers of this type in messages.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Local => "lcl",
+            Self::Numbered(kind) => kind.tag(),
+            Self::Gi => "gi",
+            Self::Patent => "pat",
+            Self::General => "gnl",
+            Self::Pdb => "pdb",
+            Self::Text(kind) => kind.tag(),
+            Self::TrEmbl => TextKind::SwissProt.tag(),
+        }
+    }
+
+    /// What messages call identifiers that are numbers.
+    fn type_name(self) -> &'static str {
+        match self {
+            Self::Numbered(NumberKind::BackboneSequence) => "gibbsq",
+            Self::Numbered(NumberKind::BackboneMolecule) => "gibbmt",
+            Self::Numbered(NumberKind::Import) => "giim",
+            _ => self.word(),
+        }
+    }
+
+    /// Least and greatest number of parts that follow.
+    fn parts(self) -> (usize, usize) {
+        match self {
+            Self::Local | Self::Numbered(_) | Self::Gi => (1, 1),
+            Self::General => (2, 2),
+            Self::Patent => (3, 3),
+            Self::Pdb | Self::Text(_) | Self::TrEmbl => (1, 2),
+        }
+    }
+}
+
+/// The database of accessions with this (lower case) tag.
+pub(super) fn text_kind(tag: &[u8]) -> Option<TextKind> {
+    use TextKind::*;
+    let kinds = [
+        GenBank,
+        Embl,
+        Pir,
+        SwissProt,
+        RefSeq,
+        Ddbj,
+        Prf,
+        TpaGenBank,
+        TpaEmbl,
+        TpaDdbj,
+        Gpipe,
+        NamedAnnotTrack,
+    ];
+    kinds.into_iter().find(|kind| kind.tag().as_bytes() == tag)
+}
+
+/// Reads a word of parts separated by bars.
+///
+/// With a list for it, what cannot be read is skipped up to the next part of two or three characters, which is then
+/// taken for the start of another identifier; only if nothing is left is the word refused.
+pub(super) fn parse_tagged(
+    text: &[u8],
+    mut passed: Option<&mut Vec<Refusal>>,
+) -> Result<Vec<SeqId>, Refusal> {
+    let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').collect();
+    let mut ids = Vec::new();
+    let mut tag = parts.front().and_then(|part| Tag::parse(part));
+    if tag.is_some() {
+        parts.pop_front();
+    } else if parts.len() == 2 {
+        // An unknown database.
+        tag = Some(Tag::General);
+    }
+    while !parts.is_empty() {
+        match parse_next(&mut parts, &mut tag) {
+            Ok(id) => ids.extend(id),
+            Err(refusal) => {
+                let Some(passed) = passed.as_mut().filter(|_| !parts.is_empty()) else {
+                    return Err(refusal);
+                };
+                passed.push(refusal);
+                while parts.front().is_some_and(|part| part.len() != 2 && part.len() != 3) {
+                    parts.pop_front();
+                }
+            }
+        }
+    }
+    Ok(ids)
+}
+
+/// The first identifier of a word with this tag, and whether nothing follows it.
+pub(super) fn parse_first_tagged(text: &[u8], tag: Tag) -> Result<(SeqId, bool), Refusal> {
+    let mut parts: VecDeque<&[u8]> = text.split(|&c| c == b'|').skip(1).collect();
+    let (fields, _) = take_fields(&mut parts, tag)?;
+    let id = build(tag, fields)?;
+    Ok((id, parts.iter().all(|part| part.is_empty())))
+}
+
+/// Reads the parts of one identifier, if its tag is known, and the tag of the next.
+fn parse_next(
+    parts: &mut VecDeque<&[u8]>,
+    tag: &mut Option<Tag>,
+) -> Result<Option<SeqId>, Refusal> {
+    let mut id = None;
+    if let Some(current) = *tag {
+        let (fields, next) = take_fields(parts, current)?;
+        id = Some(build(current, fields)?);
+        *tag = next;
+    }
+    if tag.is_none()
+        && let Some(part) = parts.front()
+    {
+        *tag = Tag::parse(part);
+        if tag.is_none() {
+            let refusal = Refusal::unsupported_tag(part);
+            parts.pop_front();
+            return Err(refusal);
+        }
+    }
+    if tag.is_some() {
+        parts.pop_front();
+    }
+    Ok(id)
+}
+
+/// The parts of one identifier.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    parts: [&'a [u8]; 3],
+    /// dbSNP: the second part and all that follow.
+    greedy: Option<Vec<u8>>,
+}
+
+/// Takes the parts that belong to a tag, and the next tag if it was seen on the way.
+fn take_fields<'a>(
+    parts: &mut VecDeque<&'a [u8]>,
+    tag: Tag,
+) -> Result<(Fields<'a>, Option<Tag>), Refusal> {
+    let (least, most) = tag.parts();
+    let mut fields = Fields::default();
+    let mut next = None;
+    for i in 0..most {
+        if i >= least {
+            if parts.is_empty() {
+                break;
+            }
+            // An optional part that was left out, unless the part after it is a tag, too.
+            if let Some(found) = short_tag(parts, 0).filter(|_| parts.len() > 1) {
+                next = Some(found);
+                match short_tag(parts, 1) {
+                    Some(second) => next = Some(second),
+                    None => break,
+                }
+            }
+        }
+        fields.parts[i] = parts.pop_front().ok_or_else(|| Refusal::too_few_parts(tag.word()))?;
+    }
+    if tag == Tag::General && fields.parts[0].eq_ignore_ascii_case(b"dbsnp") && !parts.is_empty() {
+        let rest: Vec<&[u8]> = std::iter::once(fields.parts[1]).chain(parts.drain(..)).collect();
+        fields.greedy = Some(rest.join(&b'|'));
+    }
+    while parts.front().is_some_and(|part| part.is_empty()) {
+        parts.pop_front();
+    }
+    Ok((fields, next))
+}
+
+fn short_tag(parts: &VecDeque<&[u8]>, i: usize) -> Option<Tag> {
+    let part = parts.get(i).filter(|part| part.len() == 2 || part.len() == 3)?;
+    Tag::parse(part)
+}
+
+fn build(tag: Tag, fields: Fields) -> Result<SeqId, Refusal> {
+    let [first, second, _] = fields.parts.map(<[u8]>::trim_ascii);
+    match tag {
+        // An empty one stays only where it is stored.
+        Tag::Local => Ok(SeqId::Local(ObjectId::from_text(first))),
+        Tag::Numbered(kind) => {
+            let number =
+                small_number(first).ok_or_else(|| Refusal::no_number(tag.type_name(), first))?;
+            Ok(SeqId::Numbered(kind, number))
+        }
+        Tag::Gi => {
+            let number = digits(unsigned(first));
+            Ok(SeqId::Gi(number.ok_or_else(|| Refusal::no_number(tag.type_name(), first))?))
+        }
+        Tag::General => {
+            let tag = fields.greedy.as_deref().unwrap_or(second).trim_ascii();
+            Ok(SeqId::General { db: first.to_vec(), tag: ObjectId::from_text(tag) })
+        }
+        Tag::Patent => {
+            let number = small_number(fields.parts[2]);
+            let sequence = number.ok_or_else(|| Refusal::patent(fields.parts))?;
+            Ok(SeqId::Patent { country: first.to_vec(), number: second.to_vec(), sequence })
+        }
+        Tag::Pdb => pdb(fields.parts[0], fields.parts[1]),
+        Tag::Text(TextKind::SwissProt) => text(TextKind::SwissProt, first, second, b"reviewed"),
+        Tag::Text(kind) => text(kind, first, second, b""),
+        Tag::TrEmbl => text(TextKind::SwissProt, first, second, UNREVIEWED),
+    }
+}
+
+/// A number from 0 to 2³¹−1.
+fn small_number(text: &[u8]) -> Option<i64> {
+    digits(unsigned(text)).filter(|&n| n <= i64::from(i32::MAX))
+}
+
+/// A number without the plus sign that may stand before it.
+fn unsigned(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"+").unwrap_or(text)
+}
+
+/// A PDB entry, whose chain may stand in the same part: `1ABC_A`, `1ABCA`.
+fn pdb(entry: &[u8], chain: &[u8]) -> Result<SeqId, Refusal> {
+    let fused = entry.len() > 5 && (!chain.is_empty() || !matches!(entry[4], b'|' | b'-' | b'_'));
+    if entry.len() < 4 || fused {
+        return Err(Refusal::pdb(entry));
+    }
+    let (mol, chain) = match (entry.len(), chain) {
+        (5, b"") => (&entry[..4], &entry[4..]),
+        (6.., b"") => (&entry[..4], &entry[5..]),
+        _ => (entry, chain),
+    };
+    Ok(SeqId::Pdb { mol: mol.trim_ascii().to_vec(), chain: chain.trim_ascii().to_vec() })
+}
+
+/// An accession with its version after the last dot, and a name; one of them may be empty.
+/// PIR's and PRF's accessions have no versions.
+pub(super) fn text(
+    kind: TextKind,
+    accession: &[u8],
+    name: &[u8],
+    release: &[u8],
+) -> Result<SeqId, Refusal> {
+    if accession.is_empty() && name.is_empty() {
+        return Err(Refusal::nameless(release));
+    }
+    let dotted = !matches!(kind, TextKind::Pir | TextKind::Prf);
+    let dot = accession.iter().rposition(|&c| c == b'.').filter(|_| dotted);
+    let (accession, version) = match dot {
+        Some(dot) => match small_number(&accession[dot + 1..]) {
+            None | Some(0) => return Err(Refusal::version("CTextseq_id::Set", 108, accession)),
+            version => (&accession[..dot], version),
+        },
+        None => (accession, None),
+    };
+    Ok(SeqId::Text {
+        kind,
+        accession: accession.to_vec(),
+        version: version.and_then(|v| u32::try_from(v).ok()),
+        name: name.to_vec(),
+        release: release.to_vec(),
+    })
+}
