@@ -9,6 +9,7 @@ mod two_phases;
 
 use std::time::Instant;
 
+use fleetblast_db::SequenceKind;
 use fleetblast_db::load::HugePages;
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
@@ -176,8 +177,9 @@ fn warn_of_few_queries(plan: &Plan, shares: usize, audience: &dyn Audience) {
     if plan.split == Split::Queries && shares < plan.threads {
         audience.warn(&format!(
             "This set of queries is too small to fully benefit from the -mt_mode=1 option. The total number of \
-             letters should be at least {} residues per thread.",
-            plan.thread_letters
+             letters should be at least {} {} per thread.",
+            plan.thread_letters,
+            if plan.query_kind == SequenceKind::Nucleotide { "bases" } else { "residues" }
         ));
     }
 }

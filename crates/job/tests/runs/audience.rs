@@ -3,7 +3,7 @@
 use std::fs;
 
 use fleetblast_job::error::exit;
-use fleetblast_job::plan::Plan;
+use fleetblast_job::plan::{BatchSize, Plan};
 
 use crate::plans::{Heard, Place, run};
 
@@ -12,7 +12,7 @@ fn everywhere(place: &Place) -> Vec<Plan> {
     let mut plans = Vec::new();
     for (ranks, groups) in [(None, None), (Some(1), None), (Some(3), None), (Some(4), Some(2))] {
         let mut plan = place.plan("db");
-        plan.batch_size = 1;
+        plan.batch_size = BatchSize::Fixed(1);
         plan.fleet.ranks = ranks;
         plan.fleet.wishes.groups = groups;
         plan.fleet.wishes.block_residues = Some(1);
