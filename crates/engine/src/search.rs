@@ -24,6 +24,7 @@ pub struct Search {
 }
 
 /// What is fixed of the traceback of a kind.
+#[expect(clippy::large_enum_variant, reason = "a job has one")]
 #[derive(Debug)]
 enum Traceback {
     Protein(traceback::Traceback),
@@ -34,6 +35,7 @@ enum Traceback {
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
 
+#[expect(clippy::large_enum_variant, reason = "a block has one")]
 #[derive(Debug)]
 enum PrelimSearcher {
     Protein(prelim::Searcher),
@@ -51,6 +53,7 @@ pub struct SearchScratch {
 #[derive(Debug)]
 pub struct Aligner<'a>(QueryAligner<'a>);
 
+#[expect(clippy::large_enum_variant, reason = "a query has one at a time")]
 #[derive(Debug)]
 enum QueryAligner<'a> {
     Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),
@@ -61,6 +64,7 @@ enum QueryAligner<'a> {
 #[derive(Debug)]
 pub struct AlignScratch(ScratchOf);
 
+#[expect(clippy::large_enum_variant, reason = "a thread has one")]
 #[derive(Debug)]
 enum ScratchOf {
     Protein(traceback::Scratch),

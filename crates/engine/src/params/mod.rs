@@ -41,6 +41,7 @@ pub enum HspFilter {
 }
 
 /// Everything that steers a search, by the kind of what is searched for.
+#[expect(clippy::large_enum_variant, reason = "a job has one")]
 #[derive(Clone, Debug)]
 pub enum Params {
     /// Proteins.

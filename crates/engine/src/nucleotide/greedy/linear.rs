@@ -12,9 +12,8 @@ const PAD: i32 = 2;
 struct Row {
     /// Place of the first diagonal's cell among all cells.
     at: usize,
-    /// The diagonals that go on.
+    /// The first of the diagonals that go on.
     first: i32,
-    last: i32,
 }
 
 impl Row {
@@ -85,7 +84,7 @@ impl Rows {
         let longest = Run { length: run, ..Run::default() };
         let mut found = Found { query: run, subject: run, longest, ..Found::default() };
         self.cells.extend([NOWHERE, NOWHERE, run, NOWHERE, NOWHERE]);
-        self.rows.push(Row { at: PAD as usize, first: 0, last: 0 });
+        self.rows.push(Row { at: PAD as usize, first: 0 });
         self.best.push(run * scoring.reward);
         if run == q_len || run == s_len {
             return found;
@@ -161,7 +160,7 @@ impl Rows {
             }
         }
         let at = end.wrapping_add_signed((PAD + *low - from) as isize);
-        self.rows.push(Row { at, first: *low, last: *high });
+        self.rows.push(Row { at, first: *low });
         furthest
     }
 

@@ -45,11 +45,6 @@ impl PackedQuery {
             length: letters.len(),
         }
     }
-
-    /// Number of bases.
-    pub fn length(&self) -> usize {
-        self.length
-    }
 }
 
 /// A packed query and a packed subject, forwards from a start.
