@@ -145,21 +145,15 @@ enum Action {
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
-    let words: Vec<_> = arguments.iter().skip(1).map(|word| word.to_string_lossy()).collect();
-    let aside = |refusal| fleetblast_job::stand_aside(&words.join(" "), refusal, &complain);
+    let aside = |reason| Err(fleetblast_job::stand_aside(reason, &complain));
     match decide(arguments) {
         Ok(Action::Run(command, given)) => match command.run {
-            Work::Together(run) => run(&given, &|error| aside(Some(error))),
-            Work::Alone(run) => {
-                aside(None)?;
-                run(&given)
-            }
+            Work::Together(run) => run(&given, &aside),
+            Work::Alone(run) => run(&given),
         },
-        Ok(Action::Print(text)) => {
-            aside(None)?;
-            if speaks_for_all() { print(&text) } else { Ok(()) }
-        }
-        Err(error) => aside(Some(error)),
+        Ok(Action::Print(text)) if speaks_for_all() => print(&text),
+        Ok(Action::Print(_)) => Ok(()),
+        Err(error) => aside(error),
     }
 }
 

@@ -16,10 +16,7 @@ pub fn on_processes(_: Plan, launch: Launch, _: &Arc<dyn Audience>) -> Result<()
     launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 
-/// There are no other processes to know what this one does.
-///
-/// # Errors
-/// The refusal.
-pub fn stand_aside(_: &str, refusal: Option<Error>, _: &dyn Fn(&str)) -> Result<(), Error> {
-    refusal.map_or(Ok(()), Err)
+/// There are no other processes to know what this one does; returns the reason.
+pub fn stand_aside(reason: Error, _: &dyn Fn(&str)) -> Error {
+    reason
 }
