@@ -153,7 +153,7 @@ impl Query {
         self.contexts.iter().any(|context| context.karlin.is_some())
     }
 
-    /// What [`Query::again`] takes.
+    /// What a second making of the query takes, which then looks for nothing.
     pub fn findings(&self) -> Findings {
         Findings { contexts: self.contexts.iter().map(Context::findings).collect() }
     }
