@@ -62,8 +62,8 @@ fn build(
     let mut builder = Builder::new(kind);
     for record in records {
         let stored = Stored::new(kind, record.residues);
-        // Two sentinels.
-        if stored.bytes.len() > largest - 2 {
+        // A sentinel before the first sequence; those after each are in its bytes.
+        if stored.bytes.len() > largest - 1 {
             return Err(DbError::TooLarge {
                 what: "residues in one sequence",
                 found: u64::from(stored.length),

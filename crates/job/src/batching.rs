@@ -94,7 +94,9 @@ mod tests {
         // 0.3 * 4 + 0.7 * 2
         batching.found(1_999_999);
         assert_eq!(batching.letters(), 384_615);
-        // Nothing: as many as can be, and what was before is forgotten.
+        // Nothing, and nothing again: as many as can be, and what was before is forgotten.
+        batching.found(0);
+        assert_eq!(batching.letters(), 549_450);
         batching.found(0);
         batching.found(0);
         assert_eq!(batching.letters(), 999_000);

@@ -115,7 +115,10 @@ fn junk_is_refused() {
     assert_eq!(letters(&read(b">a\nMKTAYIAKQ@@\n%%%%%\n")[0]), "MKTAYIAKQ");
     assert_eq!(message(b">a\nMKTAYIA@@\n", false), junk);
     let error = read_with(b">a\n%%%%\n", false).unwrap_err().to_string();
-    assert!(error.starts_with("x.fa, line 2: this is no sequence: give protein"), "{error}");
+    assert!(
+        error.starts_with("x.fa, line 2: this is no sequence: give sequences in FASTA format"),
+        "{error}"
+    );
 }
 
 #[test]
