@@ -73,7 +73,8 @@ impl NucleotideParams {
     pub fn megablast(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
         let common = CommonParams {
             release,
-            xdrop_ungapped_bits: 20.0,
+            // As far as an extension may fall to be kept at all (`SetMBInitialWordOptionsDefaults` says nothing of it).
+            xdrop_ungapped_bits: 0.0,
             xdrop_gapped_bits: 25.0,
             xdrop_final_bits: 100.0,
             gap_trigger_bits: 27.0,
@@ -108,6 +109,7 @@ impl NucleotideParams {
     /// The defaults of `blastn -task blastn`.
     pub fn blastn(release: &'static Release, scoring: NucleotideScoring) -> NucleotideParams {
         let mut params = NucleotideParams::megablast(release, scoring);
+        params.common.xdrop_ungapped_bits = 20.0;
         params.common.xdrop_gapped_bits = 30.0;
         NucleotideParams {
             word_size: 11,
