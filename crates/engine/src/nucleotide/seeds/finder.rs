@@ -2,7 +2,6 @@
 
 use fleetblast_seq::nucleotide::Packed;
 
-use super::bases::window;
 use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
 use super::scan::{Candidates, Places};
@@ -34,13 +33,9 @@ impl<D: Diagonals> Finder<'_, D> {
 
     /// Takes the pairs of a word of the subject.
     fn pairs(&mut self, table: &Table, hit: Hit) {
-        let words = &self.seeds.words;
-        for &entry in table.entries(hit) {
-            if table.may_match(entry, hit.tag, words.extra) {
-                let bases = window(self.subject.bytes(), hit.at as usize);
-                if !table.is_template() || table.is_word(&words.query, entry, bases) {
-                    self.pair(entry.place, hit.at);
-                }
+        for &place in table.places(&hit) {
+            if table.may_match(place, self.subject.bytes(), hit.at, &self.seeds.words) {
+                self.pair(place, hit.at);
             }
         }
     }

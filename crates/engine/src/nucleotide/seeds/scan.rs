@@ -1,7 +1,7 @@
 //! From place to place of a subject, to words that the queries have.
 
 use super::bases::window;
-use super::table::{Hit, Table};
+use super::table::{Hit, Numbering, Table};
 use super::words::Words;
 
 /// Places of a subject: each `stride` bases from `start` on, before `end`.
@@ -17,7 +17,7 @@ const AT_ONCE: usize = 1024;
 
 /// Places of a part of a subject, from all of them to those worth a closer look.
 ///
-/// Both steps are free of branches that depend on the bases: what is found is written always, and stays only if it is of interest.
+/// Each step is free of branches that depend on the bases: what is found is written always, and stays only if it is of interest.
 /// So the memory of many places is read at the same time.
 #[derive(Debug)]
 pub(super) struct Candidates {
@@ -42,32 +42,56 @@ impl Candidates {
     ) -> &[Hit] {
         let count = self.present(tables, bytes, places);
         self.hits.resize(AT_ONCE * tables.len(), Hit::default());
+        let found = match tables {
+            [table] => self.slots_of(table, bytes, count),
+            tables => self.slots(tables, bytes, count),
+        };
+        let mut worth = 0;
+        for i in 0..found {
+            let hit = self.hits[i];
+            self.hits[worth] = hit;
+            let table = &tables[hit.table as usize];
+            worth += usize::from(table.is_worth(hit, bytes, words));
+        }
+        &self.hits[..worth]
+    }
+
+    /// Reads the slots of words that are all in one table.
+    fn slots_of(&mut self, table: &Table, bytes: &[u8], count: usize) -> usize {
+        for (hit, &at) in self.hits.iter_mut().zip(&self.places[..count]) {
+            *hit = Hit { at, table: 0, slot: table.slot(window(bytes, at as usize)) };
+        }
+        count
+    }
+
+    /// Reads the slots of words that are in one of the tables or in several.
+    fn slots(&mut self, tables: &[Table], bytes: &[u8], count: usize) -> usize {
         let mut found = 0;
         for &at in &self.places[..count] {
-            for (number, table) in tables.iter().enumerate() {
-                let (hit, is_worth) = table.hit(number as u32, bytes, at, words);
-                self.hits[found] = hit;
-                found += usize::from(is_worth);
+            let bases = window(bytes, at as usize);
+            for (number, table) in (0..).zip(tables) {
+                if table.has(bases) {
+                    self.hits[found] = Hit { at, table: number, slot: table.slot(bases) };
+                    found += 1;
+                }
             }
         }
-        &self.hits[..found]
+        found
     }
 
     /// Finds the next places whose words are in one of the tables.
     fn present(&mut self, tables: &[Table], bytes: &[u8], places: &mut Places) -> usize {
-        match tables {
-            [table] if table.is_template() => {
-                let (present, spread) = (table.present(), table.spread());
-                self.gather(bytes, places, |bases| present.has(spread.cell(bases)))
-            }
-            [table] => {
-                let (present, shift) = (table.present(), table.spread().shift);
+        let [table] = tables else {
+            return self.gather(bytes, places, |bases| tables.iter().any(|table| table.has(bases)));
+        };
+        let present = table.present();
+        match table.numbering() {
+            &Numbering::Contiguous { shift } => {
                 self.gather(bytes, places, |bases| present.has((bases >> shift) as usize))
             }
-            tables => self.gather(bytes, places, |bases| {
-                let has = |table: &Table| table.present().has(table.spread().cell(bases));
-                tables.iter().fold(false, |any, table| any | has(table))
-            }),
+            Numbering::Template(gathered) => {
+                self.gather(bytes, places, |bases| present.has(gathered.cell(bases)))
+            }
         }
     }
 

@@ -3,40 +3,78 @@
 use super::bases::{Bits, Flanks, window};
 use super::words::Words;
 
-/// Spreads words of templates over cells (2^64 by the golden ratio).
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Cells with the places of words.
+/// Cells with the places of words; the number of a cell is the word itself.
 ///
 /// A bit for each cell tells whether there are any, so that most of a subject is passed over in little memory; the number of such
-/// cells before, counted from these bits, where they are. A contiguous word is the number of its cell. Words of a template are
-/// spread over cells; what shares a cell by chance is told apart by 32 bits more, and then by the bases.
+/// cells before, counted from these bits, where its slot is. What is found there is the one place itself, as most words stand at one.
+/// Whether the bases around agree is read from the queries, which are small at two bits a base.
 #[derive(Debug)]
 pub(super) struct Table {
-    spread: Spread,
-    template: bool,
+    numbering: Numbering,
     present: Bits,
     /// Number of cells in use before each 64 of them.
     before: Vec<u32>,
-    /// Where the entries of each cell in use start, and where the last ones end.
-    starts: Vec<u32>,
-    entries: Vec<Entry>,
+    /// Of each cell in use the one place, or with [`SEVERAL`] where in `several` its places are.
+    slots: Vec<u32>,
+    /// The number of places of a cell, and the places.
+    several: Vec<u32>,
 }
 
-/// How words are spread over cells.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Spread {
-    mask: u64,
-    multiplier: u64,
-    /// This alone, where words are contiguous.
-    pub shift: u32,
+/// The mark of a cell with several places.
+const SEVERAL: u32 = 1 << 31;
+
+/// How words are numbered.
+#[derive(Debug)]
+pub(super) enum Numbering {
+    /// The bases in a row, of which so many bits are none of the word.
+    Contiguous { shift: u32 },
+    /// The bases that count.
+    Template(Box<Gathered>),
 }
 
-impl Spread {
-    /// The cell of the word that these bases start with.
+/// The bits of a mask, closed up: what each nine bits of the bases contribute.
+#[derive(Debug)]
+pub(super) struct Gathered([[u32; 512]; 5]);
+
+impl Gathered {
+    fn new(mask: u64) -> Gathered {
+        let mut chunks = [[0; 512]; 5];
+        let mut above = mask.count_ones();
+        for (i, chunk) in chunks.iter_mut().enumerate() {
+            let part = (mask >> Gathered::shift(i)) as u32 & 511;
+            above -= part.count_ones();
+            for (bits, gathered) in (0..).zip(chunk) {
+                *gathered = close_up(bits, part) << above;
+            }
+        }
+        Gathered(chunks)
+    }
+
+    /// Where a chunk lies in the bases.
+    fn shift(chunk: usize) -> u32 {
+        55 - 9 * chunk as u32
+    }
+
     #[inline]
-    pub fn cell(self, bases: u64) -> usize {
-        ((bases & self.mask).wrapping_mul(self.multiplier) >> self.shift) as usize
+    pub fn cell(&self, bases: u64) -> usize {
+        let part = |i: usize| self.0[i][(bases >> Gathered::shift(i)) as usize & 511];
+        (part(0) | part(1) | part(2) | part(3) | part(4)) as usize
+    }
+}
+
+/// Those bits that a mask has, next to each other.
+fn close_up(bits: u32, mask: u32) -> u32 {
+    let places = (0..9).filter(|place| mask >> place & 1 != 0);
+    (0..).zip(places).map(|(to, from)| (bits >> from & 1) << to).sum()
+}
+
+impl Numbering {
+    #[inline]
+    fn cell(&self, bases: u64) -> usize {
+        match self {
+            Numbering::Contiguous { shift } => (bases >> shift) as usize,
+            Numbering::Template(gathered) => gathered.cell(bases),
+        }
     }
 }
 
@@ -47,24 +85,13 @@ pub(super) struct Hit {
     pub at: u32,
     /// The number of the table.
     pub table: u32,
-    /// The tag of the word there.
-    pub tag: u32,
-    start: u32,
-    end: u32,
-}
-
-/// A place of a word in the queries.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
-    pub place: u32,
-    /// What tells, without a look at the query, that a pair is none: the flanks of a contiguous word, more of the spread word of a
-    /// template.
-    pub tag: u32,
+    /// Where the word stands in the queries, as its slot tells it.
+    pub slot: u32,
 }
 
 impl Table {
-    /// A table of the words at these places. `mask` is that of a template. Entries of a word are in the order of `places`, or in the
-    /// opposite one.
+    /// A table of the words at these places, below 2^31. `mask` is that of a template. Places of a word are in the order of
+    /// `places`, or in the opposite one.
     pub fn new(
         query: &[u8],
         places: &[u32],
@@ -72,59 +99,62 @@ impl Table {
         mask: Option<u64>,
         descending: bool,
     ) -> Table {
-        let bits = match mask {
-            None => 2 * span,
-            // Sixteen cells or more for a word, as far as they stay in a cache.
-            Some(_) => (usize::BITS - places.len().leading_zeros() + 4).clamp(10, 24),
+        let (numbering, bits) = match mask {
+            None => (Numbering::Contiguous { shift: 64 - 2 * span }, 2 * span),
+            Some(mask) => {
+                (Numbering::Template(Box::new(Gathered::new(mask))), mask.count_ones())
+            }
         };
         let mut table = Table {
-            spread: Spread {
-                mask: mask.unwrap_or(u64::MAX),
-                multiplier: if mask.is_some() { SPREAD } else { 1 },
-                shift: 64 - bits,
-            },
-            template: mask.is_some(),
+            numbering,
             present: Bits::new(1 << bits),
             before: Vec::new(),
-            starts: Vec::new(),
-            entries: vec![Entry::default(); places.len()],
+            slots: Vec::new(),
+            several: Vec::new(),
         };
-        table.count(query, places);
-        table.fill(query, places, span, descending);
+        let cells: Vec<u32> = places
+            .iter()
+            .map(|&place| table.numbering.cell(window(query, place as usize)) as u32)
+            .collect();
+        cells.iter().for_each(|&cell| table.present.set(cell as usize));
+        table.number();
+        table.fill(places, &cells, descending);
         table
     }
 
-    /// Notes which cells are in use, and where their entries will end.
-    fn count(&mut self, query: &[u8], places: &[u32]) {
-        for &place in places {
-            self.present.set(self.spread.cell(window(query, place as usize)));
-        }
+    /// Numbers the cells in use.
+    fn number(&mut self) {
         let mut used = 0;
         for word in self.present.words() {
             self.before.push(used);
             used += word.count_ones();
         }
-        self.starts = vec![0; used as usize + 1];
-        for &place in places {
-            let rank = self.rank(self.spread.cell(window(query, place as usize)));
-            self.starts[rank] += 1;
-        }
-        let mut end = 0;
-        for start in &mut self.starts {
-            end += *start;
-            *start = end;
-        }
+        self.slots = vec![0; used as usize];
     }
 
-    /// Fills cells from their ends on, which thereby become starts.
-    fn fill(&mut self, query: &[u8], places: &[u32], span: u32, descending: bool) {
-        for i in 0..places.len() {
-            let place = places[if descending { i } else { places.len() - 1 - i }];
-            let bases = window(query, place as usize);
-            let tag = self.tag(query, place as usize, bases, span);
-            let rank = self.rank(self.spread.cell(bases));
-            self.starts[rank] -= 1;
-            self.entries[self.starts[rank] as usize] = Entry { place, tag };
+    /// Fills the slots of the cells of these places.
+    fn fill(&mut self, places: &[u32], cells: &[u32], descending: bool) {
+        let ranks: Vec<u32> = cells.iter().map(|&cell| self.rank(cell as usize) as u32).collect();
+        let mut counts = vec![0; self.slots.len()];
+        ranks.iter().for_each(|&rank| counts[rank as usize] += 1);
+        for (slot, &count) in self.slots.iter_mut().zip(&counts) {
+            if count > 1 {
+                *slot = SEVERAL | self.several.len() as u32;
+                self.several.push(count);
+                self.several.resize(self.several.len() + count as usize, 0);
+            }
+        }
+        for (&place, &rank) in places.iter().zip(&ranks) {
+            let slot = &mut self.slots[rank as usize];
+            if *slot & SEVERAL == 0 {
+                *slot = place;
+                continue;
+            }
+            let start = (*slot & !SEVERAL) as usize;
+            let (count, left) = (self.several[start], &mut counts[rank as usize]);
+            let at = if descending { *left } else { count + 1 - *left };
+            self.several[start + at as usize] = place;
+            *left -= 1;
         }
     }
 
@@ -133,41 +163,47 @@ impl Table {
         &self.present
     }
 
-    /// How words are spread over cells.
-    pub fn spread(&self) -> Spread {
-        self.spread
+    /// How words are numbered.
+    pub fn numbering(&self) -> &Numbering {
+        &self.numbering
     }
 
-    /// The word at a place of a subject, and whether it is one of the queries that may be part of a seed there.
+    /// Whether the word that these bases start with is one of the queries.
     #[inline]
-    pub fn hit(&self, table: u32, bytes: &[u8], at: u32, words: &Words) -> (Hit, bool) {
-        let bases = window(bytes, at as usize);
-        let cell = self.spread.cell(bases);
-        if !self.present.has(cell) {
-            return (Hit::default(), false);
+    pub fn has(&self, bases: u64) -> bool {
+        self.present.has(self.numbering.cell(bases))
+    }
+
+    /// The slot of the word that these bases start with, which must be one of the queries.
+    #[inline]
+    pub fn slot(&self, bases: u64) -> u32 {
+        self.slots[self.rank(self.numbering.cell(bases))]
+    }
+
+    /// Whether the word of a subject may be part of a seed.
+    #[inline]
+    pub fn is_worth(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
+        hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
+    }
+
+    /// The places of a word of a subject.
+    #[inline]
+    pub fn places<'a>(&'a self, hit: &'a Hit) -> &'a [u32] {
+        if hit.slot & SEVERAL == 0 {
+            return std::slice::from_ref(&hit.slot);
         }
-        let rank = self.rank(cell);
-        let (start, end) = (self.starts[rank], self.starts[rank + 1]);
-        let tag = self.tag(bytes, at as usize, bases, words.span);
-        let first = self.entries[start as usize];
-        let is_worth = (end - start > 1) | self.may_match(first, tag, words.extra);
-        (Hit { at, table, tag, start, end }, is_worth)
+        let start = (hit.slot & !SEVERAL) as usize;
+        &self.several[start + 1..][..self.several[start] as usize]
     }
 
-    /// The entries of a word of a subject.
+    /// Whether what is beside the same word in the queries and in a subject allows for a seed.
     #[inline]
-    pub fn entries(&self, hit: Hit) -> &[Entry] {
-        &self.entries[hit.start as usize..hit.end as usize]
-    }
-
-    /// Whether the tags of a word of the queries and of one of a subject allow for a seed.
-    #[inline]
-    pub fn may_match(&self, entry: Entry, tag: u32, extra: u32) -> bool {
-        if self.template {
-            entry.tag == tag
-        } else {
-            Flanks(entry.tag).may_match(Flanks(tag), extra)
+    pub fn may_match(&self, place: u32, subject: &[u8], at: u32, words: &Words) -> bool {
+        if words.extra == 0 {
+            return true;
         }
+        let flanks = |bytes: &[u8], at: u32| Flanks::of(bytes, at as usize, words.span);
+        flanks(&words.query, place).may_match(flanks(subject, at), words.extra)
     }
 
     /// Number of cells in use before this one.
@@ -177,32 +213,9 @@ impl Table {
         (self.before[cell / 64] + below.count_ones()) as usize
     }
 
-    /// The tag of a word at a place of a sequence; `bases` start there.
-    #[inline]
-    fn tag(&self, bytes: &[u8], at: usize, bases: u64, span: u32) -> u32 {
-        if self.template {
-            let Spread { mask, multiplier, shift } = self.spread;
-            ((bases & mask).wrapping_mul(multiplier) << (64 - shift) >> 32) as u32
-        } else {
-            Flanks::of(bytes, at, span).0
-        }
-    }
-
-    /// Whether an entry with the same tag stands for the same word of the template.
-    #[inline]
-    pub fn is_word(&self, query: &[u8], entry: Entry, bases: u64) -> bool {
-        (window(query, entry.place as usize) ^ bases) & self.spread.mask == 0
-    }
-
-    /// Whether it is the table of a template.
-    pub fn is_template(&self) -> bool {
-        self.template
-    }
-
     /// Number of overflow cells that the small table of BLAST+ would need: those of words that stand at more than one place, and one
     /// for the end of each.
     pub fn overflow(&self) -> usize {
-        let counts = self.starts.windows(2).map(|pair| pair[1] - pair[0]);
-        counts.filter(|&count| count > 1).map(|count| count as usize + 1).sum()
+        self.several.len()
     }
 }
