@@ -63,6 +63,12 @@ pub trait SubjectLetters {
     /// May panic if the subject has fewer.
     fn part(&self, range: Range<u32>) -> Cow<'_, [u8]>;
 
+    /// The letters of these parts, which ascend and are apart, at their places; what is between them may be any.
+    fn parts(&self, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
+        let _ = parts;
+        self.all()
+    }
+
     /// All letters.
     fn all(&self) -> Cow<'_, [u8]> {
         self.part(0..self.length())

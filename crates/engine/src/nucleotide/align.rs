@@ -1,5 +1,6 @@
 //! The traceback of nucleotides: chosen hits to alignments.
 
+use fleetblast_seq::mask;
 use fleetblast_stats::karlin::KarlinBlock;
 
 use super::greedy::Scoring;
@@ -25,6 +26,8 @@ pub(crate) struct Traceback {
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
     params: &'a NucleotideParams,
+    /// Letters of the query.
+    length: u32,
     contexts: Vec<Context>,
     limits: Vec<Option<ContextLimits>>,
     traceback: traceback::Traceback,
@@ -67,7 +70,8 @@ impl Traceback {
         });
         let karlin = query.contexts.iter().filter_map(|context| context.karlin.as_ref());
         let (_, x_drop) = gapped_x_drops(karlin, params);
-        Aligner { params, contexts: contexts.collect(), limits, traceback: self.traceback(x_drop) }
+        let traceback = self.traceback(x_drop);
+        Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }
 
     fn traceback(&self, x_drop: i32) -> traceback::Traceback {
@@ -96,7 +100,9 @@ impl Aligner<'_> {
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {
-        let subject = subject.all();
+        let (q_len, s_len) = (self.length, subject.length());
+        let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
+        let subject = subject.parts(&mask::combine(reached.collect()));
         let worth = |context: u8, score| match &self.limits[usize::from(context)] {
             Some(limits) => limits.statistics.worth(score),
             None => traceback::Worth { evalue: f64::INFINITY, bit_score: 0.0 },

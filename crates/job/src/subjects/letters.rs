@@ -88,4 +88,17 @@ impl SubjectLetters for Letters<'_> {
         let letters = self.stored.part(range).unwrap_or_default();
         self.masks.aligned(letters, start, self.stored.masked_letter())
     }
+
+    fn parts(&self, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
+        if matches!(self.stored, Stored::Residues(_)) || *parts == [0..self.length()] {
+            return self.all();
+        }
+        // Memory of zeros costs nothing before it is used: of a chromosome little is.
+        let mut letters = vec![0; self.length() as usize];
+        for range in parts {
+            let place = range.start as usize..range.end as usize;
+            letters[place].copy_from_slice(&self.part(range.clone()));
+        }
+        Cow::Owned(letters)
+    }
 }

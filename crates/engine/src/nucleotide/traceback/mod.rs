@@ -11,6 +11,8 @@ mod ungapped;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 
+pub(crate) use self::start::reach;
+
 use super::greedy::{self, GreedyScratch, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
@@ -147,7 +149,8 @@ impl SubjectWindow {
 }
 
 impl Traceback {
-    /// Aligns a query's contexts with a subject, given whole in blastna letters, from preliminary HSPs in ORDER-S. `worth` tells what a
+    /// Aligns a query's contexts with a subject, given in blastna letters as far as [`reach`] tells of the HSPs, from preliminary HSPs
+    /// in ORDER-S. `worth` tells what a
     /// score of a context is worth; what is above `limit` is dropped. The alignments are in ORDER-S.
     pub fn align(
         &self,

@@ -121,3 +121,18 @@ pub(super) fn near(q_start: u32, q_len: u32, s_start: u32, s_len: u32) -> Range<
     let start = s_start.saturating_sub(q_start + MAX_TOTAL_GAPS);
     start..s_len.min(s_start + (q_len - q_start) + MAX_TOTAL_GAPS)
 }
+
+/// Whatever alignments from an HSP read of a subject lies in here.
+pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
+    if s_len < LONG_SUBJECT {
+        return 0..s_len;
+    }
+    // A start that is moved stays on one of these diagonals.
+    let pairs = [(hsp.s_seed, hsp.q_seed), (hsp.s_start, hsp.q_start), (hsp.s_end, hsp.q_end)];
+    let diagonals = pairs.map(|(s, q)| i64::from(s) - i64::from(q));
+    let gaps = i64::from(MAX_TOTAL_GAPS);
+    let start = diagonals.iter().min().map_or(0, |diagonal| diagonal - gaps);
+    let end = diagonals.iter().max().map_or(0, |diagonal| diagonal + i64::from(q_len) + gaps);
+    let within = |at: i64| at.clamp(0, i64::from(s_len)) as u32;
+    within(start).min(hsp.s_start)..within(end).max(hsp.s_end)
+}

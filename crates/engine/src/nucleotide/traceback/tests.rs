@@ -266,3 +266,38 @@ fn ungapped_hsps_are_cut_to_their_best_stretch() {
     let made = Traceback::ungapped(&hsps, worth, 10.0);
     assert_eq!(made[0].edits, [Edit { op: EditOp::Substitution, len: 15 }]);
 }
+
+#[test]
+fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
+    let mut random = Random::new(7);
+    for round in 0..12 {
+        let query = random.repetitive(500);
+        let mut subject = random.bases(120_000);
+        let places = [200, 30_000, 30_900, 119_000].map(|at| at + random.below(300));
+        let mut hsps = Vec::new();
+        for at in places {
+            let copy = random.mutated(&query, 12);
+            subject[at..at + copy.len()].copy_from_slice(&copy);
+            let mut hsp = run(0, at as u32, 500.min(copy.len() as u32));
+            (hsp.q_seed, hsp.s_seed) = (hsp.q_seed + 3, hsp.s_seed + 3);
+            hsps.push(hsp);
+        }
+        let reach = hsps.iter().map(|hsp| reach(500, hsp, subject.len() as u32));
+        let mut near = vec![blastna::SENTINEL; subject.len()];
+        for range in reach {
+            let range = range.start as usize..range.end as usize;
+            near[range.clone()].copy_from_slice(&subject[range]);
+        }
+        assert!(near.contains(&blastna::SENTINEL));
+        let contexts = [Context::new(query.clone(), query, 20)];
+        let aligner = if round % 2 == 0 { Aligner::Greedy } else { Aligner::Dynamic };
+        let gaps = if round % 2 == 0 { (0, 0) } else { (5, 2) };
+        let traceback = traceback(aligner, (2, -3), gaps, 60);
+        let [whole, part] = [&subject, &near].map(|subject| {
+            let mut scratch = Scratch::new(Kernel::detect());
+            traceback.align(&contexts, subject, &hsps, worth, 10.0, &mut scratch)
+        });
+        assert!(!whole.is_empty());
+        assert_eq!(whole, part);
+    }
+}
