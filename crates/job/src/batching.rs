@@ -1,10 +1,8 @@
 //! How many letters of queries are searched together, where that depends on what was found (`CBatchSizeMixer`,
 //! blast_app_util.hpp).
 
-use crate::plan::BatchSize;
-
 /// Fewest letters of a batch.
-pub const LEAST: i32 = 100;
+const LEAST: i32 = 100;
 /// Extensions wanted of a batch, at least.
 const LEAST_EXTENSIONS: i32 = 1_000_000;
 /// Letters of the database for each further extension that is wanted.
@@ -15,6 +13,28 @@ const FIRST_RATIO: i32 = 200;
 const FIRST: i32 = 5000;
 /// How much the last batch counts against those before it.
 const WEIGHT: f64 = 0.3;
+
+/// How many letters of queries BLAST+ searches together, counting whole queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSize {
+    /// These, or the rest.
+    Fixed(usize),
+    /// As many as may bring about the extensions that BLAST+ wants in a batch, by what the batches before brought about.
+    Adaptive {
+        /// At most so many.
+        most: i32,
+    },
+}
+
+impl BatchSize {
+    /// The least letters of a batch that is not the last.
+    pub fn least(self) -> u64 {
+        match self {
+            BatchSize::Fixed(letters) => letters as u64,
+            BatchSize::Adaptive { .. } => LEAST as u64,
+        }
+    }
+}
 
 /// The size of the next batch.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, QueryResult, Sam};
+use fleetblast_report::model::{self, QueryResult};
 
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::plan::{Format, Plan, Report};
+use crate::plan::Plan;
 use crate::queries::QueryRecord;
 use crate::subjects::Target;
 
@@ -25,13 +25,13 @@ pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
         params: &plan.params,
         matrix_name: &plan.matrix_name,
         query_part: plan.query_range.as_ref().map(ExactSizeIterator::len),
-        output: output_options(&plan.report, plan.parse_deflines),
+        output: plan.report.options(plan.parse_deflines),
     }
 }
 
 /// Whether BLAST+ warns for every query that columns need a taxonomy database which is not there.
 pub fn misses_taxonomy(setup: &model::Setup, target: &Target) -> bool {
-    columns(&setup.output.format).is_some_and(Columns::want_taxonomy)
+    setup.output.format.columns().is_some_and(Columns::want_taxonomy)
         && !target.taxonomy.is_installed()
 }
 
@@ -56,20 +56,6 @@ pub fn warn(
 /// Whether BLAST+ repeats its warning for the last line of the report, as it does for that of format 7.
 pub fn warns_at_end(setup: &model::Setup) -> bool {
     matches!(setup.output.format, model::Format::Commented(_))
-}
-
-/// Whether the report of a plan shows names of taxa.
-pub fn has_taxon_names(plan: &Plan) -> bool {
-    let output = output_options(&plan.report, plan.parse_deflines);
-    columns(&output.format).is_some_and(Columns::have_taxon_names)
-}
-
-/// The columns of a format that has some.
-fn columns(format: &model::Format) -> Option<&Columns> {
-    match format {
-        model::Format::Tabular(columns) | model::Format::Commented(columns) => Some(columns),
-        model::Format::Pairwise | model::Format::Xml | model::Format::Sam(_) => None,
-    }
 }
 
 /// A query for the report, without what was found.
@@ -104,42 +90,5 @@ pub fn failure(error: &ReportError) -> Error {
         | ReportError::NoDefline { .. }
         | ReportError::Taxonomy { .. } => Error::database(error),
         _ => Error::engine(error),
-    }
-}
-
-fn output_options(report: &Report, parse_deflines: bool) -> OutputOptions {
-    let columns = |delimiter: &str| {
-        let delimiter = report.delimiter.as_deref().unwrap_or(delimiter);
-        Columns::parse(&report.columns, delimiter.as_bytes())
-    };
-    OutputOptions {
-        format: match report.format {
-            Format::Pairwise => model::Format::Pairwise,
-            Format::Xml => model::Format::Xml,
-            Format::Tabular => model::Format::Tabular(columns("\t")),
-            Format::TabularComments => model::Format::Commented(columns("\t")),
-            Format::Csv => model::Format::Tabular(columns(",")),
-            Format::Sam => model::Format::Sam(Sam::parse(&report.columns, &report.command)),
-        },
-        line_length: report.line_length,
-        html: report.html,
-        hit_order: report.sort_hits.map(|order| match order {
-            0 => HitOrder::Evalue,
-            1 => HitOrder::BitScore,
-            2 => HitOrder::TotalScore,
-            3 => HitOrder::Identity,
-            _ => HitOrder::Coverage,
-        }),
-        hsp_order: match report.sort_hsps {
-            None | Some(0) => HspOrder::Evalue,
-            Some(1) => HspOrder::Score,
-            Some(2) => HspOrder::QueryStart,
-            Some(3) => HspOrder::Identity,
-            Some(_) => HspOrder::SubjectStart,
-        },
-        show_gis: report.show_gis,
-        num_descriptions: report.num_descriptions,
-        num_alignments: report.num_alignments,
-        parse_deflines,
     }
 }

@@ -1,7 +1,5 @@
 //! The columns of the tabular formats: their names, and the choice of them after `-outfmt`.
 
-use crate::taxonomy;
-
 /// A column of the tabular formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
@@ -184,6 +182,16 @@ impl Column {
     pub fn heading(self) -> &'static str {
         COLUMNS.iter().find(|(_, column, _)| *column == self).map_or("", |(_, _, heading)| heading)
     }
+
+    /// Whether it shows the name of one taxon.
+    pub fn is_taxon_name(&self) -> bool {
+        matches!(self, C::ScientificName | C::CommonName | C::BlastName | C::SuperKingdom)
+    }
+
+    /// Whether it shows the names of all taxa.
+    pub fn is_list_of_taxon_names(&self) -> bool {
+        matches!(self, C::ScientificNames | C::CommonNames | C::BlastNames | C::SuperKingdoms)
+    }
 }
 
 /// The columns of a tabular report and what stands between them.
@@ -227,13 +235,13 @@ impl Columns {
 
     /// Whether names of taxa are shown, which are looked up in a taxonomy database.
     pub fn have_taxon_names(&self) -> bool {
-        self.list.iter().any(taxonomy::has_names)
+        self.list.iter().any(|column| column.is_taxon_name() || column.is_list_of_taxon_names())
     }
 
     /// Whether BLAST+ warns, once for every query, if there is no taxonomy database. Lists of names make it do so, single names
     /// do not.
     pub fn want_taxonomy(&self) -> bool {
-        self.list.iter().any(taxonomy::is_list_of_names)
+        self.list.iter().any(Column::is_list_of_taxon_names)
     }
 }
 

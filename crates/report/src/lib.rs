@@ -14,6 +14,7 @@ pub mod columns;
 pub mod error;
 mod letters;
 mod links;
+pub mod loci;
 pub mod locus;
 pub mod model;
 mod names;

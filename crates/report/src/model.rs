@@ -96,6 +96,16 @@ pub enum Format {
     Sam(Sam),
 }
 
+impl Format {
+    /// The columns of a format that has some.
+    pub fn columns(&self) -> Option<&Columns> {
+        match self {
+            Format::Tabular(columns) | Format::Commented(columns) => Some(columns),
+            Format::Pairwise | Format::Xml | Format::Sam(_) => None,
+        }
+    }
+}
+
 /// What a report in SAM holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sam {

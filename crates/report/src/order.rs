@@ -7,7 +7,8 @@ use fleetblast_engine::hits::{Alignment, SubjectHit};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::locus::{Loci, Locus};
+use crate::loci::Loci;
+use crate::locus::Locus;
 use crate::model::{HitOrder, HspOrder, QueryResult, Setup, SubjectSource};
 use crate::number;
 use crate::pair::residues;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
 use crate::letters::{self, Positives};
-use crate::locus::{self, Loci, Locus};
+use crate::loci::{self, Loci};
+use crate::locus::Locus;
 use crate::model::{QueryResult, SubjectSource};
 
 /// The letters of an alignment, column by column, and where they lie: what all formats print it from. It can be sent to where
@@ -53,7 +54,7 @@ impl Pair {
         let mut pair = Self {
             query: Vec::new(),
             subject: Vec::new(),
-            edits: locus::columns(alignment, query.context(alignment).frame),
+            edits: loci::columns(alignment, query.context(alignment).frame),
             loci,
             identities: 0,
             gaps: 0,

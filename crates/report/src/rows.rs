@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::letters::Positives;
-use crate::locus::{Loci, Locus};
+use crate::loci::Loci;
+use crate::locus::Locus;
 use crate::model::Setup;
 use crate::pair::{Pair, is_residue};
 

@@ -9,7 +9,8 @@ use fleetblast_seq::nucleotide::blastna;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::locus::{Loci, Locus};
+use crate::loci::Loci;
+use crate::locus::Locus;
 use crate::model::{QueryResult, Sam, Setup, SubjectSource};
 use crate::names::{self, Subject};
 use crate::number;

@@ -48,7 +48,8 @@ impl Taxonomy {
         let names =
             |taxid| source.taxon(taxid).map_err(|cause| ReportError::Taxonomy { taxid, cause });
         taxonomy.one = subject.lines.iter().map(|line| line.taxid).find(|&taxid| taxid != 0);
-        if let Some(taxid) = taxonomy.one.filter(|_| columns.list.iter().any(is_name)) {
+        if let Some(taxid) = taxonomy.one.filter(|_| columns.list.iter().any(Column::is_taxon_name))
+        {
             taxonomy.of_one = names(taxid)?;
         }
         for line in &subject.lines {
@@ -59,7 +60,7 @@ impl Taxonomy {
             }
             taxonomy.all.append(&mut own);
         }
-        if columns.list.iter().any(is_list_of_names) {
+        if columns.list.iter().any(Column::is_list_of_taxon_names) {
             let numbered = columns.list.contains(&C::TaxIds);
             for taxid in taxonomy.all.clone() {
                 match names(taxid)? {
@@ -111,21 +112,6 @@ impl Taxonomy {
             false => out.extend(items.join(&b';')),
         }
     }
-}
-
-/// Columns with the name of one taxon.
-fn is_name(column: &Column) -> bool {
-    matches!(column, C::ScientificName | C::CommonName | C::BlastName | C::SuperKingdom)
-}
-
-/// Columns with the names of all taxa.
-pub fn is_list_of_names(column: &Column) -> bool {
-    matches!(column, C::ScientificNames | C::CommonNames | C::BlastNames | C::SuperKingdoms)
-}
-
-/// Columns with names.
-pub fn has_names(column: &Column) -> bool {
-    is_name(column) || is_list_of_names(column)
 }
 
 fn is_group(name: &[u8]) -> bool {

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::holder::Holder;
 use crate::identity::Differences;
-use crate::lock::Holder;
-use crate::record::{Key, Share};
+use crate::key::{Key, Share};
 
 /// Why results cannot be kept or a job cannot be resumed.
 #[derive(Debug, thiserror::Error)]

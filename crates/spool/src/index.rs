@@ -4,8 +4,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Error;
+use crate::key::Key;
 use crate::layout::Run;
-use crate::record::{Key, Place};
+use crate::record::Place;
 
 /// The records of a job by their results.
 ///

@@ -90,9 +90,11 @@
 mod checkpoint;
 mod durable;
 mod error;
+mod holder;
 mod identity;
 mod index;
 mod job;
+mod key;
 mod layout;
 mod lock;
 mod reader;
@@ -102,13 +104,15 @@ mod writer;
 
 pub use checkpoint::{Checkpoint, Start};
 pub use error::Error;
+pub use holder::Holder;
 pub use identity::{
     DatabaseIdentity, Difference, Differences, Identity, QueryDigest, QueryHasher, VolumeIdentity,
 };
 pub use index::Index;
+pub use key::{Key, Kind, Share};
 pub use layout::{FileId, MAX_WRITERS, Run};
-pub use lock::{Holder, PATIENCE};
+pub use lock::PATIENCE;
 pub use reader::Reader;
-pub use record::{HEADER_BYTES, Key, Kind, Place, Share};
+pub use record::{HEADER_BYTES, Place};
 pub use scan::{Fault, Scan, scan};
 pub use writer::Writer;

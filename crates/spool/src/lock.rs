@@ -10,7 +10,6 @@
 //! A holder that was taken for dead finds out at its next sign of life, and its job ends. Until then nothing is lost,
 //! since no two runs write to the same file.
 
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -18,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Timespec, Timestamps, UTIME_NOW, futimens};
-use serde::{Deserialize, Serialize};
 
 use crate::durable::open_own;
 use crate::error::{Context, Error};
+use crate::holder::Holder;
 
 /// Name of the lock file.
 pub(crate) const NAME: &str = "lock";
@@ -32,38 +31,6 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_BYTES: u64 = 64 * 1024;
 /// Attempts to open the file, should others remove it in between.
 const ATTEMPTS: usize = 10;
-
-/// A process that uses a directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// Name of its machine.
-    pub host: String,
-    /// Number of the process there.
-    pub pid: u32,
-    /// When it began to use the directory, in UTC.
-    pub since: String,
-    /// What Linux calls the boot id: another after each start of a machine. Empty if the system does not tell.
-    pub boot: String,
-}
-
-impl Holder {
-    /// This process.
-    fn own() -> Self {
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        Self {
-            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            pid: std::process::id(),
-            since: jiff::Timestamp::now().to_string(),
-            boot: boot.trim().to_owned(),
-        }
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "process {} on {} since {}", self.pid, self.host, self.since)
-    }
-}
 
 /// The directory of a job, in use by this process until it is dropped.
 #[derive(Debug)]

@@ -3,51 +3,13 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::key::{Key, Kind, Share};
 use crate::layout::FileId;
 
 /// Bytes in front of the body of a record.
 pub const HEADER_BYTES: usize = 100;
 /// The first bytes of a record. The first of them occurs in no UTF-8 text.
 pub(crate) const MAGIC: [u8; 8] = *b"\xf5FBspl1\n";
-
-/// What a record holds of its block. The numbers are those that the user of the spool chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Kind(pub u32);
-
-impl Kind {
-    /// All formatted output of the block.
-    pub const RESULT: Self = Self(0);
-}
-
-/// Names a result. Whoever finds it, at whatever time, finds the same bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key {
-    /// Number of the query block.
-    pub block: u64,
-    /// What of it.
-    pub kind: Kind,
-}
-
-/// Which bytes of a result a record holds. Several writers may each have a share, and in another run others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Share {
-    /// Where in the result it begins.
-    pub start: u64,
-    /// Bytes of the whole result.
-    pub total: u64,
-}
-
-impl Share {
-    /// All of a result of so many bytes.
-    pub fn whole(total: u64) -> Self {
-        Self { start: 0, total }
-    }
-
-    /// Whether so many bytes can be the share.
-    pub(crate) fn has_room(self, length: u64) -> bool {
-        self.start.checked_add(length).is_some_and(|end| end <= self.total)
-    }
-}
 
 /// A record and where it is. Small, to be sent to whoever places the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -9,8 +9,9 @@ use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
 
 use crate::durable::{make_directory, parent, sync_directory};
 use crate::error::{Context, Error};
+use crate::key::{Key, Share};
 use crate::layout::{FileId, MAX_WRITERS, Run};
-use crate::record::{HEADER_BYTES, Header, Key, Place, Share};
+use crate::record::{HEADER_BYTES, Header, Place};
 
 /// Compression level of zstd: the fastest, which still makes reports several times smaller.
 const LEVEL: i32 = 1;

@@ -7,35 +7,7 @@ use thiserror::Error;
 
 use crate::karlin::{self, KarlinBlock};
 use crate::matrix::{self, Scores};
-use crate::table::{self, TableRow};
-
-/// Statistical parameters of a matrix with given gap costs (`Blast_KarlinBlkGappedLoadFromTables`, blast_stat.c).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct KarlinRow {
-    /// Scale λ of the scores, per raw score unit.
-    pub lambda: f64,
-    /// K.
-    pub k: f64,
-    /// ln K.
-    pub log_k: f64,
-    /// Relative entropy H in nats.
-    pub h: f64,
-    /// Slope of the mean length of an alignment over its score; also `a` of the finite-size correction.
-    pub alpha: f64,
-    /// Intercept of that mean.
-    pub beta: f64,
-    /// Slope of the variance of the length (`alpha` in the footer of a report).
-    pub alpha_v: f64,
-    /// Slope of the covariance of the lengths in query and subject.
-    pub sigma: f64,
-}
-
-impl KarlinRow {
-    /// The four parameters of an e-value without finite-size correction.
-    pub fn block(&self) -> KarlinBlock {
-        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.log_k, h: self.h }
-    }
-}
+use crate::table::{self, KarlinRow, TableRow};
 
 /// A substitution matrix, gap costs, and their statistics. A gap of length L costs `gap_open + L * gap_extend`.
 #[derive(Clone, Debug)]

@@ -15,6 +15,8 @@ use fleetblast_engine::search::Search;
 
 pub use fleetblast_report::papers;
 
+pub use crate::batching::BatchSize;
+
 pub use self::ranks::{Checkpoint, Fleet};
 pub use self::report::{Format, Report};
 
@@ -77,28 +79,6 @@ pub enum Split {
     Database,
     /// The queries: so many threads were asked for.
     Queries,
-}
-
-/// How many letters of queries BLAST+ searches together, counting whole queries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BatchSize {
-    /// These, or the rest.
-    Fixed(usize),
-    /// As many as may bring about the extensions that BLAST+ wants in a batch, by what the batches before brought about.
-    Adaptive {
-        /// At most so many.
-        most: i32,
-    },
-}
-
-impl BatchSize {
-    /// The least letters of a batch that is not the last.
-    pub fn least(self) -> u64 {
-        match self {
-            BatchSize::Fixed(letters) => letters as u64,
-            BatchSize::Adaptive { .. } => crate::batching::LEAST as u64,
-        }
-    }
 }
 
 /// What to do.

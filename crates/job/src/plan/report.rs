@@ -1,5 +1,8 @@
 //! What the report looks like.
 
+use fleetblast_report::columns::Columns;
+use fleetblast_report::model::{self, HitOrder, HspOrder, OutputOptions, Sam};
+
 /// Format of the report (`-outfmt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -43,4 +46,44 @@ pub struct Report {
     pub sort_hits: Option<usize>,
     /// `-sorthsps`, where the format heeds it.
     pub sort_hsps: Option<usize>,
+}
+
+impl Report {
+    /// The same in the terms of the crate that formats it.
+    pub fn options(&self, parse_deflines: bool) -> OutputOptions {
+        let columns = |delimiter: &str| {
+            let delimiter = self.delimiter.as_deref().unwrap_or(delimiter);
+            Columns::parse(&self.columns, delimiter.as_bytes())
+        };
+        OutputOptions {
+            format: match self.format {
+                Format::Pairwise => model::Format::Pairwise,
+                Format::Xml => model::Format::Xml,
+                Format::Tabular => model::Format::Tabular(columns("\t")),
+                Format::TabularComments => model::Format::Commented(columns("\t")),
+                Format::Csv => model::Format::Tabular(columns(",")),
+                Format::Sam => model::Format::Sam(Sam::parse(&self.columns, &self.command)),
+            },
+            line_length: self.line_length,
+            html: self.html,
+            hit_order: self.sort_hits.map(|order| match order {
+                0 => HitOrder::Evalue,
+                1 => HitOrder::BitScore,
+                2 => HitOrder::TotalScore,
+                3 => HitOrder::Identity,
+                _ => HitOrder::Coverage,
+            }),
+            hsp_order: match self.sort_hsps {
+                None | Some(0) => HspOrder::Evalue,
+                Some(1) => HspOrder::Score,
+                Some(2) => HspOrder::QueryStart,
+                Some(3) => HspOrder::Identity,
+                Some(_) => HspOrder::SubjectStart,
+            },
+            show_gis: self.show_gis,
+            num_descriptions: self.num_descriptions,
+            num_alignments: self.num_alignments,
+            parse_deflines,
+        }
+    }
 }

@@ -11,6 +11,7 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Database, OddHeader, SearchPath, SequenceKind, TaxonNames, TaxonomyNames};
 use fleetblast_engine::params::DatabaseTotals;
 use fleetblast_engine::subjects::Masks;
+use fleetblast_report::columns::Columns;
 use fleetblast_report::error::Cause;
 use fleetblast_report::locus::Extent;
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary, SubjectSource};
@@ -25,7 +26,6 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::fasta::{fasta_failure, message_name, open_input, path, reader};
 use crate::plan::{Plan, Source, Subjects};
-use crate::reporting;
 
 /// Shortest subject that BLAST+ assumes in a database (rules 5.1).
 const MIN_SUBJECT_LENGTH: i32 = 10;
@@ -155,7 +155,8 @@ impl SubjectSource for Target {
 /// Opens the taxonomy database, if the report shows names of taxa. One that cannot be used is told of, and does not keep
 /// BLAST+ from searching.
 fn open_taxonomy(plan: &Plan, audience: &dyn Audience) -> Result<TaxonomyNames, Error> {
-    if !reporting::has_taxon_names(plan) {
+    let format = plan.report.options(plan.parse_deflines).format;
+    if !format.columns().is_some_and(Columns::have_taxon_names) {
         return Ok(TaxonomyNames::default());
     }
     let names = TaxonomyNames::find(&SearchPath::from_environment()?);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::error::{Problem, Warning};
 use super::gap;
+use super::line::is_space;
 use crate::alphabet;
 use crate::id::Molecule;
 use crate::nucleotide::{self, blastna};
@@ -14,26 +15,6 @@ pub(super) const MAX_RESIDUES: usize = i32::MAX as usize;
 const CHECKED_COLUMNS: usize = 70;
 /// Most ranges of invalid columns reported of one line.
 pub(super) const MAX_RANGES: usize = 1000;
-
-/// White space as C's `isspace` has it.
-pub(super) const fn is_space(c: u8) -> bool {
-    matches!(c, b' ' | b'\t'..=b'\r')
-}
-
-/// A line without white space at its ends.
-pub(super) fn trim(mut line: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = line
-        && is_space(*first)
-    {
-        line = rest;
-    }
-    while let [rest @ .., last] = line
-        && is_space(*last)
-    {
-        line = rest;
-    }
-    line
-}
 
 /// The residues of a record while its lines come in.
 #[derive(Debug)]

@@ -12,9 +12,10 @@
 
 use std::ops::Range;
 
-use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, is_space, looks_like_sequence};
+use super::data::{MAX_RANGES, MAX_RESIDUES, add_column, looks_like_sequence};
 use super::error::{Problem, Warning};
 use super::gap;
+use super::line::is_space;
 use crate::id::Molecule;
 use crate::{alphabet, nucleotide};
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::data::{is_space, trim};
 use super::error::{Problem, Warning};
+use super::line::{is_space, trim};
 use super::{Options, Rules};
 use crate::id::accession::{Identified, identify};
 use crate::id::{MAX_LOCAL, Molecule, ObjectId, SeqId, parse_word, parse_word_telling};

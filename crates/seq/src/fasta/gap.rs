@@ -2,8 +2,8 @@
 //!
 //! The modifiers change nothing of what is read; BLAST+ warns of those that make no sense.
 
-use super::data::trim;
 use super::error::{GapWarning, Warning};
+use super::line::trim;
 
 /// Whether a gap of some type can be bridged by evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

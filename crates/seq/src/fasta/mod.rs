@@ -191,7 +191,7 @@ impl<R: BufRead> Reader<R> {
                 let text = Some(text.to_vec());
                 draft = Some(Draft::new(self.options.rules, text, parsed, warnings, number));
             } else {
-                let line = data::trim(line);
+                let line = line::trim(line);
                 if !matches!(line.first(), None | Some(b'!' | b'#' | b';')) {
                     if draft.is_none() && self.needs_defline() {
                         return Err(self.error(Problem::NoDefline, Vec::new()));
@@ -228,7 +228,7 @@ impl<R: BufRead> Reader<R> {
 
     /// BLAST+ tries the first line of a record as an identifier before it takes it for residues.
     fn refuse_identifier(&self) -> Result<(), FastaError> {
-        let line = data::trim(self.lines.current());
+        let line = line::trim(self.lines.current());
         if defline::is_identifier(line) {
             let text = String::from_utf8_lossy(line).into_owned();
             return Err(self.error(Problem::Identifier(text), Vec::new()));

@@ -1,6 +1,6 @@
 use super::*;
+use crate::key::{Kind, Share};
 use crate::layout::FileId;
-use crate::record::{Kind, Share};
 
 const KEY: Key = Key { block: 7, kind: Kind::RESULT };
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::record::{Key, Kind, Share};
+use crate::key::{Key, Kind, Share};
 
 const FILE: FileId = FileId { run: 1, writer: 3 };
 const JOB: u64 = 0x1234_5678_9abc_def0;

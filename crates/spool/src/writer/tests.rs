@@ -2,8 +2,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::*;
+use crate::key::Kind;
 use crate::reader::Reader;
-use crate::record::Kind;
 
 fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Place, Error> {
     let key = Key { block, kind: Kind::RESULT };

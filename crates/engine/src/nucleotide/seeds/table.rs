@@ -101,9 +101,7 @@ impl Table {
     ) -> Table {
         let (numbering, bits) = match mask {
             None => (Numbering::Contiguous { shift: 64 - 2 * span }, 2 * span),
-            Some(mask) => {
-                (Numbering::Template(Box::new(Gathered::new(mask))), mask.count_ones())
-            }
+            Some(mask) => (Numbering::Template(Box::new(Gathered::new(mask))), mask.count_ones()),
         };
         let mut table = Table {
             numbering,

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use fleetblast_engine::hits::{Adjustment, EditOp};
 
 use super::*;
