@@ -90,7 +90,8 @@ impl SubjectLetters for Letters<'_> {
     }
 
     fn parts(&self, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
-        if matches!(self.stored, Stored::Residues(_)) || *parts == [0..self.length()] {
+        let is_whole = matches!(parts, [part] if *part == (0..self.length()));
+        if is_whole || matches!(self.stored, Stored::Residues(_)) {
             return self.all();
         }
         // Memory of zeros costs nothing before it is used: of a chromosome little is.
