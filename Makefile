@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint test test-programs test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm \
+.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-load clean-difftest
 
@@ -55,11 +55,13 @@ test:
 # Another make, which sees the MPI that has just been installed. Everything is compiled once, in one profile and with one set
 # of features; then tests that wait and tests that compute run side by side, each with its output in one piece. The black boxes,
 # which mostly wait, are the longest way and begin first.
-test-programs:
-	$(CARGO) test --locked --workspace $(ALL_MPI) --no-run
+test-programs: test-build
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-black-box test-units test-table test-doc test-makedb
 	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE)"
 	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI")
+
+test-build:
+	$(CARGO) test --locked --workspace $(ALL_MPI) --no-run
 
 SUITES = FLEETBLAST_SAMPLE=$(SAMPLE) $(CARGO) test --locked --workspace $(ALL_MPI)
 # More of them than there are processors, since they wait for processes.
