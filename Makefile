@@ -6,7 +6,7 @@ DIFFTEST = $(TARGET)/release/difftest
 SECONDS ?= 600
 SEED    ?= 1
 COUNT   ?= 200
-# Which cases stand for the whole table in `make test`: others with each commit.
+# Which cases stand for the whole table in `make test`: others with each commit, two of which have one sample between them.
 SAMPLE  ?= $(or $(shell git rev-list --count HEAD 2>/dev/null),1)
 
 # With MPI where its compiler wrapper is found, and libclang, which reads its header. `make build MPICC=` does without.
@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint test test-programs test-units test-table test-makedb test-mpi test-netlab test-mpich test-slurm \
+.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-load clean-difftest
 
@@ -53,15 +53,27 @@ test:
 	$(MAKE) --no-print-directory test-programs
 
 # Another make, which sees the MPI that has just been installed. Everything is compiled once, in one profile and with one set
-# of features; then tests that wait and tests that compute run side by side, each with its output in one piece.
-test-programs:
-	$(CARGO) test --locked --workspace $(ALL_MPI) --no-run
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-units test-table test-makedb
+# of features; then tests that wait and tests that compute run side by side, each with its output in one piece. The black boxes,
+# which mostly wait, are the longest way and begin first.
+test-programs: test-build
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-black-box test-units test-table test-doc test-makedb
 	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE)"
 	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI")
 
+test-build:
+	$(CARGO) test --locked --workspace $(ALL_MPI) --no-run
+
+SUITES = FLEETBLAST_SAMPLE=$(SAMPLE) $(CARGO) test --locked --workspace $(ALL_MPI)
+# More of them than there are processors, since they wait for processes.
+test-black-box:
+	RUST_TEST_THREADS=4 $(SUITES) --no-fail-fast --test 'b*'
+
+# All others. (Not by --bins, which would take the fuzz targets.)
 test-units:
-	FLEETBLAST_SAMPLE=$(SAMPLE) $(CARGO) test --locked --workspace $(ALL_MPI)
+	$(SUITES) --no-fail-fast --lib --bin fleetblast --bin difftest --test '[!b]*'
+
+test-doc:
+	$(SUITES) --doc
 
 # One part of the sample for each way to search; all parts meet in the first.
 TESTED = $(TARGET)/debug/difftest
@@ -71,9 +83,9 @@ test-table:
 	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/12
 	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/12
 	$(TESTED_TABLE) --ranks --part 2/4
-	$(TESTED_TABLE) --resume --part 3/8
-	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/16)
-	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/32)
+	$(TESTED_TABLE) --resume --part 3/4
+	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
+	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 
 test-makedb:
 	$(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick

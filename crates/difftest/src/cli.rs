@@ -19,9 +19,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
       that each two of the options, queries, databases and formats that meet in a case meet in one
-      of these; --part takes every N-th, from the I-th. --ranks and --mpi search on ranks in one
-      process, or on processes that mpirun starts, in many shapes; --resume interrupts each as soon
-      as something is kept in its checkpoint, and resumes it on other ranks.
+      of these, or of those of the next seed, if even (else the one before); --part takes every N-th,
+      from the I-th. --ranks and --mpi search on ranks in one process, or on processes that mpirun
+      starts, in many shapes; --resume interrupts each as soon as something is kept in its
+      checkpoint, and resumes it on other ranks.
   difftest dbcmd [--filter TEXT]
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;

@@ -117,7 +117,7 @@ fn choose(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>> {
     let mut chosen: Vec<Case> = cases.into_iter().filter(wanted).collect();
     let of = chosen.len();
     if let Some(seed) = options.sample {
-        chosen = sample::covering(chosen, seed);
+        chosen = sample::half(chosen, seed);
     }
     if let Some((part, parts)) = options.part {
         chosen = chosen.into_iter().skip(part - 1).step_by(parts).collect();

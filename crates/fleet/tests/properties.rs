@@ -3,16 +3,17 @@
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::sim::ledger::Checkpoint;
 use fleetblast_fleet::sim::trial;
+use fleetblast_oracle::sample;
 
 #[test]
 fn random_jobs_come_out_right() {
     let mut resumed = 0;
-    for seed in 0..400 {
+    for seed in sample(2, 0..400) {
         let outcomes = trial::run(seed, 60).unwrap_or_else(|what| panic!("{what}"));
         let left = outcomes.iter().rev().skip(1).map(|outcome| &outcome.checkpoint);
         resumed += left.filter(|checkpoint| has_passes(checkpoint)).count();
     }
-    assert!(resumed > 20, "only {resumed} runs began with passes that were kept");
+    assert!(resumed > 10, "only {resumed} runs began with passes that were kept");
 }
 
 /// Whether passes were kept of a block that is not finished.

@@ -290,7 +290,7 @@ fn everything_is_the_oracles() {
         }
     }
     assert!(lines.len() > 1000, "{} lines", lines.len());
-    let lines = sample(10, lines);
+    let lines = sample(20, lines);
     let mut different = Vec::new();
     for line in &lines {
         let (expected, found) = (run(dir, &theirs, line), run(dir, &ours, line));

@@ -84,7 +84,10 @@ fn checked(shown: &str) -> Vec<u32> {
     shares.dedup();
     assert_eq!(shares.pop(), Some(1000), "{shown:?}");
     let within = shown.split("100 %").next().unwrap_or_default();
-    assert!(within.contains("0/60 queries") && !within.contains("60/60"), "{shown:?}");
+    assert!(within.contains("0/60 queries"), "{shown:?}");
+    // All are done only at the end, which a look between the last of them and the end may see.
+    let early = |line: &str| line.contains("60/60") && !line.contains(" 99.9 %");
+    assert!(!within.split('\r').any(early), "{shown:?}");
     let last = shown.trim_end().lines().last().unwrap_or_default();
     assert!(last.starts_with("fleetblast: 60 queries, "), "{shown:?}");
     assert!(shares.iter().all(|&share| share < 1000) && !shares.is_empty(), "{shares:?}");
@@ -95,9 +98,9 @@ fn checked(shown: &str) -> Vec<u32> {
 fn the_share_moves_within_a_block_and_ends_with_all() {
     let (shown, took) = on_terminal(&format!("{SEARCH} -query q.fa -out serial.txt"));
     let shares = checked(&shown);
-    // It is looked at five times a second; this machine may be busy.
+    // It is looked at five times a second; this machine may be so busy that every other look comes too late.
     assert!(took > Duration::from_secs(1), "too short to be watched: {took:?}");
-    let least = (took.as_secs() as usize).clamp(5, 10);
+    let least = (took.as_millis() / 400).clamp(2, 10) as usize;
     assert!(shares.len() >= least, "{} shares in {took:?}: {shown:?}", shares.len());
     assert!(shares.iter().any(|share| (200..800).contains(share)), "{shares:?}");
     assert!(shown.contains(" left"), "{shown:?}");

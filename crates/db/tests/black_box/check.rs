@@ -10,7 +10,7 @@ use fleetblast_db::check::{Report, check};
 use fleetblast_db::load::{Method, Purpose, Wish, choose};
 use fleetblast_db::lookup::lmdb::Environment;
 use fleetblast_db::{Database, DbError, Defline, SearchPath, SequenceKind};
-use fleetblast_oracle::{command, oracle};
+use fleetblast_oracle::{command, oracle, sample};
 use fleetblast_seq::id::{ObjectId, SeqId, TextKind};
 use tempfile::TempDir;
 
@@ -36,7 +36,7 @@ struct Whole {
     bytes: Vec<u8>,
 }
 
-/// Flips bits of every file of a database, one after the other and not too many; whatever the check calls sound must
+/// Flips bits of every file of a database, one after the other, half of so many; whatever the check calls sound must
 /// be `harmless`. Returns how many flips were found, and how many not, for each extension.
 fn flip_everything(
     dir: &Path,
@@ -57,9 +57,11 @@ fn flip_everything(
         }
         let whole = Whole { bytes: fs::read(&path).unwrap(), path };
         let count: &mut (u64, u64) = counts.entry(extension).or_default();
-        for _ in 0..flips {
-            let at = random.below(whole.bytes.len() as u64) as usize;
-            let changed = whole.bytes[at] ^ 1 << random.below(8);
+        let flips: Vec<_> = (0..flips)
+            .map(|_| (random.below(whole.bytes.len() as u64) as usize, 1 << random.below(8)))
+            .collect();
+        for (at, bit) in sample(2, flips) {
+            let changed = whole.bytes[at] ^ bit;
             let mut bytes = whole.bytes.clone();
             bytes[at] = changed;
             fs::write(&whole.path, bytes).unwrap();
@@ -166,7 +168,7 @@ fn every_flip_in_a_volume_is_found_or_cannot_be() {
     // Half of the index is offsets; most of the sequences and headers are letters.
     for (extension, (found, missed)) in &counts {
         println!("{extension}: {found} found, {missed} cannot be");
-        assert!(*found > 300, "{extension}: {found}");
+        assert!(*found > 150, "{extension}: {found}");
     }
     assert_eq!(counts.len(), 3);
 }

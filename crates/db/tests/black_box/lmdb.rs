@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::Random;
 use fleetblast_db::lookup::lmdb::{Environment, Table};
 use heed::types::Bytes;
-use heed::{DatabaseFlags, EnvFlags, EnvOpenOptions};
+use heed::{CommitOrAbort, DatabaseFlags, EnvFlags, EnvOpenOptions};
 
 /// `MDB_INTEGERKEY`.
 const INTEGER_KEY: DatabaseFlags = DatabaseFlags::from_bits_retain(0x08);
@@ -31,8 +31,15 @@ fn written(directory: &Path, plans: &[Plan]) -> Vec<u8> {
         unsafe { options.flags(EnvFlags::NO_SUB_DIR | EnvFlags::NO_SYNC).open(&path) }.unwrap();
     for plan in plans {
         let mut txn = env.write_txn().unwrap();
-        let mut table = env.database_options().types::<Bytes, Bytes>();
-        let table = table.flags(plan.flags).name(plan.name).create(&mut txn).unwrap();
+        let mut table = None;
+        env.create_databases_and_commit(txn, |opener, txn| {
+            let mut options = opener.database_options().types::<Bytes, Bytes>();
+            table = Some(options.flags(plan.flags).name(plan.name).create(txn)?);
+            Ok::<_, heed::Error>(CommitOrAbort::<(), ()>::Commit(()))
+        })
+        .unwrap();
+        let table = table.unwrap();
+        txn = env.write_txn().unwrap();
         for (i, (key, values)) in plan.contents.iter().enumerate() {
             for value in values {
                 table.put(&mut txn, key, value).unwrap();
