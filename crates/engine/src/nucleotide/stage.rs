@@ -6,7 +6,7 @@ use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::{mask, nucleotide::Packed};
 
 use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
-use super::greedy::{self, GreedyScratch, PackedQuery, Scoring};
+use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
 use super::seeds::{Contexts, Segment};
 use crate::containment::ContainmentTree;
@@ -42,7 +42,7 @@ pub(super) struct Strand {
 /// A strand as extensions read it.
 #[derive(Debug)]
 enum ExtensionQuery {
-    Greedy(PackedQuery),
+    Greedy(Packing),
     Dynamic(QueryLetters),
 }
 
@@ -51,7 +51,7 @@ enum ExtensionQuery {
 enum Method {
     /// Segments are HSPs.
     Ungapped,
-    Greedy(Scoring, i32),
+    Greedy(greedy::Extender),
     Dynamic(Extender),
 }
 
@@ -94,7 +94,8 @@ impl Stage {
             Method::Ungapped
         } else if params.greedy {
             let (reward, penalty) = (scoring.reward, scoring.penalty);
-            Method::Greedy(Scoring { reward, penalty, gaps }, x_drop)
+            let scoring = Scoring { reward, penalty, gaps };
+            Method::Greedy(greedy::Extender::new(scoring, x_drop, kernel))
         } else {
             Method::Dynamic(Extender::new(
                 &ScoreRows::of_blastna(&scoring.scores),
@@ -105,7 +106,7 @@ impl Stage {
         };
         let query = |strand: &Strand| match method {
             Method::Dynamic(_) => ExtensionQuery::Dynamic(QueryLetters::new(&strand.letters)),
-            _ => ExtensionQuery::Greedy(PackedQuery::new(&strand.letters)),
+            _ => ExtensionQuery::Greedy(Packing::whole(&strand.letters)),
         };
         Stage {
             queries: strands.iter().map(query).collect(),
@@ -201,10 +202,11 @@ impl Stage {
         scratch: &mut StageScratch,
     ) -> Extension {
         match (&self.method, &self.queries[number]) {
-            (Method::Greedy(scoring, x_drop), ExtensionQuery::Greedy(query)) => {
+            (Method::Greedy(extender), ExtensionQuery::Greedy(query)) => {
                 let half = segment.length / 2;
                 let (q, s) = (segment.q_start + half, segment.s_start + half);
-                greedy::extend(query, part, q, s, scoring, *x_drop, &mut scratch.greedy)
+                let (query, subject) = (query.all(), Bases::of_database(part));
+                extender.extend(query, subject, q, s, &mut scratch.greedy)
             }
             (Method::Dynamic(extender), ExtensionQuery::Dynamic(query)) => {
                 extender.extend(query, part, segment, &mut scratch.gapped)

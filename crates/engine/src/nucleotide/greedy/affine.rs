@@ -1,6 +1,6 @@
 //! Greedy extension where opening a gap costs more than extending it (`BLAST_AffineGreedyAlign`, `greedy_align.c`).
 
-use super::pairs::Pairs;
+use super::pairs::Walk;
 use super::{Found, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
@@ -90,7 +90,12 @@ impl Rows {
     }
 
     /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even.
-    pub fn extend(&mut self, pairs: &impl Pairs, scoring: &Scoring, x_drop: i32) -> Found {
+    pub fn extend<const BACK: bool>(
+        &mut self,
+        walk: &Walk<'_, BACK>,
+        scoring: &Scoring,
+        x_drop: i32,
+    ) -> Found {
         let steps = Steps::new(scoring);
         let half = scoring.reward / 2;
         let back = (x_drop + half) / steps.common + 1;
@@ -98,8 +103,8 @@ impl Rows {
         self.cells.clear();
         self.rows.clear();
         self.best.clear();
-        let run = pairs.run(0, 0);
-        let (q_len, s_len) = pairs.lengths();
+        let run = walk.run(0, 0, 0);
+        let (q_len, s_len) = (walk.query.length, walk.subject.length);
         let longest = Run { length: run, ..Run::default() };
         let value = run * scoring.reward;
         let mut found = Found { value, query: run, subject: run, longest, ..Found::default() };
@@ -114,7 +119,7 @@ impl Rows {
         for distance in 1.. {
             let before = usize::try_from(distance - back).map_or(0, |at| self.best[at]);
             let least = divide_up(before + steps.common * distance - x_drop, half).max(0);
-            let (query, subject) = self.next(pairs, &mut range, least, &mut found.longest);
+            let (query, subject) = self.next(walk, &mut range, least, &mut found.longest);
             let score = (query + subject) * half - distance * steps.common;
             let best = self.best[distance as usize - 1];
             if score > best {
@@ -161,15 +166,15 @@ impl Rows {
     }
 
     /// Makes the row of the next distance; returns where its largest extent ends, and leaves in `range` the diagonals that go on.
-    fn next(
+    fn next<const BACK: bool>(
         &mut self,
-        pairs: &impl Pairs,
+        walk: &Walk<'_, BACK>,
         range: &mut Range,
         least: i32,
         longest: &mut Run,
     ) -> (i32, i32) {
         let distance = self.rows.len() as i32;
-        let (q_len, s_len) = pairs.lengths();
+        let (q_len, s_len) = (walk.query.length, walk.subject.length);
         let (from, to) = (range.low, range.high);
         let start = self.cells.len();
         let mut furthest = (0, 0);
@@ -182,7 +187,7 @@ impl Rows {
                 continue;
             }
             range.high = diagonal;
-            let run = pairs.run(query, subject);
+            let run = walk.run(query, subject, 0);
             if run > longest.length {
                 *longest = Run { query, subject, length: run };
             }

@@ -1,34 +1,30 @@
 //! Greedy extension where a mismatch and a base opposite a gap count the same (`BLAST_GreedyAlign`, `greedy_align.c`).
 
-use super::pairs::Pairs;
+use super::pairs::Walk;
+use super::rows::{Chunk, Front, LANES, PAD, Row, Stepper, chunk_of, first_of};
 use super::{Found, NOWHERE, Run, Scoring, divide_up, push};
 use crate::hits::{Edit, EditOp};
 
-/// Cells around a row that say [`NOWHERE`].
-const PAD: i32 = 2;
+/// Chunks that are not needed any more are not kept beyond so many.
+const FEW: usize = 256;
 
-/// How far the diagonals get with so many differences.
+/// Where the cells of a row are.
 #[derive(Clone, Copy, Debug)]
-struct Row {
-    /// Place of the first diagonal's cell among all cells.
+struct Place {
+    /// Place of the first chunk among all.
     at: usize,
-    /// The first of the diagonals that go on.
+    /// Number of the first chunk.
     first: i32,
-}
-
-impl Row {
-    /// Place of a diagonal's cell.
-    fn place(&self, diagonal: i32) -> usize {
-        self.at.wrapping_add_signed((diagonal - self.first) as isize)
-    }
+    chunks: usize,
 }
 
 /// The rows of an extension, by number of differences.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Subject positions; [`PAD`] cells before and after each row.
-    cells: Vec<i32>,
-    rows: Vec<Row>,
+    /// [`PAD`] chunks before and after each row.
+    cells: Vec<Chunk>,
+    /// The rows that are kept.
+    rows: Vec<Place>,
     /// Best score with at most so many differences.
     best: Vec<i32>,
 }
@@ -57,132 +53,133 @@ impl Rules {
     }
 }
 
-/// The largest extent of a row.
-#[derive(Clone, Copy, Default)]
-struct Furthest {
-    extent: i32,
-    query: i32,
-    subject: i32,
-}
-
-/// Which ends were ever reached.
-#[derive(Clone, Copy, Default)]
-struct Reached {
-    query: bool,
-    subject: bool,
-}
-
 impl Rows {
-    /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even.
-    pub fn extend(&mut self, pairs: &impl Pairs, scoring: &Scoring, x_drop: i32) -> Found {
+    /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even. All rows are kept
+    /// only if they will be traced.
+    #[inline(always)]
+    pub fn extend<const BACK: bool>(
+        &mut self,
+        stepper: impl Stepper,
+        walk: &Walk<'_, BACK>,
+        scoring: &Scoring,
+        x_drop: i32,
+        keeps: bool,
+    ) -> Found {
         let rules = Rules::new(scoring, x_drop);
-        self.cells.clear();
-        self.rows.clear();
-        self.best.clear();
-        let run = pairs.run(0, 0);
-        let (q_len, s_len) = pairs.lengths();
-        let longest = Run { length: run, ..Run::default() };
+        let run = walk.run(0, 0, 0);
+        self.start(run, run * scoring.reward);
+        let mut longest = Run { length: run, ..Run::default() };
         let mut found = Found { query: run, subject: run, longest, ..Found::default() };
-        self.cells.extend([NOWHERE, NOWHERE, run, NOWHERE, NOWHERE]);
-        self.rows.push(Row { at: PAD as usize, first: 0 });
-        self.best.push(run * scoring.reward);
-        if run == q_len || run == s_len {
+        if run == walk.query.length || run == walk.subject.length {
             return found;
         }
-        let (mut low, mut high) = (-1, 1);
-        let mut reached = Reached::default();
+        let mut front = Front { low: -1, high: 1, query_end: false, subject_end: false };
         for distance in 1.. {
-            let furthest =
-                self.row(pairs, &rules, (&mut low, &mut high), &mut reached, &mut found.longest);
+            let least = rules.least_extent(&self.best);
+            let row = self.next(&front, least, keeps);
+            let furthest = front.advance(stepper, walk, row, &mut longest);
             let score = furthest.extent * rules.half - distance * rules.cost;
             let best = self.best[distance as usize - 1];
             if score >= best {
                 found.value = distance;
                 found.distance = distance;
-                (found.query, found.subject) = (furthest.query, furthest.subject);
+                found.query = (furthest.extent + furthest.diagonal) / 2;
+                found.subject = (furthest.extent - furthest.diagonal) / 2;
             }
             self.best.push(best.max(score));
-            if low > high {
+            if front.low > front.high {
                 break;
             }
-            self.close(low, high, reached);
-            low -= i32::from(!reached.subject);
-            high += i32::from(!reached.query);
+            self.close(&mut front);
         }
+        found.longest = longest;
         found
     }
 
-    /// Makes the row with one difference more on the diagonals from `low` to `high`, and narrows these to those that go on.
-    #[inline(always)]
-    fn row(
-        &mut self,
-        pairs: &impl Pairs,
-        rules: &Rules,
-        (low, high): (&mut i32, &mut i32),
-        reached: &mut Reached,
-        longest: &mut Run,
-    ) -> Furthest {
-        let least = rules.least_extent(&self.best);
-        let (q_len, s_len) = pairs.lengths();
-        let (from, to) = (*low, *high);
-        let before = self.rows[self.rows.len() - 1].place(from - 1);
-        let end = self.cells.len();
-        let width = (to - from + 1) as usize;
-        self.cells.resize(end + width + 2 * PAD as usize, NOWHERE);
-        let (old, new) = self.cells.split_at_mut(end);
-        let new = &mut new[PAD as usize..][..width];
-        let mut furthest = Furthest::default();
-        for ((diagonal, cell), near) in (from..).zip(new).zip(old[before..].windows(3)) {
-            let mut subject = (near[2].max(near[1]) + 1).max(near[0]);
-            let mut query = subject + diagonal;
-            if subject < 0 || query + subject < least {
-                *low += i32::from(diagonal == *low);
-                continue;
-            }
-            *high = diagonal;
-            let run = pairs.run(query, subject);
-            if run > longest.length {
-                *longest = Run { query, subject, length: run };
-            }
-            query += run;
-            subject += run;
-            *cell = subject;
-            if query + subject > furthest.extent {
-                furthest = Furthest { extent: query + subject, query, subject };
-            }
-            if subject == s_len {
-                *low = diagonal + 1;
-                reached.subject = true;
-            }
-            if query == q_len {
-                *high = diagonal - 1;
-                reached.query = true;
-            }
-        }
-        let at = end.wrapping_add_signed((PAD + *low - from) as isize);
-        self.rows.push(Row { at, first: *low });
-        furthest
+    /// The first row: one cell.
+    fn start(&mut self, run: i32, score: i32) {
+        self.cells.clear();
+        self.cells.resize(2 * PAD + 1, Chunk::NOWHERE);
+        self.rows.clear();
+        self.rows.push(Place { at: PAD, first: chunk_of(0), chunks: 1 });
+        *self.cell(0, 0) = run;
+        self.best.clear();
+        self.best.push(score);
     }
 
-    /// Forgets what lies beside the diagonals that go on. Where the end of a sequence was reached, the outermost of these is
-    /// forgotten too, as BLAST+ does.
-    fn close(&mut self, low: i32, high: i32, reached: Reached) {
-        let row = self.rows[self.rows.len() - 1];
-        let below = low - 1 + i32::from(reached.subject);
-        let above = high + 1 - i32::from(reached.query);
-        for diagonal in [below - 1, below, above, above + 1] {
-            self.cells[row.place(diagonal)] = NOWHERE;
+    /// Room for the next row, which looks at these diagonals.
+    #[inline(always)]
+    fn next(&mut self, front: &Front, least: i32, keeps: bool) -> Row<'_> {
+        if !keeps && self.cells.len() > FEW {
+            self.forget();
         }
+        let last = self.rows[self.rows.len() - 1];
+        let first = chunk_of(front.low);
+        let chunks = (chunk_of(front.high) - first + 1) as usize;
+        let at = self.cells.len();
+        self.cells.resize(at + chunks + PAD, Chunk::NOWHERE);
+        let (old, new) = self.cells.split_at_mut(at);
+        let place = Place { at, first, chunks };
+        if keeps {
+            self.rows.push(place);
+        } else {
+            self.rows[0] = place;
+        }
+        Row {
+            before: &old[last.at.wrapping_add_signed((first - 1 - last.first) as isize)..]
+                [..chunks + 2],
+            cells: &mut new[..chunks],
+            first: first_of(first),
+            least,
+        }
+    }
+
+    /// Forgets all rows but the last one.
+    #[cold]
+    fn forget(&mut self) {
+        let last = self.rows.len() - 1;
+        let at = self.rows[last].at;
+        self.cells.drain(..at - PAD);
+        self.rows[last].at = PAD;
+    }
+
+    /// Forgets what lies beside the diagonals that go on, and widens these. Where the end of a sequence was reached, the
+    /// outermost of these is forgotten too, as BLAST+ does.
+    #[inline(always)]
+    fn close(&mut self, front: &mut Front) {
+        if !front.subject_end && !front.query_end {
+            front.low -= 1;
+            front.high += 1;
+            return;
+        }
+        front.low -= i32::from(!front.subject_end);
+        front.high += i32::from(!front.query_end);
+        let Place { at, first, chunks } = self.rows[self.rows.len() - 1];
+        for (chunk, cells) in (first..).zip(&mut self.cells[at..at + chunks]) {
+            for (diagonal, cell) in (first_of(chunk)..).zip(&mut cells.0) {
+                if diagonal <= front.low || diagonal >= front.high {
+                    *cell = NOWHERE;
+                }
+            }
+        }
+    }
+
+    /// The cell of a diagonal in a row that is kept.
+    fn cell(&mut self, row: usize, diagonal: i32) -> &mut i32 {
+        let Place { at, first, .. } = self.rows[row];
+        let lanes = self.cells.as_mut_slice();
+        let chunk = chunk_of(diagonal);
+        let lane = (diagonal - first_of(chunk)) as usize;
+        &mut lanes[at.wrapping_add_signed((chunk - first) as isize)].0[lane % LANES]
     }
 
     /// Appends the columns up to what was found, the last one first.
-    pub fn trace(&self, found: &Found, edits: &mut Vec<Edit>) {
+    pub fn trace(&mut self, found: &Found, edits: &mut Vec<Edit>) {
         let mut diagonal = found.query - found.subject;
         let mut subject = found.subject;
         for distance in (0..found.distance as usize).rev() {
-            let row = &self.rows[distance];
-            let before = row.place(diagonal - 1);
-            let [below, same, above] = [0, 1, 2].map(|i| self.cells[before + i]);
+            let [below, same, above] =
+                [-1, 0, 1].map(|aside| *self.cell(distance, diagonal + aside));
             if below > same.max(above) {
                 push(edits, EditOp::Substitution, subject - below);
                 push(edits, EditOp::GapInSubject, 1);
@@ -198,6 +195,6 @@ impl Rows {
                 subject = above;
             }
         }
-        push(edits, EditOp::Substitution, self.cells[PAD as usize]);
+        push(edits, EditOp::Substitution, subject);
     }
 }

@@ -6,17 +6,23 @@
 //! mismatch or a base opposite a gap, with them ([`affine`]) each has a distance of its own.
 
 mod affine;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod linear;
+mod packing;
 mod pairs;
+mod rows;
 #[cfg(test)]
 mod tests;
 
-use fleetblast_seq::nucleotide::Packed;
-
-use self::pairs::{LettersBackward, PackedBackward, PackedForward};
-pub(crate) use self::pairs::{LettersForward, PackedQuery, Pairs};
+pub(crate) use self::packing::Packing;
+use self::pairs::Walk;
+pub(crate) use self::pairs::{Bases, Letters};
 use super::gapped::Extension;
 use crate::hits::{Edit, EditOp};
+use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::xdrop::GapCosts;
 
@@ -85,32 +91,137 @@ pub(crate) struct Traced {
     pub edits: Vec<Edit>,
 }
 
-/// Extends in both directions from before a pair of bases and tells from where to extend again
-/// (`BLAST_GreedyGappedAlignment` without traceback).
-pub(crate) fn extend(
-    query: &PackedQuery,
-    subject: Packed<'_>,
-    q_start: u32,
-    s_start: u32,
-    scoring: &Scoring,
+/// Extends alignments; fixed for a search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extender {
+    scoring: Scoring,
     x_drop: i32,
-    scratch: &mut GreedyScratch,
-) -> Extension {
-    let (q, s) = (q_start as usize, s_start as usize);
-    let right = PackedForward { query, subject, q_start: q, s_start: s };
-    let right = one_way(&right, scoring, x_drop, scratch, None);
-    let left = PackedBackward { query, subject, q_start: q, s_start: s };
-    let left = one_way(&left, scoring, x_drop, scratch, None);
-    let (score, bounds) = join(&left, &right, q_start, s_start, scoring);
-    let (right_seed, left_seed) = (seed(&right), seed(&left));
-    let (q_seed, s_seed) = if right_seed.length > left_seed.length {
-        let half = right_seed.length as u32;
-        (q_start + right_seed.query as u32 + half, s_start + right_seed.subject as u32 + half)
-    } else {
-        let half = left_seed.length as u32;
-        (q_start - left_seed.query as u32 - half, s_start - left_seed.subject as u32 - half)
-    };
-    Extension { score, bounds, q_seed, s_seed }
+    kernel: Kernel,
+}
+
+impl Extender {
+    /// Extensions with these scores.
+    pub fn new(scoring: Scoring, x_drop: i32, kernel: Kernel) -> Extender {
+        Extender { scoring, x_drop, kernel }
+    }
+
+    /// Extends in both directions from before a pair of bases and tells from where to extend again
+    /// (`BLAST_GreedyGappedAlignment` without traceback).
+    pub fn extend(
+        &self,
+        query: Bases<'_>,
+        subject: Bases<'_>,
+        q_start: u32,
+        s_start: u32,
+        scratch: &mut GreedyScratch,
+    ) -> Extension {
+        let right = Walk::<false>::new(query, subject, q_start, s_start);
+        let right = self.one_way(&right, scratch, None);
+        let left = Walk::<true>::new(query, subject, q_start, s_start);
+        let left = self.one_way(&left, scratch, None);
+        let (score, bounds) = self.join(&left, &right, q_start, s_start);
+        let (right_seed, left_seed) = (seed(&right), seed(&left));
+        let (q_seed, s_seed) = if right_seed.length > left_seed.length {
+            let half = right_seed.length as u32;
+            (q_start + right_seed.query as u32 + half, s_start + right_seed.subject as u32 + half)
+        } else {
+            let half = left_seed.length as u32;
+            (q_start - left_seed.query as u32 - half, s_start - left_seed.subject as u32 - half)
+        };
+        Extension { score, bounds, q_seed, s_seed }
+    }
+
+    /// Extends in both directions from before a pair of bases, with columns (`BLAST_GreedyGappedAlignment`, before
+    /// `s_ReduceGaps`).
+    pub fn align(
+        &self,
+        query: Bases<'_>,
+        subject: Bases<'_>,
+        q_start: u32,
+        s_start: u32,
+        scratch: &mut GreedyScratch,
+    ) -> Traced {
+        let right = Walk::<false>::new(query, subject, q_start, s_start);
+        let mut tail = Vec::new();
+        let right = self.one_way(&right, scratch, Some(&mut tail));
+        let left = Walk::<true>::new(query, subject, q_start, s_start);
+        let mut edits = Vec::new();
+        let left = self.one_way(&left, scratch, Some(&mut edits));
+        for edit in tail.iter().rev() {
+            push(&mut edits, edit.op, edit.len as i32);
+        }
+        let (score, bounds) = self.join(&left, &right, q_start, s_start);
+        Traced { score, bounds, edits }
+    }
+
+    /// Extends in one direction; appends the columns to `edits`, the last one first.
+    fn one_way<const BACK: bool>(
+        &self,
+        walk: &Walk<'_, BACK>,
+        scratch: &mut GreedyScratch,
+        edits: Option<&mut Vec<Edit>>,
+    ) -> Found {
+        let (even, x_drop) = self.scoring.even(self.x_drop);
+        if self.scoring.is_linear() {
+            let rows = &mut scratch.linear;
+            let found = self.linear(rows, walk, &even, x_drop, edits.is_some());
+            if let Some(edits) = edits {
+                rows.trace(&found, edits);
+            }
+            return found;
+        }
+        let found = scratch.affine.extend(walk, &even, x_drop);
+        if let Some(edits) = edits {
+            scratch.affine.trace(&found, edits);
+        }
+        found
+    }
+
+    /// Extends with the kernel.
+    fn linear<const BACK: bool>(
+        &self,
+        rows: &mut linear::Rows,
+        walk: &Walk<'_, BACK>,
+        scoring: &Scoring,
+        x_drop: i32,
+        keeps: bool,
+    ) -> Found {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let widest = match self.kernel {
+                Kernel::Avx512(proof) => avx512::Proof::detect(proof),
+                _ => None,
+            };
+            if let Some(proof) = widest {
+                return avx512::extend(proof, rows, walk, scoring, x_drop, keeps);
+            }
+            if let Some(proof) = self.kernel.avx2() {
+                return avx2::extend(proof, rows, walk, scoring, x_drop, keeps);
+            }
+        }
+        rows.extend(rows::Portable, walk, scoring, x_drop, keeps)
+    }
+
+    /// The score of both directions together, and the box.
+    fn join(&self, left: &Found, right: &Found, q: u32, s: u32) -> (i32, Bounds) {
+        let scoring = &self.scoring;
+        let value = left.value + right.value;
+        let score = if scoring.is_linear() {
+            let extent = left.query + left.subject + right.query + right.subject;
+            extent * scoring.reward / 2 - value * (scoring.reward - scoring.penalty)
+        } else if scoring.reward % 2 == 0 {
+            value
+        } else {
+            value / 2
+        };
+        let bounds = Bounds {
+            q_start: q - left.query as u32,
+            q_end: q + right.query as u32,
+            s_start: s - left.subject as u32,
+            s_end: s + right.subject as u32,
+        };
+        (score, bounds)
+    }
 }
 
 /// Where the longest run of an extension starts, and half of what of it lies in the box. A run that starts at the box's end
@@ -122,75 +233,6 @@ fn seed(found: &Found) -> Run {
         return Run::default();
     }
     Run { query, subject, length: room.min(length) / 2 }
-}
-
-/// Extends in both directions from before a pair of letters, with columns (`BLAST_GreedyGappedAlignment`, before
-/// `s_ReduceGaps`).
-pub(crate) fn align(
-    query: &[u8],
-    subject: &[u8],
-    q_start: u32,
-    s_start: u32,
-    scoring: &Scoring,
-    x_drop: i32,
-    scratch: &mut GreedyScratch,
-) -> Traced {
-    let (q_left, q_right) = query.split_at(q_start as usize);
-    let (s_left, s_right) = subject.split_at(s_start as usize);
-    let right = LettersForward { query: q_right, subject: s_right };
-    let mut tail = Vec::new();
-    let right = one_way(&right, scoring, x_drop, scratch, Some(&mut tail));
-    let left = LettersBackward { query: q_left, subject: s_left };
-    let mut edits = Vec::new();
-    let left = one_way(&left, scoring, x_drop, scratch, Some(&mut edits));
-    for edit in tail.iter().rev() {
-        push(&mut edits, edit.op, edit.len as i32);
-    }
-    let (score, bounds) = join(&left, &right, q_start, s_start, scoring);
-    Traced { score, bounds, edits }
-}
-
-/// Extends in one direction; appends the columns to `edits`, the last one first.
-fn one_way(
-    pairs: &impl Pairs,
-    scoring: &Scoring,
-    x_drop: i32,
-    scratch: &mut GreedyScratch,
-    edits: Option<&mut Vec<Edit>>,
-) -> Found {
-    let (even, x_drop) = scoring.even(x_drop);
-    if scoring.is_linear() {
-        let found = scratch.linear.extend(pairs, &even, x_drop);
-        if let Some(edits) = edits {
-            scratch.linear.trace(&found, edits);
-        }
-        return found;
-    }
-    let found = scratch.affine.extend(pairs, &even, x_drop);
-    if let Some(edits) = edits {
-        scratch.affine.trace(&found, edits);
-    }
-    found
-}
-
-/// The score of both directions together, and the box.
-fn join(left: &Found, right: &Found, q: u32, s: u32, scoring: &Scoring) -> (i32, Bounds) {
-    let value = left.value + right.value;
-    let score = if scoring.is_linear() {
-        let extent = left.query + left.subject + right.query + right.subject;
-        extent * scoring.reward / 2 - value * (scoring.reward - scoring.penalty)
-    } else if scoring.reward % 2 == 0 {
-        value
-    } else {
-        value / 2
-    };
-    let bounds = Bounds {
-        q_start: q - left.query as u32,
-        q_end: q + right.query as u32,
-        s_start: s - left.subject as u32,
-        s_end: s + right.subject as u32,
-    };
-    (score, bounds)
 }
 
 /// Appends columns, unless there are none.

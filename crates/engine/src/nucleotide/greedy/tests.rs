@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::nucleotide::testing::{Random, packed};
+use fleetblast_seq::nucleotide::Packed;
 
 /// Reads the rules of `greedy_align.c` literally: cells by distance and diagonal, letter by letter.
 mod plain {
@@ -165,6 +166,26 @@ fn reversed(letters: &[u8]) -> Vec<u8> {
     letters.iter().rev().copied().collect()
 }
 
+/// Extends in one direction with each kernel; all must find the same.
+fn with_all_kernels<const BACK: bool>(
+    walk: &Walk<'_, BACK>,
+    scoring: Scoring,
+    x_drop: i32,
+    scratch: &mut GreedyScratch,
+) -> (Found, Vec<Edit>) {
+    let mut found = Kernel::available().map(|kernel| {
+        let extender = Extender::new(scoring, x_drop, kernel);
+        let untraced = extender.one_way(walk, scratch, None);
+        let mut edits = Vec::new();
+        let found = extender.one_way(walk, scratch, Some(&mut edits));
+        assert_eq!(untraced, found, "{kernel:?}");
+        (found, edits)
+    });
+    let first = found.next().unwrap();
+    found.for_each(|other| assert_eq!(other, first));
+    first
+}
+
 /// Score of the columns, and the letters that they cover.
 fn columns(query: &[u8], subject: &[u8], edits: &[Edit], scoring: &Scoring) -> (i32, usize, usize) {
     let (mut q, mut s, mut twice) = (0, 0, 0);
@@ -190,6 +211,26 @@ fn columns(query: &[u8], subject: &[u8], edits: &[Edit], scoring: &Scoring) -> (
     (twice, q, s)
 }
 
+/// An extension in both directions against the literal rules; returns what was found.
+fn check(
+    query: &[u8],
+    subject: &[u8],
+    scoring: Scoring,
+    x_drop: i32,
+    scratch: &mut GreedyScratch,
+) -> (Found, Vec<Edit>) {
+    let (even, x) = scoring.even(x_drop);
+    let expected = plain::Plain { query, subject }.linear(&even, x);
+    let packed = [query, subject].map(Packing::whole);
+    let forward = Walk::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
+    assert_eq!(with_all_kernels(&forward, scoring, x_drop, scratch), expected);
+    let packed = [query, subject].map(|letters| Packing::whole(&reversed(letters)));
+    let (q, s) = (query.len() as u32, subject.len() as u32);
+    let backward = Walk::<true>::new(packed[0].all(), packed[1].all(), q, s);
+    assert_eq!(with_all_kernels(&backward, scoring, x_drop, scratch), expected);
+    expected
+}
+
 #[test]
 fn linear_extension_is_that_of_the_literal_rules() {
     let mut random = Random::new(11);
@@ -202,15 +243,7 @@ fn linear_extension_is_that_of_the_literal_rules() {
             random.blur(&mut subject, 40);
         }
         for (scoring, x_drop) in schemes().into_iter().filter(|(s, _)| s.is_linear()) {
-            let (even, x) = scoring.even(x_drop);
-            let (found, edits) = plain::Plain { query: &query, subject: &subject }.linear(&even, x);
-            let mut own = Vec::new();
-            let forward = LettersForward { query: &query, subject: &subject };
-            assert_eq!(one_way(&forward, &scoring, x_drop, &mut scratch, Some(&mut own)), found);
-            assert_eq!(own, edits);
-            let (query, subject) = (reversed(&query), reversed(&subject));
-            let backward = LettersBackward { query: &query, subject: &subject };
-            assert_eq!(one_way(&backward, &scoring, x_drop, &mut scratch, None), found);
+            let (found, edits) = check(&query, &subject, scoring, x_drop, &mut scratch);
             gapped += usize::from(edits.len() > 1);
             ends += usize::from(found.query as usize == query.len());
         }
@@ -219,15 +252,44 @@ fn linear_extension_is_that_of_the_literal_rules() {
 }
 
 #[test]
+fn wide_rows_and_long_runs_are_those_of_the_literal_rules() {
+    let mut random = Random::new(15);
+    let mut scratch = GreedyScratch::default();
+    let (mut wide, mut long) = (0, 0);
+    for round in 0..60 {
+        let len = 200 + random.below(1500);
+        let query = if round % 3 == 0 { random.repetitive(len) } else { random.bases(len) };
+        let one_in = 2 + random.below([4, 30, 300][round % 3]);
+        let subject = match round % 4 {
+            0 => random.mutated(&query, one_in),
+            1 => random.mutated(&query[..len / 8], one_in),
+            2 => [random.mutated(&query, one_in), random.bases(2000)].concat(),
+            _ => random.bases(len),
+        };
+        let subject = if subject.is_empty() { vec![0] } else { subject };
+        let scoring = |reward, penalty| Scoring { reward, penalty, gaps: LINEAR };
+        for (scoring, x_drop) in [(scoring(1, -2), 0), (scoring(1, -2), 150), (scoring(3, -2), 400)]
+        {
+            let (found, _) = check(&query, &subject, scoring, x_drop, &mut scratch);
+            wide += usize::from((found.query - found.subject).unsigned_abs() > 40);
+            long += usize::from(found.longest.length > 100);
+        }
+    }
+    assert!(wide > 10 && long > 10, "{wide} {long}");
+}
+
+#[test]
 fn columns_score_what_the_extension_says() {
     let mut random = Random::new(12);
     let mut scratch = GreedyScratch::default();
     for round in 0..1500 {
         let (query, subject) = pair(&mut random, round);
+        let packed = [&query, &subject].map(|letters| Packing::whole(letters));
         for (scoring, x_drop) in schemes() {
             let (q, s) = (random.below(query.len() + 1), random.below(subject.len() + 1));
-            let traced =
-                align(&query, &subject, q as u32, s as u32, &scoring, x_drop, &mut scratch);
+            let extender = Extender::new(scoring, x_drop, Kernel::detect());
+            let (bases, q, s) = (packed.each_ref().map(Packing::all), q as u32, s as u32);
+            let traced = extender.align(bases[0], bases[1], q, s, &mut scratch);
             let b = traced.bounds;
             let (q_part, s_part) = (&query[b.q_start as usize..], &subject[b.s_start as usize..]);
             let (twice, q_len, s_len) = columns(q_part, s_part, &traced.edits, &scoring);
@@ -242,7 +304,7 @@ fn columns_score_what_the_extension_says() {
 }
 
 #[test]
-fn packed_and_unpacked_bases_extend_alike() {
+fn bases_of_a_database_extend_like_letters() {
     let mut random = Random::new(13);
     let mut scratch = GreedyScratch::default();
     for round in 0..1500 {
@@ -250,18 +312,22 @@ fn packed_and_unpacked_bases_extend_alike() {
         if round % 2 == 0 {
             random.blur(&mut query, 25);
         }
+        // Nothing lies around these.
         let bytes = packed(&subject);
-        let bases = Packed::new(&bytes, subject.len() as u32);
-        let packed_query = PackedQuery::new(&query);
+        let bases = Bases::of_database(Packed::new(&bytes, subject.len() as u32));
+        let (query, letters) = (Packing::whole(&query), Packing::whole(&subject));
         for (scoring, x_drop) in schemes() {
-            let (q, s) = (random.below(query.len() + 1), random.below(subject.len() + 1));
+            let (q, s) = (random.below(query.all().length + 1), random.below(subject.len() + 1));
             let (q, s) = (q as u32, s as u32);
-            let found = extend(&packed_query, bases, q, s, &scoring, x_drop, &mut scratch);
-            let traced = align(&query, &subject, q, s, &scoring, x_drop, &mut scratch);
-            assert_eq!((found.score, found.bounds), (traced.score, traced.bounds));
-            let b = found.bounds;
-            assert!((b.q_start..=b.q_end).contains(&found.q_seed));
-            assert!((b.s_start..=b.s_end).contains(&found.s_seed));
+            for kernel in Kernel::available() {
+                let extender = Extender::new(scoring, x_drop, kernel);
+                let found = extender.extend(query.all(), bases, q, s, &mut scratch);
+                let traced = extender.align(query.all(), letters.all(), q, s, &mut scratch);
+                assert_eq!((found.score, found.bounds), (traced.score, traced.bounds));
+                let b = found.bounds;
+                assert!((b.q_start..=b.q_end).contains(&found.q_seed));
+                assert!((b.s_start..=b.s_end).contains(&found.s_seed));
+            }
         }
     }
 }
@@ -281,18 +347,49 @@ fn runs_are_counted_letter_by_letter() {
         }
         let (q, s) = (random.below(len + 1), random.below(len + 1));
         let bytes = packed(&subject);
-        let bases = Packed::new(&bytes, len as u32);
-        let packed = PackedQuery::new(&query);
+        let bases = Bases::of_database(Packed::new(&bytes, len as u32));
+        let packed = Packing::whole(&query);
         let pairs = query[q..].iter().zip(&subject[s..]);
         let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
-        let forward =
-            PackedForward { query: &packed, subject: bases, q_start: q / 2, s_start: s / 3 };
-        assert_eq!(forward.run((q - q / 2) as i32, (s - s / 3) as i32), expected);
+        let forward = Walk::<false>::new(packed.all(), bases, q as u32 / 2, s as u32 / 3);
+        let (q_away, s_away) = ((q - q / 2) as i32, (s - s / 3) as i32);
+        assert_eq!(forward.run(q_away, s_away, 0), expected);
+        assert_eq!(forward.run(q_away, s_away, expected / 2), expected);
+        let letters = Letters { query: &query, subject: &subject };
+        assert_eq!(letters.run(q as i32, s as i32), expected);
         let pairs = query[..q].iter().rev().zip(subject[..s].iter().rev());
         let expected = pairs.take_while(|&(a, b)| a == b).count() as i32;
         let (more_q, more_s) = (random.below(len - q + 1), random.below(len - s + 1));
-        let (q_start, s_start) = (q + more_q, s + more_s);
-        let backward = PackedBackward { query: &packed, subject: bases, q_start, s_start };
-        assert_eq!(backward.run(more_q as i32, more_s as i32), expected);
+        let (q_start, s_start) = ((q + more_q) as u32, (s + more_s) as u32);
+        let backward = Walk::<true>::new(packed.all(), bases, q_start, s_start);
+        assert_eq!(backward.run(more_q as i32, more_s as i32, 0), expected);
+    }
+}
+
+#[test]
+fn parts_are_packed_when_they_are_asked_for() {
+    let mut random = Random::new(16);
+    let mut packing = Packing::default();
+    for round in 0..20 {
+        let len = random.below(100_000);
+        let mut letters = random.bases(len);
+        if round % 2 == 0 {
+            random.blur(&mut letters, 5000);
+        }
+        packing.start(len);
+        for _ in 0..5 {
+            let start = random.below(len + 1);
+            let end = start + random.below(len - start + 1);
+            packing.pack(&letters, start..end);
+            let part = packing.part(start..end);
+            let place = |at: usize| ((part.first + at) / 4, 6 - 2 * ((part.first + at) % 4));
+            for (at, &letter) in letters[start..end].iter().enumerate() {
+                let (byte, bits) = place(at);
+                let marks = part.ambiguous.map_or(0, |marks| marks[byte] >> bits & 3);
+                assert_eq!(marks, if letter < 4 { 0 } else { 3 });
+                assert_eq!(part.bytes[byte] >> bits & 3, letter & 3);
+            }
+            assert_eq!(part.length, end - start);
+        }
     }
 }

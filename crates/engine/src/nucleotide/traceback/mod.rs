@@ -12,8 +12,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 
 pub(crate) use self::start::reach;
-
-use super::greedy::{self, GreedyScratch, Scoring};
+use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
 use crate::kernel::Kernel;
@@ -52,6 +51,8 @@ pub(crate) struct Context {
     scored: Vec<u8>,
     /// Letters as they were, by which identities are counted.
     unmasked: Vec<u8>,
+    /// The scored letters, packed.
+    packed: Packing,
     /// The rows of the scored letters, and the same backwards.
     rows: Vec<RowNumber>,
     rows_back: Vec<RowNumber>,
@@ -64,7 +65,8 @@ impl Context {
     pub fn new(scored: Vec<u8>, unmasked: Vec<u8>, cutoff: i32) -> Context {
         let rows = rows_of_letters(&scored);
         let rows_back = rows.iter().rev().copied().collect();
-        Context { scored, unmasked, rows, rows_back, cutoff }
+        let packed = Packing::whole(&scored);
+        Context { scored, unmasked, packed, rows, rows_back, cutoff }
     }
 }
 
@@ -78,7 +80,10 @@ pub(crate) struct Worth {
 /// The work space of one thread.
 #[derive(Debug)]
 pub(crate) struct Scratch {
+    kernel: Kernel,
     greedy: GreedyScratch,
+    /// The subject as the greedy aligner reads it.
+    packed: Packing,
     dp: DpScratch,
     /// A tree for each context.
     trees: Vec<ContainmentTree>,
@@ -89,7 +94,9 @@ impl Scratch {
     /// An empty work space for these instructions.
     pub fn new(kernel: Kernel) -> Scratch {
         Scratch {
+            kernel,
             greedy: GreedyScratch::default(),
+            packed: Packing::default(),
             dp: DpScratch::new(kernel),
             trees: Vec::new(),
             window: SubjectWindow::default(),
@@ -162,6 +169,7 @@ impl Traceback {
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
         scratch.window.range = 0..0;
+        scratch.packed.start(subject.len());
         let mut made = self.trace(contexts, subject, hsps, scratch);
         let whole = endpoints::purge_keeping_tails(&mut made);
         let first = if self.aligner == Aligner::Greedy { 0 } else { whole };
@@ -234,13 +242,14 @@ impl Traceback {
     ) -> Hsp {
         let query = &context.scored[..];
         let part = start::near(q_start, query.len() as u32, s_start, subject.len() as u32);
-        let mut traced = greedy::align(
-            query,
-            &subject[part.start as usize..part.end as usize],
+        let range = part.start as usize..part.end as usize;
+        scratch.packed.pack(subject, range.clone());
+        let extender = greedy::Extender::new(self.scoring, self.x_drop, scratch.kernel);
+        let mut traced = extender.align(
+            context.packed.all(),
+            scratch.packed.part(range),
             q_start,
             s_start - part.start,
-            &self.scoring,
-            self.x_drop,
             &mut scratch.greedy,
         );
         let bounds = moved(traced.bounds, part.start);

@@ -3,7 +3,7 @@
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
-use crate::nucleotide::greedy::{LettersForward, Pairs, Scoring};
+use crate::nucleotide::greedy::{Letters, Scoring};
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
 use crate::xdrop::GapCosts;
@@ -93,7 +93,7 @@ fn best_stretch(
     costs: &Costs<'_>,
     cutoff: i32,
 ) -> Stretch {
-    let letters = LettersForward { query, subject };
+    let letters = Letters { query, subject };
     let edits = &mut hsp.edits;
     let mut at = Place { q: hsp.bounds.q_start.into(), s: hsp.bounds.s_start.into(), edit: 0 };
     let mut begin = at;
@@ -135,7 +135,7 @@ fn step(
     left: u32,
     at: &mut Place,
     sum: &mut i32,
-    letters: &LettersForward<'_>,
+    letters: &Letters<'_>,
     costs: &Costs<'_>,
 ) -> u32 {
     let gap = costs.gaps.open + costs.gaps.extend * edit.len as i32;

@@ -1,0 +1,31 @@
+//! Rows with AVX2, as the compiler makes them.
+#![allow(unsafe_code)]
+
+use super::linear::Rows;
+use super::pairs::Walk;
+use super::rows::Portable;
+use super::{Found, Scoring};
+use crate::kernel::Avx2;
+
+/// [`Rows::extend`] with AVX2.
+pub(super) fn extend<const BACK: bool>(
+    _: Avx2,
+    rows: &mut Rows,
+    walk: &Walk<'_, BACK>,
+    scoring: &Scoring,
+    x_drop: i32,
+    keeps: bool,
+) -> Found {
+    #[target_feature(enable = "avx2")]
+    fn inner<const BACK: bool>(
+        rows: &mut Rows,
+        walk: &Walk<'_, BACK>,
+        scoring: &Scoring,
+        x_drop: i32,
+        keeps: bool,
+    ) -> Found {
+        rows.extend(Portable, walk, scoring, x_drop, keeps)
+    }
+    // SAFETY: the proof says that the CPU has the instructions.
+    unsafe { inner(rows, walk, scoring, x_drop, keeps) }
+}

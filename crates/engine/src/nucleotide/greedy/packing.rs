@@ -1,0 +1,101 @@
+//! Letters to bases with two bits each.
+
+use std::ops::Range;
+
+use fleetblast_seq::nucleotide::blastna;
+
+use super::pairs::Bases;
+
+/// Bases in a byte.
+const IN_BYTE: usize = 4;
+/// Bytes around the bases, so that a word is there wherever a base is.
+const PAD: usize = 8;
+/// Letters that are packed together.
+const BLOCK: usize = 1 << 14;
+
+/// Letters of a sequence, packed when they are first asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Packing {
+    bytes: Vec<u8>,
+    /// Bits that are set where a base is ambiguous.
+    ambiguous: Vec<u8>,
+    any_ambiguous: bool,
+    length: usize,
+    /// Which blocks are packed.
+    packed: Vec<bool>,
+}
+
+impl Packing {
+    /// All letters (blastna).
+    pub fn whole(letters: &[u8]) -> Packing {
+        let mut packing = Packing::default();
+        packing.start(letters.len());
+        packing.pack(letters, 0..letters.len());
+        packing
+    }
+
+    /// Another sequence, of so many letters.
+    pub fn start(&mut self, length: usize) {
+        let bytes = length.div_ceil(IN_BYTE) + 2 * PAD;
+        self.bytes.resize(bytes, 0);
+        self.ambiguous.resize(bytes, 0);
+        self.any_ambiguous = false;
+        self.length = length;
+        self.packed.clear();
+        self.packed.resize(length.div_ceil(BLOCK), false);
+    }
+
+    /// Packs the letters of a part of the sequence, of which all are given, unless they are already.
+    pub fn pack(&mut self, letters: &[u8], part: Range<usize>) {
+        for block in part.start / BLOCK..part.end.div_ceil(BLOCK) {
+            if std::mem::replace(&mut self.packed[block], true) {
+                continue;
+            }
+            let range = block * BLOCK..letters.len().min((block + 1) * BLOCK);
+            let bytes = PAD + range.start / IN_BYTE..PAD + range.end.div_ceil(IN_BYTE);
+            let ambiguous = &mut self.ambiguous[bytes.clone()];
+            self.any_ambiguous |= pack(&letters[range], &mut self.bytes[bytes], ambiguous);
+        }
+    }
+
+    /// The whole sequence, if it is packed.
+    pub fn all(&self) -> Bases<'_> {
+        self.part(0..self.length)
+    }
+
+    /// A part, which is packed.
+    pub fn part(&self, part: Range<usize>) -> Bases<'_> {
+        Bases {
+            bytes: &self.bytes,
+            ambiguous: self.any_ambiguous.then_some(&self.ambiguous),
+            first: PAD * IN_BYTE + part.start,
+            length: part.len(),
+        }
+    }
+}
+
+/// Packs letters; returns whether any is ambiguous.
+fn pack(letters: &[u8], bytes: &mut [u8], ambiguous: &mut [u8]) -> bool {
+    const { assert!(blastna::BASES == 4 && blastna::SIZE == 16) };
+    // Four letters, whose lowest two bits count, to a byte.
+    let joined = |letters: u32| (letters >> 18 | letters >> 12 | letters >> 6 | letters) as u8;
+    let mut any = 0;
+    let mut pack = |four: [u8; IN_BYTE], byte: &mut u8, mask: &mut u8| {
+        let four = u32::from_be_bytes(four);
+        let codes = (four >> 2 | four >> 3) & 0x0101_0101;
+        *byte = joined(four & 0x0303_0303);
+        *mask = joined(codes * 3);
+        any |= codes;
+    };
+    let (fours, rest) = letters.as_chunks();
+    let mut places = bytes.iter_mut().zip(ambiguous);
+    for (four, (byte, mask)) in fours.iter().zip(places.by_ref()) {
+        pack(*four, byte, mask);
+    }
+    if let Some((byte, mask)) = places.next() {
+        let mut four = [0; IN_BYTE];
+        four[..rest.len()].copy_from_slice(rest);
+        pack(four, byte, mask);
+    }
+    any != 0
+}
