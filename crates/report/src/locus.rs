@@ -43,7 +43,7 @@ impl Locus {
         let Extent { length, searched } = extent;
         let part = searched.end.checked_sub(searched.start).filter(|_| searched.end <= *length)?;
         let skipped = if let Frame::Codons(_, offset) = frame { u32::from(offset) } else { 0 };
-        if read.is_empty() || read.end > part.saturating_sub(skipped) / frame.step() {
+        if read.start > read.end || read.end > part.saturating_sub(skipped) / frame.step() {
             return None;
         }
         let place = frame.place(read.clone(), part);

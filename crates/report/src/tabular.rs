@@ -147,7 +147,8 @@ impl Row<'_> {
         use Column as C;
         let columns = pair.columns() - pair.overhang;
         let gaps = pair.gaps - pair.overhang;
-        let share = |part: usize| part as f64 / columns as f64 * 100.0;
+        // Of no columns nothing is identical.
+        let share = |part: usize| part as f64 / columns.max(1) as f64 * 100.0;
         let (query, subject) = (&pair.loci.query, &pair.loci.subject);
         let ([q_start, q_end], [s_start, s_end]) = (query.ends(), subject.ends());
         let [q_frame, s_frame] = pair.loci.tabular_frames();

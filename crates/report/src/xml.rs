@@ -125,7 +125,8 @@ fn masked_query(masks: &[Range<u32>], pair: &Pair) -> Vec<u8> {
     let masks = pair.masked_query(masks).split_off(ignored);
     let mut masks = masks.into_iter().peekable();
     let mut piece_start = 0;
-    for edit in &pair.edits {
+    // An alignment without any pair has an edit of length 0.
+    for edit in pair.edits.iter().filter(|edit| edit.len > 0) {
         let last = piece_start + edit.len as usize - 1;
         while let Some(mask) = masks.peek().filter(|mask| mask.start.max(piece_start) <= last) {
             let masked = mask.start.max(piece_start)..mask.end.min(last + 1);

@@ -156,7 +156,9 @@ impl GappedStage {
     ) {
         scratch.hsps.clear();
         if self.ungapped {
-            scratch.hsps.extend(ungapped.iter().map(|hsp| ungapped_hit(hsp, context.number)));
+            // One with a length below 0 is not shown; one without any pair is (rules 4.4).
+            let shown = ungapped.iter().filter(|hsp| hsp.len >= 0);
+            scratch.hsps.extend(shown.map(|hsp| ungapped_hit(hsp, context.number)));
         } else {
             self.extend_all(context, ungapped, scores, scratch);
             order::common_endpoints(&mut scratch.hsps);
@@ -191,9 +193,7 @@ impl GappedStage {
         if self.ungapped {
             let len = context.len() as u32;
             hsps.retain(|hsp| {
-                // An alignment without a pair is not shown.
-                hsp.q_start < hsp.q_end
-                    && filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
+                filters::query_coverage(hsp.q_start, hsp.q_end, len) >= self.qcov_hsp_perc
             });
         }
         for hsp in hsps.iter_mut() {
