@@ -231,7 +231,6 @@ fn what_does_not_fit_has_no_place() {
     assert!(!fits(Frame::Protein, 0..11, protein(10)));
     // Alignments without any pair have one.
     assert!(fits(Frame::Protein, 4..4, protein(10)));
-    assert!(!fits(Frame::Protein, 5..4, protein(10)));
     assert!(fits(codons(2), 0..3, Extent::whole(10)));
     assert!(!fits(codons(3), 0..3, Extent::whole(10)));
     assert!(!fits(codons(-3), 0..1, Extent::whole(1)));
