@@ -114,32 +114,32 @@ const SEARCHES: &[&str] = &[
     "-db|db|-dbsize|1000000|-task|blastn",
     "-db|db|-searchsp|1000000|-task|blastn",
     "-db|db|-xdrop_ungap|10|-xdrop_gap|20|-xdrop_gap_final|50|-task|blastn",
+    "-db|db|-culling_limit|1",
+    "-db|db|-best_hit_overhang|0.1|-best_hit_score_edge|0.1",
+    "-db|db|-subject_besthit",
     "-db|db|-use_index|false|-index_name|x|-sum_stats|false",
     "-db|nosuch",
     "-db|proteins",
 ];
 
 /// Searches in which the engine still differs.
-const ENGINE: &[&str] = &[
-    "-subject|s.fa|-lcase_masking|-task|blastn",
-    "-db|db|-culling_limit|1",
-    "-db|db|-best_hit_overhang|0.1|-best_hit_score_edge|0.1",
-    "-db|db|-subject_besthit",
-];
+const ENGINE: &[&str] = &["-subject|s.fa|-lcase_masking|-task|blastn"];
 
 /// The columns that are compared.
-const COLUMNS: &str =
+pub const COLUMNS: &str =
     "6 qseqid sseqid evalue bitscore score qstart qend sstart send length nident gaps btop";
 
-struct Bases(Random);
+/// What makes sequences.
+pub struct Bases(pub Random);
 
 impl Bases {
-    fn sequence(&mut self, length: usize) -> Vec<u8> {
+    /// Any bases.
+    pub fn sequence(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| b"ACGT"[self.0.below(4) as usize]).collect()
     }
 
     /// The same with a change now and then: another base, one more, one less, a code of several.
-    fn mutant(&mut self, sequence: &[u8]) -> Vec<u8> {
+    pub fn mutant(&mut self, sequence: &[u8]) -> Vec<u8> {
         let mut mutant = Vec::new();
         for &base in sequence {
             match self.0.below(60) {
@@ -154,7 +154,8 @@ impl Bases {
     }
 }
 
-fn opposite(sequence: &[u8]) -> Vec<u8> {
+/// The opposite strand.
+pub fn opposite(sequence: &[u8]) -> Vec<u8> {
     let complement = |base: &u8| match base {
         b'A' => b'T',
         b'C' => b'G',
@@ -185,15 +186,18 @@ fn fixture() -> Fixture {
     subjects += &format!(">low\n{}{}\n", "AC".repeat(90), "A".repeat(90));
     let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text);
     write("q.fa", &queries).and_then(|()| write("s.fa", &subjects)).expect("files");
-    if let Some(oracle) = fixture.oracle {
-        for (input, kind, out) in [("s.fa", "nucl", "db"), ("one.fa", "prot", "proteins")] {
-            let mut command = oracle.command("makeblastdb");
-            command.args(["-in", input, "-dbtype", kind, "-out", out]);
-            let made = command.current_dir(fixture.path()).output().expect("makeblastdb");
-            assert!(made.status.success(), "{}", complaint(&made));
-        }
-    }
+    make_database(&fixture, "s.fa", "nucl", "db");
+    make_database(&fixture, "one.fa", "prot", "proteins");
     fixture
+}
+
+/// Makes a database with the oracle, if it is there.
+pub fn make_database(fixture: &Fixture, input: &str, kind: &str, out: &str) {
+    let Some(oracle) = fixture.oracle else { return };
+    let mut command = oracle.command("makeblastdb");
+    command.args(["-in", input, "-dbtype", kind, "-out", out]);
+    let made = command.current_dir(fixture.path()).output().expect("makeblastdb");
+    assert!(made.status.success(), "{}", complaint(&made));
 }
 
 /// The report, without the path of the program, which SAM holds.
@@ -215,7 +219,8 @@ fn without_place(output: &Output) -> String {
     told.split_inclusive('\n').filter(|line| !own(&line.trim_end())).collect()
 }
 
-fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
+/// Fails if the report or what is told of one of the lines differs from the oracle's.
+pub fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
     let Some(blast) = fixture.oracle else { return };
     let ours = fixture.called("blastn");
     let mut differences = Vec::new();

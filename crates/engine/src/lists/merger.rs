@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::hitlist::{self, HitLists, key_of};
 use super::pieces::{self, Piece, split};
 use super::select::preliminary_capacity;
+use crate::filters::Written;
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params};
@@ -22,8 +23,8 @@ pub struct Merger {
     capacity: usize,
     /// Matches go into the traceback by OID.
     by_oid: bool,
-    /// Number of queries in the block.
-    queries: usize,
+    /// The queries of the block.
+    queries: Vec<Written>,
 }
 
 /// For each piece of a query in a block the worst hit that is among the best of what was merged so far; none while there is room.
@@ -41,7 +42,7 @@ impl Merger {
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
-            queries: queries.len(),
+            queries: queries.iter().map(|query| params.written(query.length)).collect(),
         }
     }
 
@@ -96,7 +97,7 @@ impl Merger {
     /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
     /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
-        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries];
+        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
         for (piece, hits) in self.pieces.iter().zip(lists.lists) {
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
@@ -121,13 +122,14 @@ impl Merger {
     /// What is kept of a piece's hits in the whole database, in ascending OID order.
     fn select(&self, piece: &Piece, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
         hits.sort_unstable_by_key(|hit| hit.oid);
+        let written = self.queries[piece.query];
         let mut kept = match self.filter {
             HspFilter::Collect => hits,
             HspFilter::Culling(limit) => {
-                filters::preliminary_culling(&hits, piece.range.clone(), limit)
+                filters::preliminary_culling(&hits, written, piece.range.clone(), limit)
             }
             HspFilter::BestHit { edge, .. } => {
-                filters::preliminary_best_hit(&hits, edge, self.capacity)
+                filters::preliminary_best_hit(&hits, written, edge, self.capacity)
             }
         };
         let capacity = self.prune_to().unwrap_or(kept.len());

@@ -10,6 +10,7 @@ use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
 use super::seeds::{Contexts, Segment};
 use crate::containment::ContainmentTree;
+use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
@@ -62,6 +63,7 @@ pub(super) struct Stage {
     queries: Vec<ExtensionQuery>,
     method: Method,
     separation: u32,
+    subject_besthit: bool,
     evalue: f64,
 }
 
@@ -113,6 +115,7 @@ impl Stage {
             strands,
             method,
             separation: params.diagonal_separation.max(0) as u32,
+            subject_besthit: params.common.subject_besthit,
             evalue: params.common.evalue,
         }
     }
@@ -257,13 +260,17 @@ impl Stage {
                 hsp.s_seed += start;
             }
             let number = piece(found[0].0) as u32;
-            match lists.binary_search_by_key(&number, |(piece, _)| *piece) {
-                Ok(at) => {
-                    let old = std::mem::take(&mut lists[at].1);
-                    let gapped = !matches!(self.method, Method::Ungapped);
-                    lists[at].1 = join_subject_chunks(old, hsps, start, gapped);
-                }
-                Err(at) => lists.insert(at, (number, hsps)),
+            let at = lists.binary_search_by_key(&number, |(piece, _)| *piece);
+            let at = at.unwrap_or_else(|at| {
+                lists.insert(at, (number, Vec::new()));
+                at
+            });
+            let list = &mut lists[at].1;
+            let gapped = !matches!(self.method, Method::Ungapped);
+            *list = join_subject_chunks(std::mem::take(list), hsps, start, gapped);
+            if self.subject_besthit {
+                let length = self.strands[found[0].0 as usize].letters.len() as u32;
+                filters::subject_best_hit(list, Written { length, strands: true });
             }
         }
     }
