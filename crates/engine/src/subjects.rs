@@ -36,6 +36,12 @@ pub trait Subjects: Sync {
     /// May panic if `oid` is not held here, or a protein.
     fn bases(&self, oid: u32) -> Packed<'_>;
 
+    /// The letters of these parts of subject `oid`, nucleotides, as [`SubjectLetters::parts`] gives them.
+    ///
+    /// # Panics
+    /// May panic if `oid` is not held here, or a protein.
+    fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]>;
+
     /// What is masked of subject `oid`.
     fn masks(&self, oid: u32) -> Masks<'_> {
         let _ = oid;

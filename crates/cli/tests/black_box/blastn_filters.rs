@@ -25,6 +25,7 @@ const FILTERS: &[&str] = &[
 const SEARCHES: &[&str] = &[
     "-task|megablast",
     "-task|blastn",
+    "-task|blastn|-ungapped",
     "-task|blastn|-strand|minus",
     "-task|dc-megablast",
     "-task|blastn-short",

@@ -11,6 +11,7 @@ mod stage;
 #[cfg(test)]
 mod testing;
 mod traceback;
+mod ungapped;
 
 pub(crate) use align::{AlignScratch, Aligner, Traceback};
 pub(crate) use searcher::{SearchScratch, Searcher};

@@ -5,7 +5,7 @@ use fleetblast_seq::nucleotide::Packed;
 
 use super::limits::{ContextLimits, gapped_x_drops};
 use super::seeds::{self, Contexts, Limits, SeedRules, Seeds};
-use super::stage::{Stage, StageScratch, Strand};
+use super::stage::{Stage, StageScratch, Strand, Subject};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Piece};
 use crate::params::{DatabaseTotals, NucleotideParams, Template, TemplateKind};
@@ -62,13 +62,15 @@ impl Searcher {
         let capacity = self.merger.prune_to();
         for oid in oids {
             let (bases, masks) = (subjects.bases(oid), subjects.masks(oid));
+            let subject = Subject { oid, bases, masks };
+            let letters = |parts: &[_]| subjects.true_letters(oid, parts);
             for chunk in &self.chunks {
                 let SearchScratch { seeds, stage } = scratch;
                 let find = |part: Packed<'_>, regions: Option<&[_]>, out: &mut Vec<_>| {
                     chunk.seeds.search(&chunk.contexts, part, regions, seeds, out);
                 };
                 lists.extensions +=
-                    chunk.stage.subject(oid, bases, masks, &chunk.contexts, find, stage);
+                    chunk.stage.subject(subject, &chunk.contexts, find, letters, stage);
                 for (piece, hit) in stage.hits.drain(..) {
                     lists.push(piece, hit, capacity);
                 }
@@ -148,7 +150,14 @@ impl Reading {
             _ => query.length - piece.range.end..query.length - piece.range.start,
         };
         let nothing = || Reading {
-            strand: Strand { piece: number, context, offset: 0, letters: Vec::new(), limits: None },
+            strand: Strand {
+                piece: number,
+                context,
+                offset: 0,
+                letters: Vec::new(),
+                unmasked: Vec::new(),
+                limits: None,
+            },
             regions: Vec::new(),
         };
         if whole.letters.is_empty() {
@@ -176,6 +185,7 @@ impl Reading {
             context,
             offset: range.start,
             letters: letters.to_vec(),
+            unmasked: whole.unmasked[range.start as usize..range.end as usize].to_vec(),
             limits,
         };
         Reading { strand, regions }

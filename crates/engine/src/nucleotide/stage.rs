@@ -1,5 +1,6 @@
 //! From the ungapped segments of a subject to its preliminary hits: gapped extension, common ends, the chunks of long subjects.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_seq::frame::{self, Frame};
@@ -9,6 +10,7 @@ use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
 use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
 use super::seeds::{Contexts, Segment};
+use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
 use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
@@ -36,6 +38,8 @@ pub(super) struct Strand {
     pub offset: u32,
     /// Blastna letters for scoring; none if it is not searched.
     pub letters: Vec<u8>,
+    /// Letters as they were, by which identities are counted.
+    pub unmasked: Vec<u8>,
     /// What it is measured by; `None` if it finds nothing.
     pub limits: Option<ContextLimits>,
 }
@@ -51,7 +55,7 @@ enum ExtensionQuery {
 #[derive(Debug)]
 enum Method {
     /// Segments are HSPs.
-    Ungapped,
+    Ungapped(Reevaluation),
     Greedy(greedy::Extender),
     Dynamic(Extender),
 }
@@ -93,7 +97,7 @@ impl Stage {
         let scoring = &params.scoring;
         let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
         let method = if params.common.ungapped {
-            Method::Ungapped
+            Method::Ungapped(Reevaluation::new(params))
         } else if params.greedy {
             let (reward, penalty) = (scoring.reward, scoring.penalty);
             let scoring = Scoring { reward, penalty, gaps };
@@ -120,17 +124,17 @@ impl Stage {
         }
     }
 
-    /// Searches a subject; `find` finds segments in a part of it. Leaves the hits in the scratch; returns the number of gapped
+    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters in some parts. Leaves the hits in the scratch; returns the number of gapped
     /// extensions, by which BLAST+ makes its batches.
-    pub fn subject(
+    pub fn subject<'s>(
         &self,
-        oid: u32,
-        bases: Packed<'_>,
-        masks: Masks<'_>,
+        subject: Subject<'_>,
         contexts: &Contexts,
         mut find: impl FnMut(Packed<'_>, Option<&[Range<u32>]>, &mut Vec<Segment>),
+        letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
         scratch: &mut StageScratch,
     ) -> u64 {
+        let Subject { oid, bases, masks } = subject;
         let mut extensions = 0;
         let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
         for chunk in chunks(bases.length()) {
@@ -142,8 +146,40 @@ impl Stage {
             scratch.segments = segments;
             self.collect(chunk.start, scratch, &mut lists);
         }
+        if let Method::Ungapped(rules) = &self.method {
+            self.reevaluate(rules, &mut lists, letters);
+        }
         self.finish(oid, lists, scratch);
         extensions
+    }
+
+    /// Judges HSPs without gaps by the true letters of their subject. Such searches have no pieces.
+    fn reevaluate<'s>(
+        &self,
+        rules: &Reevaluation,
+        lists: &mut [(u32, Vec<PrelimHsp>)],
+        letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
+    ) {
+        for (piece, hsps) in lists.iter_mut() {
+            hsps.retain(|hsp| self.is_significant(*piece, hsp));
+        }
+        let all = lists.iter().flat_map(|(_, hsps)| hsps);
+        let reached: Vec<_> = all.map(|hsp| hsp.s_start..hsp.s_end).collect();
+        if reached.is_empty() {
+            return;
+        }
+        let subject = letters(&mask::combine(reached));
+        for (piece, hsps) in lists {
+            let true_hsp = |hsp: &PrelimHsp| {
+                let Strand { letters, unmasked, limits, .. } = self.strand(*piece, hsp.context);
+                let cutoff = limits.as_ref()?.cutoff_ungapped;
+                let query = ungapped::Letters { scored: letters, unmasked, cutoff };
+                let hsp = rules.apply(hsp, query, &subject)?;
+                rules.is_wide(&hsp, letters.len()).then_some(hsp)
+            };
+            *hsps = hsps.iter().filter_map(true_hsp).collect();
+            hsps.sort_by(order::order_s);
+        }
     }
 
     /// Extends the segments of a part of a subject; returns how many were.
@@ -173,7 +209,7 @@ impl Stage {
             };
             let bounds = box_of(&segment);
             let tree = &scratch.trees[number];
-            if !matches!(self.method, Method::Ungapped) {
+            if !matches!(self.method, Method::Ungapped(_)) {
                 if tree.encloses_near(&bounds, segment.score, self.separation) {
                     continue;
                 }
@@ -181,7 +217,7 @@ impl Stage {
             }
             let extension = self.extension(number, part, &segment, scratch);
             let least = match self.method {
-                Method::Ungapped => limits.cutoff_ungapped,
+                Method::Ungapped(_) => limits.cutoff_ungapped,
                 _ => limits.cutoff_gapped,
             };
             if extension.score >= least {
@@ -250,7 +286,7 @@ impl Stage {
         scratch.found.sort_by_key(|&(number, _)| piece(number));
         for found in scratch.found.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
             let mut hsps: Vec<PrelimHsp> = found.iter().map(|(_, hsp)| *hsp).collect();
-            if !matches!(self.method, Method::Ungapped) {
+            if !matches!(self.method, Method::Ungapped(_)) {
                 order::common_endpoints(&mut hsps);
             }
             hsps.sort_by(order::order_s);
@@ -266,7 +302,7 @@ impl Stage {
                 at
             });
             let list = &mut lists[at].1;
-            let gapped = !matches!(self.method, Method::Ungapped);
+            let gapped = !matches!(self.method, Method::Ungapped(_));
             *list = join_subject_chunks(std::mem::take(list), hsps, start, gapped);
             if self.subject_besthit {
                 let length = self.strands[found[0].0 as usize].letters.len() as u32;
@@ -275,14 +311,22 @@ impl Stage {
         }
     }
 
-    /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
-    fn finish(&self, oid: u32, lists: Vec<(u32, Vec<PrelimHsp>)>, scratch: &mut StageScratch) {
+    fn strand(&self, piece: u32, context: u8) -> &Strand {
         // Strands lie in the order of their pieces, two for each.
         let first = self.strands.first().map_or(0, |strand| strand.piece);
+        &self.strands[2 * (piece as usize - first) + usize::from(context)]
+    }
+
+    fn is_significant(&self, piece: u32, hsp: &PrelimHsp) -> bool {
+        let limits = self.strand(piece, hsp.context).limits.as_ref();
+        limits.is_some_and(|limits| limits.statistics.evalue(hsp.score) <= self.evalue)
+    }
+
+    /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
+    fn finish(&self, oid: u32, lists: Vec<(u32, Vec<PrelimHsp>)>, scratch: &mut StageScratch) {
         for (piece, mut hsps) in lists {
             for hsp in &mut hsps {
-                let number = 2 * (piece as usize - first) + usize::from(hsp.context);
-                let Strand { offset, limits, .. } = &self.strands[number];
+                let Strand { offset, limits, .. } = self.strand(piece, hsp.context);
                 if let Some(limits) = limits {
                     hsp.evalue = limits.statistics.evalue(hsp.score);
                 }
@@ -297,6 +341,14 @@ impl Stage {
             }
         }
     }
+}
+
+/// A subject to be searched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject<'a> {
+    pub oid: u32,
+    pub bases: Packed<'a>,
+    pub masks: Masks<'a>,
 }
 
 fn box_of(segment: &gapped::Segment) -> Bounds {

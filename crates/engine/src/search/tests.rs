@@ -30,6 +30,10 @@ impl Subjects for Database {
     fn bases(&self, _: u32) -> Packed<'_> {
         unreachable!("proteins")
     }
+
+    fn true_letters(&self, _: u32, _: &[Range<u32>]) -> Cow<'_, [u8]> {
+        unreachable!("proteins")
+    }
 }
 
 struct Whole<'a>(&'a [u8]);

@@ -61,7 +61,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// A whole context: letters for scoring and for counting, and its gapped cut-off (of an ungapped search the ungapped one).
+    /// A whole context: letters for scoring and for counting, and its gapped cut-off.
     pub fn new(scored: Vec<u8>, unmasked: Vec<u8>, cutoff: i32) -> Context {
         let rows = rows_of_letters(&scored);
         let rows_back = rows.iter().rev().copied().collect();

@@ -1,5 +1,6 @@
 //! The filters lose nothing, whatever the instructions and the options, and partitions merge to the whole.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_release::Release;
@@ -26,6 +27,10 @@ impl Subjects for Sequences {
     }
 
     fn bases(&self, _: u32) -> Packed<'_> {
+        unreachable!("proteins")
+    }
+
+    fn true_letters(&self, _: u32, _: &[Range<u32>]) -> Cow<'_, [u8]> {
         unreachable!("proteins")
     }
 
