@@ -19,6 +19,7 @@ mod bad_query;
 mod blastdbcmd;
 mod blastn;
 mod blastn_filters;
+mod blastn_masks;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;

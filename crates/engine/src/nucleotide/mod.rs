@@ -4,6 +4,7 @@ mod align;
 mod gapped;
 mod greedy;
 mod limits;
+mod parts;
 mod query;
 mod searcher;
 mod seeds;

@@ -9,6 +9,7 @@ use fleetblast_seq::{mask, nucleotide::Packed};
 use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
 use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
+use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
 use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
@@ -21,11 +22,6 @@ use crate::params::NucleotideParams;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 use crate::xdrop::GapCosts;
-
-/// Bases of a long subject that are searched together.
-const CHUNK: u32 = 5_000_000;
-/// Bases that two neighbouring chunks share.
-const OVERLAP: u32 = 100;
 
 /// A strand of a piece of a query.
 #[derive(Clone, Debug)]
@@ -137,14 +133,13 @@ impl Stage {
         let Subject { oid, bases, masks } = subject;
         let mut extensions = 0;
         let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
-        for chunk in chunks(bases.length()) {
-            let part = bases.part(chunk.start, chunk.end - chunk.start);
-            let regions = regions(masks, &chunk);
+        for Part { range, regions } in parts(bases.length(), masks) {
+            let part = bases.part(range.start, range.end - range.start);
             let mut segments = std::mem::take(&mut scratch.segments);
             find(part, regions.as_deref(), &mut segments);
             extensions += self.extend(part, contexts, &segments, scratch);
             scratch.segments = segments;
-            self.collect(chunk.start, scratch, &mut lists);
+            self.collect(range.start, scratch, &mut lists);
         }
         if let Method::Ungapped(rules) = &self.method {
             self.reevaluate(rules, &mut lists, letters);
@@ -274,7 +269,7 @@ impl Stage {
         }
     }
 
-    /// Adds what was found in a chunk that starts at `start` to the lists of the pieces.
+    /// Adds what was found in a part that starts at `start` to the lists of the pieces.
     fn collect(
         &self,
         start: u32,
@@ -358,33 +353,4 @@ fn box_of(segment: &gapped::Segment) -> Bounds {
         s_start: segment.s_start,
         s_end: segment.s_start + segment.length,
     }
-}
-
-/// The chunks of a subject, which start at multiples of four.
-fn chunks(length: u32) -> Vec<Range<u32>> {
-    let mut chunks = Vec::new();
-    let mut start = 0;
-    loop {
-        let end = length.min(start + CHUNK);
-        chunks.push(start..end);
-        if end == length {
-            return chunks;
-        }
-        start = end - OVERLAP;
-    }
-}
-
-/// The unmasked stretches of a chunk, if there are masks.
-fn regions(masks: Masks<'_>, chunk: &Range<u32>) -> Option<Vec<Range<u32>>> {
-    let (Masks::Soft(stretches) | Masks::Hard(stretches)) = masks;
-    if stretches.is_empty() {
-        return None;
-    }
-    let cut = stretches
-        .iter()
-        .map(|stretch| stretch.start.max(chunk.start)..stretch.end.min(chunk.end))
-        .filter(|stretch| stretch.start < stretch.end)
-        .map(|stretch| stretch.start - chunk.start..stretch.end - chunk.start)
-        .collect();
-    Some(mask::complement(&mask::combine(cut), chunk.end - chunk.start))
 }

@@ -35,7 +35,7 @@ impl Subjects for Sequences {
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.1.get(oid as usize).map_or(Masks::Soft(&[]), |stretches| Masks::Hard(stretches))
+        self.1.get(oid as usize).map_or(Masks::None, |stretches| Masks::Hard(stretches))
     }
 }
 
