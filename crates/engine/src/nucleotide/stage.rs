@@ -76,6 +76,8 @@ pub(super) struct StageScratch {
     found: Vec<(u32, PrelimHsp)>,
     gapped: GappedScratch,
     greedy: GreedyScratch,
+    /// The pieces whose segments were extended with gaps, by which BLAST+ makes its batches: one for each.
+    pub extended: Vec<usize>,
     /// What was found in the subject, by number of the piece.
     pub hits: Vec<(usize, PrelimHit)>,
 }
@@ -117,8 +119,7 @@ impl Stage {
         }
     }
 
-    /// Searches a subject; `find` finds segments in a part of it. Leaves the hits in the scratch; returns the number of gapped
-    /// extensions, by which BLAST+ makes its batches.
+    /// Searches a subject; `find` finds segments in a part of it. Leaves the hits in the scratch, and what was extended.
     pub fn subject(
         &self,
         oid: u32,
@@ -127,35 +128,32 @@ impl Stage {
         contexts: &Contexts,
         mut find: impl FnMut(Packed<'_>, Option<&[Range<u32>]>, &mut Vec<Segment>),
         scratch: &mut StageScratch,
-    ) -> u64 {
-        let mut extensions = 0;
+    ) {
         let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
         for chunk in chunks(bases.length()) {
             let part = bases.part(chunk.start, chunk.end - chunk.start);
             let regions = regions(masks, &chunk);
             let mut segments = std::mem::take(&mut scratch.segments);
             find(part, regions.as_deref(), &mut segments);
-            extensions += self.extend(part, contexts, &segments, scratch);
+            self.extend(part, contexts, &segments, scratch);
             scratch.segments = segments;
             self.collect(chunk.start, scratch, &mut lists);
         }
         self.finish(oid, lists, scratch);
-        extensions
     }
 
-    /// Extends the segments of a part of a subject; returns how many were.
+    /// Extends the segments of a part of a subject.
     fn extend(
         &self,
         part: Packed<'_>,
         contexts: &Contexts,
         segments: &[Segment],
         scratch: &mut StageScratch,
-    ) -> u64 {
+    ) {
         scratch.found.clear();
         if scratch.trees.len() < self.strands.len() {
             scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
         }
-        let mut extensions = 0;
         for segment in segments {
             let number = contexts.at(segment.q_start);
             let start = contexts.start(number);
@@ -174,7 +172,7 @@ impl Stage {
                 if tree.encloses_near(&bounds, segment.score, self.separation) {
                     continue;
                 }
-                extensions += 1;
+                scratch.extended.push(self.strands[number].piece);
             }
             let extension = self.extension(number, part, &segment, scratch);
             let least = match self.method {
@@ -191,7 +189,6 @@ impl Stage {
             scratch.trees[number as usize].clear();
         }
         scratch.touched.clear();
-        extensions
     }
 
     fn extension(
