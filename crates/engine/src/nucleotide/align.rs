@@ -4,7 +4,7 @@ use fleetblast_seq::mask;
 use fleetblast_stats::karlin::KarlinBlock;
 
 use super::greedy::Scoring;
-use super::limits::{ContextLimits, gapped_x_drops};
+use super::limits::ContextLimits;
 use super::traceback::{self, Context};
 use crate::hits::{Candidate, HitKey, PrelimHit};
 use crate::kernel::Kernel;
@@ -51,8 +51,8 @@ impl Traceback {
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Makes a query ready to be aligned.
-    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
+    /// Makes a query ready to be aligned, with the X-drop of its batch.
+    pub fn aligner(&self, query: &Query, x_drop: i32) -> Aligner<'_> {
         let params = &self.params;
         let limits = |context: &crate::query::Context| {
             let length = context.letters.len() as u32;
@@ -64,8 +64,6 @@ impl Traceback {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
             Context::new(context.letters.clone(), context.unmasked.clone(), cutoff)
         });
-        let karlin = query.contexts.iter().filter_map(|context| context.karlin.as_ref());
-        let (_, x_drop) = gapped_x_drops(karlin, params);
         let traceback = self.traceback(x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }

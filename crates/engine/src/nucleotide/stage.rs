@@ -78,6 +78,8 @@ pub(super) struct StageScratch {
     found: Vec<(u32, PrelimHsp)>,
     gapped: GappedScratch,
     greedy: GreedyScratch,
+    /// The pieces whose segments were extended with gaps, by which BLAST+ makes its batches: one for each.
+    pub extended: Vec<usize>,
     /// What was found in the subject, by number of the piece.
     pub hits: Vec<(usize, PrelimHit)>,
 }
@@ -120,8 +122,8 @@ impl Stage {
         }
     }
 
-    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters in some parts. Leaves the hits in the scratch; returns the number of gapped
-    /// extensions, by which BLAST+ makes its batches.
+    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters in some parts. Leaves the hits in the
+    /// scratch, and what was extended.
     pub fn subject<'s>(
         &self,
         subject: Subject<'_>,
@@ -129,15 +131,14 @@ impl Stage {
         mut find: impl FnMut(Packed<'_>, Option<&[Range<u32>]>, &mut Vec<Segment>),
         letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
         scratch: &mut StageScratch,
-    ) -> u64 {
+    ) {
         let Subject { oid, bases, masks } = subject;
-        let mut extensions = 0;
         let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
         for Part { range, regions } in parts(bases.length(), masks) {
             let part = bases.part(range.start, range.end - range.start);
             let mut segments = std::mem::take(&mut scratch.segments);
             find(part, regions.as_deref(), &mut segments);
-            extensions += self.extend(part, contexts, &segments, scratch);
+            self.extend(part, contexts, &segments, scratch);
             scratch.segments = segments;
             self.collect(range.start, scratch, &mut lists);
         }
@@ -145,7 +146,6 @@ impl Stage {
             self.reevaluate(rules, &mut lists, letters);
         }
         self.finish(oid, lists, scratch);
-        extensions
     }
 
     /// Judges HSPs without gaps by the true letters of their subject. Such searches have no pieces.
@@ -177,19 +177,18 @@ impl Stage {
         }
     }
 
-    /// Extends the segments of a part of a subject; returns how many were.
+    /// Extends the segments of a part of a subject.
     fn extend(
         &self,
         part: Packed<'_>,
         contexts: &Contexts,
         segments: &[Segment],
         scratch: &mut StageScratch,
-    ) -> u64 {
+    ) {
         scratch.found.clear();
         if scratch.trees.len() < self.strands.len() {
             scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
         }
-        let mut extensions = 0;
         for segment in segments {
             let number = contexts.at(segment.q_start);
             let start = contexts.start(number);
@@ -208,7 +207,7 @@ impl Stage {
                 if tree.encloses_near(&bounds, segment.score, self.separation) {
                     continue;
                 }
-                extensions += 1;
+                scratch.extended.push(self.strands[number].piece);
             }
             let extension = self.extension(number, part, &segment, scratch);
             let least = match self.method {
@@ -225,7 +224,6 @@ impl Stage {
             scratch.trees[number as usize].clear();
         }
         scratch.touched.clear();
-        extensions
     }
 
     fn extension(

@@ -11,6 +11,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use super::testing::{Random, kernels, related};
 use super::*;
+use crate::grouping::Grouping;
 use crate::hits::PrelimHit;
 use crate::kernel::Kernel;
 use crate::lists::Merger;
@@ -76,7 +77,8 @@ fn search(
     parts: usize,
 ) -> Vec<Vec<PrelimHit>> {
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
-    let merger = Merger::new(&queries, &[queries.len()], &Params::Protein(params.clone()));
+    let all = Params::Protein(params.clone());
+    let merger = Merger::new(&Grouping::of_batches(&queries, &[queries.len()], &all), &all);
     let searcher = Searcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
@@ -203,7 +205,8 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
     let params = params("BLOSUM62");
     let queries: Vec<Query> =
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
-    let merger = Merger::new(&queries, &[queries.len()], &Params::Protein(params.clone()));
+    let all = Params::Protein(params.clone());
+    let merger = Merger::new(&Grouping::of_batches(&queries, &[queries.len()], &all), &all);
     let searcher = Searcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
     let mut scratch = Scratch::default();
     let oids: Vec<u32> =
