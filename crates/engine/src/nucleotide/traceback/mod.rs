@@ -214,8 +214,12 @@ impl Traceback {
             }
             let start = start::revised(&context.scored, subject, prelim, &self.scores);
             let Some((q_start, s_start)) = start else { continue };
+            // Where the only pair of true letters is the last one, it starts after that: nothing scores more than 0 there.
+            let is_beyond =
+                q_start as usize >= context.scored.len() || s_start as usize >= subject.len();
             let hsp = match self.aligner {
                 Aligner::Greedy => self.greedy(prelim, context, subject, q_start, s_start, scratch),
+                Aligner::Dynamic if is_beyond => continue,
                 Aligner::Dynamic => {
                     self.dynamic(prelim, context, subject, q_start, s_start, scratch)
                 }

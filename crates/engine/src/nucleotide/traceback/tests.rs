@@ -249,6 +249,17 @@ fn what_reaches_beyond_a_common_begin_or_end_is_kept() {
 }
 
 #[test]
+fn an_hsp_whose_only_pair_is_its_last_has_no_alignment() {
+    let query = letters("NAGGAAC");
+    let subject = letters("TTNNNNNNC");
+    let contexts = [Context::new(query.clone(), query, 1)];
+    let traceback = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
+    let mut scratch = Scratch::new(Kernel::detect());
+    let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], worth, 10.0, &mut scratch);
+    assert_eq!(made, []);
+}
+
+#[test]
 fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
     let mut random = Random::new(7);
     for round in 0..12 {
