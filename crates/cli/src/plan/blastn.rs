@@ -148,8 +148,7 @@ impl BlastnOptions {
         match NucleotideScoring::new(reward, penalty, gap_open, gap_extend) {
             Ok(scoring) => (scoring, None),
             Err(error) => {
-                let any =
-                    NucleotideScoring::without_gapped(reward, penalty, gap_open, gap_extend);
+                let any = NucleotideScoring::without_gapped(reward, penalty, gap_open, gap_extend);
                 (any, (!self.common.ungapped).then(|| error.to_string()))
             }
         }

@@ -63,6 +63,13 @@ const VALUES: &[&str] = &[
     "-reward|1|-penalty|-6|-outfmt|7",
     "-task|blastn|-gapopen|1|-gapextend|1",
     "-reward|3|-penalty|-4",
+    "-reward|7|-penalty|-1",
+    "-reward|7|-penalty|-1|-outfmt|0",
+    "-reward|7|-penalty|-1|-outfmt|5",
+    "-reward|7|-penalty|-1|-outfmt|17",
+    "-reward|7|-penalty|-1|-ungapped",
+    "-reward|2|-penalty|-1|-ungapped|-outfmt|7",
+    "-reward|1|-penalty|-6|-ungapped|-outfmt|0",
     "-gapopen|-1",
 ];
 
