@@ -20,6 +20,7 @@ mod blastdbcmd;
 mod blastn;
 mod blastn_filters;
 mod blastn_masks;
+mod blastn_scores;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
