@@ -7,6 +7,7 @@
 pub mod batches;
 pub mod containment;
 pub mod filters;
+pub mod grouping;
 pub mod hits;
 pub mod kernel;
 pub mod lists;

@@ -1,10 +1,11 @@
 //! The one face of the engine: what threads, ranks, tests and benches use of it.
 //!
-//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`], [`Search::prepare`]), searched range by range
+//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`], [`Search::grouping`], [`Search::prepare`]), searched range by range
 //! ([`Searcher::search`]), the lists of all ranges are put together ([`Search::merger`]), the chosen hits are aligned
 //! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program it is, is asked here and nowhere
 //! else: its own parts live in rooms (`protein`), what they share beside them.
 
+use crate::grouping::{Batch, Grouping};
 use crate::hits::{Candidate, PrelimHit};
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Selector};
@@ -109,10 +110,20 @@ impl Search {
         }
     }
 
-    /// Makes a block of queries ready. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
+    /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
     /// searched in pieces as BLAST+ does (rules 2.3).
-    pub fn prepare(&self, queries: &[Query], batches: &[usize]) -> Searcher {
-        let merger = self.merger(queries, batches);
+    pub fn grouping(&self, queries: &[Query], batches: &[usize]) -> Grouping {
+        Grouping::of_batches(queries, batches, &self.params)
+    }
+
+    /// How BLAST+ searches one batch of queries.
+    pub fn batch(&self, queries: &[&Query]) -> Batch {
+        Batch::new(queries, &self.params)
+    }
+
+    /// Makes a block of queries ready.
+    pub fn prepare(&self, queries: &[Query], grouping: &Grouping) -> Searcher {
+        let merger = self.merger(grouping);
         Searcher(match &self.params {
             Params::Protein(params) => {
                 let kernel = Some(self.kernel);
@@ -121,25 +132,28 @@ impl Search {
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
-                let searcher = nucleotide::Searcher::new(queries, merger, params, totals, kernel);
+                let searcher =
+                    nucleotide::Searcher::new(queries, grouping, merger, params, totals, kernel);
                 PrelimSearcher::Nucleotide(searcher)
             }
         })
     }
 
-    /// What puts the lists of a block of queries together, which [`Search::prepare`] would get with the same arguments.
-    pub fn merger(&self, queries: &[Query], batches: &[usize]) -> Merger {
-        Merger::new(queries, batches, &self.params)
+    /// What puts the lists of a block of queries together that are searched like this.
+    pub fn merger(&self, grouping: &Grouping) -> Merger {
+        Merger::new(grouping, &self.params)
     }
 
-    /// Makes a query ready to be aligned.
-    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
+    /// Makes one of a block of queries ready to be aligned.
+    pub fn aligner(&self, queries: &[Query], grouping: &Grouping, number: usize) -> Aligner<'_> {
+        let query = &queries[number];
         Aligner(match &self.traceback {
             Traceback::Protein(traceback) => {
                 QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
             }
             Traceback::Nucleotide(traceback) => {
-                QueryAligner::Nucleotide(traceback.aligner(query), self.kernel)
+                let x_drop = grouping.final_x_drop(number);
+                QueryAligner::Nucleotide(traceback.aligner(query, x_drop), self.kernel)
             }
         })
     }

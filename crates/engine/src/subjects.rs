@@ -36,16 +36,25 @@ pub trait Subjects: Sync {
     /// May panic if `oid` is not held here, or a protein.
     fn bases(&self, oid: u32) -> Packed<'_>;
 
+    /// The letters of these parts of subject `oid`, nucleotides, as [`SubjectLetters::parts`] gives them.
+    ///
+    /// # Panics
+    /// May panic if `oid` is not held here, or a protein.
+    fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]>;
+
     /// What is masked of subject `oid`.
     fn masks(&self, oid: u32) -> Masks<'_> {
         let _ = oid;
-        Masks::Soft(&[])
+        Masks::None
     }
 }
 
-/// Masked stretches of a subject, ascending by their starts.
+/// Masked stretches of a subject, ascending by their starts. What kind they are matters also where there are none: bases are read
+/// otherwise then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Masks<'a> {
+    /// The search masks nothing of this subject.
+    None,
     /// No words are looked for there; alignments may enter.
     Soft(&'a [Range<u32>]),
     /// What lies between two of them is searched on its own, and they are aligned as `X`.

@@ -35,14 +35,15 @@ pub fn misses_taxonomy(setup: &model::Setup, target: &Target) -> bool {
         && !target.taxonomy.is_installed()
 }
 
-/// What BLAST+ warns of with a query's report; in XML the report holds that itself. `misses_taxonomy` is of the whole run.
+/// What BLAST+ warns of with a query's report; in XML the report holds that itself, and with SAM there is nothing of it. `misses_taxonomy`
+/// is of the whole run.
 pub fn warn(
     setup: &model::Setup,
     record: &QueryRecord,
     misses_taxonomy: bool,
     audience: &dyn Audience,
 ) {
-    if setup.output.format == model::Format::Xml {
+    if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
         return;
     }
     if let Some(text) = record.warning() {

@@ -1,6 +1,8 @@
 //! The part of a database that a process searches, and what it does with it: the preliminary search of all of it, and
 //! alignments of chosen hits.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -54,6 +56,11 @@ impl Subjects for Searched<'_> {
         // What is out of order was told when the range was checked.
         let bases = self.partition.bases_of(oid);
         bases.map_or(Packed::default(), |bases| Packed::stored(bases.packed()))
+    }
+
+    fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
+        let bases = self.partition.bases_of(oid).unwrap_or_default();
+        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
     }
 
     fn masks(&self, oid: u32) -> Masks<'_> {

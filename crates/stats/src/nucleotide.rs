@@ -51,6 +51,8 @@ pub struct NucleotideScoring {
     pub gapped: Gapped,
     /// E-values are those of the even score just below (`round_down`).
     pub even_scores: bool,
+    /// These scores are among those with known statistics, whatever the gap costs.
+    pub is_known: bool,
 }
 
 /// Why a scoring system cannot be had. The text is that of BLAST+ after `BLAST engine error: Error: `.
@@ -210,7 +212,27 @@ impl NucleotideScoring {
             scores: scores(reward, penalty),
             gapped: gapped.ok_or(unknown)?,
             even_scores: first.even_scores,
+            is_known: true,
         })
+    }
+
+    /// A scoring system of any scores and gap costs, with the parameters of alignments without gaps for those with gaps, too.
+    pub fn without_gapped(reward: i32, penalty: i32, gap_open: i32, gap_extend: i32) -> Self {
+        Self {
+            reward,
+            penalty,
+            gap_open,
+            gap_extend,
+            scores: scores(reward, penalty),
+            gapped: Gapped::Ungapped,
+            even_scores: false,
+            is_known: !rows(reward, penalty).is_empty(),
+        }
+    }
+
+    /// Whether every context with a base has ungapped parameters: a random pair scores below 0.
+    pub fn suits_bases(&self) -> bool {
+        i64::from(self.reward) + 3 * i64::from(self.penalty) < 0 && self.reward > 0
     }
 
     /// Whether gaps cost nothing but the matches that they undo: half a match and a mismatch for each base.

@@ -6,7 +6,7 @@ use fleetblast_engine::params::{NucleotideParams, Params, Template};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, papers};
 use fleetblast_seq::dust::DustParams;
-use fleetblast_stats::nucleotide::{NucleotideScoring, NucleotideScoringError};
+use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::fleet::{Told, flag, number, told, word};
 use super::search::{Searching, bad_filter, common, filter_words};
@@ -21,8 +21,6 @@ use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
 use crate::options::typed::lossy;
 
-/// Gap costs for which there are statistics whatever the scores.
-const MUCH: i32 = 1 << 20;
 /// Letters by which a batch is smaller than a chunk, at least (`blastn_app.cpp`).
 const BELOW_CHUNK: u32 = 1000;
 
@@ -58,7 +56,7 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn searching(&self, hitlist_size: usize, _: &Host<'_>) -> Result<Searching, Error> {
-        let (scoring, refusal) = self.scoring()?;
+        let (scoring, refusal) = self.scoring();
         let params = self.params(scoring, hitlist_size)?;
         self.check(&params)?;
         let most = (params.chunk - BELOW_CHUNK) as i32;
@@ -140,30 +138,20 @@ impl Scores {
             gap_extend: search.gap_extend.unwrap_or(gap_extend),
         }
     }
-
-    fn system(self) -> Result<NucleotideScoring, NucleotideScoringError> {
-        NucleotideScoring::new(self.reward, self.penalty, self.gap_open, self.gap_extend)
-    }
 }
 
 impl BlastnOptions {
-    /// Scores with their statistics. Where there are none BLAST+ says so when it searches, and then others stand in.
-    fn scoring(&self) -> Result<(NucleotideScoring, Option<String>), Error> {
-        let scores = Scores::new(self);
-        let error = match scores.system() {
-            Ok(scoring) => return Ok((scoring, None)),
-            Err(error) => error,
-        };
-        // Without gaps, gap costs do not matter.
-        let any = Scores { gap_open: MUCH, gap_extend: MUCH, ..scores }.system();
-        if self.common.ungapped {
-            let what = "-ungapped with these scores";
-            return any
-                .map(|scoring| (scoring, None))
-                .map_err(|_| Error::unsupported(SPEC.name, what));
+    /// Scores with their statistics. Where there are none for gaps, BLAST+ says so when it searches with gaps a query that has statistics
+    /// without.
+    fn scoring(&self) -> (NucleotideScoring, Option<String>) {
+        let Scores { reward, penalty, gap_open, gap_extend } = Scores::new(self);
+        match NucleotideScoring::new(reward, penalty, gap_open, gap_extend) {
+            Ok(scoring) => (scoring, None),
+            Err(error) => {
+                let any = NucleotideScoring::without_gapped(reward, penalty, gap_open, gap_extend);
+                (any, (!self.common.ungapped).then(|| error.to_string()))
+            }
         }
-        let stand_in = any.or_else(|_| NucleotideScoring::new(1, -2, 0, 0));
-        stand_in.map(|scoring| (scoring, Some(error.to_string()))).map_err(Error::query_options)
     }
 
     fn params(

@@ -18,6 +18,9 @@ mod bad_output;
 mod bad_query;
 mod blastdbcmd;
 mod blastn;
+mod blastn_filters;
+mod blastn_masks;
+mod blastn_scores;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;

@@ -11,8 +11,9 @@ struct Entry {
     item: usize,
 }
 
-/// Which of the items survive when they arrive in this order. When more than `limit` are listed, they are put in order afresh.
-pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<bool> {
+/// The numbers of the items that survive when they arrive in this order, as they are listed then. When more than `limit` are listed,
+/// they are put in order afresh.
+pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) -> Vec<usize> {
     let mut list = List { items, overhang, share: 1.0 - edge, entries: Vec::new() };
     let mut limit = limit;
     for i in 0..items.len() {
@@ -26,11 +27,7 @@ pub(super) fn survivors(items: &[Item], overhang: f64, edge: f64, limit: usize) 
             limit = 2 * list.entries.len();
         }
     }
-    let mut alive = vec![false; items.len()];
-    for entry in &list.entries {
-        alive[entry.item] = true;
-    }
-    alive
+    list.entries.iter().map(|entry| entry.item).collect()
 }
 
 struct List<'a> {

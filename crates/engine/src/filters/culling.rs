@@ -1,7 +1,8 @@
 //! Culling: an HSP is dropped once a given number of others dominate it.
 //!
 //! Which dominations are noticed depends on the tree in which NCBI keeps the HSPs, so the tree is part of the rule (`hspfilter_culling.c`).
-//! The order of the HSPs within a node is not: every pass over a node looks at each of its HSPs independently.
+//! The order of the HSPs within a node is not, as every pass over a node looks at each of its HSPs independently; but it is the order in
+//! which they are taken out of the tree.
 
 use std::ops::Range;
 
@@ -10,14 +11,16 @@ use super::Item;
 /// A leaf with this many HSPs is forked.
 const FORK: usize = 20;
 
-/// Which of the items survive culling with the given limit when they arrive in this order. `query` is the part of the
-/// query that was searched.
-pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<bool> {
+/// The numbers of the items that survive culling with the given limit when they arrive in this order, as they lie in the tree then.
+/// `query` is the part of the query that was searched.
+pub(super) fn survivors(items: &[Item], query: Range<u32>, limit: u32) -> Vec<usize> {
     let mut tree = Tree::new(items, query.start as i32, query.end as i32);
     for (i, _) in items.iter().enumerate() {
         tree.offer(i, limit);
     }
-    tree.merit.iter().map(|&merit| merit > 0).collect()
+    let mut left = Vec::new();
+    tree.take_from(0, &mut left);
+    left
 }
 
 /// Whether `p` dominates `y`: it covers at least half of it, and is better by a mixture of score and length.
@@ -49,7 +52,7 @@ struct Node {
     end: i32,
     left: Option<usize>,
     right: Option<usize>,
-    /// Indices of items.
+    /// Indices of items, the last to be taken first.
     items: Vec<usize>,
 }
 
@@ -144,12 +147,17 @@ impl<'a> Tree<'a> {
         });
     }
 
+    /// Gives the items of a leaf to new children as far as they lie in these, in the opposite order.
     fn fork(&mut self, at: usize) {
         let (begin, end, middle) =
             (self.nodes[at].begin, self.nodes[at].end, self.nodes[at].middle());
-        for item in std::mem::take(&mut self.nodes[at].items) {
+        let mut across = Vec::new();
+        for item in std::mem::take(&mut self.nodes[at].items).into_iter().rev() {
             let target = match side(&self.all[item], middle) {
-                Side::Across => at,
+                Side::Across => {
+                    across.push(item);
+                    continue;
+                }
                 Side::Left => {
                     self.nodes[at].left.unwrap_or_else(|| self.child(at, Side::Left, begin, middle))
                 }
@@ -159,6 +167,8 @@ impl<'a> Tree<'a> {
             };
             self.nodes[target].items.push(item);
         }
+        across.reverse();
+        self.nodes[at].items = across;
     }
 
     fn child(&mut self, at: usize, side: Side, begin: i32, end: i32) -> usize {
@@ -222,5 +232,14 @@ impl<'a> Tree<'a> {
             merit[r] > 0
         });
         !self.nodes[at].items.is_empty() || !self.nodes[at].is_leaf()
+    }
+
+    /// The items of a subtree: those of a node before those of its children, left before right.
+    fn take_from(&self, at: usize, out: &mut Vec<usize>) {
+        let node = &self.nodes[at];
+        out.extend(node.items.iter().rev());
+        for child in [node.left, node.right].into_iter().flatten() {
+            self.take_from(child, out);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Filters that may replace the plain list of best subjects: culling and best hit (rules 5.10).
 //!
-//! Both look at the HSPs of one query only, both run once on preliminary and once on final HSPs, and both depend on the order in
-//! which subjects arrive: ascending OID at the preliminary stage, ORDER-H at the final one.
+//! Both look at the HSPs of one query only, of both its strands if it has two, both run once on preliminary and once on final HSPs,
+//! and both depend on the order in which subjects arrive: ascending OID at the preliminary stage, ORDER-H at the final one. In which
+//! order they leave HSPs behind shows where two are equal for ORDER-S, as on the two strands of a palindrome.
 
 mod besthit;
 mod culling;
@@ -10,18 +11,39 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
-use crate::order::{Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
+use crate::order::{Bounds, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
 use crate::params::HspFilter;
 
 /// Residues by which an HSP may stick out of another and still count as inside it.
 const RANGE_MARGIN: u32 = 3;
 
+/// A query as written, on which filters lay the HSPs of all its contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// Letters of the query, or of the part of it in which the HSPs count.
+    pub length: u32,
+    /// Its contexts are its two strands, of which the second counts from the other end.
+    pub strands: bool,
+}
+
+impl Written {
+    /// Where an HSP lies.
+    fn range(self, hsp: &impl OfContext) -> Range<u32> {
+        let Bounds { q_start, q_end, .. } = hsp.bounds();
+        if self.is_minus(hsp) { self.length - q_end..self.length - q_start } else { q_start..q_end }
+    }
+
+    fn is_minus(self, hsp: &impl OfContext) -> bool {
+        self.strands && hsp.context() == 1
+    }
+}
+
 /// What the filters look at in an HSP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Item {
-    /// First query residue.
+    /// First letter of the query as written.
     begin: i32,
-    /// One past the last query residue.
+    /// One past the last.
     end: i32,
     /// First subject residue.
     s_start: u32,
@@ -35,12 +57,12 @@ impl Item {
         self.end - self.begin
     }
 
-    fn new(hsp: &impl Hsp, evalue: f64, oid: u32) -> Item {
-        let bounds = hsp.bounds();
+    fn new(hsp: &impl OfContext, written: Written, evalue: f64, oid: u32) -> Item {
+        let range = written.range(hsp);
         Item {
-            begin: bounds.q_start as i32,
-            end: bounds.q_end as i32,
-            s_start: bounds.s_start,
+            begin: range.start as i32,
+            end: range.end as i32,
+            s_start: hsp.bounds().s_start,
             score: hsp.score(),
             evalue,
             oid,
@@ -51,12 +73,17 @@ impl Item {
 /// Culling of the preliminary hits of one query (`-culling_limit`, `hspfilter_culling.c`): drops every HSP that `limit`
 /// others dominate, with some allowance for what the traceback may change.
 ///
-/// `hits` in ascending OID order; `query` is the part of the query that was searched, all of it unless a long query is
+/// `hits` in ascending OID order; `part` is the part of the query that was searched, all of it unless a long query is
 /// searched in pieces. Returns what is left, in ORDER-H.
-pub fn preliminary_culling(hits: &[PrelimHit], query: Range<u32>, limit: u32) -> Vec<PrelimHit> {
+pub(crate) fn preliminary_culling(
+    hits: &[PrelimHit],
+    written: Written,
+    part: Range<u32>,
+    limit: u32,
+) -> Vec<PrelimHit> {
     let limit = if limit > 1 { limit.saturating_add(3) } else { limit };
-    let items: Vec<Item> = prelim_items(hits).collect();
-    let mut kept = keep_prelim(hits, &culling::survivors(&items, query, limit));
+    let items: Vec<Item> = prelim_items(hits, written).collect();
+    let mut kept = keep_prelim(hits, &culling::survivors(&items, part, limit));
     kept.sort_by(by_order_h);
     kept
 }
@@ -67,8 +94,13 @@ pub fn preliminary_culling(hits: &[PrelimHit], query: Range<u32>, limit: u32) ->
 /// `hits` in ascending OID order; `capacity` is the length P of the preliminary list. Returns the best `capacity` subjects
 /// of what is left, in ORDER-H. With an edge of 0 the command line leaves the plain list in place instead; this function
 /// must not be called then.
-pub fn preliminary_best_hit(hits: &[PrelimHit], edge: f64, capacity: usize) -> Vec<PrelimHit> {
-    let items: Vec<Item> = prelim_items(hits).collect();
+pub(crate) fn preliminary_best_hit(
+    hits: &[PrelimHit],
+    written: Written,
+    edge: f64,
+    capacity: usize,
+) -> Vec<PrelimHit> {
+    let items: Vec<Item> = prelim_items(hits, written).collect();
     let survivors = besthit::survivors(&items, 0.0, edge, 2 * capacity);
     let mut kept = keep_prelim(hits, &survivors);
     kept.sort_by(by_order_h);
@@ -80,7 +112,7 @@ pub fn preliminary_best_hit(hits: &[PrelimHit], edge: f64, capacity: usize) -> V
 pub(crate) fn final_filter(
     mut hits: Vec<SubjectHit>,
     filter: HspFilter,
-    query_len: u32,
+    written: Written,
     capacity: usize,
 ) -> Vec<SubjectHit> {
     let survivors = match filter {
@@ -90,20 +122,36 @@ pub(crate) fn final_filter(
                 hit.alignments.sort_by(by_evalue);
             }
             hits.sort_by(by_first_alignment);
-            culling::survivors(&final_items(&hits), 0..query_len, limit)
+            culling::survivors(&final_items(&hits, written), 0..written.length, limit)
         }
         HspFilter::BestHit { overhang, edge } => {
             hits.sort_by(final_order_h);
-            besthit::survivors(&final_items(&hits), overhang, edge, 2 * capacity)
+            besthit::survivors(&final_items(&hits, written), overhang, edge, 2 * capacity)
         }
     };
-    let mut survivors = survivors.into_iter();
-    for hit in &mut hits {
-        hit.alignments.retain(|_| survivors.next() == Some(true));
+    let take = |hit: &mut SubjectHit| std::mem::take(&mut hit.alignments);
+    let all: Vec<Vec<Alignment>> = hits.iter_mut().map(take).collect();
+    for (hit, kept) in hits.iter_mut().zip(chosen(all, &survivors)) {
+        hit.alignments = kept;
         hit.alignments.sort_by(order_s);
     }
     hits.retain(|hit| !hit.alignments.is_empty());
     hits
+}
+
+/// Of lists of HSPs, which are numbered through, those with the given numbers, in each list in the order of these.
+fn chosen<T>(lists: Vec<Vec<T>>, numbers: &[usize]) -> Vec<Vec<T>> {
+    let mut kept: Vec<Vec<T>> = lists.iter().map(|_| Vec::new()).collect();
+    let of_list =
+        |(list, hsps): (usize, Vec<T>)| hsps.into_iter().map(move |hsp| Some((list, hsp)));
+    let mut all: Vec<Option<(usize, T)>> =
+        lists.into_iter().enumerate().flat_map(of_list).collect();
+    for &number in numbers {
+        if let Some((list, hsp)) = all[number].take() {
+            kept[list].push(hsp);
+        }
+    }
+    kept
 }
 
 /// Share of the query that an HSP covers, in per cent, as `-qcov_hsp_perc` counts: half a per cent is added below 99
@@ -116,23 +164,39 @@ pub fn query_coverage(q_start: u32, q_end: u32, query_len: u32) -> f64 {
     if share < 99.0 { share + 0.5 } else { share }
 }
 
-/// Drops every HSP whose query range lies in that of an earlier one of the same context, give or take three residues (`-subject_besthit`,
-/// `Blast_HSPListSubjectBestHit`, `blast_hits.c`). The list is that of one query and one subject.
-pub fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>) {
+/// Drops every HSP whose query range lies in that of an earlier one, give or take three residues (`-subject_besthit`,
+/// `Blast_HSPListSubjectBestHit`, `blast_hits.c`): first those of the same context, then those of the other strand. The list is that of one
+/// query and one subject.
+pub(crate) fn subject_best_hit<T: OfContext>(hsps: &mut Vec<T>, written: Written) {
+    drop_inner(hsps, |outer, inner| {
+        (outer.context() == inner.context()).then(|| (range(outer), range(inner)))
+    });
+    if written.strands {
+        drop_inner(hsps, |outer, inner| {
+            let both = (written.range(outer), written.range(inner));
+            (outer.context() != inner.context()).then_some(both)
+        });
+    }
+}
+
+/// Drops every HSP that lies in an earlier one where `ranges` tells of both.
+fn drop_inner<T>(hsps: &mut Vec<T>, ranges: impl Fn(&T, &T) -> Option<(Range<u32>, Range<u32>)>) {
     let mut kept: Vec<T> = Vec::with_capacity(hsps.len());
     for hsp in hsps.drain(..) {
-        let inner = hsp.bounds();
-        let mut of_context = kept.iter().filter(|outer| outer.context() == hsp.context());
-        let inside = of_context.any(|outer| {
-            let outer = outer.bounds();
-            inner.q_start >= outer.q_start.saturating_sub(RANGE_MARGIN)
-                && inner.q_end <= outer.q_end + RANGE_MARGIN
+        let inside = kept.iter().filter_map(|outer| ranges(outer, &hsp)).any(|(outer, inner)| {
+            inner.start + RANGE_MARGIN >= outer.start && inner.end <= outer.end + RANGE_MARGIN
         });
         if !inside {
             kept.push(hsp);
         }
     }
     *hsps = kept;
+}
+
+/// The part of its context in which an HSP lies.
+fn range(hsp: &impl Hsp) -> Range<u32> {
+    let Bounds { q_start, q_end, .. } = hsp.bounds();
+    q_start..q_end
 }
 
 /// Alignments by e-value (below 1e-180 equal), then ORDER-S: `Blast_HSPListSortByEvalue`, `blast_hits.c`.
@@ -165,24 +229,23 @@ fn by_key<T>(a: &T, b: &T, key: impl Fn(&T) -> Option<HitKey>) -> Ordering {
     }
 }
 
-fn prelim_items(hits: &[PrelimHit]) -> impl Iterator<Item = Item> {
-    hits.iter().flat_map(|hit| hit.hsps.iter().map(|hsp| Item::new(hsp, hsp.evalue, hit.oid)))
+fn prelim_items(hits: &[PrelimHit], written: Written) -> impl Iterator<Item = Item> {
+    let of = move |hit: &PrelimHit, hsp: &PrelimHsp| Item::new(hsp, written, hsp.evalue, hit.oid);
+    hits.iter().flat_map(move |hit| hit.hsps.iter().map(move |hsp| of(hit, hsp)))
 }
 
-fn final_items(hits: &[SubjectHit]) -> Vec<Item> {
+fn final_items(hits: &[SubjectHit], written: Written) -> Vec<Item> {
     let of = |hit: &SubjectHit| -> Vec<Item> {
-        hit.alignments.iter().map(|a| Item::new(a, a.evalue, hit.oid)).collect()
+        hit.alignments.iter().map(|a| Item::new(a, written, a.evalue, hit.oid)).collect()
     };
     hits.iter().flat_map(of).collect()
 }
 
 /// The hits with their surviving HSPs, in ORDER-S, without empty hits.
-fn keep_prelim(hits: &[PrelimHit], survivors: &[bool]) -> Vec<PrelimHit> {
-    let mut flags = survivors.iter();
+fn keep_prelim(hits: &[PrelimHit], survivors: &[usize]) -> Vec<PrelimHit> {
+    let lists = hits.iter().map(|hit| hit.hsps.clone()).collect();
     let mut kept = Vec::new();
-    for hit in hits {
-        let alive = |_: &&PrelimHsp| flags.next() == Some(&true);
-        let mut hsps: Vec<PrelimHsp> = hit.hsps.iter().filter(alive).copied().collect();
+    for (hit, mut hsps) in hits.iter().zip(chosen(lists, survivors)) {
         hsps.sort_by(order_s);
         if !hsps.is_empty() {
             let evalue = best_evalue(hsps.iter().map(|hsp| hsp.evalue));

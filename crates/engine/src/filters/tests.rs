@@ -22,6 +22,10 @@ fn hit(oid: u32, hsps: Vec<PrelimHsp>) -> PrelimHit {
     PrelimHit { oid, evalue, hsps }
 }
 
+fn protein(length: u32) -> Written {
+    Written { length, strands: false }
+}
+
 fn oids(hits: &[PrelimHit]) -> Vec<u32> {
     hits.iter().map(|h| h.oid).collect()
 }
@@ -33,10 +37,14 @@ fn culling_keeps_the_best_at_each_place() {
         hit(1, vec![hsp(80, (12, 58), 0, 1e-5)]),
         hit(2, vec![hsp(50, (100, 140), 0, 1e-2)]),
     ];
-    let kept = preliminary_culling(&hits, 0..200, 1);
+    let kept = preliminary_culling(&hits, protein(200), 0..200, 1);
     assert_eq!(oids(&kept), [0, 2]);
     assert_eq!(kept[0].hsps, [hsp(90, (10, 60), 0, 1e-6)]);
-    assert_eq!(oids(&preliminary_culling(&hits, 0..200, 2)), [0, 1, 2], "2 allows for 3 more");
+    assert_eq!(
+        oids(&preliminary_culling(&hits, protein(200), 0..200, 2)),
+        [0, 1, 2],
+        "2 allows for 3 more"
+    );
 }
 
 #[test]
@@ -45,7 +53,7 @@ fn culling_twins_prefers_the_smaller_oid_and_the_earlier_place() {
         hit(4, vec![hsp(50, (0, 30), 9, 1e-3), hsp(50, (0, 30), 40, 1e-3)]),
         hit(5, vec![hsp(50, (0, 30), 0, 1e-3)]),
     ];
-    let kept = preliminary_culling(&twins, 0..30, 1);
+    let kept = preliminary_culling(&twins, protein(30), 0..30, 1);
     assert_eq!(oids(&kept), [4]);
     assert_eq!(kept[0].hsps, [hsp(50, (0, 30), 9, 1e-3)]);
 }
@@ -55,10 +63,10 @@ fn culling_judges_what_a_fork_moved_to_children() {
     // Twenty disjoint HSPs fork the root; a long one then sweeps away what it covers, a whole child at a time.
     let mut hits: Vec<PrelimHit> =
         (0..20).map(|i| hit(i, vec![hsp(30, (10 * i, 10 * i + 9), 0, 1.0)])).collect();
-    assert_eq!(preliminary_culling(&hits, 0..400, 1).len(), 20);
+    assert_eq!(preliminary_culling(&hits, protein(400), 0..400, 1).len(), 20);
     hits.push(hit(20, vec![hsp(900, (0, 120), 0, 1e-9)]));
     let kept: Vec<u32> = {
-        let mut kept = oids(&preliminary_culling(&hits, 0..400, 1));
+        let mut kept = oids(&preliminary_culling(&hits, protein(400), 0..400, 1));
         kept.sort_unstable();
         kept
     };
@@ -73,7 +81,8 @@ fn culling_is_the_same_wherever_a_piece_of_a_query_starts() {
         let mut hits: Vec<PrelimHit> =
             (0..20).map(|i| hit(i, vec![hsp(60, at(20 * i, 20 * i + 19), 0, 1.0)])).collect();
         hits.push(hit(20, vec![hsp(61, at(0, 201), 0, 1.0)]));
-        let mut kept = oids(&preliminary_culling(&hits, start..start + 400, 1));
+        let mut kept =
+            oids(&preliminary_culling(&hits, protein(start + 400), start..start + 400, 1));
         kept.sort_unstable();
         kept
     };
@@ -90,18 +99,22 @@ fn best_hit_drops_what_lies_inside_a_denser_hsp() {
         hit(2, vec![hsp(100, (80, 150), 0, 1e-8)]),
         hit(3, vec![hsp(95, (20, 69), 0, 1e-7)]),
     ];
-    assert_eq!(oids(&preliminary_best_hit(&hits, 0.1, 100)), [0, 2, 3]);
+    assert_eq!(oids(&preliminary_best_hit(&hits, protein(200), 0.1, 100)), [0, 2, 3]);
     let late = [hits[1].clone(), hit(5, hits[0].hsps.clone())];
-    assert_eq!(oids(&preliminary_best_hit(&late, 0.1, 100)), [5], "an old HSP is dropped, too");
-    assert_eq!(oids(&preliminary_best_hit(&hits, 0.1, 2)), [0, 2]);
+    assert_eq!(
+        oids(&preliminary_best_hit(&late, protein(200), 0.1, 100)),
+        [5],
+        "an old HSP is dropped, too"
+    );
+    assert_eq!(oids(&preliminary_best_hit(&hits, protein(200), 0.1, 2)), [0, 2]);
 }
 
 #[test]
 fn overhang_widens_what_counts_as_inside() {
     let item = |begin, end, score, evalue, oid| Item { begin, end, s_start: 0, score, evalue, oid };
     let items = [item(10, 60, 50, 1e-3, 0), item(15, 115, 300, 1e-9, 1)];
-    assert_eq!(besthit::survivors(&items, 0.0, 0.1, 100), [true, true]);
-    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [false, true]);
+    assert_eq!(besthit::survivors(&items, 0.0, 0.1, 100), [0, 1]);
+    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [1]);
 }
 
 #[test]
@@ -110,8 +123,8 @@ fn a_renewed_list_forgets_the_overhang() {
     // The third lies inside the first only by the first one's overhang.
     let items =
         [item(50, 150, 300, 1e-9, 0), item(300, 340, 100, 1e-4, 1), item(45, 95, 60, 1e-3, 2)];
-    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [true, true, false]);
-    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 1), [true, true, true]);
+    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 100), [0, 1]);
+    assert_eq!(besthit::survivors(&items, 0.1, 0.1, 1), [2, 0, 1]);
 }
 
 #[test]
@@ -122,7 +135,7 @@ fn a_subject_keeps_its_best_hsp_of_each_query_range() {
         hsp(70, (6, 60), 200, 1.0),
         hsp(60, (9, 62), 300, 1.0),
     ];
-    subject_best_hit(&mut list);
+    subject_best_hit(&mut list, protein(100));
     assert_eq!(list.iter().map(|h| h.score).collect::<Vec<_>>(), [90, 70]);
 }
 
@@ -137,9 +150,30 @@ fn coverage_gains_half_a_per_cent_below_99() {
 fn only_hsps_of_one_context_cover_each_other() {
     let inner = hsp(40, (10, 20), 5, 0.1);
     let mut hsps = vec![hsp(50, (0, 30), 0, 0.1), PrelimHsp { context: 1, ..inner }, inner];
-    subject_best_hit(&mut hsps);
+    subject_best_hit(&mut hsps, protein(100));
     assert_eq!(
         hsps.iter().map(|hsp| (hsp.score, hsp.context)).collect::<Vec<_>>(),
         [(50, 0), (40, 1)]
     );
+}
+
+#[test]
+fn strands_are_laid_on_each_other() {
+    let of = |context, score, q| PrelimHsp { context, ..hsp(score, q, 0, 0.1) };
+    // On the query as written they lie at 10 to 40, 11 to 35, and 60 to 90.
+    let all = vec![of(0, 50, (10, 40)), of(1, 45, (65, 89)), of(1, 40, (10, 40))];
+    let written = Written { length: 100, strands: true };
+    let mut best = all.clone();
+    subject_best_hit(&mut best, written);
+    assert_eq!(best, [all[0], all[2]]);
+    let kept = preliminary_culling(&[hit(0, all.clone())], written, 0..100, 1);
+    assert_eq!(kept[0].hsps, [all[0], all[2]]);
+}
+
+#[test]
+fn equal_hsps_leave_the_culling_tree_the_last_one_first() {
+    let of = |context| PrelimHsp { context, ..hsp(50, (10, 40), 0, 0.1) };
+    let written = Written { length: 50, strands: true };
+    let kept = preliminary_culling(&[hit(0, vec![of(0), of(1)])], written, 0..50, 2);
+    assert_eq!(kept[0].hsps, [of(1), of(0)]);
 }

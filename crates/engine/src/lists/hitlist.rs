@@ -11,14 +11,16 @@ use crate::order::order_h;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
-    /// Gapped extensions of nucleotides, by which BLAST+ makes the next batch of queries.
-    pub extensions: u64,
+    /// Gapped extensions of each piece of nucleotides, by which BLAST+ makes the next batch of queries; nothing as long as there are none.
+    pub(super) extensions: Vec<u64>,
+    /// An extension came to where it is not known what lies beside the queries, and might have gone on.
+    pub strayed: bool,
 }
 
 impl HitLists {
     /// Empty lists for so many pieces.
     pub(super) fn new(pieces: usize) -> HitLists {
-        HitLists { lists: vec![Vec::new(); pieces], extensions: 0 }
+        HitLists { lists: vec![Vec::new(); pieces], ..HitLists::default() }
     }
 
     /// Hits of all pieces: a subject counts once for each query.
@@ -29,6 +31,14 @@ impl HitLists {
     /// True if there is no hit.
     pub fn is_empty(&self) -> bool {
         self.lists.iter().all(Vec::is_empty)
+    }
+
+    /// Counts gapped extensions of a piece.
+    pub(crate) fn count(&mut self, piece: usize, extensions: u64) {
+        if self.extensions.is_empty() {
+            self.extensions = vec![0; self.lists.len()];
+        }
+        self.extensions[piece] += extensions;
     }
 
     /// Adds a hit; where there are far more than `capacity`, the worst are dropped.
@@ -46,7 +56,10 @@ impl HitLists {
 impl HitLists {
     /// Adds the hits of other lists of the same pieces, and cuts lists far longer than `capacity`.
     pub(super) fn absorb(&mut self, other: HitLists, capacity: Option<usize>) {
-        self.extensions += other.extensions;
+        self.strayed |= other.strayed;
+        for (piece, count) in other.extensions.into_iter().enumerate() {
+            self.count(piece, count);
+        }
         for (list, hits) in self.lists.iter_mut().zip(other.lists) {
             list.extend(hits);
             if let Some(capacity) = capacity

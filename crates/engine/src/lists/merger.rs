@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::hitlist::{self, HitLists, key_of};
-use super::pieces::{self, Piece, split};
+use super::pieces::{self, Piece};
 use super::select::preliminary_capacity;
+use crate::filters::{self, Written};
+use crate::grouping::Grouping;
 use crate::hits::{HitKey, PrelimHit};
 use crate::order::order_h;
 use crate::params::{HspFilter, Params};
-use crate::query::Query;
-use crate::{batches, filters};
 
 /// What is known of a block of queries when only hits are to be merged: no profiles, no words.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub struct Merger {
     capacity: usize,
     /// Matches go into the traceback by OID.
     by_oid: bool,
-    /// Number of queries in the block.
-    queries: usize,
+    /// The queries of the block.
+    queries: Vec<Written>,
 }
 
 /// For each piece of a query in a block the worst hit that is among the best of what was merged so far; none while there is room.
@@ -34,14 +34,14 @@ pub struct Cut {
 }
 
 impl Merger {
-    /// A merger of the lists that a search of the same queries makes.
-    pub fn new(queries: &[Query], batches: &[usize], params: &Params) -> Merger {
+    /// A merger of the lists that a search makes of queries grouped like this.
+    pub fn new(grouping: &Grouping, params: &Params) -> Merger {
         Merger {
-            pieces: pieces(queries, batches, params),
+            pieces: grouping.pieces().to_vec(),
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
-            queries: queries.len(),
+            queries: written(grouping, params),
         }
     }
 
@@ -58,6 +58,15 @@ impl Merger {
     /// Whether the lists have a list for each piece of this block.
     pub fn fits(&self, lists: &HitLists) -> bool {
         lists.lists.len() == self.pieces.len()
+    }
+
+    /// How many gapped extensions each query brought about, as far as these lists tell.
+    pub fn extensions(&self, lists: &HitLists) -> Vec<u64> {
+        let mut extensions = vec![0; self.queries.len()];
+        for (piece, count) in self.pieces.iter().zip(&lists.extensions) {
+            extensions[piece.query] += count;
+        }
+        extensions
     }
 
     /// Adds the hits of another range of OIDs to `lists`.
@@ -96,7 +105,7 @@ impl Merger {
     /// Each query's preliminary hits in the order of the traceback, from the lists of ranges that make up the whole database:
     /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
-        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries];
+        let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
         for (piece, hits) in self.pieces.iter().zip(lists.lists) {
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
@@ -121,13 +130,14 @@ impl Merger {
     /// What is kept of a piece's hits in the whole database, in ascending OID order.
     fn select(&self, piece: &Piece, mut hits: Vec<PrelimHit>) -> Vec<PrelimHit> {
         hits.sort_unstable_by_key(|hit| hit.oid);
+        let written = self.queries[piece.query];
         let mut kept = match self.filter {
             HspFilter::Collect => hits,
             HspFilter::Culling(limit) => {
-                filters::preliminary_culling(&hits, piece.range.clone(), limit)
+                filters::preliminary_culling(&hits, written, piece.range.clone(), limit)
             }
             HspFilter::BestHit { edge, .. } => {
-                filters::preliminary_best_hit(&hits, edge, self.capacity)
+                filters::preliminary_best_hit(&hits, written, edge, self.capacity)
             }
         };
         let capacity = self.prune_to().unwrap_or(kept.len());
@@ -136,15 +146,12 @@ impl Merger {
     }
 }
 
-/// The pieces of the queries of a block. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long
-/// batches are searched in pieces as BLAST+ does (rules 2.3).
-fn pieces(queries: &[Query], batches: &[usize], params: &Params) -> Vec<Piece> {
-    let chunk = params.chunk().filter(|_| !params.common().ungapped);
-    let mut pieces: Vec<Piece> = Vec::new();
-    for batch in batches::ranges(batches) {
-        let lengths: Vec<u32> = queries[batch.clone()].iter().map(|q| q.length).collect();
-        let search = pieces.last().map_or(0, |last| last.search + 1);
-        pieces.extend(split(&lengths, batch.start, search, chunk));
+/// The queries of a block, whose lengths their pieces tell.
+fn written(grouping: &Grouping, params: &Params) -> Vec<Written> {
+    let mut lengths = vec![0; grouping.queries()];
+    for piece in grouping.pieces() {
+        let length = &mut lengths[piece.query];
+        *length = piece.range.end.max(*length);
     }
-    pieces
+    lengths.into_iter().map(|length| params.written(length)).collect()
 }

@@ -12,4 +12,4 @@ pub use hitlist::HitLists;
 pub use merger::{Cut, Merger};
 pub use select::Selector;
 
-pub(crate) use pieces::{Piece, join_subject_chunks};
+pub(crate) use pieces::{Piece, join_subject_chunks, split};

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::order;
 
@@ -12,7 +14,7 @@ const OVERLAP: u32 = 100;
 const CLOSE_DIAGONALS: i64 = 10;
 
 /// A part of a query that lies in one chunk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     /// Number of the query.
     pub query: usize,
@@ -24,18 +26,27 @@ pub(crate) struct Piece {
     pub chunked: bool,
     /// Number of the chunk in the block, or of the batch where that is searched whole: what BLAST+ searches together.
     pub search: usize,
-    /// Number of the query whose effective search space holds. BLAST+ counts the queries of a chunk afresh, but not the spaces
-    /// (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
-    pub space_of: usize,
+    /// The effective search space of each context. BLAST+ counts the queries of a chunk afresh, but not the spaces: they are those of
+    /// the first queries of the batch (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
+    pub spaces: Vec<i64>,
 }
 
-/// The pieces of one batch of queries of the given lengths, chunk by chunk. `first` numbers the first query, `search` the first
-/// chunk, which are as long as `chunk` where the batch is cut at all.
-pub(super) fn split(
+impl Piece {
+    /// Which part of a strand of a query of so many letters it is: the minus strand counts from the other end.
+    pub fn part_of(&self, length: u32, strand: u8) -> Range<u32> {
+        match strand {
+            0 => self.range.clone(),
+            _ => length - self.range.end..length - self.range.start,
+        }
+    }
+}
+
+/// The pieces of one batch of queries of the given lengths, chunk by chunk, which are as long as `chunk` where the batch is cut at
+/// all. `spaces` tells the search spaces of a query.
+pub(crate) fn split(
     lengths: &[u32],
-    first: usize,
-    search: usize,
     chunk: Option<u64>,
+    spaces: impl Fn(usize) -> Vec<i64>,
 ) -> Vec<Piece> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let chunks = chunk.map_or(1, |chunk| total / (chunk - u64::from(OVERLAP)));
@@ -44,17 +55,17 @@ pub(super) fn split(
             .iter()
             .enumerate()
             .map(|(i, &len)| Piece {
-                query: first + i,
+                query: i,
                 range: 0..len,
                 continues: false,
                 chunked: false,
-                search,
-                space_of: first + i,
+                search: 0,
+                spaces: spaces(i),
             })
             .collect();
     }
     let mut pieces = Vec::new();
-    for (chunk, search) in chunk_ranges(total, chunks).into_iter().zip(search..) {
+    for (chunk, search) in chunk_ranges(total, chunks).into_iter().zip(0..) {
         let mut start = 0u64;
         let mut count = 0;
         for (i, &len) in lengths.iter().enumerate() {
@@ -62,12 +73,12 @@ pub(super) fn split(
             let (from, to) = (chunk.start.max(start), chunk.end.min(end));
             if from < to {
                 pieces.push(Piece {
-                    query: first + i,
+                    query: i,
                     range: (from - start) as u32..(to - start) as u32,
                     continues: from > start,
                     chunked: true,
                     search,
-                    space_of: first + count,
+                    spaces: spaces(count),
                 });
                 count += 1;
             }
@@ -227,8 +238,9 @@ mod tests {
 
     #[test]
     fn short_batches_are_not_split() {
-        assert_eq!(split(&[9_000, 10_799], 3, 0, Some(10_000)).len(), 2);
-        assert_eq!(split(&[30_000], 0, 0, None).len(), 1);
+        let none = |_| Vec::new();
+        assert_eq!(split(&[9_000, 10_799], Some(10_000), none).len(), 2);
+        assert_eq!(split(&[30_000], None, none).len(), 1);
     }
 
     #[test]
@@ -245,17 +257,17 @@ mod tests {
 
     #[test]
     fn boundaries_fall_on_the_concatenation() {
-        let pieces = split(&[5_000, 15_000], 0, 7, Some(10_000));
+        let pieces = split(&[5_000, 15_000], Some(10_000), |query| vec![query as i64]);
         let piece = |query, range, continues, space_of, search| Piece {
             query,
             range,
             continues,
             chunked: true,
             search,
-            space_of,
+            spaces: vec![space_of],
         };
-        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0, 7));
-        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1, 7));
-        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0, 8));
+        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0, 0));
+        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1, 0));
+        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0, 1));
     }
 }

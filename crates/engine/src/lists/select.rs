@@ -3,7 +3,9 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use crate::filters::{by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit};
+use crate::filters::{
+    Written, by_evalue, final_filter, final_order_h, query_coverage, subject_best_hit,
+};
 use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
 use crate::params::{HspFilter, Method, Params};
@@ -44,8 +46,7 @@ pub struct Selector {
 
 #[derive(Debug)]
 struct QueryHits {
-    /// Query length in residues.
-    length: u32,
+    query: Written,
     kept: BinaryHeap<Record>,
 }
 
@@ -93,7 +94,7 @@ impl Selector {
     pub fn new(params: &Params, query_lengths: &[u32]) -> Self {
         let queries = query_lengths
             .iter()
-            .map(|&length| QueryHits { length, kept: BinaryHeap::new() })
+            .map(|&length| QueryHits { query: params.written(length), kept: BinaryHeap::new() })
             .collect();
         let method = params.method();
         Selector {
@@ -179,7 +180,7 @@ impl Selector {
         let rules = self.rules;
         let finish = |query: QueryHits| {
             let hits = query.kept.into_iter().map(|record| record.hit).collect();
-            rules.finish(hits, query.length)
+            rules.finish(hits, query.query)
         };
         self.queries.into_iter().map(finish).collect()
     }
@@ -216,7 +217,7 @@ impl QueryHits {
 }
 
 impl Rules {
-    fn finish(&self, mut hits: Vec<SubjectHit>, query_len: u32) -> Vec<SubjectHit> {
+    fn finish(&self, mut hits: Vec<SubjectHit>, query: Written) -> Vec<SubjectHit> {
         if hits.len() > self.hitlist_size {
             // A hit list that overflows sorts the alignments of its subjects anew (`Blast_HitListUpdate`, `blast_hits.c`).
             for hit in &mut hits {
@@ -225,10 +226,10 @@ impl Rules {
             hits.sort_by(final_order_h);
             hits.truncate(self.hitlist_size);
         }
-        let mut hits = final_filter(hits, self.filter, query_len, self.capacity);
+        let mut hits = final_filter(hits, self.filter, query, self.capacity);
         hits.sort_by(final_order_h);
         for hit in &mut hits {
-            self.trim(hit, query_len);
+            self.trim(hit, query);
         }
         hits.retain(|hit| !hit.alignments.is_empty());
         hits.truncate(self.hitlist_size);
@@ -242,17 +243,17 @@ impl Rules {
     }
 
     /// `-max_hsps`, `-qcov_hsp_perc`, `-subject_besthit`, in this order (`s_FilterBlastResults`, `blast_traceback.c`).
-    fn trim(&self, hit: &mut SubjectHit, query_len: u32) {
+    fn trim(&self, hit: &mut SubjectHit, query: Written) {
         if let Some(limit) = self.max_hsps {
             hit.alignments.truncate(limit);
         }
         if self.qcov_hsp_perc > 0.0 {
             hit.alignments.retain(|a| {
-                query_coverage(a.query.start, a.query.end, query_len) >= self.qcov_hsp_perc
+                query_coverage(a.query.start, a.query.end, query.length) >= self.qcov_hsp_perc
             });
         }
         if self.subject_besthit {
-            subject_best_hit(&mut hit.alignments);
+            subject_best_hit(&mut hit.alignments, query);
         }
     }
 }

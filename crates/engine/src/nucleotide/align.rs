@@ -4,7 +4,7 @@ use fleetblast_seq::mask;
 use fleetblast_stats::karlin::KarlinBlock;
 
 use super::greedy::Scoring;
-use super::limits::{ContextLimits, gapped_x_drops};
+use super::limits::ContextLimits;
 use super::traceback::{self, Context};
 use crate::hits::{Candidate, HitKey, PrelimHit};
 use crate::kernel::Kernel;
@@ -51,8 +51,8 @@ impl Traceback {
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Makes a query ready to be aligned.
-    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
+    /// Makes a query ready to be aligned, with the X-drop of its batch.
+    pub fn aligner(&self, query: &Query, x_drop: i32) -> Aligner<'_> {
         let params = &self.params;
         let limits = |context: &crate::query::Context| {
             let length = context.letters.len() as u32;
@@ -60,16 +60,10 @@ impl Traceback {
             Some(ContextLimits::new(length, &karlin, context.search_space, params, &self.totals))
         };
         let limits: Vec<_> = query.contexts.iter().map(limits).collect();
-        let cutoff = |limits: &Option<ContextLimits>| match limits {
-            Some(limits) if params.common.ungapped => limits.cutoff_ungapped,
-            Some(limits) => limits.cutoff_gapped,
-            None => 0,
-        };
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
-            Context::new(context.letters.clone(), context.unmasked.clone(), cutoff(limits))
+            let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
+            Context::new(context.letters.clone(), context.unmasked.clone(), cutoff)
         });
-        let karlin = query.contexts.iter().filter_map(|context| context.karlin.as_ref());
-        let (_, x_drop) = gapped_x_drops(karlin, params);
         let traceback = self.traceback(x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }
@@ -100,21 +94,18 @@ impl Aligner<'_> {
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {
-        let (q_len, s_len) = (self.length, subject.length());
-        let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
-        let subject = subject.parts(&mask::combine(reached.collect()));
         let worth = |context: u8, score| match &self.limits[usize::from(context)] {
             Some(limits) => limits.statistics.worth(score),
             None => traceback::Worth { evalue: f64::INFINITY, bit_score: 0.0 },
         };
-        let limit = self.params.common.evalue;
-        let traceback = &self.traceback;
         let mut alignments = if self.params.common.ungapped {
-            let mut hsps = hit.hsps.clone();
-            traceback.rescore_ungapped(&self.contexts, &subject, &mut hsps);
-            traceback::Traceback::ungapped(&hsps, worth, limit)
+            traceback::Traceback::ungapped(&hit.hsps, worth)
         } else {
-            traceback.align(&self.contexts, &subject, &hit.hsps, worth, limit, &mut scratch.0)
+            let (q_len, s_len) = (self.length, subject.length());
+            let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
+            let subject = subject.parts(&mask::combine(reached.collect()));
+            let (contexts, limit) = (&self.contexts, self.params.common.evalue);
+            self.traceback.align(contexts, &subject, &hit.hsps, worth, limit, &mut scratch.0)
         };
         for (number, alignment) in (0..).zip(&mut alignments) {
             alignment.number = number;

@@ -1,16 +1,21 @@
 //! Searches of nucleotides with nucleotides, both strands of a query: seeds, greedy extension or dynamic programming.
 
 mod align;
+mod company;
 mod gapped;
 mod greedy;
 mod limits;
+mod parts;
 mod query;
+mod reading;
 mod searcher;
 mod seeds;
 mod stage;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod traceback;
+mod ungapped;
 
 pub(crate) use align::{AlignScratch, Aligner, Traceback};
+pub(crate) use company::{Company, final_x_drop};
 pub(crate) use searcher::{SearchScratch, Searcher};

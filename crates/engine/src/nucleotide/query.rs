@@ -49,12 +49,15 @@ impl QueryRules for NucleotideParams {
     }
 
     fn has_ungapped(&self, letters: &[u8]) -> bool {
-        letters.iter().any(|&letter| letter < blastna::BASES)
+        self.scoring.suits_bases() && letters.iter().any(|&letter| letter < blastna::BASES)
             || self.scoring.ungapped(letters).is_some()
     }
 
     fn length_model(&self, karlin: &KarlinBlock) -> LengthModel {
-        let (block, alpha, beta) = if self.common.ungapped {
+        let (block, alpha, beta) = if !self.scoring.is_known {
+            // BLAST+ looks for α and β among those of known scores first (`Blast_GetNuclAlphaBeta`, blast_stat.c).
+            (*karlin, 0.0, 0.0)
+        } else if self.common.ungapped {
             (*karlin, karlin.lambda / karlin.h, self.scoring.ungapped_beta())
         } else {
             self.scoring.gapped(karlin)

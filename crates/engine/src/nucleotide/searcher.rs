@@ -1,15 +1,19 @@
 //! The preliminary search of a block of nucleotide queries.
 
-use fleetblast_seq::mask;
+use std::ops::Range;
+
 use fleetblast_seq::nucleotide::Packed;
 
-use super::limits::{ContextLimits, gapped_x_drops};
-use super::seeds::{self, Contexts, Limits, SeedRules, Seeds};
-use super::stage::{Stage, StageScratch, Strand};
+use super::company::{Company, STRANDS};
+use super::limits::ContextLimits;
+use super::reading::{Reading, seed_rules};
+use super::seeds::{self, Contexts, Limits, Seeds};
+use super::stage::{Stage, StageScratch, Strand, Subject};
+use crate::grouping::Grouping;
 use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Piece};
-use crate::params::{DatabaseTotals, NucleotideParams, Template, TemplateKind};
-use crate::query::{Query, QueryRules};
+use crate::params::{DatabaseTotals, NucleotideParams};
+use crate::query::Query;
 use crate::subjects::Subjects;
 
 /// A block of queries ready to be searched, shared by all threads.
@@ -36,18 +40,21 @@ pub(crate) struct SearchScratch {
 }
 
 impl Searcher {
-    /// Prepares a block of queries, whose pieces `merger` knows.
+    /// Prepares a block of queries.
     pub fn new(
         queries: &[Query],
+        grouping: &Grouping,
         merger: Merger,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
     ) -> Searcher {
-        let numbered: Vec<(usize, &Piece)> = merger.pieces().iter().enumerate().collect();
+        let numbered: Vec<(usize, &Piece)> = grouping.pieces().iter().enumerate().collect();
         let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
-        let chunk =
-            |pieces: &[(usize, &Piece)]| Chunk::new(queries, pieces, params, totals, kernel);
+        let chunk = |pieces: &[(usize, &Piece)]| {
+            let company = grouping.company(pieces[0].1.search);
+            Chunk::new(queries, pieces, company, params, totals, kernel)
+        };
         Searcher { chunks: together.map(chunk).collect(), merger }
     }
 
@@ -60,20 +67,26 @@ impl Searcher {
     ) -> HitLists {
         let mut lists = self.merger.empty_lists();
         let capacity = self.merger.prune_to();
+        let mut strayed = false;
         for oid in oids {
             let (bases, masks) = (subjects.bases(oid), subjects.masks(oid));
+            let subject = Subject { oid, bases, masks };
+            let letters = |parts: &[_]| subjects.true_letters(oid, parts);
             for chunk in &self.chunks {
                 let SearchScratch { seeds, stage } = scratch;
                 let find = |part: Packed<'_>, regions: Option<&[_]>, out: &mut Vec<_>| {
-                    chunk.seeds.search(&chunk.contexts, part, regions, seeds, out);
+                    strayed |= chunk.seeds.search(&chunk.contexts, part, regions, seeds, out);
                 };
-                lists.extensions +=
-                    chunk.stage.subject(oid, bases, masks, &chunk.contexts, find, stage);
+                chunk.stage.subject(subject, &chunk.contexts, find, letters, stage);
+                for piece in stage.extended.drain(..) {
+                    lists.count(piece, 1);
+                }
                 for (piece, hit) in stage.hits.drain(..) {
                     lists.push(piece, hit, capacity);
                 }
             }
         }
+        lists.strayed = strayed;
         lists
     }
 
@@ -83,124 +96,52 @@ impl Searcher {
     }
 }
 
-/// A strand of a piece, as it is laid beside others.
-struct Reading {
-    strand: Strand,
-    /// Where words may be indexed.
-    regions: Vec<std::ops::Range<u32>>,
-}
-
 impl Chunk {
     fn new(
         queries: &[Query],
         pieces: &[(usize, &Piece)],
+        company: &Company,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
     ) -> Chunk {
-        let readings: Vec<Reading> = pieces
-            .iter()
-            .flat_map(|&(number, piece)| {
-                (0..2).map(move |context| {
-                    Reading::new(queries, number, piece, context, params, totals)
-                })
-            })
-            .collect();
+        let (mut strands, mut readings) = (Vec::new(), Vec::new());
+        for &(number, piece) in pieces {
+            for context in 0..STRANDS {
+                let reading = Reading::new(&queries[piece.query], piece, context, params);
+                let space = piece.spaces[usize::from(context)];
+                let length = reading.letters.len() as u32;
+                let limits = |karlin| ContextLimits::new(length, &karlin, space, params, totals);
+                strands.push(Strand {
+                    piece: number,
+                    context,
+                    offset: reading.offset,
+                    letters: reading.letters.to_vec(),
+                    unmasked: reading.unmasked.to_vec(),
+                    limits: reading.karlin.map(limits),
+                });
+                readings.push(reading);
+            }
+        }
         let limits = |strand: &Strand| {
             let limits = strand.limits.as_ref()?;
             Some(Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped })
         };
-        let contexts = Contexts::new(
-            readings.iter().map(|reading| (&reading.strand.letters[..], limits(&reading.strand))),
+        let contexts = Contexts::beside(
+            &company.before,
+            strands.iter().map(|strand| (&strand.letters[..], limits(strand))),
+            &company.after,
         );
         let mut regions = Vec::new();
         for (number, reading) in readings.iter().enumerate() {
             let start = contexts.start(number);
-            let moved = |region: &std::ops::Range<u32>| region.start + start..region.end + start;
+            let moved = |region: &Range<u32>| region.start + start..region.end + start;
             regions.extend(reading.regions.iter().map(moved));
         }
-        let karlin = pieces.iter().flat_map(|(_, piece)| &queries[piece.query].contexts);
-        let karlin = karlin.filter_map(|context| context.karlin.as_ref());
-        let (x_drop, _) = gapped_x_drops(karlin, params);
-        let strands = readings.into_iter().map(|reading| reading.strand).collect();
         Chunk {
-            seeds: Seeds::new(&contexts, &regions, &seed_rules(params)),
-            stage: Stage::new(strands, x_drop, params, kernel),
+            seeds: Seeds::new(&contexts, &regions, &seed_rules(params), company.indexing),
+            stage: Stage::new(strands, company.x_drop, params, kernel),
             contexts,
         }
-    }
-}
-
-impl Reading {
-    fn new(
-        queries: &[Query],
-        number: usize,
-        piece: &Piece,
-        context: u8,
-        params: &NucleotideParams,
-        totals: &DatabaseTotals,
-    ) -> Reading {
-        let query = &queries[piece.query];
-        let whole = &query.contexts[usize::from(context)];
-        // The minus strand counts from the other end.
-        let range = match context {
-            0 => piece.range.clone(),
-            _ => query.length - piece.range.end..query.length - piece.range.start,
-        };
-        let nothing = || Reading {
-            strand: Strand { piece: number, context, offset: 0, letters: Vec::new(), limits: None },
-            regions: Vec::new(),
-        };
-        if whole.letters.is_empty() {
-            return nothing();
-        }
-        let letters = &whole.letters[range.start as usize..range.end as usize];
-        let masks: Vec<_> = whole
-            .masks
-            .iter()
-            .map(|mask| mask.start.max(range.start)..mask.end.min(range.end))
-            .filter(|mask| mask.start < mask.end)
-            .map(|mask| mask.start - range.start..mask.end - range.start)
-            .collect();
-        let space = queries[piece.space_of].contexts[usize::from(context)].search_space;
-        let karlin = params.ungapped(letters);
-        let length = letters.len() as u32;
-        let limits =
-            karlin.map(|karlin| ContextLimits::new(length, &karlin, space, params, totals));
-        let regions = match limits {
-            Some(_) => mask::complement(&masks, length),
-            None => Vec::new(),
-        };
-        let strand = Strand {
-            piece: number,
-            context,
-            offset: range.start,
-            letters: letters.to_vec(),
-            limits,
-        };
-        Reading { strand, regions }
-    }
-}
-
-/// How seeds are found.
-fn seed_rules(params: &NucleotideParams) -> SeedRules {
-    let template = params.template.map(|Template { kind, length }| seeds::Template {
-        weight: params.word_size,
-        length,
-        kind: match kind {
-            TemplateKind::Coding => seeds::TemplateKind::Coding,
-            TemplateKind::Optimal => seeds::TemplateKind::Optimal,
-            TemplateKind::Both => seeds::TemplateKind::CodingAndOptimal,
-        },
-    });
-    SeedRules {
-        word_size: params.word_size,
-        template,
-        window: params.window,
-        off_diagonal_range: params.off_diagonal_range,
-        checks_masks: params.common.soft_masking,
-        reward: params.scoring.reward,
-        penalty: params.scoring.penalty,
-        matrix: params.scoring.scores,
     }
 }

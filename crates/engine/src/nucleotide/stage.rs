@@ -1,5 +1,6 @@
 //! From the ungapped segments of a subject to its preliminary hits: gapped extension, common ends, the chunks of long subjects.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_seq::frame::{self, Frame};
@@ -8,8 +9,11 @@ use fleetblast_seq::{mask, nucleotide::Packed};
 use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
 use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
+use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
+use super::ungapped::{self, Reevaluation};
 use crate::containment::ContainmentTree;
+use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
@@ -18,11 +22,6 @@ use crate::params::NucleotideParams;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
 use crate::xdrop::GapCosts;
-
-/// Bases of a long subject that are searched together.
-const CHUNK: u32 = 5_000_000;
-/// Bases that two neighbouring chunks share.
-const OVERLAP: u32 = 100;
 
 /// A strand of a piece of a query.
 #[derive(Clone, Debug)]
@@ -35,6 +34,8 @@ pub(super) struct Strand {
     pub offset: u32,
     /// Blastna letters for scoring; none if it is not searched.
     pub letters: Vec<u8>,
+    /// Letters as they were, by which identities are counted.
+    pub unmasked: Vec<u8>,
     /// What it is measured by; `None` if it finds nothing.
     pub limits: Option<ContextLimits>,
 }
@@ -50,7 +51,7 @@ enum ExtensionQuery {
 #[derive(Debug)]
 enum Method {
     /// Segments are HSPs.
-    Ungapped,
+    Ungapped(Reevaluation),
     Greedy(greedy::Extender),
     Dynamic(Extender),
 }
@@ -62,6 +63,7 @@ pub(super) struct Stage {
     queries: Vec<ExtensionQuery>,
     method: Method,
     separation: u32,
+    subject_besthit: bool,
     evalue: f64,
 }
 
@@ -76,6 +78,8 @@ pub(super) struct StageScratch {
     found: Vec<(u32, PrelimHsp)>,
     gapped: GappedScratch,
     greedy: GreedyScratch,
+    /// The pieces whose segments were extended with gaps, by which BLAST+ makes its batches: one for each.
+    pub extended: Vec<usize>,
     /// What was found in the subject, by number of the piece.
     pub hits: Vec<(usize, PrelimHit)>,
 }
@@ -91,7 +95,7 @@ impl Stage {
         let scoring = &params.scoring;
         let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
         let method = if params.common.ungapped {
-            Method::Ungapped
+            Method::Ungapped(Reevaluation::new(params))
         } else if params.greedy {
             let (reward, penalty) = (scoring.reward, scoring.penalty);
             let scoring = Scoring { reward, penalty, gaps };
@@ -113,49 +117,78 @@ impl Stage {
             strands,
             method,
             separation: params.diagonal_separation.max(0) as u32,
+            subject_besthit: params.common.subject_besthit,
             evalue: params.common.evalue,
         }
     }
 
-    /// Searches a subject; `find` finds segments in a part of it. Leaves the hits in the scratch; returns the number of gapped
-    /// extensions, by which BLAST+ makes its batches.
-    pub fn subject(
+    /// Searches a subject; `find` finds segments in a part of it, `letters` gives its true letters in some parts. Leaves the hits in the
+    /// scratch, and what was extended.
+    pub fn subject<'s>(
         &self,
-        oid: u32,
-        bases: Packed<'_>,
-        masks: Masks<'_>,
+        subject: Subject<'_>,
         contexts: &Contexts,
         mut find: impl FnMut(Packed<'_>, Option<&[Range<u32>]>, &mut Vec<Segment>),
+        letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
         scratch: &mut StageScratch,
-    ) -> u64 {
-        let mut extensions = 0;
+    ) {
+        let Subject { oid, bases, masks } = subject;
         let mut lists: Vec<(u32, Vec<PrelimHsp>)> = Vec::new();
-        for chunk in chunks(bases.length()) {
-            let part = bases.part(chunk.start, chunk.end - chunk.start);
-            let regions = regions(masks, &chunk);
+        for Part { range, regions } in parts(bases.length(), masks) {
+            let part = bases.part(range.start, range.end - range.start);
             let mut segments = std::mem::take(&mut scratch.segments);
             find(part, regions.as_deref(), &mut segments);
-            extensions += self.extend(part, contexts, &segments, scratch);
+            self.extend(part, contexts, &segments, scratch);
             scratch.segments = segments;
-            self.collect(chunk.start, scratch, &mut lists);
+            self.collect(range.start, scratch, &mut lists);
+        }
+        if let Method::Ungapped(rules) = &self.method {
+            self.reevaluate(rules, &mut lists, letters);
         }
         self.finish(oid, lists, scratch);
-        extensions
     }
 
-    /// Extends the segments of a part of a subject; returns how many were.
+    /// Judges HSPs without gaps by the true letters of their subject. Such searches have no pieces.
+    fn reevaluate<'s>(
+        &self,
+        rules: &Reevaluation,
+        lists: &mut [(u32, Vec<PrelimHsp>)],
+        letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
+    ) {
+        for (piece, hsps) in lists.iter_mut() {
+            hsps.retain(|hsp| self.is_significant(*piece, hsp));
+        }
+        let all = lists.iter().flat_map(|(_, hsps)| hsps);
+        let reached: Vec<_> = all.map(|hsp| hsp.s_start..hsp.s_end).collect();
+        if reached.is_empty() {
+            return;
+        }
+        let subject = letters(&mask::combine(reached));
+        for (piece, hsps) in lists {
+            let true_hsp = |hsp: &PrelimHsp| {
+                let Strand { letters, unmasked, limits, .. } = self.strand(*piece, hsp.context);
+                let cutoff = limits.as_ref()?.cutoff_ungapped;
+                let query = ungapped::Letters { scored: letters, unmasked, cutoff };
+                let hsp = rules.apply(hsp, query, &subject)?;
+                rules.is_wide(&hsp, letters.len()).then_some(hsp)
+            };
+            *hsps = hsps.iter().filter_map(true_hsp).collect();
+            hsps.sort_by(order::order_s);
+        }
+    }
+
+    /// Extends the segments of a part of a subject.
     fn extend(
         &self,
         part: Packed<'_>,
         contexts: &Contexts,
         segments: &[Segment],
         scratch: &mut StageScratch,
-    ) -> u64 {
+    ) {
         scratch.found.clear();
         if scratch.trees.len() < self.strands.len() {
             scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
         }
-        let mut extensions = 0;
         for segment in segments {
             let number = contexts.at(segment.q_start);
             let start = contexts.start(number);
@@ -170,15 +203,15 @@ impl Stage {
             };
             let bounds = box_of(&segment);
             let tree = &scratch.trees[number];
-            if !matches!(self.method, Method::Ungapped) {
+            if !matches!(self.method, Method::Ungapped(_)) {
                 if tree.encloses_near(&bounds, segment.score, self.separation) {
                     continue;
                 }
-                extensions += 1;
+                scratch.extended.push(self.strands[number].piece);
             }
             let extension = self.extension(number, part, &segment, scratch);
             let least = match self.method {
-                Method::Ungapped => limits.cutoff_ungapped,
+                Method::Ungapped(_) => limits.cutoff_ungapped,
                 _ => limits.cutoff_gapped,
             };
             if extension.score >= least {
@@ -191,7 +224,6 @@ impl Stage {
             scratch.trees[number as usize].clear();
         }
         scratch.touched.clear();
-        extensions
     }
 
     fn extension(
@@ -235,7 +267,7 @@ impl Stage {
         }
     }
 
-    /// Adds what was found in a chunk that starts at `start` to the lists of the pieces.
+    /// Adds what was found in a part that starts at `start` to the lists of the pieces.
     fn collect(
         &self,
         start: u32,
@@ -247,7 +279,7 @@ impl Stage {
         scratch.found.sort_by_key(|&(number, _)| piece(number));
         for found in scratch.found.chunk_by(|a, b| piece(a.0) == piece(b.0)) {
             let mut hsps: Vec<PrelimHsp> = found.iter().map(|(_, hsp)| *hsp).collect();
-            if !matches!(self.method, Method::Ungapped) {
+            if !matches!(self.method, Method::Ungapped(_)) {
                 order::common_endpoints(&mut hsps);
             }
             hsps.sort_by(order::order_s);
@@ -257,25 +289,37 @@ impl Stage {
                 hsp.s_seed += start;
             }
             let number = piece(found[0].0) as u32;
-            match lists.binary_search_by_key(&number, |(piece, _)| *piece) {
-                Ok(at) => {
-                    let old = std::mem::take(&mut lists[at].1);
-                    let gapped = !matches!(self.method, Method::Ungapped);
-                    lists[at].1 = join_subject_chunks(old, hsps, start, gapped);
-                }
-                Err(at) => lists.insert(at, (number, hsps)),
+            let at = lists.binary_search_by_key(&number, |(piece, _)| *piece);
+            let at = at.unwrap_or_else(|at| {
+                lists.insert(at, (number, Vec::new()));
+                at
+            });
+            let list = &mut lists[at].1;
+            let gapped = !matches!(self.method, Method::Ungapped(_));
+            *list = join_subject_chunks(std::mem::take(list), hsps, start, gapped);
+            if self.subject_besthit {
+                let length = self.strands[found[0].0 as usize].letters.len() as u32;
+                filters::subject_best_hit(list, Written { length, strands: true });
             }
         }
     }
 
-    /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
-    fn finish(&self, oid: u32, lists: Vec<(u32, Vec<PrelimHsp>)>, scratch: &mut StageScratch) {
+    fn strand(&self, piece: u32, context: u8) -> &Strand {
         // Strands lie in the order of their pieces, two for each.
         let first = self.strands.first().map_or(0, |strand| strand.piece);
+        &self.strands[2 * (piece as usize - first) + usize::from(context)]
+    }
+
+    fn is_significant(&self, piece: u32, hsp: &PrelimHsp) -> bool {
+        let limits = self.strand(piece, hsp.context).limits.as_ref();
+        limits.is_some_and(|limits| limits.statistics.evalue(hsp.score) <= self.evalue)
+    }
+
+    /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
+    fn finish(&self, oid: u32, lists: Vec<(u32, Vec<PrelimHsp>)>, scratch: &mut StageScratch) {
         for (piece, mut hsps) in lists {
             for hsp in &mut hsps {
-                let number = 2 * (piece as usize - first) + usize::from(hsp.context);
-                let Strand { offset, limits, .. } = &self.strands[number];
+                let Strand { offset, limits, .. } = self.strand(piece, hsp.context);
                 if let Some(limits) = limits {
                     hsp.evalue = limits.statistics.evalue(hsp.score);
                 }
@@ -292,6 +336,14 @@ impl Stage {
     }
 }
 
+/// A subject to be searched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject<'a> {
+    pub oid: u32,
+    pub bases: Packed<'a>,
+    pub masks: Masks<'a>,
+}
+
 fn box_of(segment: &gapped::Segment) -> Bounds {
     Bounds {
         q_start: segment.q_start,
@@ -299,33 +351,4 @@ fn box_of(segment: &gapped::Segment) -> Bounds {
         s_start: segment.s_start,
         s_end: segment.s_start + segment.length,
     }
-}
-
-/// The chunks of a subject, which start at multiples of four.
-fn chunks(length: u32) -> Vec<Range<u32>> {
-    let mut chunks = Vec::new();
-    let mut start = 0;
-    loop {
-        let end = length.min(start + CHUNK);
-        chunks.push(start..end);
-        if end == length {
-            return chunks;
-        }
-        start = end - OVERLAP;
-    }
-}
-
-/// The unmasked stretches of a chunk, if there are masks.
-fn regions(masks: Masks<'_>, chunk: &Range<u32>) -> Option<Vec<Range<u32>>> {
-    let (Masks::Soft(stretches) | Masks::Hard(stretches)) = masks;
-    if stretches.is_empty() {
-        return None;
-    }
-    let cut = stretches
-        .iter()
-        .map(|stretch| stretch.start.max(chunk.start)..stretch.end.min(chunk.end))
-        .filter(|stretch| stretch.start < stretch.end)
-        .map(|stretch| stretch.start - chunk.start..stretch.end - chunk.start)
-        .collect();
-    Some(mask::complement(&mask::combine(cut), chunk.end - chunk.start))
 }

@@ -5,7 +5,7 @@ use fleetblast_seq::nucleotide::blastna;
 use crate::scores::{NEVER, ScoreRows};
 
 /// A small generator (xorshift*), so that a failing test can be repeated.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
@@ -72,7 +72,7 @@ impl Random {
 }
 
 /// Packs bases; ambiguous ones as one of four.
-pub(super) fn packed(letters: &[u8]) -> Vec<u8> {
+pub(crate) fn packed(letters: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; letters.len().div_ceil(4)];
     for (at, letter) in letters.iter().enumerate() {
         bytes[at / 4] |= (letter & 3) << (6 - 2 * (at % 4));

@@ -30,6 +30,10 @@ impl Subjects for Database {
     fn bases(&self, _: u32) -> Packed<'_> {
         unreachable!("proteins")
     }
+
+    fn true_letters(&self, _: u32, _: &[Range<u32>]) -> Cow<'_, [u8]> {
+        unreachable!("proteins")
+    }
 }
 
 struct Whole<'a>(&'a [u8]);
@@ -133,20 +137,21 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
         .map(|letters| QueryInput { letters, lower_case: Vec::new() })
         .map(|input| search.query(&input))
         .collect();
-    let searcher = search.prepare(&queries, &[queries.len()]);
+    let grouping = search.grouping(&queries, &[queries.len()]);
+    let searcher = search.prepare(&queries, &grouping);
     let oids = 0..database.0.len() as u32;
     let found = searcher.search(&database, oids, &mut SearchScratch::default());
     let mut selector = search.selector(&queries);
     let chosen = searcher.merger().choose(found);
-    let aligned = |(query, hits): (&Query, &Vec<PrelimHit>)| {
-        let aligner = search.aligner(query);
+    let aligned = |(query, hits): (usize, &Vec<PrelimHit>)| {
+        let aligner = search.aligner(&queries, &grouping, query);
         let mut scratch = aligner.scratch();
         let align = |hit: &PrelimHit| {
             Some(aligner.align(&Whole(database.residues(hit.oid)), hit, &mut scratch))
         };
         hits.iter().map(align).collect()
     };
-    let candidates = queries.iter().zip(&chosen).map(aligned).collect();
+    let candidates = chosen.iter().enumerate().map(aligned).collect();
     selector.replay(&chosen, candidates);
     selector.finish()
 }
@@ -268,10 +273,12 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
         DatabaseTotals { residues: 4584, space_residues: 4584, sequences: 25, min_length: 64 };
     let search = Search::new(Params::Protein(params), totals, Kernel::detect());
     let query = search.query(&QueryInput { letters: queries[0].clone(), lower_case: Vec::new() });
-    let searcher = search.prepare(std::slice::from_ref(&query), &[1]);
+    let queries = [query];
+    let grouping = search.grouping(&queries, &[1]);
+    let searcher = search.prepare(&queries, &grouping);
     let database = Database(subjects);
     let found = searcher.search(&database, 0..25, &mut SearchScratch::default());
-    let aligner = search.aligner(&query);
+    let aligner = search.aligner(&queries, &grouping, 0);
     let mut used = aligner.scratch();
     for hit in &searcher.merger().choose(found)[0] {
         let subject = Whole(database.residues(hit.oid));

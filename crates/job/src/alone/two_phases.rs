@@ -3,11 +3,13 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use fleetblast_db::DbError;
 use fleetblast_db::load::{self, Choice, Loader, Purpose};
 use fleetblast_engine::batches;
+use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
@@ -108,7 +110,8 @@ impl<'a> TwoPhases<'a> {
         let start = Instant::now();
         let mut span = self.recorder.begin(Lane::Search, Kind::Search);
         let loaded = self.loader().statistics().bytes;
-        let chosen = self.preliminary(queries, batches)?;
+        let grouping = self.engine.grouping(queries, batches);
+        let chosen = self.preliminary(queries, &grouping)?;
         let found: usize = chosen.iter().map(Vec::len).sum();
         span.arg("block", self.blocks);
         span.arg("partition", 0);
@@ -123,7 +126,7 @@ impl<'a> TwoPhases<'a> {
         let start = Instant::now();
         self.audience.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
         let mut span = self.recorder.begin(Lane::Search, Kind::Align);
-        let hits = self.trace_block(queries, batches, &chosen);
+        let hits = self.trace_block((queries, &grouping), batches, &chosen);
         span.arg("block", self.blocks);
         span.arg("partitions", 1);
         span.arg("hits", hits.iter().map(|hits| hits.len() as u64).sum());
@@ -137,13 +140,13 @@ impl<'a> TwoPhases<'a> {
     fn preliminary(
         &mut self,
         queries: &[Query],
-        batches: &[usize],
+        grouping: &Grouping,
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
-        let searcher = self.engine.prepare(queries, batches);
+        let searcher = self.engine.prepare(queries, grouping);
         let before = self.loader().statistics().bytes;
         self.audience.stage(Stage::Search, self.scan.subjects());
         let lists = self.scan.search(&searcher)?;
-        self.extensions = lists.extensions;
+        self.extensions = searcher.merger().extensions(&lists).iter().sum();
         let mut chosen = searcher.merger().choose(lists);
         self.drop_hidden(&mut chosen)?;
         if self.loader().statistics().bytes > before {
@@ -172,14 +175,14 @@ impl<'a> TwoPhases<'a> {
     /// Traceback of all batches of a block.
     fn trace_block(
         &self,
-        queries: &[Query],
+        all: (&[Query], &Grouping),
         batches: &[usize],
         chosen: &[Vec<PrelimHit>],
     ) -> Vec<Vec<SubjectHit>> {
         let ranges: Vec<_> = batches::ranges(batches).collect();
         ranges
             .into_par_iter()
-            .map(|range| self.trace_batch(&queries[range.clone()], &chosen[range]))
+            .map(|range| self.trace_batch(all, range.clone(), &chosen[range]))
             .collect::<Vec<_>>()
             .into_iter()
             .flatten()
@@ -187,19 +190,25 @@ impl<'a> TwoPhases<'a> {
     }
 
     /// Traceback of one batch of queries.
-    fn trace_batch(&self, queries: &[Query], chosen: &[Vec<PrelimHit>]) -> Vec<Vec<SubjectHit>> {
-        let mut selector = self.engine.selector(queries);
+    fn trace_batch(
+        &self,
+        (all, grouping): (&[Query], &Grouping),
+        batch: Range<usize>,
+        chosen: &[Vec<PrelimHit>],
+    ) -> Vec<Vec<SubjectHit>> {
+        let aligner = |number: usize| self.engine.aligner(all, grouping, batch.start + number);
+        let mut selector = self.engine.selector(&all[batch.clone()]);
         if selector.by_subject() {
-            let aligned = |(query, hits): (&Query, &Vec<PrelimHit>)| {
-                let candidates = self.scan.align(&self.engine.aligner(query), hits);
+            let aligned = |(number, hits): (usize, &Vec<PrelimHit>)| {
+                let candidates = self.scan.align(&aligner(number), hits);
                 candidates.into_iter().map(Some).collect()
             };
-            selector.replay(chosen, queries.iter().zip(chosen).map(aligned).collect());
+            selector.replay(chosen, chosen.iter().enumerate().map(aligned).collect());
             return selector.finish();
         }
-        for (number, (query, hits)) in queries.iter().zip(chosen).enumerate() {
-            let aligner = self.engine.aligner(query);
-            for wave in hits.chunks(self.wave(number, queries.len())) {
+        for (number, hits) in chosen.iter().enumerate() {
+            let aligner = aligner(number);
+            for wave in hits.chunks(self.wave(number, chosen.len())) {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::PartitionId;
@@ -44,6 +45,8 @@ pub struct Block {
     pub prepared: Vec<Query>,
     /// How many queries, one after the other, BLAST+ would search together.
     pub batches: Vec<usize>,
+    /// How they are searched.
+    pub grouping: Grouping,
     /// For each query whether some query of its batch can be searched.
     batch_searched: Vec<bool>,
     /// For each query what the XML report warns of.
@@ -106,6 +109,7 @@ impl<'a> Job<'a> {
             batch_searched: queries::batch_searched(&prepared, &batches, Query::is_searchable)
                 .collect(),
             messages: records.iter().map(reporting::xml_messages).collect(),
+            grouping: self.engine.grouping(&prepared, &batches),
             records,
             prepared,
             batches,

@@ -78,28 +78,41 @@ impl<'a> Letters<'a> {
     }
 }
 
+impl<'a> Letters<'a> {
+    /// The letters of a part, as they are aligned.
+    fn aligned(&self, range: Range<u32>) -> Cow<'a, [u8]> {
+        let start = range.start;
+        let letters = self.stored.part(range).unwrap_or_default();
+        self.masks.aligned(letters, start, self.stored.masked_letter())
+    }
+
+    /// The letters of these parts at their places, as they are aligned.
+    pub fn aligned_parts(&self, parts: &[Range<u32>]) -> Cow<'a, [u8]> {
+        let whole = 0..self.stored.length();
+        let is_whole = matches!(parts, [part] if *part == whole);
+        if is_whole || matches!(self.stored, Stored::Residues(_)) {
+            return self.aligned(whole);
+        }
+        // Memory of zeros costs nothing before it is used: of a chromosome little is.
+        let mut letters = vec![0; whole.len()];
+        for range in parts {
+            let place = range.start as usize..range.end as usize;
+            letters[place].copy_from_slice(&self.aligned(range.clone()));
+        }
+        Cow::Owned(letters)
+    }
+}
+
 impl SubjectLetters for Letters<'_> {
     fn length(&self) -> u32 {
         self.stored.length()
     }
 
     fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
-        let start = range.start;
-        let letters = self.stored.part(range).unwrap_or_default();
-        self.masks.aligned(letters, start, self.stored.masked_letter())
+        self.aligned(range)
     }
 
     fn parts(&self, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
-        let is_whole = matches!(parts, [part] if *part == (0..self.length()));
-        if is_whole || matches!(self.stored, Stored::Residues(_)) {
-            return self.all();
-        }
-        // Memory of zeros costs nothing before it is used: of a chromosome little is.
-        let mut letters = vec![0; self.length() as usize];
-        for range in parts {
-            let place = range.start as usize..range.end as usize;
-            letters[place].copy_from_slice(&self.part(range.clone()));
-        }
-        Cow::Owned(letters)
+        self.aligned_parts(parts)
     }
 }

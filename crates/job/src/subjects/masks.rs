@@ -27,6 +27,11 @@ impl SubjectMasks {
         }
     }
 
+    /// Whether the search has no masks at all.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
     fn push(&mut self, stretches: impl IntoIterator<Item = Range<u32>>) {
         if self.starts.is_empty() {
             self.starts.push(0);

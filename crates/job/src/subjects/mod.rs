@@ -116,7 +116,13 @@ impl Target {
     /// What is masked of a sequence that is searched.
     pub fn masked(&self, oid: u32) -> Masks<'_> {
         let stretches = self.masks.of(oid);
-        if self.has_hard_masks { Masks::Hard(stretches) } else { Masks::Soft(stretches) }
+        // Stored masks are those of all sequences, but each of these has its own lower case.
+        let is_without = self.masks.is_empty() || self.summary.is_subject && stretches.is_empty();
+        match self.has_hard_masks {
+            _ if is_without => Masks::None,
+            true => Masks::Hard(stretches),
+            false => Masks::Soft(stretches),
+        }
     }
 }
 
@@ -127,7 +133,7 @@ impl SubjectSource for Target {
     }
 
     fn view(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {
-        Letters { stored: self.stored(oid)?, masks: Masks::Soft(&[]) }.view(frame, read)
+        Letters { stored: self.stored(oid)?, masks: Masks::None }.view(frame, read)
     }
 
     fn aligned(&self, oid: u32, frame: Frame, read: Range<u32>) -> Option<Cow<'_, [u8]>> {

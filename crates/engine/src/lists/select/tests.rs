@@ -4,10 +4,11 @@ use super::*;
 use crate::hits::{Adjustment, Alignment};
 
 fn selector(limit: usize, queries: usize) -> Selector {
+    let query = Written { length: 100, strands: false };
     Selector {
         heaps: true,
         by_subject: false,
-        queries: (0..queries).map(|_| QueryHits { length: 100, kept: BinaryHeap::new() }).collect(),
+        queries: (0..queries).map(|_| QueryHits { query, kept: BinaryHeap::new() }).collect(),
         rules: Rules {
             hitlist_size: limit,
             capacity: 1050,
@@ -158,7 +159,7 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
             ],
         ),
     ];
-    let kept = rules.finish(hits, 100);
+    let kept = rules.finish(hits, Written { length: 100, strands: false });
     assert_eq!(oids(&kept), [2], "29.5 per cent are not 30");
     let ranges: Vec<_> = kept[0].alignments.iter().map(|a| a.query.clone()).collect();
     assert_eq!(ranges, [40..99, 0..60]);
@@ -172,7 +173,7 @@ fn scores_that_round_to_zero_are_not_reported() {
         of(1, vec![alignment(1, 1e-2, 0..9), alignment(0, 2e-2, 20..29)]),
         of(2, vec![alignment(0, 1e-2, 0..9)]),
     ];
-    let kept = rules.finish(hits, 100);
+    let kept = rules.finish(hits, Written { length: 100, strands: false });
     assert_eq!(oids(&kept), [1]);
     assert_eq!(kept[0].alignments.len(), 1);
 }

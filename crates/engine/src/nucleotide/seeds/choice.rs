@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::SeedRules;
 
 /// Kinds of tables of BLAST+.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Kind {
     /// For short queries. Pairs of a word come with the place in the query ascending; only two bits of an ambiguous code count in
     /// what surrounds the word, and a seed is always looked up again in the table.
     Small,
@@ -22,6 +24,8 @@ pub(super) struct Choice {
     pub kind: Kind,
     /// Number of bases that an indexed word spans.
     pub span: u32,
+    /// It is a small table that words may not fit in, if many of them are the same.
+    pub may_overflow: bool,
 }
 
 /// The small table holds places and overflow cells below this.
@@ -31,7 +35,8 @@ impl Choice {
     /// The table for these unmasked regions of the queries.
     pub fn new(rules: &SeedRules, regions: &[Range<u32>]) -> Choice {
         if let Some(template) = rules.template {
-            return Choice { kind: Kind::Megablast, span: template.length };
+            let (kind, span) = (Kind::Megablast, template.length);
+            return Choice { kind, span, may_overflow: false };
         }
         let length = |region: &Range<u32>| i64::from(region.end) - i64::from(region.start);
         let entries: i64 = regions.iter().map(|region| length(region) - 1).sum();
@@ -40,7 +45,10 @@ impl Choice {
         if kind == Kind::Small && (entries >= SMALL_LIMIT - 1 || last >= SMALL_LIMIT) {
             kind = Kind::Standard;
         }
-        Choice { kind, span }
+        // At most every other word needs a cell for its end.
+        let most_cells = entries.max(0) + entries.max(0) / 2;
+        let may_overflow = kind == Kind::Small && most_cells + 2 >= SMALL_LIMIT;
+        Choice { kind, span, may_overflow }
     }
 
     /// The kind, given the number of overflow cells that a small table would need.
@@ -49,11 +57,6 @@ impl Choice {
             return Kind::Standard;
         }
         self.kind
-    }
-
-    /// Number of bases from the start of a seed to its end.
-    pub fn word_length(self, rules: &SeedRules) -> u32 {
-        if rules.template.is_some() { self.span } else { rules.word_size }
     }
 }
 

@@ -1,18 +1,51 @@
 //! The contexts of a batch of queries, one after another.
 
 use fleetblast_seq::nucleotide::blastna::SENTINEL;
+use serde::{Deserialize, Serialize};
 
 /// Beyond this BLAST+ remembers diagonals in a hash.
 const LONG: u32 = 8000;
 
-/// The contexts of a batch, or of a chunk of it, laid one after another with a sentinel before, between and after them.
+/// The contexts of a batch, of a chunk of it, or of a run of its queries, laid one after another with a sentinel before, between and
+/// after them, and perhaps with letters of the others beside them.
 ///
-/// The first context starts at 0; the next one after the sentinel that follows it, or at the same place if it is empty.
+/// The first context starts at 0, or after what is beside it; the next one after the sentinel that follows it, or at the same place if it is
+/// empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Contexts {
     letters: Vec<u8>,
     spans: Vec<Span>,
     bounds: Bounds,
+    /// There is more than these letters, before and after them.
+    more: (bool, bool),
+}
+
+/// What lies beside contexts: letters of others, with their sentinels. Nobody looks for words there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beside {
+    /// The nearest letters, in their order; those before a context end with its sentinel, those after it begin after its sentinel.
+    pub letters: Vec<u8>,
+    /// There are more.
+    pub more: bool,
+}
+
+impl Beside {
+    /// Adds further letters, as long as there are not more than so many.
+    pub fn take<'a>(&mut self, letters: impl Iterator<Item = &'a u8>, most: usize) {
+        for &letter in letters {
+            if self.letters.len() == most {
+                self.more = true;
+                return;
+            }
+            self.letters.push(letter);
+        }
+    }
+}
+
+/// Whether contexts that end there are so long that BLAST+ remembers diagonals in a hash. If the last context is empty, the sentinel
+/// before it counts as well.
+pub(super) fn are_long(end: u32) -> bool {
+    end > LONG
 }
 
 /// What can be said of the limits of all valid contexts, so that nobody must find the context of what comes to nothing.
@@ -64,7 +97,18 @@ impl Contexts {
     /// Lays contexts one after another. Each is its blastna codes, empty for a strand that was not asked for, and its limits if it
     /// is valid.
     pub fn new<'a>(contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>) -> Contexts {
+        let nothing = Beside::default();
+        Contexts::beside(&nothing, contexts, &nothing)
+    }
+
+    /// The same with what lies beside them.
+    pub fn beside<'a>(
+        before: &Beside,
+        contexts: impl IntoIterator<Item = (&'a [u8], Option<Limits>)>,
+        after: &Beside,
+    ) -> Contexts {
         let mut letters = vec![SENTINEL];
+        letters.extend_from_slice(&before.letters);
         let mut spans = Vec::new();
         for (codes, limits) in contexts {
             let (offset, length) = (letters.len() as u32 - 1, codes.len() as u32);
@@ -74,8 +118,14 @@ impl Contexts {
                 letters.push(SENTINEL);
             }
         }
+        if !after.letters.is_empty() {
+            letters.extend_from_slice(&after.letters);
+            if letters.last() != Some(&SENTINEL) {
+                letters.push(SENTINEL);
+            }
+        }
         let bounds = Bounds::of(spans.iter().filter_map(|span| span.limits));
-        Contexts { letters, spans, bounds }
+        Contexts { letters, spans, bounds, more: (before.more, after.more) }
     }
 
     /// What can be said of the limits of all contexts.
@@ -93,10 +143,9 @@ impl Contexts {
         &self.letters[1..]
     }
 
-    /// Whether they are so long that BLAST+ remembers diagonals in a hash. If the last context is empty, the sentinel before it
-    /// counts as well.
-    pub fn are_long(&self) -> bool {
-        self.spans.last().is_some_and(|last| last.offset + last.length > LONG)
+    /// Whether there is more than the letters that are known, before and after them.
+    pub(super) fn more(&self) -> (bool, bool) {
+        self.more
     }
 
     /// Number of the context of a place: the last one that starts there or before. The place just after a context belongs to it.

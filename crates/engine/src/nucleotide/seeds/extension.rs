@@ -7,7 +7,7 @@ use super::bases::{Bits, window};
 use super::contexts::Contexts;
 
 /// Seeds of at least so many bases are first extended four bases at a time.
-const LONG_WORD: u32 = 11;
+pub(super) const LONG_WORD: u32 = 11;
 
 /// So many equal bases are passed over at once.
 const RUN: u32 = 28;
@@ -36,11 +36,22 @@ pub(super) struct Extension {
     pub s_start: u32,
     pub length: u32,
     pub score: i32,
+    /// It came to the end of the letters that are known beside the contexts, and might have gone on.
+    pub strayed: bool,
+}
+
+/// Groups of four bases to one side of a seed.
+struct Groups {
+    /// Number of those with the best score.
+    best: u32,
+    score: i32,
+    /// The score fell too far; otherwise the sequences ended.
+    ended: bool,
 }
 
 impl Extender {
-    /// For seeds that are `word_length` bases long.
-    pub fn new(contexts: &Contexts, rules: &SeedRules, word_length: u32) -> Extender {
+    /// For seeds that are first extended four bases at a time, or not.
+    pub fn new(contexts: &Contexts, rules: &SeedRules, four_at_a_time: bool) -> Extender {
         let matrix = rules.matrix.map(|row| [row[0], row[1], row[2], row[3]]);
         let (equal, other) = (rules.reward, rules.penalty);
         let score = |a: usize, b: usize| if a == b { equal } else { other };
@@ -59,7 +70,7 @@ impl Extender {
             plain,
             four_scores,
             fours: contexts.letters().windows(4).map(four).collect(),
-            four_at_a_time: word_length >= LONG_WORD,
+            four_at_a_time,
         }
     }
 
@@ -97,13 +108,15 @@ impl Extender {
         let (four, byte) = (q as usize, s as usize / 4);
         let bytes = subject.bytes();
 
-        let most = q.min(s) as usize / 4;
-        let left = (1..=most).map(|i| self.fours[four - 4 * i] ^ bytes[byte - i]);
-        let (left, left_score) = self.best_groups(left, x_drop);
+        let (known, most) = (q as usize / 4, s as usize / 4);
+        let left = (1..=known.min(most)).map(|i| self.fours[four - 4 * i] ^ bytes[byte - i]);
+        let Groups { best: left, score: left_score, ended } = self.best_groups(left, x_drop);
+        let left_strayed = contexts.more().0 && !ended && known < most;
         let room = |length: u32, from: u32| length.saturating_sub(from) as usize / 4;
-        let most = room(contexts.length(), q).min(room(subject.length(), s));
-        let right = (0..most).map(|i| self.fours[four + 4 * i] ^ bytes[byte + i]);
-        let (right, right_score) = self.best_groups(right, x_drop);
+        let (known, most) = (room(contexts.length(), q), room(subject.length(), s));
+        let right = (0..known.min(most)).map(|i| self.fours[four + 4 * i] ^ bytes[byte + i]);
+        let Groups { best: right, score: right_score, ended } = self.best_groups(right, x_drop);
+        let right_strayed = contexts.more().1 && !ended && known < most;
 
         let s_start = s - 4 * left;
         // Without a gain to the right one base counts nevertheless.
@@ -113,12 +126,13 @@ impl Extender {
             s_start,
             length: length.max(match_end.saturating_sub(s_start)),
             score: left_score + right_score,
+            strayed: left_strayed || right_strayed,
         }
     }
 
-    /// Number of groups with the best score, and the score. Groups are told by the bits that differ.
+    /// The best groups from the first on. Groups are told by the bits that differ.
     #[inline]
-    fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> (u32, i32) {
+    fn best_groups(&self, groups: impl Iterator<Item = u8>, x_drop: i32) -> Groups {
         let (mut score, mut sum, mut best) = (0, 0, 0);
         for (i, group) in groups.enumerate() {
             sum += self.four_scores[usize::from(group)];
@@ -128,10 +142,10 @@ impl Extender {
                 sum = 0;
             }
             if sum < -x_drop {
-                break;
+                return Groups { best, score, ended: true };
             }
         }
-        (best, score)
+        Groups { best, score, ended: false }
     }
 
     /// The extension base by base. To the right it may not fall below what it has gained, either.
@@ -169,6 +183,8 @@ impl Extender {
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
+            // It stops at the sentinel of its context.
+            strayed: false,
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Finder<'a, D> {
     pub end: u32,
     pub diagonals: &'a mut D,
     pub out: &'a mut Vec<Segment>,
+    /// An extension came to the end of the letters that are known, and might have gone on.
+    pub strayed: bool,
 }
 
 impl<D: Diagonals> Finder<'_, D> {
@@ -105,7 +107,7 @@ impl<D: Diagonals> Finder<'_, D> {
     }
 
     /// Extends a seed; its segment, if that is good enough, or `whatever` its score.
-    fn extend(&self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
+    fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.contexts.bounds();
         let limits = || self.contexts.limits(self.contexts.at(q));
         let x_drop = match bounds.x_drop {
@@ -119,6 +121,7 @@ impl<D: Diagonals> Finder<'_, D> {
         let queries = (self.contexts, &self.seeds.words.query[..]);
         let extender = &self.seeds.extender;
         let extension = extender.extend(queries, self.subject, (q, s), match_end, x_drop, is_high);
+        self.strayed |= extension.strayed;
         let reaches = |limits: Limits| extension.score >= limits.cutoff;
         let is_good = reaches(bounds.lowest) && limits().is_some_and(reaches);
         (whatever || is_good).then_some(Segment {

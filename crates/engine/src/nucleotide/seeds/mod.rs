@@ -15,6 +15,7 @@ mod contexts;
 mod diagonals;
 mod extension;
 mod finder;
+mod indexing;
 mod scan;
 mod table;
 mod template;
@@ -30,11 +31,12 @@ use std::ops::Range;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use choice::{Choice, Kind};
-pub(crate) use contexts::{Contexts, Limits};
+use choice::Kind;
+pub(crate) use contexts::{Beside, Contexts, Limits};
 use diagonals::{Diagonals, Direct, Lossy};
 use extension::Extender;
 use finder::Finder;
+pub(crate) use indexing::Indexing;
 use scan::Candidates;
 use table::Table;
 pub(crate) use template::{Template, TemplateKind};
@@ -78,6 +80,16 @@ pub(crate) struct Segment {
     pub s_seed: u32,
 }
 
+impl SeedRules {
+    /// Which places count in the words of each table; all of them in that of contiguous words.
+    fn masks(&self) -> Vec<Option<u64>> {
+        match self.template {
+            None => vec![None],
+            Some(template) => template.masks().into_iter().map(Some).collect(),
+        }
+    }
+}
+
 impl Segment {
     /// Sort key of segments; what is equal by it stays as found.
     fn order(&self) -> (Reverse<i32>, u32, Reverse<u32>, u32) {
@@ -90,6 +102,8 @@ impl Segment {
 pub(crate) struct Seeds {
     window: i32,
     off_diagonal_range: i32,
+    /// The contexts and those beside them are so long that BLAST+ remembers diagonals in a hash.
+    long: bool,
     words: Words,
     /// One for each template, or the one of contiguous words.
     tables: Vec<Table>,
@@ -107,29 +121,25 @@ pub(crate) struct Scratch {
 impl Seeds {
     /// Indexes what is not masked of the contexts.
     ///
-    /// `regions` are the unmasked stretches of the valid contexts in concatenated coordinates, as `BLAST_ComplementMaskLocations`
-    /// makes them: in order, and the empty one that it leaves of a context that is masked from its start to its end is there, too,
-    /// since it counts (by -1) when the table is chosen.
-    pub fn new(contexts: &Contexts, regions: &[Range<u32>], rules: &SeedRules) -> Seeds {
-        let choice = Choice::new(rules, regions);
-        let positions = words::positions(contexts, regions, rules.word_size, choice.span);
+    /// `regions` are the unmasked stretches of the valid contexts in concatenated coordinates.
+    pub fn new(
+        contexts: &Contexts,
+        regions: &[Range<u32>],
+        rules: &SeedRules,
+        indexing: Indexing,
+    ) -> Seeds {
+        let Indexing { kind, span, long, in_groups } = indexing;
+        let positions = words::positions(contexts, regions, rules.word_size, span);
         let query = contexts.packed();
-        let masks = match rules.template {
-            None => vec![None],
-            Some(template) => template.masks().into_iter().map(Some).collect(),
-        };
-        let descending = choice.kind == Kind::Megablast;
-        let tables: Vec<Table> = masks
-            .into_iter()
-            .map(|mask| Table::new(&query, &positions, choice.span, mask, descending))
-            .collect();
-        let kind = choice.with_overflow(tables.iter().map(Table::overflow).sum());
+        let descending = kind == Kind::Megablast;
+        let table = |mask| Table::new(&query, &positions, span, mask, descending);
         Seeds {
             window: rules.window,
             off_diagonal_range: rules.off_diagonal_range,
-            words: Words::new(contexts, &positions, query, kind, choice.span, rules),
-            tables,
-            extender: Extender::new(contexts, rules, choice.word_length(rules)),
+            long,
+            tables: rules.masks().into_iter().map(table).collect(),
+            extender: Extender::new(contexts, rules, in_groups),
+            words: Words::new(contexts, &positions, query, kind, span, rules),
         }
     }
 
@@ -137,7 +147,8 @@ impl Seeds {
     /// falling; by start in the queries.
     ///
     /// `contexts` are those of [`Seeds::new`]. `regions` are the unmasked stretches of the subject, ascending, if it is one with masks
-    /// (also if nothing of it is masked: seeds then start a bit later).
+    /// (also if nothing of it is masked: seeds then start a bit later). Returns whether an extension might have gone on beyond what is
+    /// known to lie beside the contexts.
     pub fn search(
         &self,
         contexts: &Contexts,
@@ -145,18 +156,20 @@ impl Seeds {
         regions: Option<&[Range<u32>]>,
         scratch: &mut Scratch,
         out: &mut Vec<Segment>,
-    ) {
+    ) -> bool {
         out.clear();
         let Scratch { direct, lossy, candidates } = scratch;
-        if contexts.are_long() {
+        let strayed = if self.long {
             lossy.start(self.window);
-            self.find(contexts, subject, regions, lossy, candidates, out);
+            self.find(contexts, subject, regions, lossy, candidates, out)
         } else {
             direct.start(contexts.length(), self.window);
-            self.find(contexts, subject, regions, direct, candidates, out);
+            let strayed = self.find(contexts, subject, regions, direct, candidates, out);
             direct.finish(subject.length(), self.window);
-        }
+            strayed
+        };
         out.sort_by_key(Segment::order);
+        strayed
     }
 
     fn find<D: Diagonals>(
@@ -167,14 +180,15 @@ impl Seeds {
         diagonals: &mut D,
         candidates: &mut Candidates,
         out: &mut Vec<Segment>,
-    ) {
+    ) -> bool {
         let whole = 0..subject.length();
         let (regions, lead) = match regions {
             // Words reach into what precedes them, hence into no mask.
             Some(regions) => (regions, self.words.extra),
             None => (std::slice::from_ref(&whole), 0),
         };
-        let mut finder = Finder { seeds: self, contexts, subject, end: 0, diagonals, out };
+        let mut finder =
+            Finder { seeds: self, contexts, subject, end: 0, diagonals, out, strayed: false };
         for region in regions {
             finder.end = region.end.min(subject.length());
             let places = scan::Places {
@@ -184,5 +198,6 @@ impl Seeds {
             };
             finder.scan(places, candidates);
         }
+        finder.strayed
     }
 }

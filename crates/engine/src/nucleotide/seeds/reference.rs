@@ -60,7 +60,7 @@ impl<'a> Reference<'a> {
         regions: &[Range<u32>],
         rules: &'a SeedRules,
     ) -> Reference<'a> {
-        let Choice { mut kind, span } = Choice::new(rules, regions);
+        let Choice { mut kind, span, .. } = Choice::new(rules, regions);
         let span = span as usize;
         let letters = contexts.letters();
         let patterns = patterns(rules, span);

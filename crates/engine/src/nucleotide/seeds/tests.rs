@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use super::choice::Choice;
 use super::reference::{Memory, Reference};
 use super::*;
 use crate::protein::prelim::testing::Random;
@@ -10,8 +11,38 @@ use crate::protein::prelim::testing::Random;
 /// A case: queries, what is masked of them, rules.
 struct Case {
     contexts: Contexts,
+    /// Number of contexts.
+    count: usize,
     regions: Vec<Range<u32>>,
     rules: SeedRules,
+}
+
+impl Case {
+    fn indexing(&self) -> Indexing {
+        indexing(&self.contexts, self.count, &self.regions, &self.rules)
+    }
+
+    fn seeds(&self) -> Seeds {
+        Seeds::new(&self.contexts, &self.regions, &self.rules, self.indexing())
+    }
+}
+
+/// How so many contexts are indexed.
+fn indexing(
+    contexts: &Contexts,
+    count: usize,
+    regions: &[Range<u32>],
+    rules: &SeedRules,
+) -> Indexing {
+    let of = |context: usize| {
+        let start = contexts.start(context);
+        let own = regions.iter().filter(|region| contexts.at(region.start) == context);
+        let moved = own.map(|region| region.start - start..region.end - start);
+        let letters = &contexts.letters()[start as usize..contexts.end(context) as usize];
+        (letters, moved.collect::<Vec<_>>())
+    };
+    let all: Vec<_> = (0..count).map(of).collect();
+    Indexing::new(all.iter().map(|(letters, regions)| (*letters, &regions[..])), rules)
 }
 
 /// How sequences look.
@@ -124,7 +155,7 @@ fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
             regions.push(start..end);
         }
     }
-    (Case { contexts, regions, rules }, source)
+    (Case { contexts, count: strands.len(), regions, rules }, source)
 }
 
 fn pack(bases: &[u8]) -> Vec<u8> {
@@ -163,7 +194,7 @@ fn compare(
     scratch: &mut Scratch,
     events: &mut Events,
 ) {
-    let seeds = Seeds::new(&case.contexts, &case.regions, &case.rules);
+    let seeds = case.seeds();
     let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
     let mut out = Vec::new();
     for _ in 0..3 {
@@ -172,7 +203,7 @@ fn compare(
         let packed = pack(&subject);
         let whole = Packed::new(&packed, subject.len() as u32);
         seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
-        let mut memory = Memory::new(&case.contexts, case.rules.window);
+        let mut memory = Memory::new(seeds.long, case.rules.window);
         let expected = reference.search(&subject, regions.as_deref(), &mut memory);
         assert_eq!(out, expected, "{:?} {:?}", case.rules, reference.kind);
         *events.entry("segment").or_default() += out.len();
@@ -254,10 +285,10 @@ fn history(
         (case.rules.word_size, case.rules.template) = (word_size, None);
         case.rules.window = window;
         let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
-        let mut carried = Memory::new(&case.contexts, window);
+        let mut carried = Memory::new(case.indexing().long, window);
         for _ in 0..6 {
             let subject = subject(random, &source[..1500.min(source.len())]);
-            let mut fresh = Memory::new(&case.contexts, window);
+            let mut fresh = Memory::new(case.indexing().long, window);
             let with = reference.search(&subject, None, &mut carried);
             subjects += 1;
             differ += usize::from(with != reference.search(&subject, None, &mut fresh));
@@ -289,7 +320,7 @@ fn tables_are_chosen_by_words_and_places() {
     let choose = |word_size, regions: &[(u32, u32)]| {
         let regions: Vec<_> = regions.iter().map(|&(start, end)| start..end).collect();
         let rules = SeedRules { word_size, template: None, ..rules(&mut Random::new(7)) };
-        let Choice { kind, span } = Choice::new(&rules, &regions);
+        let Choice { kind, span, .. } = Choice::new(&rules, &regions);
         (kind, span)
     };
     assert_eq!(choose(11, &[(0, 12_000)]), (Kind::Small, 8));
@@ -311,6 +342,7 @@ fn tables_are_chosen_by_words_and_places() {
     let rules = SeedRules { word_size: 7, template: None, ..rules(&mut random) };
     assert_eq!(Choice::new(&rules, &regions).kind, Kind::Small);
     assert_eq!(Reference::new(&contexts, &regions, &rules).kind, Kind::Standard);
+    assert_eq!(indexing(&contexts, 2, &regions, &rules).kind, Kind::Standard);
 }
 
 #[test]
@@ -345,7 +377,8 @@ fn nanoseconds_for_a_base() {
                 matrix,
             };
             let start = Instant::now();
-            let seeds = Seeds::new(&contexts, &regions, &rules);
+            let indexing = indexing(&contexts, 2, &regions, &rules);
+            let seeds = Seeds::new(&contexts, &regions, &rules, indexing);
             let made = start.elapsed();
             let (mut scratch, mut out) = (Scratch::default(), Vec::new());
             let best = (0..5).map(|_| {

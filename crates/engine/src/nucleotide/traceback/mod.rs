@@ -61,7 +61,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// A whole context: letters for scoring and for counting, and its gapped cut-off (of an ungapped search the ungapped one).
+    /// A whole context: letters for scoring and for counting, and its gapped cut-off.
     pub fn new(scored: Vec<u8>, unmasked: Vec<u8>, cutoff: i32) -> Context {
         let rows = rows_of_letters(&scored);
         let rows_back = rows.iter().rev().copied().collect();
@@ -214,8 +214,12 @@ impl Traceback {
             }
             let start = start::revised(&context.scored, subject, prelim, &self.scores);
             let Some((q_start, s_start)) = start else { continue };
+            // Where the only pair of true letters is the last one, it starts after that: nothing scores more than 0 there.
+            let is_beyond =
+                q_start as usize >= context.scored.len() || s_start as usize >= subject.len();
             let hsp = match self.aligner {
                 Aligner::Greedy => self.greedy(prelim, context, subject, q_start, s_start, scratch),
+                Aligner::Dynamic if is_beyond => continue,
                 Aligner::Dynamic => {
                     self.dynamic(prelim, context, subject, q_start, s_start, scratch)
                 }

@@ -1,5 +1,5 @@
 //! Scores of alignments from their columns, with what the subject's ambiguous letters score
-//! (`Blast_HSPReevaluateWithAmbiguitiesGapped` and `...Ungapped`, `blast_hits.c`).
+//! (`Blast_HSPReevaluateWithAmbiguitiesGapped`, `blast_hits.c`).
 
 use super::Hsp;
 use crate::hits::{Edit, EditOp};
@@ -196,40 +196,4 @@ fn lengthen(best: &mut Stretch, edits: &mut [Edit], query: &[u8], subject: &[u8]
     edits[to.edit].len += after;
     best.columns += after;
     best.score += (before + after) as i32 * reward;
-}
-
-/// Scores an alignment without gaps anew and cuts it to its best stretch; `None` if that scores less than the cut-off.
-pub(super) fn rescore_ungapped(
-    bounds: Bounds,
-    query: &[u8],
-    subject: &[u8],
-    scores: &ScoreRows,
-    cutoff: i32,
-) -> Option<(i32, Bounds)> {
-    let (q, s) = (bounds.q_start, bounds.s_start);
-    let pairs = query
-        .get(q as usize..bounds.q_end as usize)?
-        .iter()
-        .zip(subject.get(s as usize..bounds.s_end as usize)?);
-    let (mut sum, mut best, mut begin, mut range) = (0, 0, 0, 0..0);
-    for (at, (&a, &b)) in (1..).zip(pairs) {
-        sum += scores.score((a & 15).into(), b);
-        if sum < 0 {
-            sum = 0;
-            begin = at;
-            // A stretch that has reached the cut-off stays.
-            if best < cutoff {
-                (best, range) = (0, at..at);
-            }
-        } else if sum > best {
-            (best, range) = (sum, begin..at);
-        }
-    }
-    let bounds = Bounds {
-        q_start: q + range.start,
-        q_end: q + range.end,
-        s_start: s + range.start,
-        s_end: s + range.end,
-    };
-    (best >= cutoff).then_some((best, bounds))
 }

@@ -249,22 +249,14 @@ fn what_reaches_beyond_a_common_begin_or_end_is_kept() {
 }
 
 #[test]
-fn ungapped_hsps_are_cut_to_their_best_stretch() {
-    let kind = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
-    let query = letters("ACGTACGTACGTACGTACGT");
-    let mut subject = query.clone();
-    subject[15..17].fill(blastna::N);
-    let contexts = [Context::new(query.clone(), query, 20)];
-    let mut hsps = vec![run(0, 0, 20)];
-    kind.rescore_ungapped(&contexts, &subject, &mut hsps);
-    // 15 pairs score 30, two Ns lose 4, three pairs win 6.
-    assert_eq!((hsps[0].score, hsps[0].q_end), (32, 20));
-    subject[18..20].fill(blastna::N);
-    let mut hsps = vec![run(0, 0, 20)];
-    kind.rescore_ungapped(&contexts, &subject, &mut hsps);
-    assert_eq!((hsps[0].score, hsps[0].q_end), (30, 15));
-    let made = Traceback::ungapped(&hsps, worth, 10.0);
-    assert_eq!(made[0].edits, [Edit { op: EditOp::Substitution, len: 15 }]);
+fn an_hsp_whose_only_pair_is_its_last_has_no_alignment() {
+    let query = letters("NAGGAAC");
+    let subject = letters("TTNNNNNNC");
+    let contexts = [Context::new(query.clone(), query, 1)];
+    let traceback = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
+    let mut scratch = Scratch::new(Kernel::detect());
+    let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], worth, 10.0, &mut scratch);
+    assert_eq!(made, []);
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl<'a> SubjectBlock<'a> {
     pub fn push(&mut self, oid: u32, residues: &'a [u8], masks: Masks<'a>, word_size: usize) {
         let stretches = match masks {
             Masks::Soft(stretches) => return self.add(Part::whole(oid, residues, stretches)),
-            Masks::Hard([]) => return self.add(Part::whole(oid, residues, &[])),
+            Masks::None | Masks::Hard([]) => return self.add(Part::whole(oid, residues, &[])),
             Masks::Hard(stretches) => stretches,
         };
         let len = residues.len();

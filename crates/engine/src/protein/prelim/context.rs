@@ -55,12 +55,11 @@ impl PieceContext {
     ) -> impl Iterator<Item = PieceContext> {
         (0..).zip(&queries[piece.query].contexts).filter_map(move |(context, whole)| {
             let numbers = (number, context);
-            PieceContext::new(queries, numbers, whole, piece, params, totals, gumbel)
+            PieceContext::new(numbers, whole, piece, params, totals, gumbel)
         })
     }
 
     fn new(
-        queries: &[Query],
         (of, number): (usize, u8),
         context: &query::Context,
         piece: &Piece,
@@ -68,7 +67,7 @@ impl PieceContext {
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> Option<PieceContext> {
-        let search_space = queries[piece.space_of].contexts[usize::from(number)].search_space;
+        let search_space = piece.spaces[usize::from(number)];
         let range = piece.range.start as usize..piece.range.end as usize;
         let (residues, masks, karlin) = if piece.chunked {
             piece_masks(context, range, params)?

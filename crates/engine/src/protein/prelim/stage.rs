@@ -6,7 +6,7 @@ use super::context::{self, PieceContext};
 use super::gapped::{self, Cell, Direction, Extender, ExtensionCosts, LastRow, MARGIN, Wide};
 use super::ungapped::UngappedHsp;
 use crate::containment::ContainmentTree;
-use crate::filters;
+use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds};
@@ -174,7 +174,8 @@ impl GappedStage {
         scratch.gathered.append(&mut scratch.hsps);
         scratch.gathered.sort_by(order::order_s);
         if self.subject_besthit {
-            filters::subject_best_hit(&mut scratch.gathered);
+            let written = Written { length: context.len() as u32, strands: false };
+            filters::subject_best_hit(&mut scratch.gathered, written);
         }
     }
 

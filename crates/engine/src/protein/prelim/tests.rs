@@ -1,5 +1,6 @@
 //! The filters lose nothing, whatever the instructions and the options, and partitions merge to the whole.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use fleetblast_release::Release;
@@ -10,6 +11,7 @@ use fleetblast_stats::scoring::ScoringSystem;
 
 use super::testing::{Random, kernels, related};
 use super::*;
+use crate::grouping::Grouping;
 use crate::hits::PrelimHit;
 use crate::kernel::Kernel;
 use crate::lists::Merger;
@@ -29,8 +31,12 @@ impl Subjects for Sequences {
         unreachable!("proteins")
     }
 
+    fn true_letters(&self, _: u32, _: &[Range<u32>]) -> Cow<'_, [u8]> {
+        unreachable!("proteins")
+    }
+
     fn masks(&self, oid: u32) -> Masks<'_> {
-        self.1.get(oid as usize).map_or(Masks::Soft(&[]), |stretches| Masks::Hard(stretches))
+        self.1.get(oid as usize).map_or(Masks::None, |stretches| Masks::Hard(stretches))
     }
 }
 
@@ -71,7 +77,8 @@ fn search(
     parts: usize,
 ) -> Vec<Vec<PrelimHit>> {
     let queries: Vec<Query> = queries.iter().map(|q| Query::new(q, params, totals)).collect();
-    let merger = Merger::new(&queries, &[queries.len()], &Params::Protein(params.clone()));
+    let all = Params::Protein(params.clone());
+    let merger = Merger::new(&Grouping::of_batches(&queries, &[queries.len()], &all), &all);
     let searcher = Searcher::new(&queries, merger, params, totals, kernel);
     let mut lists = searcher.merger().empty_lists();
     let count = subjects.0.len();
@@ -198,7 +205,8 @@ fn a_choice_of_subjects_is_searched_like_each_by_itself() {
     let params = params("BLOSUM62");
     let queries: Vec<Query> =
         data.0.iter().map(|query| Query::new(query, &params, &data.2)).collect();
-    let merger = Merger::new(&queries, &[queries.len()], &Params::Protein(params.clone()));
+    let all = Params::Protein(params.clone());
+    let merger = Merger::new(&Grouping::of_batches(&queries, &[queries.len()], &all), &all);
     let searcher = Searcher::new(&queries, merger, &params, &data.2, Some(Kernel::detect()));
     let mut scratch = Scratch::default();
     let oids: Vec<u32> =

@@ -64,7 +64,7 @@ impl<'a> MasterWorks<'a> {
         let queries = self.pool.install(|| job.prepare(queries))?;
         // From what the workers get, and as they do: no rank can have other queries than the rest.
         let prepared = job.block(&queries)?;
-        let merger = job.engine.merger(&prepared.prepared, &prepared.batches);
+        let merger = job.engine.merger(&prepared.grouping);
         let stage = Stage::Search(merger.empty_lists());
         let merging = Merging { block: prepared, merger, cut: Cut::default(), stage };
         self.blocks.insert(block, merging);

@@ -110,7 +110,7 @@ impl<'a> WorkerWorks<'a> {
     fn open(&mut self, pass: Pass, queries: &Bytes) -> Result<(), Error> {
         let job = self.job;
         let prepared = job.block(queries)?;
-        let searcher = job.engine.prepare(&prepared.prepared, &prepared.batches);
+        let searcher = job.engine.prepare(&prepared.prepared, &prepared.grouping);
         let searching = Searching { block: prepared, searcher, aligned: HashMap::new() };
         self.passes.insert(pass, searching);
         Ok(())
@@ -190,7 +190,9 @@ impl<'a> WorkerWorks<'a> {
                 break;
             }
             let number = wanted[0].query;
-            let aligner = self.job.engine.aligner(searching.query(number)?);
+            searching.query(number)?;
+            let Block { prepared, grouping, .. } = &searching.block;
+            let aligner = self.job.engine.aligner(prepared, grouping, number as usize);
             let mut shown = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);

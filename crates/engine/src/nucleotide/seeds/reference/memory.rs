@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::super::contexts::Contexts;
-
 /// A cell of a diagonal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in super::super) struct Cell {
@@ -23,9 +21,9 @@ pub(in super::super) enum Memory {
 }
 
 impl Memory {
-    /// That of a first subject.
-    pub fn new(contexts: &Contexts, window: i32) -> Memory {
-        if contexts.are_long() {
+    /// That of a first subject, of queries that are long or not.
+    pub fn new(long: bool, window: i32) -> Memory {
+        if long {
             Memory::Chains { buckets: vec![Vec::new(); 512], origin: window }
         } else {
             Memory::Ideal(HashMap::new())

@@ -1,0 +1,65 @@
+//! `blastn`: masks of subjects part them as in the oracle, down to masks of a single base.
+
+use std::fs;
+
+use fleetblast_oracle::sample;
+
+use crate::blastn::{Bases, COLUMNS, compare, opposite};
+use crate::common::{Fixture, complaint};
+use crate::volumes::Random;
+
+/// Searches whose words reach over what is masked, or not.
+const SEARCHES: &[&str] = &[
+    "-task|blastn",
+    "-task|blastn|-word_size|7",
+    "-task|blastn-short",
+    "-task|megablast|-word_size|12",
+    "-task|megablast|-word_size|17",
+    "-task|dc-megablast",
+    "-task|blastn|-ungapped",
+];
+
+/// A directory with `masked.fa`, related subjects with stretches in lower case, `few.fa`, their relatives, and the database `masked`.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let mut bases = Bases(Random(23));
+    let family = bases.sequence(300);
+    let (mut queries, mut subjects) = (String::new(), String::new());
+    for number in 0..12 {
+        let [query, mut subject] = [0, 1].map(|_| bases.mutant(&family).to_ascii_uppercase());
+        let query = if number % 3 == 0 { opposite(&query) } else { query };
+        queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&query[..200]));
+        // The last ones have no masks.
+        for _ in 0..bases.0.below(7) * u64::from(number < 10) {
+            let length = [1, 1, 2, 3, 9, 30][bases.0.below(6) as usize];
+            let start = bases.0.below((subject.len() - length - 1) as u64) as usize;
+            subject[start..start + length].make_ascii_lowercase();
+        }
+        subjects += &format!(">s{number}\n{}\n", String::from_utf8_lossy(&subject));
+    }
+    let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text);
+    write("few.fa", &queries).and_then(|()| write("masked.fa", &subjects)).expect("files");
+    let Some(oracle) = fixture.oracle else { return fixture };
+    for (program, line) in [
+        (
+            "convert2blastmask",
+            "-in|masked.fa|-masking_algorithm|repeat|-masking_options|none|-outfmt|maskinfo_asn1_bin|-out|m",
+        ),
+        ("makeblastdb", "-in|masked.fa|-dbtype|nucl|-mask_data|m|-out|masked"),
+    ] {
+        let mut command = oracle.command(program);
+        let made = command.args(Fixture::words(line)).current_dir(fixture.path()).output();
+        let made = made.expect(program);
+        assert!(made.status.success(), "{}", complaint(&made));
+    }
+    fixture
+}
+
+#[test]
+fn masked_subjects_are_searched_as_by_the_oracle() {
+    let masks = ["-subject|masked.fa|-lcase_masking", "-db|masked|-db_soft_mask|40"];
+    let lines = SEARCHES.iter().flat_map(|search| {
+        masks.map(|masks| format!("-query|few.fa|{masks}|{search}|-dust|no|-outfmt|{COLUMNS}"))
+    });
+    compare(&fixture(), sample(2, lines));
+}

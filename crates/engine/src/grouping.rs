@@ -1,0 +1,142 @@
+//! Which pieces of queries are searched together, and what of its company a query's result depends on.
+//!
+//! BLAST+ searches a batch of queries at once, or chunks of a long one. A [`Batch`] knows how; a [`Grouping`] is what a search needs of
+//! that for a run of queries, who may be all of the batch or a few of it: the pieces of these, and of the others all that matters.
+//! Two runs of the same queries with equal groupings are searched alike, whatever the batches are that they were taken from.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::batches;
+use crate::lists::{Piece, split};
+use crate::nucleotide::{Company, final_x_drop};
+use crate::params::Params;
+use crate::query::Query;
+
+/// How the queries of a block are searched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Grouping {
+    /// Number of queries.
+    queries: usize,
+    /// Their pieces, those that are searched together one after the other.
+    pieces: Vec<Piece>,
+    /// The company of nucleotides, by [`Piece::search`].
+    companies: Vec<Company>,
+    /// Final X-drops of gapped extensions of nucleotides, by query.
+    final_x_drops: Vec<i32>,
+}
+
+/// How BLAST+ searches a batch of queries.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    queries: usize,
+    pieces: Vec<Piece>,
+    /// Of all the pieces of a search, with nothing beside them.
+    companies: Vec<Company>,
+    /// Of nucleotides.
+    final_x_drop: Option<i32>,
+}
+
+impl Batch {
+    /// A batch of these queries.
+    pub(crate) fn new(queries: &[&Query], params: &Params) -> Batch {
+        let chunk = params.chunk().filter(|_| !params.common().ungapped);
+        let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
+        let spaces = |query: usize| {
+            queries[query].contexts.iter().map(|context| context.search_space).collect()
+        };
+        let pieces = split(&lengths, chunk, spaces);
+        let (companies, final_x_drop) = match params {
+            Params::Protein(_) => (Vec::new(), None),
+            Params::Nucleotide(params) => {
+                let together = pieces.chunk_by(|a, b| a.search == b.search);
+                let company = |pieces: &[Piece]| Company::of_all(queries, pieces, params);
+                (together.map(company).collect(), Some(final_x_drop(queries, params)))
+            }
+        };
+        Batch { queries: queries.len(), pieces, companies, final_x_drop }
+    }
+
+    /// How some of the queries of the batch, which are all given again, are searched. Of what lies beside them so many letters are
+    /// told, which matter to extensions that come there.
+    ///
+    /// # Panics
+    /// If there are fewer queries than in the batch.
+    pub fn part(&self, queries: &[&Query], range: Range<usize>, reach: usize) -> Grouping {
+        let mut grouping = Grouping { queries: range.len(), ..Grouping::default() };
+        for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
+            let first = together.partition_point(|piece| piece.query < range.start);
+            let end = together.partition_point(|piece| piece.query < range.end);
+            if first == end {
+                continue;
+            }
+            let search = grouping.pieces.last().map_or(0, |last| last.search + 1);
+            let own =
+                |piece: &Piece| Piece { query: piece.query - range.start, search, ..piece.clone() };
+            grouping.pieces.extend(together[first..end].iter().map(own));
+            if let Some(company) = self.companies.get(together[0].search) {
+                let company = company.of_some(queries, together, first..end, reach);
+                grouping.companies.push(company);
+            }
+        }
+        let drops = |drop| vec![drop; range.len()];
+        grouping.final_x_drops = self.final_x_drop.map(drops).unwrap_or_default();
+        grouping
+    }
+
+    /// How all of it is searched.
+    pub fn whole(&self, queries: &[&Query]) -> Grouping {
+        self.part(queries, 0..self.queries, 0)
+    }
+}
+
+impl Grouping {
+    /// How queries are searched in batches of these lengths.
+    pub(crate) fn of_batches(queries: &[Query], batches: &[usize], params: &Params) -> Grouping {
+        let mut grouping = Grouping::default();
+        for range in batches::ranges(batches) {
+            let queries: Vec<&Query> = queries[range].iter().collect();
+            grouping.append(Batch::new(&queries, params).whole(&queries));
+        }
+        grouping
+    }
+
+    /// Adds how the queries after these are searched, apart from them.
+    pub fn append(&mut self, other: Grouping) {
+        let search = self.pieces.last().map_or(0, |last| last.search + 1);
+        let first = self.queries;
+        let moved = |piece: Piece| Piece {
+            query: piece.query + first,
+            search: piece.search + search,
+            ..piece
+        };
+        self.queries += other.queries;
+        self.pieces.extend(other.pieces.into_iter().map(moved));
+        self.companies.extend(other.companies);
+        self.final_x_drops.extend(other.final_x_drops);
+    }
+
+    /// Number of queries.
+    pub fn queries(&self) -> usize {
+        self.queries
+    }
+
+    /// The pieces of the queries, in the order of their lists.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The company of the pieces of a search.
+    pub(crate) fn company(&self, search: usize) -> &Company {
+        &self.companies[search]
+    }
+
+    /// The final X-drop of a nucleotide query.
+    pub(crate) fn final_x_drop(&self, query: usize) -> i32 {
+        self.final_x_drops[query]
+    }
+}
+
+#[cfg(test)]
+mod tests;

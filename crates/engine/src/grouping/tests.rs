@@ -1,0 +1,165 @@
+//! A run of the queries of a batch is searched as within the whole batch.
+
+use std::borrow::Cow;
+
+use fleetblast_release::Release;
+use fleetblast_seq::nucleotide::{Packed, blastna};
+use fleetblast_stats::nucleotide::NucleotideScoring;
+
+use super::*;
+use crate::hits::PrelimHit;
+use crate::kernel::Kernel;
+use crate::nucleotide::testing::{Random, packed};
+use crate::params::{DatabaseTotals, NucleotideParams};
+use crate::query::QueryInput;
+use crate::search::{Search, SearchScratch};
+use crate::subjects::Subjects;
+
+struct Database(Vec<(Vec<u8>, u32)>);
+
+impl Subjects for Database {
+    fn residues(&self, _: u32) -> &[u8] {
+        unreachable!("nucleotides")
+    }
+
+    fn bases(&self, oid: u32) -> Packed<'_> {
+        let (bytes, length) = &self.0[oid as usize];
+        Packed::new(bytes, *length)
+    }
+
+    fn true_letters(&self, _: u32, _: &[Range<u32>]) -> Cow<'_, [u8]> {
+        unreachable!("searches with gaps")
+    }
+}
+
+/// What a search of a block of queries found, and how often it extended for each.
+type Found = (Vec<Vec<PrelimHit>>, Vec<u64>);
+
+/// A search; `None` if it came to where it does not know what lies beside the queries.
+fn search(
+    search: &Search,
+    queries: &[Query],
+    grouping: &Grouping,
+    database: &Database,
+) -> Option<Found> {
+    let searcher = search.prepare(queries, grouping);
+    let oids = 0..database.0.len() as u32;
+    let lists = searcher.search(database, oids, &mut SearchScratch::default());
+    let merger = searcher.merger();
+    let extensions = merger.extensions(&lists);
+    (!lists.strayed).then(|| (merger.choose(lists), extensions))
+}
+
+fn params(random: &mut Random) -> NucleotideParams {
+    let release = &Release::V2_12_0;
+    let scoring = |reward, penalty, open, extend| {
+        NucleotideScoring::new(reward, penalty, open, extend).expect("known scores")
+    };
+    let mut params = match random.below(2) {
+        0 => NucleotideParams::megablast(release, scoring(1, -2, 0, 0)),
+        _ => NucleotideParams::blastn(release, scoring(2, -3, 5, 2)),
+    };
+    params.word_size = [7, 11, 16, 28][random.below(4)];
+    params.chunk = [5_000_000, 1500, 700][random.below(3)];
+    params
+}
+
+/// Reads of a source one after another, at most one base apart, so that an extension goes on from one into the next; some of the other
+/// strand, some empty, some long.
+fn reads(random: &mut Random, source: &[u8], count: usize) -> Vec<Vec<u8>> {
+    let mut at = 0;
+    let mut read = || {
+        let length = [0, 12, 40, 90, 90, 200, 900][random.below(7)];
+        at = if random.below(12) == 0 { random.below(source.len()) } else { at + random.below(2) };
+        let end = (at + length).min(source.len());
+        let mut read = source[at.min(end)..end].to_vec();
+        at = if end == source.len() { 0 } else { end };
+        if random.below(2) == 0 {
+            random.blur(&mut read, 300);
+        }
+        if random.below(5) == 0 { blastna::reverse_complement(&read) } else { read }
+    };
+    (0..count).map(|_| read()).collect()
+}
+
+fn subjects(random: &mut Random, source: &[u8]) -> Database {
+    let subject = |random: &mut Random| {
+        let start = random.below(source.len());
+        let mut bases = random.mutated(&source[start..], 12);
+        if random.below(3) == 0 {
+            bases = blastna::reverse_complement(&bases);
+        }
+        (packed(&bases), bases.len() as u32)
+    };
+    Database((0..4).map(|_| subject(random)).collect())
+}
+
+#[test]
+fn a_run_of_queries_is_searched_as_in_its_batch() {
+    let (mut strayed, mut hits, mut chunked, mut beside) = (0, 0, 0, 0);
+    for seed in 0..400 {
+        let random = &mut Random::new(seed);
+        let params = params(random);
+        let source =
+            if random.below(3) == 0 { random.repetitive(2500) } else { random.bases(2500) };
+        let database = subjects(random, &source);
+        // As many that the worth of a short match is a question.
+        let (residues, sequences) = (100_000_000, 1000);
+        let totals =
+            DatabaseTotals { residues, space_residues: residues, sequences, min_length: 10 };
+        let engine = Search::new(Params::Nucleotide(params), totals, Kernel::detect());
+        let count = 2 + random.below(40);
+        let queries: Vec<Query> = reads(random, &source, count)
+            .into_iter()
+            .map(|letters| engine.query(&QueryInput { letters, lower_case: Vec::new() }))
+            .collect();
+        let all: Vec<&Query> = queries.iter().collect();
+        let batch = engine.batch(&all);
+        let whole = batch.whole(&all);
+        assert_eq!(whole, engine.grouping(&queries, &[count]));
+        chunked += usize::from(batch.companies.len() > 1);
+        let (expected, extensions) =
+            search(&engine, &queries, &whole, &database).expect("nothing lies beside it");
+        hits += expected.iter().flatten().count();
+        for _ in 0..4 {
+            let start = random.below(count);
+            let run = start..start + 1 + random.below(count - start);
+            let reach = [0, 5, 64][random.below(3)];
+            let part = batch.part(&all, run.clone(), reach);
+            let alike =
+                |grouping: &Grouping| search(&engine, &queries[run.clone()], grouping, &database);
+            let found = alike(&part).or_else(|| {
+                strayed += 1;
+                alike(&batch.part(&all, run.clone(), usize::MAX))
+            });
+            let (found, counts) = found.expect("all that lies beside it is known");
+            beside += part.companies.iter().filter(|company| company.is_beside()).count();
+            assert_eq!(found, expected[run.clone()], "seed {seed}: {run:?} of {count}");
+            assert_eq!(counts, extensions[run.clone()], "seed {seed}: {run:?} of {count}");
+            let drop = |number| part.final_x_drop(number) == whole.final_x_drop(run.start);
+            assert!((0..run.len()).all(drop));
+        }
+    }
+    let events = [strayed, hits, chunked, beside];
+    assert!(events.iter().all(|&count| count > 10), "{events:?}");
+}
+
+#[test]
+fn runs_one_after_another_are_a_whole() {
+    let random = &mut Random::new(3);
+    let params = params(random);
+    let totals =
+        DatabaseTotals { residues: 9000, space_residues: 9000, sequences: 9, min_length: 10 };
+    let engine = Search::new(Params::Nucleotide(params), totals, Kernel::detect());
+    let source = random.bases(2500);
+    let queries: Vec<Query> = reads(random, &source, 12)
+        .into_iter()
+        .map(|letters| engine.query(&QueryInput { letters, lower_case: Vec::new() }))
+        .collect();
+    let all: Vec<&Query> = queries.iter().collect();
+    let mut joined = engine.batch(&all[..5]).whole(&all[..5]);
+    joined.append(engine.batch(&all[5..]).whole(&all[5..]));
+    assert_eq!(joined, engine.grouping(&queries, &[5, 7]));
+    assert_ne!(joined, engine.grouping(&queries, &[12]));
+    assert_eq!(joined.queries(), 12);
+}

@@ -1,0 +1,110 @@
+//! The parts of a subject that are searched one after another: chunks of a long one, and what lies between hard masks
+//! (`s_GetNextSubjectChunk`, `blast_engine.c`).
+
+use std::ops::Range;
+
+use crate::subjects::Masks;
+
+/// Bases of a long subject that are searched together.
+const CHUNK: u32 = 5_000_000;
+/// Bases that two neighbouring chunks share.
+const OVERLAP: u32 = 100;
+/// Parts start at whole bytes.
+const IN_BYTE: u32 = 4;
+
+/// A part of a subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its bases.
+    pub range: Range<u32>,
+    /// Where in it words are looked for, if the search has masks of subjects: not all of it, or all of it but with a later start.
+    pub regions: Option<Vec<Range<u32>>>,
+}
+
+/// The parts of a subject of so many bases.
+pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
+    let whole = 0..length;
+    match masks {
+        Masks::None => chunks(whole).map(|(range, _)| Part { range, regions: None }).collect(),
+        Masks::Soft(stretches) => {
+            let unmasked = between(stretches, length);
+            chunks(whole).filter_map(|(range, _)| softly_masked(&unmasked, range)).collect()
+        }
+        Masks::Hard(stretches) => {
+            let unmasked = between(stretches, length).into_iter();
+            // Masks that overlap or touch leave nothing between them.
+            let searched = unmasked.filter(|stretch| stretch.start < stretch.end);
+            searched.flat_map(chunks).map(|(range, lead)| hardly_masked(range, lead)).collect()
+        }
+    }
+}
+
+/// The chunks of a stretch, each from a whole byte on, with the number of bases in that byte that are not meant.
+fn chunks(stretch: Range<u32>) -> impl Iterator<Item = (Range<u32>, u32)> {
+    let mut next = Some(stretch.start);
+    std::iter::from_fn(move || {
+        let lead = next? % IN_BYTE;
+        let start = next? - lead;
+        let is_last = u64::from(start) + u64::from(CHUNK) >= stretch.end.into();
+        let end = if is_last { stretch.end } else { start + CHUNK };
+        next = (!is_last).then(|| end - OVERLAP);
+        Some((start..end, lead))
+    })
+}
+
+/// What lies between masked stretches, which ascend by their starts; the end comes before the start where two overlap.
+fn between(stretches: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
+    let starts = std::iter::once(0).chain(stretches.iter().map(|stretch| stretch.end));
+    let ends = stretches.iter().map(|stretch| stretch.start).chain([length]);
+    starts.zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// A part with its unmasked stretches; `None` if there is none.
+fn softly_masked(unmasked: &[Range<u32>], range: Range<u32>) -> Option<Part> {
+    let touching = |stretch: &&Range<u32>| stretch.end >= range.start && stretch.start < range.end;
+    let clipped = unmasked.iter().filter(touching).map(|stretch| {
+        stretch.start.saturating_sub(range.start)..stretch.end.min(range.end) - range.start
+    });
+    let regions: Vec<_> = clipped.collect();
+    (!regions.is_empty()).then_some(Part { range, regions: Some(regions) })
+}
+
+/// A part between hard masks, the first bases of which are not meant.
+fn hardly_masked(range: Range<u32>, lead: u32) -> Part {
+    let length = range.end - range.start;
+    Part { range, regions: Some(vec![lead..length]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(length: u32, masks: Masks<'_>) -> Vec<Range<u32>> {
+        parts(length, masks).into_iter().map(|part| part.range).collect()
+    }
+
+    #[test]
+    fn long_subjects_are_cut_into_chunks() {
+        assert_eq!(ranges(5_000_000, Masks::None), [0..5_000_000]);
+        let chunks = [0..5_000_000, 4_999_900..9_999_900, 9_999_800..10_000_001];
+        assert_eq!(ranges(10_000_001, Masks::None), chunks);
+    }
+
+    #[test]
+    fn soft_masks_part_regions() {
+        // What masks nothing parts them, too.
+        let masks = [10..20, 30..30, 4_999_950..5_000_010];
+        let parts = parts(5_000_100, Masks::Soft(&masks));
+        assert_eq!(parts[0].regions.as_deref(), Some(&[0..10, 20..30, 30..4_999_950][..]));
+        assert_eq!(parts[1].range, 4_999_900..5_000_100);
+        assert_eq!(parts[1].regions.as_deref(), Some(&[0..50, 110..200][..]));
+        assert_eq!(super::parts(8, Masks::Soft(&[]))[0].regions.as_deref(), Some(&[0..8][..]));
+    }
+
+    #[test]
+    fn hard_masks_part_subjects() {
+        let found = parts(100, Masks::Hard(&[0..7, 40..43, 42..43, 90..100]));
+        let part = |range, regions| Part { range, regions: Some(vec![regions]) };
+        assert_eq!(found, [part(4..40, 3..36), part(40..90, 3..50)]);
+    }
+}

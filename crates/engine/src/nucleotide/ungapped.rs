@@ -1,0 +1,142 @@
+//! Searches without gaps: HSPs are scored on the true letters of their subject before hits are chosen, and alignments are what they are
+//! (`Blast_HSPListReevaluateUngapped`, `blast_hits.c`).
+
+use crate::filters;
+use crate::hits::PrelimHsp;
+use crate::order::{Bounds, Hsp};
+use crate::params::NucleotideParams;
+use crate::scores::ScoreRows;
+
+/// What an HSP without gaps must be on the true letters.
+#[derive(Debug)]
+pub(super) struct Reevaluation {
+    scores: ScoreRows,
+    /// `-perc_identity`.
+    perc_identity: f64,
+    /// `-qcov_hsp_perc`.
+    coverage: f64,
+}
+
+/// A context of a query that lies in no pieces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Letters<'a> {
+    /// Blastna letters by which it is scored, masked ones as N.
+    pub scored: &'a [u8],
+    /// Letters as they were, by which identities are counted.
+    pub unmasked: &'a [u8],
+    /// Least score of an HSP.
+    pub cutoff: i32,
+}
+
+impl Reevaluation {
+    pub fn new(params: &NucleotideParams) -> Reevaluation {
+        Reevaluation {
+            scores: ScoreRows::of_blastna(&params.scoring.scores),
+            perc_identity: params.percent_identity,
+            coverage: params.common.qcov_hsp_perc,
+        }
+    }
+
+    /// The HSP scored on the true letters of its subject, and cut to its best stretch; `None` if that is too little.
+    pub fn apply(&self, hsp: &PrelimHsp, query: Letters<'_>, subject: &[u8]) -> Option<PrelimHsp> {
+        let (score, bounds) =
+            rescore(hsp.bounds(), query.scored, subject, &self.scores, query.cutoff)?;
+        let Bounds { q_start, q_end, s_start, s_end } = bounds;
+        let columns = q_end - q_start;
+        let paired = query.unmasked[q_start as usize..q_end as usize]
+            .iter()
+            .zip(&subject[s_start as usize..s_end as usize]);
+        let identical = paired.filter(|(a, b)| a == b).count();
+        (identical as f64 * 100.0 >= f64::from(columns) * self.perc_identity).then_some(PrelimHsp {
+            score,
+            q_start,
+            q_end,
+            s_start,
+            s_end,
+            ..*hsp
+        })
+    }
+
+    /// Whether an HSP covers enough of a query of so many letters.
+    pub fn is_wide(&self, hsp: &PrelimHsp, length: usize) -> bool {
+        filters::query_coverage(hsp.q_start, hsp.q_end, length as u32) >= self.coverage
+    }
+}
+
+/// Scores an alignment without gaps anew and cuts it to its best stretch; `None` if that scores less than the cut-off.
+fn rescore(
+    bounds: Bounds,
+    query: &[u8],
+    subject: &[u8],
+    scores: &ScoreRows,
+    cutoff: i32,
+) -> Option<(i32, Bounds)> {
+    let (q, s) = (bounds.q_start, bounds.s_start);
+    let pairs = query
+        .get(q as usize..bounds.q_end as usize)?
+        .iter()
+        .zip(subject.get(s as usize..bounds.s_end as usize)?);
+    let (mut sum, mut best, mut begin, mut range) = (0, 0, 0, 0..0);
+    for (at, (&a, &b)) in (1..).zip(pairs) {
+        sum += scores.score((a & 15).into(), b);
+        if sum < 0 {
+            sum = 0;
+            begin = at;
+            // A stretch that has reached the cut-off stays.
+            if best < cutoff {
+                (best, range) = (0, at..at);
+            }
+        } else if sum > best {
+            (best, range) = (sum, begin..at);
+        }
+    }
+    let bounds = Bounds {
+        q_start: q + range.start,
+        q_end: q + range.end,
+        s_start: s + range.start,
+        s_end: s + range.end,
+    };
+    (best >= cutoff).then_some((best, bounds))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_seq::frame::{Frame, Strand};
+    use fleetblast_seq::nucleotide::blastna;
+
+    use super::*;
+    use crate::nucleotide::testing;
+
+    #[test]
+    fn hsps_are_cut_to_their_best_stretch() {
+        let rules = |perc_identity| Reevaluation {
+            scores: testing::scores(2, -3),
+            perc_identity,
+            coverage: 0.0,
+        };
+        let query: Vec<u8> = [0, 1, 2, 3].repeat(5);
+        let letters = Letters { scored: &query, unmasked: &query, cutoff: 20 };
+        let hsp = PrelimHsp {
+            score: 40,
+            q_start: 0,
+            q_end: 20,
+            s_start: 0,
+            s_end: 20,
+            q_seed: 10,
+            s_seed: 10,
+            evalue: 0.0,
+            context: 0,
+            frame: Frame::Strand(Strand::Plus),
+        };
+        let mut subject = query.clone();
+        subject[15..17].fill(blastna::N);
+        // 15 pairs score 30, two Ns lose 4, three pairs win 6.
+        let whole = rules(90.0).apply(&hsp, letters, &subject).expect("enough");
+        assert_eq!((whole.score, whole.q_end), (32, 20));
+        assert_eq!(rules(90.1).apply(&hsp, letters, &subject), None);
+        subject[18..20].fill(blastna::N);
+        let cut = rules(100.0).apply(&hsp, letters, &subject).expect("enough");
+        assert_eq!((cut.score, cut.q_end), (30, 15));
+        assert_eq!(rules(0.0).apply(&hsp, Letters { cutoff: 31, ..letters }, &subject), None);
+    }
+}
