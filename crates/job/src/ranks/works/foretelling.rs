@@ -242,3 +242,6 @@ fn together(parts: &[Part]) -> Together {
 
 /// A fault of the program.
 const OTHER_QUERIES: &str = "the ranks do not agree about what the queries of a block are";
+
+#[cfg(test)]
+mod tests;
