@@ -183,18 +183,6 @@ impl Database {
         self.volumes().map(|(volume, _)| volume.name())
     }
 
-    /// Number of residues of the included sequences, counted one by one where what [`Database::whole`] states of
-    /// nucleotides is an estimate.
-    pub fn exact_residues(&self) -> u64 {
-        match self.counted_lengths() {
-            None => self.whole().residues,
-            Some(_) => {
-                let oids = self.oids().iter().cloned().flatten();
-                oids.map(|oid| u64::from(self.length_of(oid))).sum()
-            }
-        }
-    }
-
     /// All databases named, as one.
     pub fn whole(&self) -> &Whole {
         &self.inner.parts.whole
@@ -368,7 +356,7 @@ impl Database {
 
     /// The volume of an OID, and the volume's first OID.
     #[inline]
-    fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
+    pub(crate) fn locate(&self, oid: u32) -> Option<(&Volume, u32)> {
         let (at, volume) = self.position(oid)?;
         Some((volume, self.inner.starts[at]))
     }

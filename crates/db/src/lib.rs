@@ -21,6 +21,7 @@ mod bases;
 mod ber;
 mod bytes;
 pub mod check;
+mod counted;
 mod database;
 mod date;
 pub mod defline;

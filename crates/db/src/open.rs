@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::counted::Counted;
 use crate::database::{Parts, Whole, first_oids};
 use crate::path::{self, BasePath};
 use crate::restrict::filter::DeflineFilter;
@@ -180,7 +181,10 @@ impl Part {
             part.filter = inclusion.filter;
             counted = inclusion.counted;
             if counted {
-                part.count(&whole);
+                let counted = Counted::new(&whole, &part.included);
+                part.sequences = counted.sequences;
+                part.residues = counted.residues;
+                part.lengths = counted.lengths;
             }
         }
         if !counted {
@@ -188,16 +192,6 @@ impl Part {
             part.residues = tree.residues(opened)?;
         }
         Ok(part)
-    }
-
-    fn count(&mut self, whole: &Database) {
-        for oid in self.included.iter().cloned().flatten() {
-            let length = whole.length_of(oid);
-            let (shortest, longest) = self.lengths.unwrap_or((length, length));
-            self.lengths = Some((shortest.min(length), longest.max(length)));
-            self.sequences += 1;
-            self.residues += u64::from(length);
-        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn database(source: &Source, exact_length: bool) -> Result<Vec<u8>, E
             number(whole.sequences),
             number(residues),
             database.date(),
-            number(database.longest().into()),
+            number(database.stated_longest(exact_length).into()),
             database.version(),
         )
         .as_bytes(),

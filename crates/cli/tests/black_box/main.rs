@@ -18,6 +18,7 @@ mod bad_output;
 mod bad_query;
 mod blastdbcmd;
 mod blastn;
+mod blastn_counts;
 mod blastn_filters;
 mod blastn_masks;
 mod blastn_scores;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::Volume;
 use crate::index::Table;
-use crate::{Bases, DbError};
+use crate::{Bases, DbError, SequenceKind};
 
 /// Bases in a byte of the sequence file.
 pub(super) const BASES_IN_BYTE: u64 = 4;
@@ -29,6 +29,22 @@ impl Volume {
             (_, None) => Err(self.bad_offset(Table::Sequences, i + 1, first)),
             (Some(packed), Some(ambiguities)) => Ok(Bases::new(packed, ambiguities)),
         }
+    }
+
+    /// Length of sequence `i` from the index alone, which does not tell how many bases the last byte holds.
+    pub(crate) fn estimated_length(&self, i: u32) -> u32 {
+        match self.index.kind {
+            SequenceKind::Protein => self.length(i),
+            SequenceKind::Nucleotide => self.estimated_bases(i),
+        }
+    }
+
+    /// The length of sequence `i`, with the last bits of its number for the number of bases in the last byte.
+    fn estimated_bases(&self, i: u32) -> u32 {
+        let offset = |table| u64::from(self.offset(table, i));
+        let bytes = offset(Table::Ambiguities).saturating_sub(offset(Table::Sequences));
+        let bases = BASES_IN_BYTE * bytes.saturating_sub(1) + u64::from(i) % BASES_IN_BYTE;
+        u32::try_from(bases).unwrap_or(u32::MAX)
     }
 
     /// Checks that no more bases are stated than the bytes can hold: their exact number would take reading all of them.

@@ -105,8 +105,13 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let database = subjects(random, &source);
         // As many that the worth of a short match is a question.
         let (residues, sequences) = (100_000_000, 1000);
-        let totals =
-            DatabaseTotals { residues, space_residues: residues, sequences, min_length: 10 };
+        let totals = DatabaseTotals {
+            residues,
+            space_residues: residues,
+            sequences,
+            mean_length: 0,
+            min_length: 10,
+        };
         let engine = Search::new(Params::Nucleotide(params), totals, Kernel::detect());
         let count = 2 + random.below(40);
         let queries: Vec<Query> = reads(random, &source, count)
@@ -148,8 +153,13 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
 fn runs_one_after_another_are_a_whole() {
     let random = &mut Random::new(3);
     let params = params(random);
-    let totals =
-        DatabaseTotals { residues: 9000, space_residues: 9000, sequences: 9, min_length: 10 };
+    let totals = DatabaseTotals {
+        residues: 9000,
+        space_residues: 9000,
+        sequences: 9,
+        mean_length: 0,
+        min_length: 10,
+    };
     let engine = Search::new(Params::Nucleotide(params), totals, Kernel::detect());
     let source = random.bases(2500);
     let queries: Vec<Query> = reads(random, &source, 12)

@@ -79,7 +79,7 @@ fn block(karlin: &KarlinBlock, params: &NucleotideParams) -> KarlinBlock {
 
 /// The cut-off of an ungapped search by the mean length of the subjects.
 fn ungapped_cutoff(length: u32, karlin: &KarlinBlock, totals: &DatabaseTotals) -> i32 {
-    let mean = totals.residues / totals.sequences.max(1);
+    let mean = totals.mean_length;
     karlin.cutoff_score(UNGAPPED_EVALUE, mean.min(2 * i64::from(length)) * mean)
 }
 

@@ -140,6 +140,8 @@ pub struct DatabaseTotals {
     pub space_residues: i64,
     /// Number of sequences.
     pub sequences: i64,
+    /// Mean length of the sequences, whatever `-dbsize` and aliases say of statistics.
+    pub mean_length: i64,
     /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (rules 5.1).
     pub min_length: i32,
 }

@@ -129,6 +129,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
         residues: residues as i64,
         space_residues: residues as i64,
         sequences: database.0.len() as i64,
+        mean_length: 0,
         min_length: shortest.max(10) as i32,
     };
     let search = Search::new(Params::Protein(params.clone()), totals, Kernel::detect());
@@ -269,8 +270,13 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
     let params = parse("-comp_based_stats 2 -evalue 1000");
     let queries = encode(&records(include_str!("tests/query.fa")));
     let subjects = encode(&records(include_str!("tests/subjects.fa")));
-    let totals =
-        DatabaseTotals { residues: 4584, space_residues: 4584, sequences: 25, min_length: 64 };
+    let totals = DatabaseTotals {
+        residues: 4584,
+        space_residues: 4584,
+        sequences: 25,
+        mean_length: 0,
+        min_length: 64,
+    };
     let search = Search::new(Params::Protein(params), totals, Kernel::detect());
     let query = search.query(&QueryInput { letters: queries[0].clone(), lower_case: Vec::new() });
     let queries = [query];

@@ -352,10 +352,12 @@ fn totals(database: &Database, plan: &Plan, min_length: i32) -> DatabaseTotals {
         0 if database.oid_count() > 0 => (i64::from(database.length_of(0)), 1),
         residues => (residues as i64, database.stats_sequences() as i64),
     };
+    let whole = database.whole();
     DatabaseTotals {
         residues: plan.dbsize.unwrap_or(residues),
         space_residues: plan.dbsize.filter(|&size| size > 0).unwrap_or(residues),
         sequences,
+        mean_length: (whole.residues / whole.sequences.max(1)) as i64,
         min_length,
     }
 }

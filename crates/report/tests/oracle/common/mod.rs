@@ -182,6 +182,7 @@ impl Run {
             residues,
             space_residues: residues,
             sequences: case.subjects.len() as i64,
+            mean_length: 0,
             min_length: 10,
         };
         let queries =
