@@ -10,23 +10,7 @@
 //!   `%cols` stands for format 6 with every column that does not repeat another one.
 
 use crate::error::{Error, Result};
-
-/// Wide tabular format: everything an alignment has, so that differences show.
-pub const COLUMNS: &str = "6 qseqid sseqid score bitscore evalue pident nident positive ppos \
-                           length mismatch gapopen gaps qstart qend sstart send qlen slen qcovs \
-                           qcovhsp qseq sseq btop";
-
-/// The tables, with their names.
-const TABLES: &[(&str, &str)] = &[
-    ("tasks.tsv", include_str!("../cases/tasks.tsv")),
-    ("scoring.tsv", include_str!("../cases/scoring.tsv")),
-    ("search.tsv", include_str!("../cases/search.tsv")),
-    ("limits.tsv", include_str!("../cases/limits.tsv")),
-    ("inputs.tsv", include_str!("../cases/inputs.tsv")),
-    ("formats.tsv", include_str!("../cases/formats.tsv")),
-    ("restrict.tsv", include_str!("../cases/restrict.tsv")),
-    ("errors.tsv", include_str!("../cases/errors.tsv")),
-];
+use crate::programs::Program;
 
 /// One search to run with both programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,14 +36,14 @@ impl Case {
     }
 }
 
-/// All cases of all tables.
+/// All cases of a program's tables.
 ///
 /// # Errors
 /// If a row is malformed or two cases share an id.
-pub fn all() -> Result<Vec<Case>> {
+pub fn all(program: &Program) -> Result<Vec<Case>> {
     let mut cases: Vec<Case> = Vec::new();
-    for (file, text) in TABLES {
-        cases.extend(parse(file, text)?);
+    for (file, text) in program.tables {
+        cases.extend(parse(file, text, program.columns)?);
     }
     let mut ids: Vec<&str> = cases.iter().map(|c| c.id.as_str()).collect();
     ids.sort_unstable();
@@ -74,13 +58,13 @@ pub fn all() -> Result<Vec<Case>> {
 }
 
 /// The cases of one table.
-fn parse(file: &str, text: &str) -> Result<Vec<Case>> {
+fn parse(file: &str, text: &str, columns: &str) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (number, line) in text.lines().enumerate() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let rows = parse_row(line).map_err(|reason| Error::CaseTable {
+        let rows = parse_row(line, columns).map_err(|reason| Error::CaseTable {
             file: file.to_string(),
             line: number + 1,
             reason,
@@ -90,7 +74,7 @@ fn parse(file: &str, text: &str) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-fn parse_row(line: &str) -> std::result::Result<Vec<Case>, String> {
+fn parse_row(line: &str, columns: &str) -> std::result::Result<Vec<Case>, String> {
     let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
     let [id, set, queries, database, compare, options] = fields[..] else {
         return Err(format!("{} columns instead of 6 (separated by TAB)", fields.len()));
@@ -113,7 +97,7 @@ fn parse_row(line: &str) -> std::result::Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (choice, options) in alternatives(options)? {
         let id = if choice.is_empty() { id.to_string() } else { format!("{id}:{choice}") };
-        let mut environment = words(&options)?;
+        let mut environment = words(&options, columns)?;
         let settings = environment.iter().take_while(|word| is_setting(word)).count();
         let options = environment.split_off(settings);
         let args = [front.clone(), options].concat();
@@ -154,8 +138,8 @@ pub(crate) fn alternatives(options: &str) -> std::result::Result<Vec<(String, St
     Ok(all)
 }
 
-/// Splits like a shell: blanks separate, `'...'` and `"..."` hold together, `%cols` is filled in.
-pub(crate) fn words(text: &str) -> std::result::Result<Vec<String>, String> {
+/// Splits like a shell: blanks separate, `'...'` and `"..."` hold together, `%cols` stands for format 6 with these columns.
+pub(crate) fn words(text: &str, columns: &str) -> std::result::Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -175,7 +159,7 @@ pub(crate) fn words(text: &str) -> std::result::Result<Vec<String>, String> {
     }
     words.extend(word);
     let filled = words.into_iter().flat_map(|w| match w.as_str() {
-        "%cols" => vec!["-outfmt".to_string(), COLUMNS.to_string()],
+        "%cols" => vec!["-outfmt".to_string(), columns.to_string()],
         _ => vec![w],
     });
     Ok(filled.collect())
@@ -184,11 +168,15 @@ pub(crate) fn words(text: &str) -> std::result::Result<Vec<String>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::PROGRAMS;
+
+    /// A wide format.
+    const COLUMNS: &str = "6 qseqid sseqid";
 
     #[test]
     fn a_row_becomes_one_case_per_alternative() {
         let row = "m\tquick\tfew\ta+b\tout\t-matrix {X|Y} -seg '{no|10 1 2}'";
-        let cases = parse("t", row).unwrap();
+        let cases = parse("t", row, COLUMNS).unwrap();
         let ids: Vec<&str> = cases.iter().map(|c| c.id.as_str()).collect();
         assert_eq!(ids, ["m:X,no", "m:X,10 1 2", "m:Y,no", "m:Y,10 1 2"]);
         let expected = ["-query", "q/few.fa", "-db", "db/a db/b", "-matrix", "X", "-seg", "10 1 2"];
@@ -198,25 +186,26 @@ mod tests {
 
     #[test]
     fn stdin_subject_and_columns_are_understood() {
-        let cases = parse("t", "s\twhole\t<few\tsubject:tiny\tout+err\t%cols -html").unwrap();
+        let cases = parse("t", "s\twhole\t<few\tsubject:tiny\tout+err\t%cols -html", COLUMNS).unwrap();
         assert_eq!(cases[0].stdin.as_deref(), Some("q/few.fa"));
         assert_eq!(cases[0].args, ["-subject", "q/tiny.fa", "-outfmt", COLUMNS, "-html"]);
     }
 
     #[test]
     fn bad_rows_are_named_by_line() {
-        let error = parse("t.tsv", "# comment\nx\tquick\tonly three").unwrap_err().to_string();
+        let error = parse("t.tsv", "# comment\nx\tquick\tonly three", COLUMNS).unwrap_err().to_string();
         assert_eq!(error, "t.tsv, line 2: 3 columns instead of 6 (separated by TAB)");
-        assert!(parse("t", "x\tsoon\ta\tb\tout\t-html").is_err());
-        assert!(parse("t", "x\tquick\ta\tb\tout\t-seg 'open").is_err());
-        assert!(parse("t", "x\tquick\ta\tb\tout\t-seg {a|b").is_err());
+        assert!(parse("t", "x\tsoon\ta\tb\tout\t-html", COLUMNS).is_err());
+        assert!(parse("t", "x\tquick\ta\tb\tout\t-seg 'open", COLUMNS).is_err());
+        assert!(parse("t", "x\tquick\ta\tb\tout\t-seg {a|b", COLUMNS).is_err());
     }
 
     #[test]
     fn the_tables_are_sound_and_large_enough() {
-        let cases = all().unwrap();
-        let quick = cases.iter().filter(|c| c.quick).count();
-        assert!(cases.len() >= 150, "{} cases", cases.len());
-        assert!(quick >= 100 && quick < cases.len(), "{quick} quick cases");
+        for program in PROGRAMS {
+            let cases = all(program).unwrap();
+            let quick = cases.iter().filter(|c| c.quick).count();
+            assert!(quick >= 500 && quick < cases.len(), "{}: {quick} quick cases", program.name);
+        }
     }
 }

@@ -8,6 +8,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use crate::error::{Error, Result};
 use crate::fleet::Spread;
 use crate::process::{Tool, Tools};
+use crate::programs::{self, BLASTP, Program};
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, fuzz, kills, load, makedb, table};
 
@@ -15,8 +16,8 @@ use crate::{bench, dbcmd, fuzz, kills, load, makedb, table};
 pub const USAGE: &str = "\
 difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
-  difftest table [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N] [--ranks | --mpi] [--resume]
-      Every case of crates/difftest/cases/*.tsv with both programs: standard output, exit code
+  difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N] [--ranks | --mpi] [--resume]
+      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
       that each two of the options, queries, databases and formats that meet in a case meet in one
       of these, or of those of the next seed, if even (else the one before); --part takes every N-th,
@@ -27,9 +28,9 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
       --oracle is BLAST+'s blastdbcmd here.
-  difftest fuzz [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
+  difftest fuzz [PROGRAM] [--seconds S] [--seed N] [--jobs N] [--effort N] [--only ITEM[:SEARCH]]
                 [--ranks | --mpi]
-      Random queries, databases and options until the time is over. A difference is made
+      Random queries, databases and options until the time is over, which each program has. A difference is made
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
       one item of a seed again. --ranks and --mpi: on ranks, in random shapes.
   difftest kills [--quick] [--count N] [--seed N] [--ranks | --mpi]
@@ -55,10 +56,10 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
 Options of all:
   --program PATH  FleetBLAST (default: target/release/fleetblast; called as PATH blastp ...)
-  --oracle PATH   BLAST+'s blastp (default: the first in PATH; FleetBLAST under that name is passed over)
+  --oracle PATH   BLAST+'s program (default: the first in PATH; FleetBLAST under that name is passed over)
   $MPIRUN         what starts processes (default: mpirun)
-  --data DIR      directory with queries_aa.fa, proteins_small.fa.gz and proteins.fa.gz
-                  (default: $FLEETBLAST_DATA, ../shared/data, Debian's mmseqs2-examples)
+  --data DIR      directory with queries_aa.fa, proteins_small.fa.gz, proteins.fa.gz, queries_nt.fa and genomes.fa.gz
+                  (default: $FLEETBLAST_DATA, ../shared/data, Debian's mmseqs2-examples and bowtie2-examples)
 
 Exit code: 0 no difference, 1 differences, 2 the test could not run. Without BLAST+ 2.12.0 it cannot, unless
 FLEETBLAST_TESTS_WITHOUT_ORACLE=1: then it says what was not tested.
@@ -99,6 +100,7 @@ pub struct Parsed {
 /// Option values before they are sorted to their subcommand.
 struct Raw {
     subcommand: Option<String>,
+    searching: Option<String>,
     quick: bool,
     size: Option<bench::Size>,
     sample: Option<u64>,
@@ -131,15 +133,21 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let program = whole(raw.program.unwrap_or_else(|| workspace.fleetblast()));
     let given = raw.oracle.map(whole);
     let oracle = |name: &str| Tool::oracle(name, given.as_deref());
-    let tools = || -> Result<Tools> {
-        Ok(Tools { tested: Tool::fleetblast(program.clone()), oracle: oracle("blastp")? })
+    let tools_of = |searching: &'static Program| -> Result<Tools> {
+        let tested = Tool::fleetblast_as(program.clone(), searching.name);
+        Ok(Tools { tested, oracle: oracle(searching.name)? })
+    };
+    let tools = || tools_of(&BLASTP);
+    let programs = || -> Result<Vec<(&'static Program, Tools)>> {
+        let named = programs::named(raw.searching.as_deref())?.into_iter();
+        named.map(|searching| Ok((searching, tools_of(searching)?))).collect()
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let jobs = raw.jobs.unwrap_or(cores).max(1);
     let command = match raw.subcommand.as_deref() {
         Some("help") => Command::Help,
         Some("table") => {
-            let Tools { tested, oracle } = tools()?;
+            let programs = programs()?;
             let (quick, filter, sample, part) = (raw.quick, raw.filter, raw.sample, raw.part);
             // Checkpoints are the ranks' own.
             let resume = raw.resume;
@@ -152,8 +160,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 jobs,
                 spread,
                 resume,
-                tested,
-                oracle,
+                programs,
             })
         }
         Some("dbcmd") => Command::Dbcmd(dbcmd::Options {
@@ -162,13 +169,13 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             oracle: oracle("blastdbcmd")?,
         }),
         Some("fuzz") => Command::Fuzz(fuzz::Options {
+            programs: programs()?,
             time: Duration::from_secs(raw.seconds),
             seed: raw.seed,
             only: raw.only,
             effort: raw.effort,
             jobs,
             spread: raw.spread,
-            tools: tools()?,
         }),
         Some("kills") => {
             let (quick, count, seed) = (raw.quick, raw.count, raw.seed);
@@ -196,6 +203,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
 fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
     let mut raw = Raw {
         subcommand: None,
+        searching: None,
         quick: false,
         size: None,
         sample: None,
@@ -241,6 +249,12 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("oracle") => raw.oracle = Some(parser.value()?.into()),
             Arg::Long("data") => raw.data = Some(parser.value()?.into()),
             Arg::Value(word) if raw.subcommand.is_none() => raw.subcommand = Some(word.string()?),
+            Arg::Value(word)
+                if raw.searching.is_none()
+                    && matches!(raw.subcommand.as_deref(), Some("table" | "fuzz")) =>
+            {
+                raw.searching = Some(word.string()?)
+            }
             other => return Err(other.unexpected()),
         }
     }

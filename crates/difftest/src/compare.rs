@@ -1,6 +1,8 @@
 //! Comparing what the two programs printed, and saying where they part.
 
+use crate::fleet::Spread;
 use crate::process::Outcome;
+use crate::programs::Program;
 
 /// One way in which the programs disagree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +67,18 @@ pub fn compare(expected: &Outcome, actual: &Outcome, stderr: bool) -> Vec<Differ
         }
     }
     found
+}
+
+/// Whether FleetBLAST refused by name, on ranks, a search that it may refuse there.
+pub fn is_refusal(program: &Program, spread: Spread, args: &[String], actual: &Outcome) -> bool {
+    let says = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        line.contains("FleetBLAST") && line.contains("on ranks yet")
+    };
+    spread != Spread::None
+        && actual.code == 1
+        && (program.refused_on_ranks)(args)
+        && actual.stderr.split(|&b| b == b'\n').any(says)
 }
 
 /// The text without the option synopsis (from `USAGE` to the next empty line), which under the

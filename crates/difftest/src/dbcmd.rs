@@ -113,11 +113,11 @@ fn prepare(dir: &Path, source: &Source) -> Result<()> {
         let line = format!(
             "-in db/{name}.fa -infmt fasta -parse_seqids -outfmt maskinfo_asn1_bin -out db/{name}.mask"
         );
-        must_run(program, &words(&line).map_err(Error::Usage)?, dir)?;
+        must_run(program, &words(&line, "").map_err(Error::Usage)?, dir)?;
     }
     for (name, input, arguments) in DATABASES {
         let line = format!("-in db/{input}.fa -title {name} -out db/{name} {arguments}");
-        must_run("makeblastdb", &words(&line).map_err(Error::Usage)?, dir)?;
+        must_run("makeblastdb", &words(&line, "").map_err(Error::Usage)?, dir)?;
     }
     write(&made, sign.as_bytes())
 }
@@ -140,7 +140,7 @@ fn cases() -> Result<Vec<(String, Vec<String>)>> {
                 if database != "-" {
                     args.extend(["-db".to_string(), format!("db/{database}")]);
                 }
-                args.extend(words(&options).map_err(bad)?);
+                args.extend(words(&options, "").map_err(bad)?);
                 cases.push((format!("{id}:{database}:{choice}"), args));
             }
         }

@@ -48,6 +48,12 @@ pub enum Error {
          queries_aa.fa and proteins_small.fa.gz, or install Debian's mmseqs2-examples"
     )]
     NoData(String),
+    /// No real nucleic acids were found anywhere.
+    #[error(
+        "no real nucleic acids found (looked at {0}); set FLEETBLAST_DATA to a directory with \
+         queries_nt.fa and genomes.fa.gz, or install Debian's bowtie2-examples"
+    )]
+    NoBases(String),
 }
 
 /// Result with the tester's [`Error`].

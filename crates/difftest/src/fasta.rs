@@ -55,6 +55,34 @@ pub fn read(path: &Path, limit: usize) -> Result<Vec<Record>> {
     Ok(records)
 }
 
+/// Reads the first `letters` letters of a plain or gzip FASTA file, the last record cut.
+pub fn read_letters(path: &Path, letters: usize) -> Result<Vec<Record>> {
+    let mut records: Vec<Record> = Vec::new();
+    let mut left = letters;
+    for line in open(path)?.lines() {
+        let line = line.map_err(io_error("read", path))?;
+        if let Some(header) = line.strip_prefix('>') {
+            records.push(Record::new(header, Vec::new()));
+        } else if let Some(last) = records.last_mut() {
+            let line = &line.as_bytes()[..left.min(line.len())];
+            last.seq.extend_from_slice(line);
+            left -= line.len();
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(records)
+}
+
+/// Reads at most `limit` records of a plain or gzip FASTQ file with four lines for each.
+pub fn read_fastq(path: &Path, limit: usize) -> Result<Vec<Record>> {
+    let lines = open(path)?.lines().take(4 * limit);
+    let lines: Vec<String> = lines.collect::<std::io::Result<_>>().map_err(io_error("read", path))?;
+    let record = |lines: &[String]| Record::new(lines[0].trim_start_matches('@'), lines[1].as_bytes());
+    Ok(lines.chunks_exact(4).map(record).collect())
+}
+
 /// Copies a plain or gzip file to `to` as plain text.
 pub fn unpack(from: &Path, to: &Path) -> Result<()> {
     let mut out = File::create(to).map_err(io_error("create", to))?;

@@ -51,6 +51,11 @@ const SHAPES: [(u32, u32, &str); 16] = [
     (5, 1, "-partitions 9 -groups 2 -write_buffer 100 -result_memory 1000"),
 ];
 
+/// Whether a program that takes its queries in order can be given these options.
+fn suits(options: &str) -> bool {
+    !["-schedule", "-segment_size"].iter().any(|refused| options.contains(refused))
+}
+
 /// Options that say how many threads there are, or that it does not matter.
 const OF_THREADS: [&str; 3] = ["-num_threads", "-mt_mode", "-subject"];
 /// Options that say how the database is loaded, or that there is none.
@@ -69,15 +74,16 @@ impl Shape {
         Shape { ranks, threads, broadcast: false, options: Vec::new() }
     }
 
-    /// One of those that cases take turns in.
-    pub fn numbered(number: usize) -> Self {
-        let (ranks, threads, options) = SHAPES[number % SHAPES.len()];
+    /// One of those that cases take turns in; with queries taken in order not all can be.
+    pub fn numbered(number: usize, in_order: bool) -> Self {
+        let shapes: Vec<_> = SHAPES.iter().filter(|(.., options)| !in_order || suits(options)).collect();
+        let &(ranks, threads, options) = shapes[number % shapes.len()];
         let options = options.split(' ').map(String::from).collect();
         Shape { ranks, threads, broadcast: number % 3 == 1, options }
     }
 
     /// A random one; a checkpoint, if it has one, is in the current directory.
-    pub fn random(rng: &mut Rng) -> Self {
+    pub fn random(rng: &mut Rng, in_order: bool) -> Self {
         let ranks = rng.between(1, 7) as u32;
         let mut options = Vec::new();
         let mut add = |name: &str, value: String| options.extend([format!("-{name}"), value]);
@@ -105,7 +111,9 @@ impl Shape {
         if rng.chance(0.2) {
             add("checkpoint", CHECKPOINT.to_owned());
         }
-        Shape { ranks, threads: rng.between(1, 2) as u32, broadcast: rng.chance(0.3), options }
+        let (threads, broadcast) = (rng.between(1, 2) as u32, rng.chance(0.3));
+        let shape = Shape { ranks, threads, broadcast, options };
+        if in_order { shape.without("schedule").without("segment_size") } else { shape }
     }
 
     /// The same without an option that has a value.

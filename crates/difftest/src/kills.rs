@@ -149,7 +149,7 @@ impl Trial<'_> {
     fn start(&mut self) -> Result<(Child, Vec<String>)> {
         let fixed = ["-query", "queries.fa", "-db", "db/db", "-out", REPORT, "-resume"];
         let fixed = fixed.into_iter().chain(["-checkpoint", CHECKPOINT]).map(String::from);
-        let shape = Shape::random(&mut self.rng).without("checkpoint");
+        let shape = Shape::random(&mut self.rng, false).without("checkpoint");
         let fixed: Vec<String> = fixed.collect();
         let (tool, args) = shape.spread(&self.options.tools.tested, self.options.spread, &fixed);
         let mut command = tool.command(&args, &self.dir);

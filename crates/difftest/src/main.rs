@@ -2,6 +2,7 @@
 //!
 //! For developers; never installed for users. See [`cli::USAGE`] or `difftest --help`.
 
+mod bases;
 mod bench;
 mod cache;
 mod cases;
@@ -18,6 +19,7 @@ mod kills;
 mod load;
 mod makedb;
 mod process;
+mod programs;
 mod resume;
 mod rng;
 mod sample;

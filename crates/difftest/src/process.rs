@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 
 use fleetblast_oracle::{Oracle, identify};
 use wait4::Wait4;
@@ -21,7 +21,7 @@ const OPEN_MPI: [(&str, &str); 4] = [
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
 ];
 
-/// A program that understands blastp's options.
+/// A program that understands the options of one of BLAST+'s.
 #[derive(Debug, Clone)]
 pub struct Tool {
     /// Path or name of the executable.
@@ -62,11 +62,6 @@ impl Tool {
         Tool { program, prefix: Vec::new(), environment: Vec::new() }
     }
 
-    /// FleetBLAST, whose subcommand is named like the program it stands for.
-    pub fn fleetblast(program: PathBuf) -> Self {
-        Self::fleetblast_as(program, "blastp")
-    }
-
     /// FleetBLAST as another program.
     pub fn fleetblast_as(program: PathBuf, command: &str) -> Self {
         Tool { program, prefix: vec![command.into()], environment: Vec::new() }
@@ -82,6 +77,10 @@ impl Tool {
     pub fn command(&self, args: &[String], cwd: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.prefix).args(args).current_dir(cwd);
+        // SAM files hold the command line: without the place of the program, which is FleetBLAST's under another name.
+        if let (true, Some(name)) = (self.prefix.is_empty(), self.program.file_name()) {
+            command.arg0(name);
+        }
         for name in ["BLASTDB", "BLASTMAT", "BATCH_SIZE", "CHUNK_SIZE", "BL2SEQ_LEGACY"] {
             command.env_remove(name);
         }

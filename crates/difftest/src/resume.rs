@@ -46,6 +46,8 @@ pub struct Searches<'a> {
     pub spread: Spread,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
+    /// Whether the program takes its queries in order.
+    pub in_order: bool,
     /// The report and the checkpoint of one search at a time.
     pub dir: PathBuf,
 }
@@ -117,7 +119,7 @@ impl Searches<'_> {
     }
 
     fn start(&self, case: &Case, number: usize) -> Result<Child> {
-        let shape = Shape::numbered(number);
+        let shape = Shape::numbered(number, self.in_order);
         let (tool, mut args) = shape.spread(self.tested, self.spread, &case.args);
         let paths = [("-checkpoint", self.kept()), ("-out", self.report())];
         for (option, path) in paths {

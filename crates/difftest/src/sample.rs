@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::cases::Case;
+use crate::programs::Program;
 use crate::rng::Rng;
 
 /// Options whose value is a thing of its own, by its first word.
@@ -14,8 +15,6 @@ const BESIDES: f64 = 0.1;
 /// CPU seconds from which on it is smaller.
 const COSTLY: f64 = 0.5;
 
-/// What cases cost that cost much, measured once.
-const COSTS: &str = include_str!("../cases/costs.tsv");
 /// CPU seconds of any other.
 const USUAL: f64 = 0.2;
 
@@ -23,15 +22,15 @@ const USUAL: f64 = 0.2;
 type Pair = (String, String);
 
 /// Half of the sample of two seeds, an even one and the next, which have the other half.
-pub fn half(cases: Vec<Case>, seed: u64) -> Vec<Case> {
-    let sample = covering(cases, seed / 2).into_iter().enumerate();
+pub fn half(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
+    let sample = covering(program, cases, seed / 2).into_iter().enumerate();
     sample.filter(|(number, _)| *number as u64 % 2 == seed % 2).map(|(_, case)| case).collect()
 }
 
 /// The sample for `seed`, in the order of `cases`: rather several cheap ones than a costly one that covers the same.
-fn covering(cases: Vec<Case>, seed: u64) -> Vec<Case> {
-    let pairs: Vec<Vec<Pair>> = cases.iter().map(pairs_of).collect();
-    let costs = costs();
+fn covering(program: &Program, cases: Vec<Case>, seed: u64) -> Vec<Case> {
+    let pairs: Vec<Vec<Pair>> = cases.iter().map(|case| pairs_of(program, case)).collect();
+    let costs = costs(program);
     let cost = |case: usize| costs.get(cases[case].id.as_str()).copied().unwrap_or(USUAL);
     let mut rng = Rng::new(seed);
     // By price, which is the cost times what chance makes of it.
@@ -62,21 +61,21 @@ fn covering(cases: Vec<Case>, seed: u64) -> Vec<Case> {
 }
 
 /// CPU seconds of the costly cases.
-fn costs() -> HashMap<&'static str, f64> {
-    let lines = COSTS.lines().filter(|line| !line.starts_with('#'));
+fn costs(program: &Program) -> HashMap<&'static str, f64> {
+    let lines = program.costs.lines().filter(|line| !line.starts_with('#'));
     let fields = lines.filter_map(|line| line.split_once('\t'));
     fields.filter_map(|(seconds, id)| Some((id, seconds.parse().ok()?))).collect()
 }
 
-fn pairs_of(case: &Case) -> Vec<Pair> {
-    let things: Vec<String> = things_of(case).into_iter().collect();
+fn pairs_of(program: &Program, case: &Case) -> Vec<Pair> {
+    let things: Vec<String> = things_of(program, case).into_iter().collect();
     let with = |(at, one): (usize, &String)| {
         things[at..].iter().map(|other| (one.clone(), other.clone())).collect::<Vec<_>>()
     };
     things.iter().enumerate().flat_map(with).collect()
 }
 
-fn things_of(case: &Case) -> BTreeSet<String> {
+fn things_of(program: &Program, case: &Case) -> BTreeSet<String> {
     let mut things = BTreeSet::new();
     things.extend(case.stdin.as_ref().map(|name| format!("-query {name}")));
     let mut words = case.args.iter().peekable();
@@ -86,7 +85,7 @@ fn things_of(case: &Case) -> BTreeSet<String> {
         {
             let first = value.split_whitespace().next().unwrap_or_default();
             // The wide format of most cases is one thing, format 6 with chosen columns another.
-            let wide = if **value == crate::cases::COLUMNS { " (wide)" } else { "" };
+            let wide = if **value == program.columns { " (wide)" } else { "" };
             things.insert(format!("{word} {first}{wide}"));
         } else if word.strip_prefix('-').is_some_and(|name| name.starts_with(char::is_alphabetic)) {
             things.insert(word.clone());
@@ -102,63 +101,75 @@ fn things_of(case: &Case) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::{BLASTP, PROGRAMS};
 
-    fn quick() -> Vec<Case> {
-        let cases = crate::cases::all().unwrap();
+    fn quick(program: &Program) -> Vec<Case> {
+        let cases = crate::cases::all(program).unwrap();
         cases.into_iter().filter(|case| case.quick).collect()
     }
 
-    fn cost(cases: &[Case]) -> f64 {
-        let costs = costs();
+    fn cost(program: &Program, cases: &[Case]) -> f64 {
+        let costs = costs(program);
         cases.iter().map(|case| costs.get(case.id.as_str()).unwrap_or(&USUAL)).sum()
     }
 
-    fn covered(cases: &[Case]) -> BTreeSet<Pair> {
-        cases.iter().flat_map(pairs_of).collect()
+    fn covered(program: &Program, cases: &[Case]) -> BTreeSet<Pair> {
+        cases.iter().flat_map(|case| pairs_of(program, case)).collect()
     }
 
     #[test]
     fn whatever_meets_in_the_table_meets_in_the_sample() {
-        let whole = quick();
-        let all = covered(&whole);
+        for program in PROGRAMS {
+            let whole = quick(program);
+            let all = covered(program, &whole);
+            assert!(all.len() > 1_000, "{}: {} pairs", program.name, all.len());
+            for seed in 1..4 {
+                let sample = covering(program, whole.clone(), seed);
+                assert_eq!(covered(program, &sample), all, "{}, seed {seed}", program.name);
+                let costs = (cost(program, &sample), cost(program, &whole));
+                assert!(sample.len() * 5 < whole.len() * 3, "{} of {}", sample.len(), whole.len());
+                assert!(costs.0 * 5.0 < costs.1 * 3.0, "{costs:?}");
+            }
+        }
+        let all = covered(&BLASTP, &quick(&BLASTP));
         let meets = |a: &str, b: &str| all.contains(&(a.to_owned(), b.to_owned()));
         assert!(meets("-db db/part", "-query q/few.fa") && meets("-outfmt 5", "-query q/few.fa"));
-        assert!(all.len() > 1_000, "{} pairs", all.len());
-        for seed in 1..4 {
-            let sample = covering(whole.clone(), seed);
-            assert_eq!(covered(&sample), all, "seed {seed}");
-            assert!(sample.len() < whole.len() / 2, "{} of {}", sample.len(), whole.len());
-            assert!(cost(&sample) < cost(&whole) / 2.0, "{} of {}", cost(&sample), cost(&whole));
-        }
     }
 
     #[test]
     fn two_seeds_have_the_halves_of_a_sample() {
-        let whole = quick();
-        let halves = [6, 7].map(|seed| half(whole.clone(), seed));
-        assert!(halves[0].len().abs_diff(halves[1].len()) < 2);
-        assert_eq!(covered(&halves.concat()), covered(&whole));
-        let costs = halves.map(|half| cost(&half));
-        assert!(costs[0] < 1.5 * costs[1] && costs[1] < 1.5 * costs[0], "{costs:?}");
+        for program in PROGRAMS {
+            let whole = quick(program);
+            let halves = [6, 7].map(|seed| half(program, whole.clone(), seed));
+            assert!(halves[0].len().abs_diff(halves[1].len()) < 2);
+            assert_eq!(covered(program, &halves.concat()), covered(program, &whole));
+            let costs = halves.map(|half| cost(program, &half));
+            assert!(costs[0] < 1.5 * costs[1] && costs[1] < 1.5 * costs[0], "{costs:?}");
+        }
     }
 
     #[test]
     fn costs_are_those_of_cases() {
-        let cases = crate::cases::all().unwrap();
-        let costs = costs();
-        assert_eq!(costs.len(), COSTS.lines().filter(|line| !line.starts_with('#')).count());
-        for id in costs.keys() {
-            assert!(cases.iter().any(|case| case.id == **id), "{id}");
+        for program in PROGRAMS {
+            let cases = crate::cases::all(program).unwrap();
+            let costs = costs(program);
+            let lines = program.costs.lines().filter(|line| !line.starts_with('#'));
+            assert_eq!(costs.len(), lines.count());
+            for id in costs.keys() {
+                assert!(cases.iter().any(|case| case.id == **id), "{id}");
+            }
         }
     }
 
     #[test]
     fn seeds_choose_and_many_see_every_case() {
-        let whole = quick();
-        let ids = |seed| half(whole.clone(), seed).into_iter().map(|case| case.id);
-        assert!(ids(1).eq(ids(1)));
-        assert!(!ids(1).eq(ids(2)));
-        let seen: BTreeSet<String> = (0..40).flat_map(ids).collect();
-        assert!(seen.len() * 10 > whole.len() * 9, "{} of {}", seen.len(), whole.len());
+        for program in PROGRAMS {
+            let whole = quick(program);
+            let ids = |seed| half(program, whole.clone(), seed).into_iter().map(|case| case.id);
+            assert!(ids(1).eq(ids(1)));
+            assert!(!ids(1).eq(ids(2)));
+            let seen: BTreeSet<String> = (0..40).flat_map(ids).collect();
+            assert!(seen.len() * 10 > whole.len() * 9, "{} of {}", seen.len(), whole.len());
+        }
     }
 }

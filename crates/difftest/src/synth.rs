@@ -4,15 +4,66 @@
 use crate::fasta::Record;
 use crate::rng::Rng;
 
-/// The twenty amino acids.
-pub const AMINO: &[u8] = b"ARNDCQEGHILKMFPSTWYV";
-/// Letters that are legal in a protein but are none of the twenty.
-pub const ODD: &[u8] = b"BZJXUO*";
+/// The letters of a kind of sequence.
+#[derive(Debug)]
+pub struct Letters {
+    /// Those that sequences are made of.
+    pub usual: &'static [u8],
+    /// Others that are legal.
+    pub odd: &'static [u8],
+}
 
-/// `length` independent letters with the frequencies of `like`.
+/// The twenty amino acids, and the other letters of proteins.
+pub const PROTEIN: Letters = Letters { usual: b"ARNDCQEGHILKMFPSTWYV", odd: b"BZJXUO*" };
+/// The four bases, and the letters for sets of them.
+pub const BASES: Letters = Letters { usual: b"ACGT", odd: b"NNNNRYMKWSBDHV" };
+
+/// `length` independent letters with the frequencies of `like`, which must not be empty.
 pub fn random(rng: &mut Rng, like: &[u8], length: usize) -> Vec<u8> {
-    let source = if like.is_empty() { AMINO } else { like };
-    (0..length).map(|_| *rng.pick(source)).collect()
+    (0..length).map(|_| *rng.pick(like)).collect()
+}
+
+impl Letters {
+    /// `seq` with each letter replaced with probability `rate`, and short insertions and deletions
+    /// with probability `rate / 10`.
+    pub fn mutate(&self, rng: &mut Rng, seq: &[u8], rate: f64) -> Vec<u8> {
+        let mut out = Vec::with_capacity(seq.len() + 16);
+        let mut at = 0;
+        while at < seq.len() {
+            if rng.chance(rate / 10.0) {
+                if rng.chance(0.5) {
+                    at += rng.between(1, 8);
+                    continue;
+                }
+                let length = rng.between(1, 8);
+                out.extend(random(rng, self.usual, length));
+            }
+            out.push(if rng.chance(rate) { *rng.pick(self.usual) } else { seq[at] });
+            at += 1;
+        }
+        out
+    }
+
+    /// `unit` repeated `times` in tandem, each copy mutated by itself.
+    pub fn tandem(&self, rng: &mut Rng, unit: &[u8], times: usize, rate: f64) -> Vec<u8> {
+        (0..times).flat_map(|_| self.mutate(rng, unit, rate)).collect()
+    }
+
+    /// A low-complexity run: one to three letters, in order or mixed.
+    pub fn low_complexity(&self, rng: &mut Rng, length: usize) -> Vec<u8> {
+        let kinds = rng.between(1, 3);
+        let letters: Vec<u8> = (0..kinds).map(|_| *rng.pick(self.usual)).collect();
+        if rng.chance(0.5) {
+            (0..length).map(|i| letters[i % kinds]).collect()
+        } else {
+            (0..length).map(|_| *rng.pick(&letters)).collect()
+        }
+    }
+
+    /// `seq` with about a fraction `rate` of its letters replaced by odd ones.
+    pub fn odd_letters(&self, rng: &mut Rng, seq: &[u8], rate: f64) -> Vec<u8> {
+        seq.iter().map(|&b| if rng.chance(rate) { *rng.pick(self.odd) } else { b }).collect()
+    }
 }
 
 /// A part of `seq` of at most `length` letters from a random place.
@@ -20,26 +71,6 @@ pub fn fragment(rng: &mut Rng, seq: &[u8], length: usize) -> Vec<u8> {
     let length = length.min(seq.len());
     let start = rng.below(seq.len() - length + 1);
     seq[start..start + length].to_vec()
-}
-
-/// `seq` with each letter replaced with probability `rate`, and short insertions and deletions
-/// with probability `rate / 10`.
-pub fn mutate(rng: &mut Rng, seq: &[u8], rate: f64) -> Vec<u8> {
-    let mut out = Vec::with_capacity(seq.len() + 16);
-    let mut at = 0;
-    while at < seq.len() {
-        if rng.chance(rate / 10.0) {
-            if rng.chance(0.5) {
-                at += rng.between(1, 8);
-                continue;
-            }
-            let length = rng.between(1, 8);
-            out.extend(random(rng, AMINO, length));
-        }
-        out.push(if rng.chance(rate) { *rng.pick(AMINO) } else { seq[at] });
-        at += 1;
-    }
-    out
 }
 
 /// The letters of `seq` in random order.
@@ -51,31 +82,10 @@ pub fn shuffle(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `unit` repeated `times` in tandem, each copy mutated by itself.
-pub fn tandem(rng: &mut Rng, unit: &[u8], times: usize, rate: f64) -> Vec<u8> {
-    (0..times).flat_map(|_| mutate(rng, unit, rate)).collect()
-}
-
-/// A low-complexity run: one to three letters, in order or mixed.
-pub fn low_complexity(rng: &mut Rng, length: usize) -> Vec<u8> {
-    let kinds = rng.between(1, 3);
-    let letters: Vec<u8> = (0..kinds).map(|_| *rng.pick(AMINO)).collect();
-    if rng.chance(0.5) {
-        (0..length).map(|i| letters[i % kinds]).collect()
-    } else {
-        (0..length).map(|_| *rng.pick(&letters)).collect()
-    }
-}
-
 /// `seq` with `piece` put in at a random place.
 pub fn insert(rng: &mut Rng, seq: &[u8], piece: &[u8]) -> Vec<u8> {
     let at = rng.below(seq.len() + 1);
     [&seq[..at], piece, &seq[at..]].concat()
-}
-
-/// `seq` with about a fraction `rate` of its letters replaced by [`ODD`] ones.
-pub fn odd_letters(rng: &mut Rng, seq: &[u8], rate: f64) -> Vec<u8> {
-    seq.iter().map(|&b| if rng.chance(rate) { *rng.pick(ODD) } else { b }).collect()
 }
 
 /// `seq` with some stretches in lower case, as masked by the user.
@@ -98,6 +108,17 @@ pub fn chimera(rng: &mut Rng, pool: &[Record], length: usize) -> Vec<u8> {
     out
 }
 
+/// The other strand, case kept.
+pub fn reverse_complement(seq: &[u8]) -> Vec<u8> {
+    let pairs = b"ACGTRYMKWSBDHVN".iter().zip(b"TGCAYRKMWSVHDBN");
+    let other = |base: &u8| {
+        let pair = pairs.clone().find(|(from, _)| **from == base.to_ascii_uppercase());
+        let other = pair.map_or(b'N', |(_, to)| *to);
+        if base.is_ascii_lowercase() { other.to_ascii_lowercase() } else { other }
+    };
+    seq.iter().rev().map(other).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +126,7 @@ mod tests {
     #[test]
     fn lengths_and_letters_are_as_promised() {
         let mut rng = Rng::new(3);
-        let seq = random(&mut rng, AMINO, 200);
+        let seq = random(&mut rng, PROTEIN.usual, 200);
         assert_eq!(seq.len(), 200);
         let mut shuffled = shuffle(&mut rng, &seq);
         let mut sorted = seq.clone();
@@ -113,14 +134,21 @@ mod tests {
         shuffled.sort_unstable();
         sorted.sort_unstable();
         assert_eq!(shuffled, sorted);
-        assert_eq!(mutate(&mut rng, &seq, 0.0), seq);
-        assert_ne!(mutate(&mut rng, &seq, 0.3), seq);
-        assert_eq!(tandem(&mut rng, &seq, 3, 0.0).len(), 600);
+        assert_eq!(PROTEIN.mutate(&mut rng, &seq, 0.0), seq);
+        assert_ne!(PROTEIN.mutate(&mut rng, &seq, 0.3), seq);
+        assert_eq!(PROTEIN.tandem(&mut rng, &seq, 3, 0.0).len(), 600);
         assert_eq!(fragment(&mut rng, &seq, 500), seq);
         let masked = lower_case_runs(&mut rng, &seq);
         assert!(masked.iter().any(u8::is_ascii_lowercase));
         assert_eq!(masked.to_ascii_uppercase(), seq);
         let pool = [Record::new("a", &b"MK"[..])];
         assert_eq!(chimera(&mut rng, &pool, 5), b"MKMKMK");
+    }
+
+    #[test]
+    fn the_other_strand_of_the_other_strand_is_the_same() {
+        let seq = b"ACGTnRYMKWSBDHVacgt";
+        assert_eq!(reverse_complement(b"AACGr"), b"yCGTT");
+        assert_eq!(reverse_complement(&reverse_complement(seq)), seq);
     }
 }

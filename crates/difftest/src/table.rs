@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
-use crate::compare::{Difference, compare, describe};
+use crate::compare::{Difference, compare, describe, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Shape, Spread};
-use crate::process::{Outcome, Tool, shell};
+use crate::process::{Outcome, Tools, shell};
+use crate::programs::Program;
 use crate::resume::{self, Searches};
 use crate::sample;
 use crate::workspace::{self, Source, Workspace};
@@ -38,14 +39,14 @@ pub struct Options {
     pub spread: Spread,
     /// Each search is interrupted and resumed.
     pub resume: bool,
-    /// FleetBLAST.
-    pub tested: Tool,
-    /// BLAST+.
-    pub oracle: Tool,
+    /// The programs.
+    pub programs: Vec<(&'static Program, Tools)>,
 }
 
 /// Everything a worker needs.
 struct Session<'a> {
+    program: &'static Program,
+    tools: &'a Tools,
     options: &'a Options,
     fixtures: Fixtures,
     cache: Cache,
@@ -54,42 +55,77 @@ struct Session<'a> {
     oracle_runs: AtomicUsize,
     resumed: AtomicUsize,
     interrupted: AtomicUsize,
+    refused: AtomicUsize,
 }
 
-/// Runs the cases, prints one line for each and a closing summary; true if none failed.
+/// Runs the cases, prints one line for each and a closing summary of each program; true if none failed.
 ///
 /// # Errors
-/// If inputs cannot be made or a program cannot be started. Differences are not errors.
+/// If inputs cannot be made, a program cannot be started, or no case is chosen. Differences are not errors.
 pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
     workspace::report_source(source);
-    let version = options.oracle.version()?;
-    println!("oracle: {} ({version})", options.oracle.program.display());
-    println!("tested: {} ({})", options.tested.program.display(), options.tested.version()?);
-    let fixtures = fixtures::prepare(workspace.target.join("difftest"), source)?;
-    let session = Session {
+    let mut same = true;
+    let mut tried = 0;
+    for (program, tools) in &options.programs {
+        let chosen = choose(program, cases::all(program)?, options);
+        tried += chosen.len();
+        if !chosen.is_empty() {
+            let session = session(workspace, source, (program, tools), options)?;
+            same &= run_program(&session, &chosen)?;
+        }
+    }
+    if tried == 0 {
+        return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
+    }
+    Ok(same)
+}
+
+fn session<'a>(
+    workspace: &Workspace,
+    source: &Source,
+    (program, tools): (&'static Program, &'a Tools),
+    options: &'a Options,
+) -> Result<Session<'a>> {
+    let version = tools.oracle.version()?;
+    println!("oracle: {} ({version})", tools.oracle.program.display());
+    println!("tested: {} ({})", tools.tested.program.display(), tools.tested.version()?);
+    let dir = workspace.target.join("difftest").join(program.name);
+    Ok(Session {
+        program,
+        tools,
         options,
-        fixtures,
+        fixtures: fixtures::prepare(dir, &(program.inputs)(source)?)?,
         cache: Cache::open(workspace.target.join("difftest-cache"), version)?,
-        failed_dir: workspace.target.join("difftest-failed"),
+        failed_dir: workspace.target.join("difftest-failed").join(program.name),
         resume_dir: workspace.target.join("difftest-resume"),
         oracle_runs: AtomicUsize::new(0),
         resumed: AtomicUsize::new(0),
         interrupted: AtomicUsize::new(0),
-    };
-    let chosen = choose(cases::all()?, options)?;
-    let failed = run_all(&session, &chosen)?;
-    println!(
-        "searches by the oracle: {} run, {} from the cache",
-        session.oracle_runs.load(Ordering::Relaxed),
-        chosen.len() - session.oracle_runs.load(Ordering::Relaxed)
-    );
-    if options.resume {
-        report_resumed(&session)?;
+        refused: AtomicUsize::new(0),
+    })
+}
+
+/// The cases of one program.
+fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
+    let failed = run_all(session, chosen)?;
+    let runs = session.oracle_runs.load(Ordering::Relaxed);
+    println!("searches by the oracle: {runs} run, {} from the cache", chosen.len() - runs);
+    if session.options.resume {
+        report_resumed(session)?;
     }
     for id in &failed {
         println!("failed: {id}");
     }
-    println!("difftest table: {} passed, {} failed", chosen.len() - failed.len(), failed.len());
+    let refused = session.refused.load(Ordering::Relaxed);
+    if refused > 0 {
+        println!("refused by name on ranks: {refused}");
+    }
+    println!(
+        "difftest table {}: {} passed, {} failed",
+        session.program.name,
+        chosen.len() - failed.len() - refused,
+        failed.len()
+    );
     Ok(failed.is_empty())
 }
 
@@ -109,7 +145,7 @@ fn report_resumed(session: &Session) -> Result<()> {
     Ok(())
 }
 
-fn choose(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>> {
+fn choose(program: &Program, cases: Vec<Case>, options: &Options) -> Vec<Case> {
     let wanted = |c: &Case| {
         (c.quick || !options.quick)
             && options.filter.as_ref().is_none_or(|f| c.id.contains(f.as_str()))
@@ -117,18 +153,15 @@ fn choose(cases: Vec<Case>, options: &Options) -> Result<Vec<Case>> {
     let mut chosen: Vec<Case> = cases.into_iter().filter(wanted).collect();
     let of = chosen.len();
     if let Some(seed) = options.sample {
-        chosen = sample::half(chosen, seed);
+        chosen = sample::half(program, chosen, seed);
     }
     if let Some((part, parts)) = options.part {
         chosen = chosen.into_iter().skip(part - 1).step_by(parts).collect();
     }
-    if chosen.is_empty() {
-        return Err(Error::Usage("no case matches; a run of nothing proves nothing".into()));
-    }
     if let Some(seed) = options.sample {
-        println!("sample: {} of {of} cases, seed {seed}", chosen.len());
+        println!("sample of {}: {} of {of} cases, seed {seed}", program.name, chosen.len());
     }
-    Ok(chosen)
+    chosen
 }
 
 /// Hands the cases to the workers; the ids of those that failed, in the tables' order.
@@ -170,24 +203,35 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     if session.options.resume && resume::can_be(case, &expected) {
         return run_resumed(session, case, number, &expected);
     }
-    let shape = Shape::numbered(number);
-    let tested = session.options.tested.within(&case.environment);
+    let shape = Shape::numbered(number, session.program.is_in_order);
+    let tested = session.tools.tested.within(&case.environment);
     let (tested, args) = shape.spread(&tested, spread, &case.args);
     let actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
+    if is_refusal(session.program, spread, &case.args, &actual) {
+        session.refused.fetch_add(1, Ordering::Relaxed);
+        println!("refused {}", case.id);
+        return Ok(true);
+    }
     let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
     judge(session, case, &found, (&expected, &actual))
 }
 
 /// The same with a search that is interrupted and resumed.
 fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome) -> Result<bool> {
-    let tested = session.options.tested.within(&case.environment);
+    let tested = session.tools.tested.within(&case.environment);
     let searches = Searches {
         tested: &tested,
         spread: session.options.spread,
         cwd: &session.fixtures.dir,
+        in_order: session.program.is_in_order,
         dir: session.resume_dir.join(number.to_string()),
     };
     let resumed = searches.run(case, number)?;
+    if is_refusal(session.program, session.options.spread, &case.args, &resumed.outcome) {
+        session.refused.fetch_add(1, Ordering::Relaxed);
+        println!("refused {}", case.id);
+        return Ok(true);
+    }
     session.resumed.fetch_add(1, Ordering::Relaxed);
     session.interrupted.fetch_add(usize::from(resumed.interrupted), Ordering::Relaxed);
     let mut found = compare(expected, &resumed.outcome, false);
@@ -207,20 +251,20 @@ fn judge(
         return Ok(true);
     }
     let kept = keep(session, case, expected, actual)?;
-    println!("{}", report(case, found, actual, &kept));
+    println!("{}", report(session.program, case, found, actual, &kept));
     Ok(false)
 }
 
 fn oracle_outcome(session: &Session, case: &Case, stdin: Option<&Path>) -> Result<Outcome> {
     let dir = &session.fixtures.dir;
-    let words = case.words();
+    let words = [vec![session.program.name.to_owned()], case.words()].concat();
     let inputs = inputs_of(&words, case.stdin.as_deref(), dir);
     let key = session.cache.key(&words, &inputs);
     if let Some(outcome) = session.cache.get(&key) {
         return Ok(outcome);
     }
     session.oracle_runs.fetch_add(1, Ordering::Relaxed);
-    let oracle = session.options.oracle.within(&case.environment);
+    let oracle = session.tools.oracle.within(&case.environment);
     let outcome = oracle.run(&case.args, dir, stdin, LIMIT)?;
     if !outcome.timed_out {
         session.cache.put(&key, &outcome)?;
@@ -248,11 +292,14 @@ fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) ->
 
 /// The failure in words: command, differences, and what FleetBLAST said on standard error when
 /// the exit code is wrong, since that names the reason.
-fn report(case: &Case, found: &[Difference], actual: &Outcome, kept: &Path) -> String {
+fn report(
+    program: &Program,
+    case: &Case,
+    found: &[Difference], actual: &Outcome, kept: &Path) -> String {
     let stdin = case.stdin.as_ref().map(|s| format!(" < {s}")).unwrap_or_default();
     let settings = case.environment.iter().map(|setting| format!("{setting} ")).collect::<String>();
     let mut text =
-        format!("FAILED  {}\n  {settings}blastp {}{stdin}\n", case.id, shell(&case.args));
+        format!("FAILED  {}\n  {settings}{} {}{stdin}\n", case.id, program.name, shell(&case.args));
     for difference in found {
         text += &format!("  {}\n", describe(difference));
     }

@@ -2,7 +2,9 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use crate::bases::{self, Bases};
 use crate::error::{Error, Result, io_error};
 use crate::fasta::{self, Record};
 
@@ -57,6 +59,31 @@ pub struct Source {
     pub big: PathBuf,
     /// Parts of the tests that cannot run as meant, in words.
     pub missing: Vec<String>,
+    /// Where the data are.
+    dir: PathBuf,
+    bases: OnceLock<Bases>,
+}
+
+impl Source {
+    /// Sequences at hand, and no files.
+    #[cfg(test)]
+    pub fn of(name: &str, queries: Vec<Record>, proteins: Vec<Record>) -> Source {
+        let (big, dir, missing) = (PathBuf::new(), PathBuf::new(), Vec::new());
+        Source { name: name.into(), queries, proteins, big, missing, dir, bases: OnceLock::new() }
+    }
+
+    /// Nucleic acids beside the proteins, or Debian's bowtie2-examples; read when first asked for.
+    ///
+    /// # Errors
+    /// If there are none, or they cannot be read.
+    pub fn bases(&self) -> Result<&Bases> {
+        if self.bases.get().is_none() {
+            let bases = bases::load(&self.dir)?;
+            // Another thread may have been quicker, with the same.
+            let _ = self.bases.set(bases);
+        }
+        self.bases.get().ok_or_else(|| Error::NoData(self.dir.display().to_string()))
+    }
 }
 
 /// Loads real data: `given`, else `$FLEETBLAST_DATA`, else `../shared/data` beside the
@@ -101,6 +128,8 @@ fn project_data(dir: &Path) -> Result<Option<Source>> {
         proteins: fasta::read(if small.is_file() { &small } else { &big }, SMALL)?,
         big: if big.is_file() { big } else { small },
         missing,
+        dir: dir.to_path_buf(),
+        bases: OnceLock::new(),
     }))
 }
 
@@ -129,6 +158,8 @@ fn debian_data(dir: &Path) -> Result<Option<Source>> {
             "no queries_aa.fa: the queries with real ambiguity letters are synthetic only"
                 .to_string(),
         ],
+        dir: dir.to_path_buf(),
+        bases: OnceLock::new(),
     }))
 }
 

@@ -51,6 +51,10 @@ pub struct Config {
     pub strategy: Strategy,
     /// How blocks get to the groups.
     pub schedule: Schedule,
+    /// How a block is searched depends on what those before it found. It is searched as is foretold, and once more where the
+    /// supermaster, which judges one block after the other, finds that the forecast was wrong. Blocks are handed out one by one, in
+    /// their order, so that the next one to be judged is always under way.
+    pub consults: bool,
     /// Make each block durable before it counts as finished.
     pub checkpoint: bool,
     /// Bytes written, collected or sent at once, at most.
@@ -93,6 +97,7 @@ impl Default for Config {
         Config {
             strategy: Strategy::Merge,
             schedule: Schedule::Dynamic,
+            consults: false,
             checkpoint: false,
             write_buffer: 4 << 20,
             grain: GRAIN,

@@ -29,6 +29,15 @@ pub enum ToSupermaster<P> {
         /// Blocks and numbers of these.
         blocks: Vec<(BlockId, u32)>,
     },
+    /// What a pass of a block found, to be judged.
+    Found {
+        /// The block.
+        block: BlockId,
+        /// The pass.
+        pass: PassId,
+        /// What there is to know of it.
+        found: P,
+    },
     /// The output of a block is laid out, and durable if there is a checkpoint.
     Finished {
         /// The block.
@@ -69,6 +78,15 @@ pub enum ToMaster<P> {
     },
     /// By the supermaster: nothing is left to be handed out.
     NoMore,
+    /// By the supermaster: what it says of a block's pass ([`ToSupermaster::Found`]).
+    Judged {
+        /// The block.
+        block: BlockId,
+        /// The pass.
+        pass: PassId,
+        /// Its verdict.
+        verdict: P,
+    },
     /// By the supermaster: where blocks begin in the output.
     Bases {
         /// Block and offset.
@@ -247,7 +265,9 @@ impl<P: Payload> Outgoing<P> {
                 Outgoing::Supermaster(ToSupermaster::Advanced { blocks }) => {
                     std::mem::size_of_val(&blocks[..]) as u64
                 }
-                Outgoing::Supermaster(ToSupermaster::End { bytes, .. }) => bytes.bytes(),
+                Outgoing::Supermaster(
+                    ToSupermaster::End { bytes, .. } | ToSupermaster::Found { found: bytes, .. },
+                ) => bytes.bytes(),
                 Outgoing::Supermaster(_) => 0,
                 Outgoing::Master(_, message) => message.content_bytes(),
                 Outgoing::Worker(_, message) => message.content_bytes(),
@@ -262,9 +282,9 @@ impl<P: Payload> ToMaster<P> {
                 blocks.iter().map(|(_, queries)| 24 + queries.payload.bytes()).sum()
             }
             ToMaster::Bases { bases } => 12 * bases.len() as u64,
-            ToMaster::Result { hits: payload, .. } | ToMaster::Reply { reply: payload, .. } => {
-                payload.bytes()
-            }
+            ToMaster::Result { hits: payload, .. }
+            | ToMaster::Reply { reply: payload, .. }
+            | ToMaster::Judged { verdict: payload, .. } => payload.bytes(),
             ToMaster::Fetch(fetch) => slices_bytes(&fetch.slices),
             _ => 0,
         }

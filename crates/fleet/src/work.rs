@@ -26,6 +26,15 @@ pub enum SupermasterWork<P> {
         /// An earlier run finished it: the queries themselves are not needed.
         skip: bool,
     },
+    /// Judge what a pass of a block found: all blocks before it are judged, and found right.
+    Judge {
+        /// The block.
+        block: BlockId,
+        /// The pass.
+        pass: PassId,
+        /// What its master tells of it.
+        found: P,
+    },
     /// Write bytes that workers handed over, each at its place in the output.
     Write(Vec<(u64, P)>),
     /// Write what comes after the last block. The driver gives the file its name when all ranks have closed it.
@@ -45,6 +54,13 @@ pub enum SupermasterOutcome<P> {
     },
     /// Of `Read`: a block, or the end of the input.
     Read(Option<Queries<P>>),
+    /// Of `Judge`.
+    Judged {
+        /// The block is right, and the next one may be judged; otherwise it is searched again.
+        right: bool,
+        /// For its master.
+        verdict: P,
+    },
     /// Of `Write`.
     Wrote,
     /// Of `Close`.
@@ -83,6 +99,15 @@ pub enum MasterWork<P> {
         /// Replies of the last round, one per worker asked.
         replies: Vec<P>,
     },
+    /// What a pass found was judged: decide what comes next.
+    Judged {
+        /// The block.
+        block: BlockId,
+        /// The pass.
+        pass: PassId,
+        /// What the supermaster says of it.
+        verdict: P,
+    },
     /// Put together bytes of the master's own pieces, for a worker that writes them.
     Gather {
         /// The slices among these with [`Holder::Master`], in their order; offsets do not matter.
@@ -106,16 +131,22 @@ pub enum MasterOutcome<P> {
         /// The cut.
         cut: Option<P>,
     },
-    /// Of `Round`: another round. Only partitions of the database that were searched in this pass may be asked; at least
+    /// Of the first `Round` of a pass, where blocks depend on those before ([`Config::consults`](crate::config::Config::consults)): the
+    /// supermaster is to judge what was found.
+    Consult {
+        /// What it is to know.
+        found: P,
+    },
+    /// Of `Round` and `Judged`: another round. Only partitions of the database that were searched in this pass may be asked; at least
     /// one.
     Ask(Vec<(PartitionId, P)>),
-    /// Of `Round`: the pass is over, and the block is searched once more, in all partitions. What of the pass is to
+    /// Of `Round` and `Judged`: the pass is over, and the block is searched once more, in all partitions. What of the pass is to
     /// outlive this run must be durable already: a drain drops the block here.
     Again {
         /// For those who search, in place of those before.
         queries: P,
     },
-    /// Of `Round`: the end; the block's output, in its order, from the pieces of all passes searched here.
+    /// Of `Round` and `Judged`: the end; the block's output, in its order, from the pieces of all passes searched here.
     Layout(Vec<Extent>),
     /// Of `Gather`.
     Gathered(P),

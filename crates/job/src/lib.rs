@@ -30,6 +30,8 @@ mod run;
 mod scan;
 pub mod standard;
 mod subjects;
+#[cfg(test)]
+mod testing;
 pub mod threads;
 pub mod timing;
 pub mod trace;

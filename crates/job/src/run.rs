@@ -9,7 +9,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::last_works::before_the_end;
 use crate::output::leave_empty;
-use crate::plan::{BatchSize, Plan};
+use crate::plan::Plan;
 use crate::ranks;
 
 /// Carries a plan out, and tells the audience how that goes; what ends it early is returned and not told.
@@ -33,29 +33,11 @@ fn search(plan: Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let together = cfg!(feature = "mpi") && plan.load.method == Some(Method::Broadcast);
     let launched = fleetblast_mpi::launched();
     let launched = launched.filter(|launch| launch.ranks > 1 || together);
-    if launched.is_some() || plan.fleet.ranks.is_some() {
-        refuse_adaptive_batches(&plan)?;
-    }
     if let Some(launch) = launched {
         return ranks::on_processes(plan, launch, audience);
     }
     match plan.fleet.ranks {
         Some(ranks) => ranks::on_threads(plan, ranks, audience),
         None => alone::run(&plan, &**audience),
-    }
-}
-
-/// Ranks cut all queries into batches before they are searched.
-fn refuse_adaptive_batches(plan: &Plan) -> Result<(), Error> {
-    match plan.batch_size {
-        BatchSize::Fixed(_) => Ok(()),
-        BatchSize::Adaptive { .. } => {
-            let version = env!("CARGO_PKG_VERSION");
-            let message = format!(
-                "FleetBLAST {version} does not run {} on ranks yet (MPI, -ranks, -plan, -checkpoint); run it in one process",
-                plan.program
-            );
-            Err(Error::new(exit::INPUT, message))
-        }
     }
 }

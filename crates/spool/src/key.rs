@@ -9,6 +9,8 @@ pub struct Kind(pub u32);
 impl Kind {
     /// All formatted output of the block.
     pub const RESULT: Self = Self(0);
+    /// How often the search extended for each query of the block.
+    pub const COUNTS: Self = Self(1);
 }
 
 /// Names a result. Whoever finds it, at whatever time, finds the same bytes.

@@ -11,11 +11,11 @@ use crate::rng::Rng;
 const LENGTHS: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 40, 150];
 
 /// The masks of `subjects` as makeblastdb reads them; `None` if there are not any.
-pub fn file(subjects: &[Record]) -> Option<String> {
+pub fn file(subjects: &[Record], masker: &str) -> Option<String> {
     let intervals: Vec<String> = subjects.iter().flat_map(intervals).collect();
     (!intervals.is_empty()).then(|| {
         format!(
-            "Blast-db-mask-info ::= {{\n  algo-id 1,\n  algo-program seg,\n  algo-options \"random\",\n  \
+            "Blast-db-mask-info ::= {{\n  algo-id 1,\n  algo-program {masker},\n  algo-options \"random\",\n  \
              masks {{\n    masks {{\n{}\n    }},\n    more FALSE\n  }}\n}}\n",
             intervals.join(",\n")
         )
@@ -61,7 +61,7 @@ fn ranges(record: &Record) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synth;
+    use crate::synth::{self, PROTEIN};
 
     #[test]
     fn masks_are_in_order_and_end_within_but_not_alone_at_the_end() {
@@ -70,7 +70,7 @@ mod tests {
         for i in 0..2_000 {
             let len = rng.between(1, 60);
             let record =
-                Record::new(format!("s{i} title"), synth::random(&mut rng, synth::AMINO, len));
+                Record::new(format!("s{i} title"), synth::random(&mut rng, PROTEIN.usual, len));
             let ranges = ranges(&record);
             assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
             assert!(ranges.iter().all(|range| !range.is_empty() && range.end <= len), "{ranges:?}");

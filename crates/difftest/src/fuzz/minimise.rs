@@ -24,14 +24,14 @@ fn kinds(found: &[Difference]) -> Vec<Discriminant<Difference>> {
 pub fn minimise(bench: &Bench, trial: &Trial, effort: usize) -> Result<Trial> {
     let deadline = Instant::now() + TIME;
     let left = Cell::new(effort);
-    let original = kinds(&bench.search(trial)?);
+    let original = kinds(&bench.search(trial)?.differences);
     if original.is_empty() {
         return Ok(trial.clone());
     }
     let disagrees = |candidate: &Trial| -> Result<bool> {
         left.set(left.get().saturating_sub(1));
         bench.write(candidate)?;
-        Ok(kinds(&bench.search(candidate)?) == original)
+        Ok(kinds(&bench.search(candidate)?.differences) == original)
     };
     reduce(trial.clone(), &disagrees, &|| left.get() == 0 || Instant::now() >= deadline)
 }
@@ -156,6 +156,7 @@ fn shorten(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::BLASTP;
 
     #[test]
     fn only_what_is_needed_is_left() {
@@ -164,6 +165,7 @@ mod tests {
         let mut subjects: Vec<Record> = (0..21).map(filler).collect();
         subjects.insert(13, record("guilty", "CCCCWWHHHHHHHHHHHH"));
         let trial = Trial {
+            program: &BLASTP,
             queries: vec![record("a", "KKKK"), record("b", "KKKKYKKKKKKKK")],
             subjects,
             target: Target::V4,
@@ -192,6 +194,7 @@ mod tests {
     #[test]
     fn effort_is_bounded() {
         let trial = Trial {
+            program: &BLASTP,
             queries: vec![Record::new("a", &b"KK"[..])],
             subjects: vec![Record::new("b", &b"KK"[..])],
             target: Target::Plain,

@@ -1,10 +1,9 @@
 //! `difftest fuzz`: random inputs and options with both programs, until the time is over.
 
-mod generate;
 mod masks;
 mod minimise;
-mod options;
-mod trial;
+pub mod options;
+pub mod trial;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +14,7 @@ use crate::compare::describe;
 use crate::error::{Error, Result};
 use crate::fleet::{Shape, Spread};
 use crate::process::Tools;
+use crate::programs::Program;
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
@@ -23,7 +23,9 @@ use trial::{Bench, Trial};
 /// What to run.
 #[derive(Debug)]
 pub struct Options {
-    /// Time to use.
+    /// The programs, which take turns.
+    pub programs: Vec<(&'static Program, Tools)>,
+    /// Time to use, for each program.
     pub time: Duration,
     /// Seed of everything.
     pub seed: u64,
@@ -35,8 +37,6 @@ pub struct Options {
     pub jobs: usize,
     /// How FleetBLAST's searches are spread.
     pub spread: Spread,
-    /// The programs.
-    pub tools: Tools,
 }
 
 /// Counters shared by the workers.
@@ -44,6 +44,7 @@ pub struct Options {
 struct Counts {
     next: AtomicU64,
     searches: AtomicU64,
+    refused: AtomicU64,
     differences: AtomicU64,
 }
 
@@ -52,21 +53,34 @@ const SEARCHES_PER_ITEM: usize = 12;
 /// The same of one with long queries or many subjects, which take BLAST+ seconds.
 const SEARCHES_PER_HEAVY_ITEM: usize = 4;
 
-/// Runs until the time is over; true if no difference was found.
+/// Runs each program until its time is over; true if no difference was found.
 ///
 /// # Errors
 /// If inputs cannot be written or a program cannot be started.
 pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
     workspace::report_source(source);
-    println!("fuzz: seed {}, {} s", options.seed, options.time.as_secs());
+    let mut same = true;
+    for (program, tools) in &options.programs {
+        same &= run_program(workspace, source, options, (program, tools))?;
+    }
+    Ok(same)
+}
+
+fn run_program(
+    workspace: &Workspace,
+    source: &Source,
+    options: &Options,
+    (program, tools): (&'static Program, &Tools),
+) -> Result<bool> {
+    println!("fuzz {}: seed {}, {} s", program.name, options.seed, options.time.as_secs());
     let home = workspace.target.join("fuzzdiff");
-    let session = Session { source, options, home, counts: Counts::default() };
+    let session = Session { source, program, options, home, counts: Counts::default() };
     let counts = &session.counts;
     let deadline = Instant::now() + options.time;
     let worker = |number: usize| -> Result<()> {
         // Several testers may run at the same time.
         let name = format!("work-{}-{number}", std::process::id());
-        let bench = Bench::new(session.home.join(&name), &options.tools)?;
+        let bench = Bench::new(session.home.join(&name), tools)?;
         let _removed = Removed(session.home.join(name));
         loop {
             let index = counts.next.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +109,9 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     let differences = counts.differences.load(Ordering::Relaxed);
     let searches = counts.searches.load(Ordering::Relaxed);
     println!(
-        "difftest fuzz: {searches} searches, {differences} differences, seed {}",
+        "difftest fuzz {}: {searches} searches, {} refused on ranks, {differences} differences, seed {}",
+        program.name,
+        counts.refused.load(Ordering::Relaxed),
         options.seed
     );
     Ok(differences == 0)
@@ -114,6 +130,7 @@ impl Drop for Removed {
 /// What all workers share.
 struct Session<'a> {
     source: &'a Source,
+    program: &'static Program,
     options: &'a Options,
     home: PathBuf,
     counts: Counts,
@@ -124,7 +141,7 @@ impl Session<'_> {
     fn item(&self, bench: &Bench, index: u64) -> Result<()> {
         let mut rng = Rng::for_item(self.options.seed, index);
         let mut shapes = Rng::for_item(!self.options.seed, index);
-        let mut trial = generate::trial(&mut rng, self.source);
+        let mut trial = (self.program.trial)(&mut rng, self.source);
         if let Err(refusal) = bench.write(&trial) {
             // Few letters, most of them odd: makeblastdb does not take every file for FASTA.
             println!("left out {index}: {refusal}");
@@ -133,15 +150,17 @@ impl Session<'_> {
         let only = self.options.only.and_then(|(_, search)| search);
         let searches = if trial.is_heavy() { SEARCHES_PER_HEAVY_ITEM } else { SEARCHES_PER_ITEM };
         for search in 0..searches {
-            trial.options = options::choose(&mut rng, &trial);
+            trial.options = (self.program.options)(&mut rng, &trial);
             // Not from the same numbers: searches of a seed are the same on all ranks and on none.
             let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);
-            trial.shape = spread.map(|spread| (spread, Shape::random(&mut shapes)));
+            trial.shape = spread.map(|spread| (spread, Shape::random(&mut shapes, self.program.is_in_order)));
             if only.is_some_and(|only| only != search) {
                 continue;
             }
             self.counts.searches.fetch_add(1, Ordering::Relaxed);
-            if !bench.search(&trial)?.is_empty() {
+            let found = bench.search(&trial)?;
+            self.counts.refused.fetch_add(u64::from(found.refused), Ordering::Relaxed);
+            if !found.differences.is_empty() {
                 self.counts.differences.fetch_add(1, Ordering::Relaxed);
                 self.explain(bench, &trial, &format!("{index}:{search}"))?;
                 bench.write(&trial)?;
@@ -154,11 +173,12 @@ impl Session<'_> {
     fn explain(&self, bench: &Bench, trial: &Trial, name: &str) -> Result<()> {
         let seed = self.options.seed;
         let small = minimise::minimise(bench, trial, self.options.effort)?;
-        let kept = self.home.join(format!("seed{seed}-{}", name.replace(':', "-")));
-        let found = bench.keep(&small, &kept)?;
+        let kept = self.home.join(format!("{}-seed{seed}-{}", self.program.name, name.replace(':', "-")));
+        let found = bench.keep(&small, &kept)?.differences;
         // One piece of text, so that two workers' reports do not mix.
         let mut text = format!(
-            "DIFFERENCE  --seed {seed} --only {name}\n  {}\n  was: {}\n",
+            "DIFFERENCE  {} --seed {seed} --only {name}\n  {}\n  was: {}\n",
+            self.program.name,
             small.summary(),
             trial.summary()
         );

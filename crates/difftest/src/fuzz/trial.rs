@@ -8,11 +8,12 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::masks;
-use crate::compare::{Difference, compare};
+use crate::compare::{Difference, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
 use crate::fleet::{CHECKPOINT, Shape, Spread};
+use crate::programs::Program;
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
 use crate::rng::Rng;
 
@@ -49,6 +50,8 @@ pub enum Target {
 /// A search that can be run, made smaller and kept.
 #[derive(Debug, Clone)]
 pub struct Trial {
+    /// The program that searches.
+    pub program: &'static Program,
     /// The queries.
     pub queries: Vec<Record>,
     /// The subjects.
@@ -76,12 +79,13 @@ impl Trial {
     pub fn summary(&self) -> String {
         let residues = |records: &[Record]| records.iter().map(|r| r.seq.len()).sum::<usize>();
         format!(
-            "{} queries ({} residues), {} subjects ({} residues), {:?}: blastp {}",
+            "{} queries ({} residues), {} subjects ({} residues), {:?}: {} {}",
             self.queries.len(),
             residues(&self.queries),
             self.subjects.len(),
             residues(&self.subjects),
             self.target,
+            self.program.name,
             shell(&self.args())
         ) + &self.shape.iter().map(|shape| format!(", on {shape:?}")).collect::<String>()
     }
@@ -116,13 +120,13 @@ impl Trial {
         let more: &[&str] = match self.target {
             Target::Subject => return None,
             Target::Plain => &[],
-            Target::Masked if masks::file(&self.subjects).is_some() => {
+            Target::Masked if masks::file(&self.subjects, self.program.masker).is_some() => {
                 &["-parse_seqids", "-taxid_map", TAXIDS, "-mask_data", MASKS]
             }
             Target::Parsed | Target::Masked => &["-parse_seqids", "-taxid_map", TAXIDS],
             Target::V4 => &["-blastdb_version", "4", "-taxid", "562"],
         };
-        let fixed = ["-dbtype", "prot", "-in", "db.fa", "-out", "db"];
+        let fixed = ["-dbtype", self.program.molecule.name(), "-in", "db.fa", "-out", "db"];
         Some(fixed.iter().chain(more).map(|s| s.to_string()).collect())
     }
 }
@@ -144,10 +148,10 @@ impl<'a> Bench<'a> {
     pub fn write(&self, trial: &Trial) -> Result<()> {
         write_inputs(trial, &self.dir)?;
         // A database of a former trial may have other files than this one's.
+        let ours = format!("db.{}", trial.program.molecule.prefix());
         for entry in fs::read_dir(&self.dir).map_err(io_error("list", &self.dir))? {
             let path = entry.map_err(io_error("list", &self.dir))?.path();
-            let ours = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("db.p"));
-            if ours {
+            if path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(&ours)) {
                 fs::remove_file(&path).map_err(io_error("remove", &path))?;
             }
         }
@@ -158,9 +162,9 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs both programs on what was last written.
-    pub fn search(&self, trial: &Trial) -> Result<Vec<Difference>> {
+    pub fn search(&self, trial: &Trial) -> Result<Found> {
         let (expected, actual) = self.both(trial)?;
-        Ok(differences(trial, &expected, &actual))
+        Ok(found(trial, &expected, &actual))
     }
 
     /// What the oracle and FleetBLAST say, side by side.
@@ -178,7 +182,7 @@ impl<'a> Bench<'a> {
             (expected.join().map_err(panicked).flatten(), actual)
         });
         let (mut expected, mut actual) = (expected?, actual?);
-        if !differences(trial, &expected, &actual).is_empty()
+        if !found(trial, &expected, &actual).differences.is_empty()
             && let Some(alone) = trial.on_one_thread()
         {
             // BLAST+'s threads do not always agree with each other; FleetBLAST's report is that of one.
@@ -196,7 +200,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Saves a trial so that it can be run again by hand; returns its differences.
-    pub fn keep(&self, trial: &Trial, to: &Path) -> Result<Vec<Difference>> {
+    pub fn keep(&self, trial: &Trial, to: &Path) -> Result<Found> {
         self.write(trial)?;
         let (expected, actual) = self.both(trial)?;
         fs::create_dir_all(to).map_err(io_error("create", to))?;
@@ -222,8 +226,23 @@ impl<'a> Bench<'a> {
             let path = to.join(name);
             write(&path, bytes)?;
         }
-        Ok(differences(trial, &expected, &actual))
+        Ok(found(trial, &expected, &actual))
     }
+}
+
+/// How a search went.
+#[derive(Debug)]
+pub struct Found {
+    /// FleetBLAST refused it by name on ranks, as it may.
+    pub refused: bool,
+    /// What the programs disagree on.
+    pub differences: Vec<Difference>,
+}
+
+fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
+    let refused = is_refusal(trial.program, trial.spread(), &trial.args(), actual);
+    let differences = if refused { Vec::new() } else { differences(trial, expected, actual) };
+    Found { refused, differences }
 }
 
 /// A trial that the oracle could not finish counts as no difference. Threads that share out the queries head their warnings
@@ -244,7 +263,7 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
         write(&path, fasta::to_bytes(records))?;
     }
     let path = dir.join(MASKS);
-    write(&path, masks::file(&trial.subjects).unwrap_or_default())?;
+    write(&path, masks::file(&trial.subjects, trial.program.masker).unwrap_or_default())?;
     let path = dir.join(TAXIDS);
     write(&path, taxids(&trial.subjects))?;
     for (name, bytes) in taxdb::files() {
@@ -279,10 +298,12 @@ fn listed(subjects: &[Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::BLASTP;
 
     fn trial(options: &[&[&str]]) -> Trial {
         let words = |words: &&[&str]| words.iter().map(|word| word.to_string()).collect();
         Trial {
+            program: &BLASTP,
             queries: vec![Record::new("q", &b"MKVL"[..])],
             subjects: vec![Record::new("s", &b"MKVL"[..])],
             target: Target::Subject,
@@ -305,7 +326,7 @@ mod tests {
         let found = |tested: &str, options: &[&[&str]]| {
             let tools = Tools { oracle: says(by_threads), tested: says(tested) };
             let bench = Bench::new(dir.clone(), &tools).unwrap();
-            bench.search(&trial(options)).unwrap().len()
+            bench.search(&trial(options)).unwrap().differences.len()
         };
         let threads: &[&[&str]] = &[&["-num_threads", "2"], &["-mt_mode", "1"], &["-outfmt", "6"]];
         assert_eq!((found("echo one", threads), found("echo two", threads)), (0, 0));

@@ -178,6 +178,7 @@ impl<P: Payload> Master<P> {
         match message {
             ToMaster::Segment { blocks } => self.segment(blocks),
             ToMaster::NoMore => self.supply = Supply::Ended,
+            ToMaster::Judged { block, pass, verdict } => self.judged(block, pass, verdict),
             ToMaster::Bases { bases } => {
                 for (block, base) in bases {
                     let next = self.outputs.base(block, base);
@@ -253,6 +254,9 @@ impl<P: Payload> Master<P> {
             (Pending::Round(block, pass), MasterOutcome::Ask(parts)) => {
                 self.ask(now, (block, pass), parts, actions);
             }
+            (Pending::Round(block, pass), MasterOutcome::Consult { found }) => {
+                self.consult(now, (block, pass), found, actions);
+            }
             (Pending::Round(block, _), MasterOutcome::Again { queries }) => {
                 self.again(now, block, queries, actions);
             }
@@ -288,6 +292,8 @@ impl<P: Payload> Master<P> {
         for block in self.queue.clear() {
             self.searches.remove(&block);
         }
+        // What they wait for may have been dropped.
+        self.searches.retain(|_, search| !search.consults());
         self.tell_all(now, &ToWorker::Drain, actions);
     }
 

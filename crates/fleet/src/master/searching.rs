@@ -31,6 +31,8 @@ pub struct Searching<P> {
     /// Tells the searching workers of the cut when so many results are absorbed.
     next_raise: u32,
     cut: Option<P>,
+    /// The supermaster judges the pass.
+    consults: bool,
     round: u32,
     awaited: u32,
     replies: Vec<P>,
@@ -55,6 +57,7 @@ impl<P: Payload> Searching<P> {
             absorbed: 0,
             next_raise: 1,
             cut: None,
+            consults: false,
             round: 0,
             awaited: 0,
             replies: Vec::new(),
@@ -141,6 +144,16 @@ impl<P: Payload> Searching<P> {
     pub fn hand_over(&mut self, partition: PartitionId, worker: u32) {
         debug_assert!(self.round == 0 && self.answerer(self.pass, partition).is_some());
         self.tasks[partition.index()] = Task::Searched(worker);
+    }
+
+    /// Notes whether the supermaster judges the pass.
+    pub fn consult(&mut self, consults: bool) {
+        self.consults = consults;
+    }
+
+    /// Whether it does.
+    pub fn consults(&self) -> bool {
+        self.consults
     }
 
     /// Rounds of the pass that have begun.

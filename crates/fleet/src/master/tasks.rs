@@ -198,6 +198,30 @@ impl<P: Payload> Master<P> {
         }
     }
 
+    /// Has a pass judged. In a drain it is dropped: the blocks before it may have been.
+    pub(super) fn consult(
+        &mut self,
+        now: Time,
+        (block, pass): (BlockId, PassId),
+        found: P,
+        actions: &mut Actions<P>,
+    ) {
+        if self.draining {
+            self.searches.remove(&block);
+        } else if let Some(search) = self.searching(block, pass) {
+            search.consult(true);
+            self.tell_supermaster(now, ToSupermaster::Found { block, pass, found }, actions);
+        }
+    }
+
+    /// Takes the verdict.
+    pub(super) fn judged(&mut self, block: BlockId, pass: PassId, verdict: P) {
+        let Some(search) = self.searching(block, pass) else { return };
+        search.consult(false);
+        let work = MasterWork::Judged { block, pass, verdict };
+        self.works.push_back((Pending::Round(block, pass), work));
+    }
+
     pub(super) fn ask(
         &mut self,
         now: Time,

@@ -94,6 +94,7 @@ impl Scale {
             task_spread: 0.1,
             answer_share: 0.15,
             passes: 1,
+            foretold: false,
             rounds: 2,
             subjects: 250.0,
             most_pieces: 2,

@@ -82,6 +82,7 @@ fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
         task_spread: rng.random_range(0.0..1.0),
         answer_share: rng.random_range(0.0..0.5),
         passes: *[1, 1, 2, 5].choose(rng).unwrap_or(&1),
+        foretold: rng.random_bool(0.4),
         rounds: rng.random_range(2..=3),
         subjects: *[0.0, 0.5, 3.0, 100.0].choose(rng).unwrap_or(&3.0),
         most_pieces: rng.random_range(1..6),
@@ -110,6 +111,7 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
         schedule: *[Schedule::Dynamic, Schedule::Dynamic, Schedule::Length, Schedule::Weight]
             .choose(rng)
             .unwrap_or(&Schedule::Dynamic),
+        consults: workload.is_foretold(),
         checkpoint: rng.random(),
         write_buffer,
         grain: *[1, 4096, 64 << 10].choose(rng).unwrap_or(&1),

@@ -1,6 +1,7 @@
 //! The supermaster: hands blocks to groups and knows where their output goes.
 
 mod ends;
+mod judging;
 mod offsets;
 mod segments;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use crate::topology::Topology;
 use crate::work::{SupermasterOutcome, SupermasterWork};
 
 use self::ends::Ends;
+use self::judging::Judging;
 use self::offsets::{Finished, Offsets};
 use self::segments::{Segment, Segments};
 
@@ -54,6 +56,7 @@ pub struct Supermaster<P> {
     offsets: Option<Offsets>,
     placed: u32,
     ends: Ends<P>,
+    judging: Judging<P>,
     /// The last work was to write some of these.
     wrote: bool,
     closing: bool,
@@ -83,6 +86,7 @@ impl<P: Payload> Supermaster<P> {
             offsets: None,
             placed: 0,
             ends: Ends::new(config.seams()),
+            judging: Judging::new(),
             wrote: false,
             closing: false,
             drain: None,
@@ -131,6 +135,9 @@ impl<P: Payload> Supermaster<P> {
             ToSupermaster::Finished { block, size } => {
                 self.finished(now, block, Finished { size, group: Some(group) }, actions);
             }
+            ToSupermaster::Found { block, pass, found } => {
+                self.judging.add(block, (group, pass, found));
+            }
             ToSupermaster::Placed { .. } => self.placed += 1,
             ToSupermaster::Drained => {
                 if let Some(drain) = &mut self.drain {
@@ -148,6 +155,11 @@ impl<P: Payload> Supermaster<P> {
         match outcome {
             SupermasterOutcome::Opened { base } => self.offsets = Some(Offsets::new(base)),
             SupermasterOutcome::Read(queries) => self.read(now, queries, actions),
+            SupermasterOutcome::Judged { right, verdict } => {
+                if let Some((block, group, pass)) = self.judging.end(right) {
+                    self.tell(now, group, ToMaster::Judged { block, pass, verdict }, actions);
+                }
+            }
             SupermasterOutcome::Wrote => self.ends.written(),
             SupermasterOutcome::Closed => {
                 self.tell_all(now, &ToMaster::Stop(Exit::Completed), actions);
@@ -166,6 +178,7 @@ impl<P: Payload> Supermaster<P> {
         match self.earlier.remove(&block) {
             Some(size) => {
                 self.segments.skip(queries.weight);
+                self.judging.skip(block);
                 self.finished(now, block, Finished { size, group: None }, actions);
             }
             None => self.segments.push(block, queries),
@@ -257,6 +270,10 @@ impl<P: Payload> Supermaster<P> {
         let Some(offsets) = &self.offsets else {
             return self.run(SupermasterWork::Open, actions);
         };
+        // First of all: whole groups may wait for it.
+        if let Some((block, pass, found)) = self.judging.begin() {
+            return self.run(SupermasterWork::Judge { block, pass, found }, actions);
+        }
         let wanted = self.config.schedule != Schedule::Dynamic
             || self.segments.is_empty()
             || self.segments.bytes() < self.config.read_ahead;

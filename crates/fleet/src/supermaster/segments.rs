@@ -25,6 +25,8 @@ pub struct Segments<P> {
     shrink: f64,
     /// A block goes before its turn when not more residues remain than this many times its own.
     urgency: f64,
+    /// Blocks go one by one, in their order.
+    one_by_one: bool,
 }
 
 impl<P: Payload> Segments<P> {
@@ -41,6 +43,7 @@ impl<P: Payload> Segments<P> {
             largest: config.segment_residues,
             shrink: config.shrink,
             urgency: config.longest_first * at_once,
+            one_by_one: config.consults,
         }
     }
 
@@ -86,7 +89,7 @@ impl<P: Payload> Segments<P> {
         let &(residues, Reverse(longest)) = self.by_length.last()?;
         let is_urgent = |remaining| residues as f64 * self.urgency >= remaining as f64;
         match self.remaining() {
-            Some(remaining) if is_urgent(remaining) => Some(longest),
+            Some(remaining) if is_urgent(remaining) && !self.one_by_one => Some(longest),
             _ => self.blocks.keys().next().copied(),
         }
     }
@@ -115,7 +118,7 @@ impl<P: Payload> Segments<P> {
         let mut residues = 0;
         while let Some(next) = self.next() {
             residues += self.blocks[&next].weight.residues;
-            if !segment.is_empty() && residues > target {
+            if !segment.is_empty() && (residues > target || self.one_by_one) {
                 break;
             }
             segment.extend(self.take_block(next).into_iter().flatten());

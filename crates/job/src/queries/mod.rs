@@ -34,6 +34,8 @@ const IDENTITY: &str = "Composition-based statistics cannot be used with the IDE
     resetting the composition-based statistics option to 0";
 /// What BLAST+ says of each query if a list leaves nothing of the database.
 const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
+/// What BLAST+ says of a batch without queries.
+pub const EMPTY_VECTOR: &str = "Empty CBlastQueryVector";
 /// At most so many positions of `O` are told.
 const TOLD_POSITIONS: usize = 20;
 
@@ -47,6 +49,8 @@ pub struct Queries<'a> {
     kept: usize,
     /// Those read without parsed identifiers.
     unnamed: usize,
+    /// The last one read ends before `-query_loc` starts.
+    passed_over: bool,
     cut: Cut,
     batching: Batching,
     done: bool,
@@ -82,6 +86,16 @@ impl QueryRecord {
     /// The same, from what was found when it was prepared before.
     pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
         engine.query_again(&input(&self.record, self.range.as_ref()), findings)
+    }
+
+    /// Letters that were read, by which batches are made.
+    pub fn letters(&self) -> u64 {
+        self.record.residues.len() as u64
+    }
+
+    /// Tells what was odd about it when it was read.
+    pub fn tell_warnings(&self, audience: &dyn Audience) {
+        tell_warnings(&self.record, audience);
     }
 
     /// Residues that are searched.
@@ -178,6 +192,7 @@ impl<'a> Queries<'a> {
             count: 0,
             kept: 0,
             unnamed: 0,
+            passed_over: false,
             cut,
             batching,
             done,
@@ -200,7 +215,7 @@ impl<'a> Queries<'a> {
         let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
         let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
-        self.add_messages(&mut read, &searchable);
+        self.add_all_messages(&mut read, &searchable);
         let Records { records, batches, failure } = read;
         Ok(Some(Block { records, prepared, batches, failure }))
     }
@@ -216,7 +231,7 @@ impl<'a> Queries<'a> {
             engine.has_statistics(&input(&record.record, record.range.as_ref()))
         };
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
-        self.add_messages(&mut read, &searchable);
+        self.add_all_messages(&mut read, &searchable);
         Ok(Some(read))
     }
 
@@ -246,7 +261,47 @@ impl<'a> Queries<'a> {
 
     /// Whether a block is to end: where the next batch depends on what this one finds, after each.
     fn is_full(&self, block: Weight) -> bool {
-        block.sequences > 0 && self.batching.is_adaptive() || self.cut.is_full(block)
+        block.sequences > 0 && self.batching.is_adaptive() || self.is_enough(block)
+    }
+
+    /// Whether a block has enough queries.
+    pub fn is_enough(&self, block: Weight) -> bool {
+        self.cut.is_full(block)
+    }
+
+    /// How the queries are cut into batches, from the first one on.
+    pub fn batching(&self) -> Batching {
+        self.batching.clone()
+    }
+
+    /// Whether the last query that was read is none that is searched.
+    pub fn passed_over_last(&self) -> bool {
+        self.passed_over
+    }
+
+    /// The next query that is reported, of whichever batch; `None` at the end.
+    ///
+    /// # Errors
+    /// Queries that cannot be read.
+    pub fn next_query(&mut self, audience: &dyn Audience) -> Result<Option<QueryRecord>, Error> {
+        loop {
+            let failed = |error| fasta_failure(&error, audience);
+            let Some(record) = self.reader.next_record().map_err(failed)? else {
+                self.done = true;
+                return Ok(None);
+            };
+            self.count += 1;
+            self.unnamed += usize::from(record.ids.is_empty());
+            let range = self.range(&record);
+            self.passed_over = range.is_err();
+            let Ok(range) = range else {
+                tell_warnings(&record, audience);
+                continue;
+            };
+            self.kept += 1;
+            let (number, unnamed, messages) = (self.kept, self.unnamed, Vec::new());
+            return Ok(Some(QueryRecord { record, number, unnamed, range, messages }));
+        }
     }
 
     /// The next queries that BLAST+ would search together: until they have the residues of a batch, counting whole queries.
@@ -256,52 +311,50 @@ impl<'a> Queries<'a> {
         let first_batch = self.count == 0;
         let first = self.count;
         while residues < self.batching.letters() {
-            let failed = |error| fasta_failure(&error, audience);
-            let Some(record) = self.reader.next_record().map_err(failed)? else {
-                self.done = true;
-                break;
-            };
-            for warning in &record.warnings {
-                audience.complain(&warning.told_by(audience.program()));
-            }
-            self.count += 1;
-            self.unnamed += usize::from(record.ids.is_empty());
-            let Ok(range) = self.range(&record) else { continue };
-            residues += record.residues.len();
-            let mut messages = Vec::new();
+            let Some(mut record) = self.next_query(audience)? else { break };
+            record.tell_warnings(audience);
+            residues += record.record.residues.len();
             if self.plan.identity_resets_composition && first_batch {
-                messages.push(IDENTITY.to_owned());
+                record.messages.push(IDENTITY.to_owned());
             }
-            self.kept += 1;
-            let (number, unnamed) = (self.kept, self.unnamed);
-            records.push(QueryRecord { record, number, unnamed, range, messages });
+            records.push(record);
         }
         if records.is_empty() && (first_batch || self.count > first) {
-            return Err(Error::engine("Empty CBlastQueryVector"));
+            return Err(Error::engine(EMPTY_VECTOR));
         }
         if !records.is_empty() && records.iter().all(|record| record.length() == 0) {
-            let warnings = format!("Warning: {EMPTY} ").repeat(records.len());
-            return Err(Error::engine(warnings));
+            return Err(all_empty(records.len()));
         }
         Ok(records)
     }
 
     /// What BLAST+ warns of when it sets up the queries of a block and searches them.
-    fn add_messages(&self, block: &mut Records, searchable: &[bool]) {
+    fn add_all_messages(&self, block: &mut Records, searchable: &[bool]) {
         for (record, &searchable) in block.records.iter_mut().zip(searchable) {
-            let kind = self.plan.query_kind;
-            let told = messages(kind, &record.record, record.range.as_ref(), searchable);
-            record.messages.extend(told);
-            // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
-            record.messages.sort_unstable();
+            self.add_messages(record, searchable);
         }
-        if self.nothing_included {
-            // Told by the search, so after all else, and only if there is a query to search.
-            let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
-            for (record, searched) in block.records.iter_mut().zip(searched) {
-                if searched {
-                    record.messages.push(NOTHING_INCLUDED.to_owned());
-                }
+        let searched = batch_searched(searchable, &block.batches, |&searchable| searchable);
+        self.add_messages_of_search(&mut block.records, searched);
+    }
+
+    /// What BLAST+ warns of when it sets up a query.
+    pub fn add_messages(&self, record: &mut QueryRecord, searchable: bool) {
+        let kind = self.plan.query_kind;
+        let told = messages(kind, &record.record, record.range.as_ref(), searchable);
+        record.messages.extend(told);
+        // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
+        record.messages.sort_unstable();
+    }
+
+    /// What BLAST+ warns of when it searches queries, so after all else, and only if there is a query to search in the batch.
+    pub fn add_messages_of_search(
+        &self,
+        records: &mut [QueryRecord],
+        searched: impl IntoIterator<Item = bool>,
+    ) {
+        for (record, searched) in records.iter_mut().zip(searched) {
+            if searched && self.nothing_included {
+                record.messages.push(NOTHING_INCLUDED.to_owned());
             }
         }
     }
@@ -315,6 +368,18 @@ impl<'a> Queries<'a> {
         }
         Ok(Some(range.start as u32..range.end.min(len).max(range.start) as u32))
     }
+}
+
+/// Tells what was odd about a record when it was read.
+fn tell_warnings(record: &Record, audience: &dyn Audience) {
+    for warning in &record.warnings {
+        audience.complain(&warning.told_by(audience.program()));
+    }
+}
+
+/// What BLAST+ says of a batch of so many queries none of which has letters.
+pub fn all_empty(queries: usize) -> Error {
+    Error::engine(format!("Warning: {EMPTY} ").repeat(queries))
 }
 
 /// `-query_loc` starts beyond the end of a query.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::thread;
 
 use fleetblast_fleet::ids::BlockId;
-use fleetblast_spool::{self as spool, Checkpoint, Fault, FileId, Index, Kind, Run, Scan, Start};
+use fleetblast_spool::{
+    self as spool, Checkpoint, Fault, FileId, Index, Key, Kind, Run, Scan, Start,
+};
 
 use super::contents::Contents;
 use super::identity;
@@ -110,28 +112,38 @@ impl Kept {
     ) -> Result<Kept, Error> {
         let kept = Kept::new(run, scans)?;
         if let Some(wanted) = &plan.fleet.checkpoint {
-            kept.tell(wanted, scans, audience);
+            kept.tell(wanted, plan.batch_size.is_adaptive(), scans, audience);
         }
         Ok(kept)
     }
 
-    /// The blocks that earlier runs finished, with the bytes of their output.
-    pub fn finished(&self) -> BTreeMap<BlockId, u64> {
+    /// The blocks that earlier runs finished, with the bytes of their output. In a job that judges them they are none without what they
+    /// were judged by.
+    pub fn finished(&self, judged: bool) -> BTreeMap<BlockId, u64> {
+        let has_counts =
+            |key: &Key| self.earlier.cover(Key { kind: Kind::COUNTS, ..*key }).is_some();
         let results = self.earlier.complete().filter(|(key, _)| key.kind == Kind::RESULT);
-        let block = |(key, size): (fleetblast_spool::Key, u64)| {
+        let results = results.filter(|(key, _)| !judged || has_counts(key));
+        let block = |(key, size): (Key, u64)| {
             u32::try_from(key.block).ok().map(|block| (BlockId(block), size))
         };
         results.filter_map(block).collect()
     }
 
     /// Tells where the job begins.
-    fn tell(&self, wanted: &plan::Checkpoint, scans: &[Scan], audience: &dyn Audience) {
+    fn tell(
+        &self,
+        wanted: &plan::Checkpoint,
+        judged: bool,
+        scans: &[Scan],
+        audience: &dyn Audience,
+    ) {
         let directory = wanted.directory.display();
         if wanted.resume && self.run.number == 1 {
             audience
                 .complain(&format!("{directory} keeps no job yet; this is the job's first run"));
         } else if self.run.number > 1 {
-            let finished = self.finished().len();
+            let finished = self.finished(judged).len();
             audience.complain(&format!(
                 "{directory}: {finished} blocks of queries are finished already"
             ));

@@ -10,7 +10,7 @@ use fleetblast_fleet::ids::PartitionId;
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
-use super::wire;
+use super::wire::{self, Together};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
@@ -66,6 +66,11 @@ impl<'a> Job<'a> {
         Job { plan, target, report, engine, audience, halt, partitions }
     }
 
+    /// Whether batches depend on what was found, so that what a block found is judged.
+    pub fn consults(&self) -> bool {
+        self.plan.batch_size.is_adaptive()
+    }
+
     /// OIDs of a partition.
     pub fn oids(&self, partition: PartitionId) -> Range<u32> {
         self.partitions.get(partition.index()).cloned().unwrap_or(0..0)
@@ -86,12 +91,30 @@ impl<'a> Job<'a> {
     /// # Errors
     /// Bytes of another build of the program.
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
-        let wire::Queries { queries, batches, .. } = wire::Queries::unpack(bytes)?;
+        let wire::Queries { queries, batches, together, .. } = wire::Queries::unpack(bytes)?;
+        if together.is_some() {
+            // The supermaster did, who had to know how they are searched.
+            return Ok(bytes.clone());
+        }
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
-        let find = |record: &QueryRecord| record.prepare(&self.engine).findings();
-        let findings = records.par_iter().map(find).collect();
+        let prepare = |record: &QueryRecord| record.prepare(&self.engine);
+        let prepared: Vec<Query> = records.par_iter().map(prepare).collect();
+        let findings = prepared.iter().map(Query::findings).collect();
+        let lengths: Vec<usize> = batches.iter().map(|&count| count as usize).collect();
+        let searched = queries::batch_searched(&prepared, &lengths, Query::is_searchable).collect();
+        let grouping = self.engine.grouping(&prepared, &lengths);
         let queries = records.into_iter().map(wire::Query::from).collect();
-        wire::Queries { queries, findings, batches }.pack()
+        let together = Some(Together { grouping, searched });
+        wire::Queries { queries, findings, batches, together }.pack()
+    }
+
+    /// The same queries to be searched in another way.
+    ///
+    /// # Errors
+    /// Bytes that no rank sent.
+    pub fn regroup(&self, bytes: &wire::Bytes, together: Together) -> Result<wire::Bytes, Error> {
+        let queries = wire::Queries::unpack(bytes)?;
+        wire::Queries { together: Some(together), ..queries }.pack()
     }
 
     /// Makes a block of queries ready that a master prepared.
@@ -99,23 +122,26 @@ impl<'a> Job<'a> {
     /// # Errors
     /// Bytes that no rank sent.
     pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
-        let wire::Queries { queries, findings, batches } = wire::Queries::unpack(bytes)?;
+        let wire::Queries { queries, findings, batches, together } = wire::Queries::unpack(bytes)?;
+        let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
         let prepare =
             |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
         let prepared: Vec<Query> = records.iter().zip(findings).map(prepare).collect();
         Ok(Block {
-            batch_searched: queries::batch_searched(&prepared, &batches, Query::is_searchable)
-                .collect(),
+            batch_searched: together.searched,
             messages: records.iter().map(reporting::xml_messages).collect(),
-            grouping: self.engine.grouping(&prepared, &batches),
+            grouping: together.grouping,
             records,
             prepared,
             batches,
         })
     }
 }
+
+/// A fault of the program.
+const UNPREPARED: &str = "queries came to a rank that nobody had prepared";
 
 impl Block {
     /// Residues of all queries.

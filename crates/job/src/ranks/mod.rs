@@ -10,6 +10,7 @@ mod layout;
 mod output;
 #[cfg(feature = "mpi")]
 mod processes;
+mod refused;
 mod transport;
 mod vigil;
 mod watch;
@@ -48,6 +49,7 @@ use self::transport::threads::Threads;
 use self::vigil::Vigil;
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::{on_processes, stand_aside};
+use self::works::counts::Counts;
 use self::works::master::MasterWorks;
 use self::works::records::Records;
 use self::works::shared::Shared;
@@ -72,6 +74,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let start = Instant::now();
     let all = Ranks::of_one_process(&plan, ranks);
     let plan = &plan.sharing_cores((all.all / all.hosts) as usize);
+    refused::refuse(plan)?;
     let target = Target::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
@@ -96,7 +99,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let Cut { partitions, topology } = cut;
     let job = Job::new(plan, &target, audience, partitions);
     let common = Common::new(job, topology, &layout, choice, path, kept);
-    let (works, whole) = ends.works(&common.job);
+    let (works, whole) = ends.works(&common.job)?;
     let mut first = Some((works, vigil));
     let results: Vec<Result<(End, Figures), Error>> = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(ranks as usize);
@@ -197,10 +200,10 @@ impl<'a> Ends<'a> {
     }
 
     /// The supermaster's works with them, and where the report comes when it is whole.
-    fn works(self, job: &'a Job<'a>) -> (SupermasterWorks<'a>, Receiver<Whole>) {
+    fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), Error> {
         let (publisher, whole) = channel();
         let Ends { queries, output } = self;
-        (SupermasterWorks::new(job, queries, output, publisher), whole)
+        Ok((SupermasterWorks::new(job, queries, output, publisher)?, whole))
     }
 }
 
@@ -243,12 +246,16 @@ impl<'a> Common<'a> {
         path: PathBuf,
         kept: Option<Kept>,
     ) -> Self {
+        let consults = job.consults();
+        let config = layout.config.clone();
+        // What is foretold of blocks is the better, the later it is.
+        let read_ahead = if consults { 0 } else { config.read_ahead };
         Common {
             job,
             choice: Choice { streamed: layout.streamed, ..choice },
             held: HashMap::new(),
             topology,
-            config: Arc::new(Config { checkpoint: kept.is_some(), ..layout.config.clone() }),
+            config: Arc::new(Config { consults, checkpoint: kept.is_some(), read_ahead, ..config }),
             path,
             kept,
             hosts: Vec::new(),
@@ -331,8 +338,15 @@ impl<'a> Common<'a> {
         let _span = recorder.begin(Lane::Search, Kind::Load);
         let master = self.topology.groups.iter().position(|group| group.master == rank);
         let worker = self.topology.worker_on(rank).map(|worker| self.worker(rank, worker));
-        let earlier = match (&supermaster, &self.kept) {
-            (Some(_), Some(kept)) => kept.finished(),
+        let mut supermaster = supermaster;
+        let earlier = match (&mut supermaster, &self.kept) {
+            (Some(works), Some(kept)) => {
+                let judged = self.job.consults();
+                if judged {
+                    works.keep(Counts::new(kept, self.topology.ranks)?);
+                }
+                kept.finished(judged)
+            }
             _ => BTreeMap::new(),
         };
         Ok(Hosted {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::query::Findings;
 use fleetblast_fleet::payload::Payload;
@@ -98,8 +99,37 @@ pub struct Queries {
     pub queries: Vec<Query>,
     /// What was found of each when it was prepared; nothing before.
     pub findings: Vec<Findings>,
-    /// How many of them BLAST+ would search together.
+    /// How many of them, one after the other, BLAST+ would search together.
     pub batches: Vec<u32>,
+    /// How they are searched; nothing before they are prepared.
+    pub together: Option<Together>,
+}
+
+/// How the queries of a block are searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Together {
+    /// What the search needs to know.
+    pub grouping: Grouping,
+    /// For each query whether some query of its batch can be searched.
+    pub searched: Vec<bool>,
+}
+
+/// What a pass of a block found, for the supermaster to judge.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Found {
+    /// Gapped extensions of each query.
+    pub extensions: Vec<u64>,
+    /// An extension came to where it was not known what lies beside the queries.
+    pub strayed: bool,
+}
+
+/// What the supermaster says of that.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The batches were foretold right.
+    Right,
+    /// They were not, or not enough was known of what lies beside them: the queries are to be searched like this.
+    Again(Together),
 }
 
 /// A query as read: what is left of a [`QueryRecord`] when its warnings are told.
@@ -228,7 +258,8 @@ mod tests {
         let sent =
             QueryRecord { record: record.clone(), number, unnamed, range: range.clone(), messages };
         let findings = Vec::new();
-        let queries = Queries { queries: vec![sent.into()], findings, batches: vec![1] };
+        let queries =
+            Queries { queries: vec![sent.into()], findings, batches: vec![1], together: None };
         let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));

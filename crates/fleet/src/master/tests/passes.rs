@@ -202,3 +202,48 @@ fn a_drain_drops_a_block_that_has_come_back() {
     bench.result(0, 0);
     assert!(bench.started().is_none(), "the block is gone: {:?}", bench.actions);
 }
+
+#[test]
+fn what_a_pass_found_is_judged_before_anything_else_comes_of_it() {
+    let mut bench = Bench::new(config());
+    bench.segment(&[(0, 1)]);
+    bench.result(0, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.result(1, 0);
+    bench.done(MasterOutcome::Absorbed { cut: None });
+    bench.done(MasterOutcome::Consult { found: bytes(7) });
+    let told = bench.actions.iter().any(|action| {
+        let Action::Send { message: Outgoing::Supermaster(message), .. } = action else {
+            return false;
+        };
+        matches!(message, ToSupermaster::Found { block: BlockId(0), pass: PassId(0), .. })
+    });
+    assert!(told && bench.started().is_none(), "{:?}", bench.actions);
+    let verdict =
+        |pass| ToMaster::Judged { block: BlockId(0), pass: PassId(pass), verdict: bytes(2) };
+    bench.supermaster_says(verdict(1));
+    assert!(bench.started().is_none(), "the verdict of another pass");
+    bench.supermaster_says(verdict(0));
+    assert!(matches!(bench.started(), Some(MasterWork::Judged { block: BlockId(0), .. })));
+    bench.done(MasterOutcome::Again { queries: bytes(33) });
+    assert_eq!(bench.assigned_in_passes(), [(0, 0, 1, 0, Some(33)), (1, 0, 1, 1, Some(33))]);
+}
+
+#[test]
+fn a_drain_drops_what_waits_for_a_verdict() {
+    let mut bench = Bench::new(Config { checkpoint: true, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.search_block(0);
+    bench.done(MasterOutcome::Consult { found: bytes(7) });
+    bench.supermaster_says(ToMaster::Drain);
+    let drained = bench.actions.iter().any(|action| {
+        matches!(
+            action,
+            Action::Send { message: Outgoing::Supermaster(ToSupermaster::Drained), .. }
+        )
+    });
+    assert!(drained, "{:?}", bench.actions);
+    let verdict = ToMaster::Judged { block: BlockId(0), pass: PassId(0), verdict: bytes(2) };
+    bench.supermaster_says(verdict);
+    assert!(bench.started().is_none(), "{:?}", bench.actions);
+}

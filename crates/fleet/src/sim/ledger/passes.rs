@@ -1,9 +1,10 @@
 //! The account of passes: every task once, every pass whole before the next, and nothing of one pass taken for another's.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::ids::{BlockId, PartitionId, PassId, WorkerId};
 use crate::sim::workload::Workload;
+use crate::work::MasterOutcome;
 
 use super::Checkpoint;
 
@@ -18,6 +19,8 @@ struct Progress {
     pass: PassId,
     /// Its tasks that are absorbed.
     absorbed: u32,
+    /// What the supermaster found the pass to be, where it judges.
+    right: Option<bool>,
     laid_out: bool,
 }
 
@@ -27,6 +30,10 @@ pub struct Passes {
     workload: Workload,
     /// What the run started from.
     start: Checkpoint,
+    /// Blocks that it need not search.
+    finished: BTreeMap<BlockId, u64>,
+    /// The next block to be judged.
+    unjudged: BlockId,
     blocks: HashMap<BlockId, Progress>,
     begun: HashSet<Task>,
     /// What each worker searches.
@@ -48,7 +55,9 @@ impl Passes {
     pub fn new(workload: Workload, start: Checkpoint) -> Passes {
         Passes {
             workload,
+            finished: start.finished(),
             start,
+            unjudged: BlockId(0),
             blocks: HashMap::new(),
             begun: HashSet::new(),
             searching: HashMap::new(),
@@ -79,9 +88,9 @@ impl Passes {
 
     /// A block's queries are prepared, for a pass.
     pub fn prepare(&mut self, block: BlockId, first: PassId) -> Result<(), String> {
-        let progress = Progress { first, pass: first, absorbed: 0, laid_out: false };
+        let progress = Progress { first, pass: first, absorbed: 0, right: None, laid_out: false };
         let again = self.blocks.insert(block, progress);
-        let finished = self.start.finished().contains_key(&block);
+        let finished = self.finished.contains_key(&block);
         require(again.is_none() && !finished && first == self.start.first_pass(block), || {
             format!(
                 "block {block}: prepared for pass {first}; before: {again:?}, finished: {finished}"
@@ -163,12 +172,9 @@ impl Passes {
         round: u32,
         replies: impl Iterator<Item = (PassId, u32)>,
     ) -> Result<(), String> {
-        let partitions = self.workload.partitions();
-        let absorbed = self.progress(block, pass)?.absorbed;
-        require(absorbed == partitions, || {
-            format!(
-                "block {block}, pass {pass}: round {round} with {absorbed} results of {partitions}"
-            )
+        let absorbed = self.is_absorbed(block, pass, &format!("round {round}"))?;
+        require(round == 0 || absorbed.right != Some(false), || {
+            format!("block {block}, pass {pass}: round {round} of a wrong pass")
         })?;
         for (of, answered) in replies {
             require(of == pass && answered + 1 == round, || {
@@ -181,16 +187,85 @@ impl Passes {
         Ok(())
     }
 
-    /// A pass is over, and another one is wanted.
-    pub fn again(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
+    /// The progress of a block all of whose results are absorbed, as they must be for what is to come.
+    fn is_absorbed(
+        &mut self,
+        block: BlockId,
+        pass: PassId,
+        what: &str,
+    ) -> Result<&mut Progress, String> {
+        let partitions = self.workload.partitions();
         let progress = self.progress(block, pass)?;
+        let absorbed = progress.absorbed;
+        require(absorbed == partitions, || {
+            format!("block {block}, pass {pass}: {what} with {absorbed} results of {partitions}")
+        })?;
+        Ok(progress)
+    }
+
+    /// The supermaster judges a pass, of which it was told what was found in the pass `of`: all blocks before are judged and right.
+    pub fn judge(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        of: PassId,
+        right: bool,
+    ) -> Result<(), String> {
+        while self.finished.contains_key(&self.unjudged) {
+            self.unjudged = self.unjudged.next();
+        }
+        let next = self.unjudged;
+        let before = self.is_absorbed(block, pass, "judged")?.right.replace(right);
+        if right {
+            self.unjudged = next.next();
+        }
+        require(block == next && of == pass && before.is_none(), || {
+            format!(
+                "block {block}, pass {pass}: judged by what was found in pass {of}, when block {next} \
+                 was next; before: {before:?}"
+            )
+        })
+    }
+
+    /// The master hears the verdict, which is of the pass `of`.
+    pub fn hear(&mut self, (block, pass): (BlockId, PassId), of: PassId) -> Result<(), String> {
+        let judged = self.progress(block, pass)?.right;
+        require(of == pass && judged.is_some(), || {
+            format!("block {block}, pass {pass}: a verdict of pass {of}; judged: {judged:?}")
+        })
+    }
+
+    /// The master decides how it goes on.
+    pub fn decide<P>(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        outcome: &MasterOutcome<P>,
+    ) -> Result<(), String> {
+        match outcome {
+            MasterOutcome::Again { .. } => self.again(block, pass),
+            MasterOutcome::Layout(_) => self.lay_out(block, pass),
+            _ => Ok(()),
+        }
+    }
+
+    /// A pass is over, and another one is wanted.
+    fn again(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
+        let progress = self.progress(block, pass)?;
+        let right = progress.right.take();
         (progress.pass, progress.absorbed) = (pass.next(), 0);
-        Ok(())
+        require(right != Some(true), || {
+            format!("block {block}: pass {pass} is right, but searched again")
+        })
     }
 
     /// A pass is over, and the block's output is laid out.
-    pub fn lay_out(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
-        self.progress(block, pass)?.laid_out = true;
+    fn lay_out(&mut self, block: BlockId, pass: PassId) -> Result<(), String> {
+        let foretold = self.workload.is_foretold();
+        let progress = self.progress(block, pass)?;
+        progress.laid_out = true;
+        let right = progress.right;
+        require(right == foretold.then_some(true), || {
+            format!("block {block}: pass {pass} is laid out, which was judged: {right:?}")
+        })?;
         require(self.workload.is_last(block, pass), || {
             format!("block {block}: laid out after pass {pass}")
         })

@@ -173,6 +173,11 @@ impl Workload {
         pass.next().0 >= self.passes(block)
     }
 
+    /// Whether passes are forecasts, of which the last is right.
+    pub fn is_foretold(&self) -> bool {
+        matches!(&self.source, Source::Drawn(of) if of.foretold)
+    }
+
     /// Seconds to search a task.
     pub fn search_seconds(&self, block: BlockId, pass: PassId, partition: PartitionId) -> f64 {
         match &self.source {
@@ -273,6 +278,7 @@ impl Workload {
     /// Lengths of a partition's formatted pieces of a pass; none if it has no hits.
     pub fn pieces(&self, block: BlockId, pass: PassId, partition: PartitionId) -> Vec<u64> {
         match &self.source {
+            Source::Drawn(of) if of.foretold && !self.is_last(block, pass) => Vec::new(),
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Pieces, block, pass, partition.0);
                 let subjects = (self.subjects(of, block) + rng.random::<f64>()).floor();

@@ -60,6 +60,8 @@ pub struct Distribution {
     pub answer_share: f64,
     /// Passes of a block, at most; each number up to that is as likely.
     pub passes: u32,
+    /// A pass is a forecast that the supermaster judges: all but the last of a block are wrong, and nothing comes of them.
+    pub foretold: bool,
     /// Rounds of a pass that has hits: alignment and formatting; three if rows of a sorted table are made in between.
     pub rounds: u32,
     /// Subjects that a pass reports of a query, in the mean.

@@ -30,6 +30,15 @@ impl World<'_> {
                 (workload.read_seconds(block), SupermasterOutcome::Read(Some(queries)))
             }
             SupermasterWork::Read { .. } => (1e-6, SupermasterOutcome::Read(None)),
+            SupermasterWork::Judge { block, pass, found } => {
+                let right = workload.is_last(block, pass);
+                if let Some(ledger) = &mut self.ledger {
+                    let fine = ledger.passes.judge((block, pass), found.pass, right);
+                    ledger.note(fine);
+                }
+                let verdict = Parcel::of_pass(64, pass);
+                (workload.master_seconds(block), SupermasterOutcome::Judged { right, verdict })
+            }
             SupermasterWork::Write(ends) => {
                 if let Some(ledger) = &mut self.ledger {
                     ends.iter().for_each(|(offset, end)| ledger.write_end(*offset, end.bytes));
@@ -66,7 +75,18 @@ impl World<'_> {
                 (workload.master_seconds(*block), MasterOutcome::Absorbed { cut })
             }
             MasterWork::Round { block, pass, round, .. } => {
-                (workload.master_seconds(*block), self.round(*block, *pass, *round))
+                let outcome = match workload.is_foretold() && *round == 0 {
+                    true => MasterOutcome::Consult { found: Parcel::of_pass(64, *pass) },
+                    false => self.round(*block, *pass, *round),
+                };
+                (workload.master_seconds(*block), outcome)
+            }
+            MasterWork::Judged { block, pass, .. } => {
+                let outcome = match workload.is_last(*block, *pass) {
+                    true => self.round(*block, *pass, 0),
+                    false => self.again(*block, *pass),
+                };
+                (workload.master_seconds(*block), outcome)
             }
             MasterWork::Gather { runs } => {
                 let slices = runs.iter().flat_map(|run| &run.slices);
@@ -94,11 +114,11 @@ impl World<'_> {
             (MasterWork::Round { block, pass, round, replies }, outcome) => {
                 let replies = replies.iter().map(|reply| (reply.pass, reply.round));
                 let whole = passes.round((*block, *pass), *round, replies);
-                whole.and_then(|()| match outcome {
-                    MasterOutcome::Again { .. } => passes.again(*block, *pass),
-                    MasterOutcome::Layout(_) => passes.lay_out(*block, *pass),
-                    _ => Ok(()),
-                })
+                whole.and_then(|()| passes.decide((*block, *pass), outcome))
+            }
+            (MasterWork::Judged { block, pass, verdict }, outcome) => {
+                let heard = passes.hear((*block, *pass), verdict.pass);
+                heard.and_then(|()| passes.decide((*block, *pass), outcome))
             }
             _ => Ok(()),
         };
@@ -134,8 +154,12 @@ impl World<'_> {
             let first = self.job.checkpoint.first_pass(block);
             return MasterOutcome::Layout(workload.layout(block, first));
         }
-        let queries = Parcel::of_pass(workload.query_bytes(block, true), pass.next());
-        MasterOutcome::Again { queries }
+        self.again(block, pass)
+    }
+
+    fn again(&self, block: BlockId, pass: PassId) -> MasterOutcome<Parcel> {
+        let bytes = self.job.workload.query_bytes(block, true);
+        MasterOutcome::Again { queries: Parcel::of_pass(bytes, pass.next()) }
     }
 
     pub(super) fn is_full(&self, rank: Rank) -> bool {

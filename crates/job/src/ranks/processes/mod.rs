@@ -34,7 +34,7 @@ use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::transport::mpi::Mpi;
 use super::vigil::{self, Vigil};
-use super::{Common, Cut, Ends, remove};
+use super::{Common, Cut, Ends, refused, remove};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::leave_empty;
@@ -55,6 +55,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let hosts = hosts(world)?;
     let ranks = Comparison { processes, hosts: &hosts };
     ranks.agree_on_plan(&plan)?;
+    processes.together(refused::refuse(&plan))?;
     let host = world.comm().split_by_host().map_err(failure)?;
     let plan = &plan.sharing_cores(sharing_cores(&host)?);
     let target = processes.together(Target::open(plan, &**audience))?;
@@ -99,7 +100,8 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
     let mut mpi = Mpi::new(mailbox, output);
-    let (works, whole) = ends.map(|ends| ends.works(&common.job)).unzip();
+    let works = ends.map(|ends| ends.works(&common.job)).transpose();
+    let (works, whole) = processes.together(works)?.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
     let mut own = None;
     let ended = end.and_then(|(end, figures)| {

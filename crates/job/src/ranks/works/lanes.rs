@@ -160,6 +160,11 @@ fn of_supermaster(recorder: &Recorder, work: &SupermasterWork<Bytes>) -> Span {
             span.arg("block", block.0.into());
             span
         }
+        SupermasterWork::Judge { block, .. } => {
+            let mut span = recorder.begin(Lane::Supermaster, Kind::Merge);
+            span.arg("block", block.0.into());
+            span
+        }
         SupermasterWork::Write(ends) => {
             let mut span = recorder.begin(Lane::Supermaster, Kind::Write);
             span.arg("bytes", ends.iter().map(|(_, bytes)| bytes.bytes()).sum());
@@ -176,11 +181,15 @@ fn of_master(recorder: &Recorder, work: &MasterWork<Bytes>) -> Span {
     let kind = match work {
         MasterWork::Prepare { .. } => Kind::Prepare,
         MasterWork::Gather { .. } => Kind::Send,
-        MasterWork::Absorb { .. } | MasterWork::Round { .. } => Kind::Merge,
+        MasterWork::Absorb { .. } | MasterWork::Round { .. } | MasterWork::Judged { .. } => {
+            Kind::Merge
+        }
     };
     let mut span = recorder.begin(Lane::Master, kind);
     match work {
-        MasterWork::Prepare { block, .. } => span.arg("block", block.0.into()),
+        MasterWork::Prepare { block, .. } | MasterWork::Judged { block, .. } => {
+            span.arg("block", block.0.into());
+        }
         MasterWork::Absorb { block, partition, hits, .. } => {
             span.arg("block", block.0.into());
             span.arg("partition", partition.0.into());

@@ -15,7 +15,7 @@ use super::pieces::Pieces;
 use super::rounds::{Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, wanted};
 use crate::error::Error;
 use crate::ranks::job::{Block, Job};
-use crate::ranks::wire::{Answer, Bytes, Question, Wanted, pack, unpack};
+use crate::ranks::wire::{Answer, Bytes, Found, Question, Verdict, Wanted, pack, unpack};
 use crate::threads::pool;
 
 /// Carries out a master's works.
@@ -34,6 +34,8 @@ struct Merging {
     merger: Merger,
     cut: Cut,
     stage: Stage,
+    /// The prepared queries, if they may have to be searched again.
+    again: Option<Bytes>,
 }
 
 /// How far a block is.
@@ -66,9 +68,10 @@ impl<'a> MasterWorks<'a> {
         let prepared = job.block(&queries)?;
         let merger = job.engine.merger(&prepared.grouping);
         let stage = Stage::Search(merger.empty_lists());
-        let merging = Merging { block: prepared, merger, cut: Cut::default(), stage };
+        let again = job.consults().then(|| queries.clone());
+        let merging = Merging { block: prepared, merger, cut: Cut::default(), stage, again };
         self.blocks.insert(block, merging);
-        // A protein query is searched in one pass.
+        // Passes that were wrong leave nothing behind.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
     }
 
@@ -80,7 +83,9 @@ impl<'a> MasterWorks<'a> {
         match work {
             MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
             MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::Round { block, round: 0, .. } if self.job.consults() => self.consult(block),
             MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
+            MasterWork::Judged { block, pass, verdict } => self.judged((block, pass), &verdict),
             MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
         }
     }
@@ -103,6 +108,36 @@ impl<'a> MasterWorks<'a> {
         }
         merging.cut = cut;
         Ok(MasterOutcome::Absorbed { cut: Some(pack(&merging.cut)?) })
+    }
+
+    /// Tells the supermaster what it judges a pass by.
+    fn consult(&mut self, block: BlockId) -> Result<MasterOutcome<Bytes>, Error> {
+        let merging = self.merging(block)?;
+        let Stage::Search(lists) = &merging.stage else { return Err(confused(block)) };
+        let extensions = merging.merger.extensions(lists);
+        let found = pack(&Found { extensions, strayed: lists.strayed })?;
+        Ok(MasterOutcome::Consult { found })
+    }
+
+    /// Goes on with a pass that is right, or begins another one.
+    fn judged(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        verdict: &Bytes,
+    ) -> Result<MasterOutcome<Bytes>, Error> {
+        let together = match unpack(verdict)? {
+            Verdict::Right => return self.round((block, pass), &[]),
+            Verdict::Again(together) => together,
+        };
+        let job = self.job;
+        let merging = self.merging(block)?;
+        let known = merging.again.as_ref().ok_or_else(|| confused(block))?;
+        let queries = job.regroup(known, together)?;
+        merging.block = job.block(&queries)?;
+        merging.merger = job.engine.merger(&merging.block.grouping);
+        merging.cut = Cut::default();
+        merging.stage = Stage::Search(merging.merger.empty_lists());
+        Ok(MasterOutcome::Again { queries })
     }
 
     fn round(

@@ -2,21 +2,27 @@
 
 use std::sync::mpsc::Sender;
 
+use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::pieces;
 
+use super::counts::Counts;
+use super::foretelling::{Foretelling, Read};
+use super::stream::Stream;
+use crate::batching::course::Course;
 use crate::error::Error;
 use crate::queries::Queries;
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
-use crate::ranks::wire::{Bytes, Queries as Parcel, Query};
+use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
 use crate::reporting::{self, NO_TAXONOMY, misses_taxonomy, warns_at_end};
+use crate::threads::pool;
 
 /// Carries out the supermaster's works.
 pub struct SupermasterWorks<'a> {
     job: &'a Job<'a>,
-    queries: Queries<'a>,
+    queries: Source<'a>,
     output: Option<Whole>,
     /// The same, for this rank's own writes.
     file: SharedOutput,
@@ -28,17 +34,44 @@ pub struct SupermasterWorks<'a> {
     failure: Option<Error>,
 }
 
+/// Where blocks come from.
+enum Source<'a> {
+    /// Queries whose batches are known.
+    Plain(Queries<'a>),
+    /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
+    Foretold(Box<Foretelling<'a>>, Option<Counts>),
+}
+
 impl<'a> SupermasterWorks<'a> {
     /// For the job's supermaster, which reads `queries` and made the output. The whole output goes to `publisher`.
+    ///
+    /// # Errors
+    /// Threads that cannot be started.
     pub fn new(
         job: &'a Job<'a>,
         queries: Queries<'a>,
         output: Whole,
         publisher: Sender<Whole>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
+        let queries = if job.consults() {
+            let course = Course::new(queries.batching());
+            let threads = pool(job.plan.threads)?;
+            let stream = Stream::new(queries, &job.engine, &*job.audience, threads);
+            let foretelling = Foretelling::new(&job.engine, stream, course);
+            Source::Foretold(Box::new(foretelling), None)
+        } else {
+            Source::Plain(queries)
+        };
         let (file, output) = (SharedOutput::new(output.path()), Some(output));
         let (count, failure) = (0, None);
-        SupermasterWorks { job, queries, output, file, publisher, count, failure }
+        Ok(SupermasterWorks { job, queries, output, file, publisher, count, failure })
+    }
+
+    /// Keeps what is judged, and has what earlier runs kept.
+    pub fn keep(&mut self, kept: Counts) {
+        if let Source::Foretold(_, counts) = &mut self.queries {
+            *counts = Some(kept);
+        }
     }
 
     /// Carries out a work.
@@ -52,7 +85,10 @@ impl<'a> SupermasterWorks<'a> {
     ) -> Result<SupermasterOutcome<Bytes>, Error> {
         match work {
             SupermasterWork::Open => self.open(),
-            SupermasterWork::Read { skip, .. } => Ok(SupermasterOutcome::Read(self.read(skip)?)),
+            SupermasterWork::Read { block, skip } => {
+                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
+            }
+            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
             SupermasterWork::Write(ends) => self.write(ends),
             SupermasterWork::Close { offset } => self.close(offset),
         }
@@ -66,33 +102,62 @@ impl<'a> SupermasterWorks<'a> {
         Ok(SupermasterOutcome::Opened { base })
     }
 
-    fn read(&mut self, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
-        if self.failure.is_some() {
-            return Ok(None);
-        }
-        let block = self.queries.next_records(&self.job.engine, &*self.job.audience);
-        let block = block.unwrap_or_else(|error| {
-            self.failure = Some(error);
-            None
-        });
-        let Some(mut block) = block else { return Ok(None) };
-        let misses = misses_taxonomy(&self.job.report, self.job.target);
+    fn read(&mut self, block: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
+        let job = self.job;
+        let parcel = match &mut self.queries {
+            Source::Foretold(foretelling, counts) => {
+                let known = match counts {
+                    Some(counts) if skip => Some(counts.read(block)?),
+                    _ => None,
+                };
+                let read = foretelling.read(block, known)?;
+                read.map(|Read { records, findings, together }| (records, findings, Some(together)))
+            }
+            Source::Plain(_) if self.failure.is_some() => None,
+            Source::Plain(queries) => {
+                let mut read = queries.next_records(&job.engine, &*job.audience);
+                if let Ok(Some(records)) = &mut read {
+                    self.failure = records.failure.take();
+                }
+                let read = read.unwrap_or_else(|error| {
+                    self.failure = Some(error);
+                    None
+                });
+                read.map(|records| (records, Vec::new(), None))
+            }
+        };
+        let Some((block, findings, together)) = parcel else { return Ok(None) };
+        let misses = misses_taxonomy(&job.report, job.target);
         for record in &block.records {
-            reporting::warn(&self.job.report, record, misses, &*self.job.audience);
+            reporting::warn(&job.report, record, misses, &*job.audience);
         }
-        self.failure = block.failure.take();
         self.count += block.records.len();
         let weight = block.weight();
         if skip {
-            self.job.audience.skip(weight.sequences);
+            job.audience.skip(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let parcel = Parcel {
             queries: block.records.into_iter().map(Query::from).collect(),
-            findings: Vec::new(),
+            findings,
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
+            together,
         };
         Ok(Some(Weighed { payload: parcel.pack()?, weight }))
+    }
+
+    /// Judges a block by what it found. What is right is durable before anybody hears of it.
+    fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<SupermasterOutcome<Bytes>, Error> {
+        let Source::Foretold(foretelling, counts) = &mut self.queries else {
+            return Err(Error::engine("a block came to be judged whose batches are known"));
+        };
+        let found: Found = unpack(found)?;
+        let verdict = foretelling.judge(block, &found)?;
+        let right = matches!(verdict, Verdict::Right);
+        if let (true, Some(counts)) = (right, counts) {
+            counts.keep(block, &found.extensions)?;
+        }
+        Ok(SupermasterOutcome::Judged { right, verdict: pack(&verdict)? })
     }
 
     /// Writes what workers handed over.

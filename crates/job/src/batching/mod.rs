@@ -1,6 +1,8 @@
 //! How many letters of queries are searched together, where that depends on what was found (`CBatchSizeMixer`,
 //! blast_app_util.hpp).
 
+pub mod course;
+
 /// Fewest letters of a batch.
 const LEAST: i32 = 100;
 /// Extensions wanted of a batch, at least.
@@ -27,6 +29,11 @@ pub enum BatchSize {
 }
 
 impl BatchSize {
+    /// Whether a batch depends on the one before.
+    pub fn is_adaptive(self) -> bool {
+        matches!(self, BatchSize::Adaptive { .. })
+    }
+
     /// The least letters of a batch that is not the last.
     pub fn least(self) -> u64 {
         match self {
@@ -72,7 +79,7 @@ impl Batching {
 
     /// Whether the next batch depends on the one before.
     pub fn is_adaptive(&self) -> bool {
-        matches!(self.size, BatchSize::Adaptive { .. })
+        self.size.is_adaptive()
     }
 
     /// The last batch brought about so many extensions.

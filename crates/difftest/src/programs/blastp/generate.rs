@@ -1,9 +1,9 @@
 //! Random queries and databases from real fragments.
 
-use super::trial::{Target, Trial};
 use crate::fasta::Record;
+use crate::fuzz::trial::{Target, Trial};
 use crate::rng::Rng;
-use crate::synth;
+use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
 
 /// A random trial without options.
@@ -19,7 +19,15 @@ pub fn trial(rng: &mut Rng, source: &Source) -> Trial {
         _ => Target::Subject,
     };
     let named = rng.chance(0.5);
-    Trial { queries, subjects, target, options: Vec::new(), named, shape: None }
+    Trial {
+        program: &super::BLASTP,
+        queries,
+        subjects,
+        target,
+        options: Vec::new(),
+        named,
+        shape: None,
+    }
 }
 
 /// A few ancestors that queries and subjects share, so that there is something to find.
@@ -34,7 +42,7 @@ fn parents(rng: &mut Rng, source: &Source) -> Vec<Vec<u8>> {
                 let unit_length = rng.between(8, 60);
                 let unit = synth::fragment(rng, &part, unit_length);
                 let times = rng.between(2, 10);
-                return synth::tandem(rng, &unit, times, 0.15);
+                return PROTEIN.tandem(rng, &unit, times, 0.15);
             }
             part
         })
@@ -71,7 +79,7 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
     let related = if crowd { 0.9 } else { 0.6 };
     let mut seq = if rng.chance(related) {
         let rate = rng.unit() * 0.85;
-        let copy = synth::mutate(rng, parent, rate);
+        let copy = PROTEIN.mutate(rng, parent, rate);
         match rng.below(8) {
             0 => {
                 let length = rng.between(5, 200);
@@ -79,7 +87,7 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
             }
             1 => {
                 let rate = rng.unit() * 0.3;
-                synth::tandem(rng, &copy, 2, rate)
+                PROTEIN.tandem(rng, &copy, 2, rate)
             }
             2 | 3 => {
                 let real = rng.pick(&source.proteins);
@@ -89,7 +97,7 @@ fn subject(rng: &mut Rng, source: &Source, parents: &[Vec<u8>], crowd: bool) -> 
             }
             4 => {
                 let other = rng.pick(parents);
-                let other = synth::mutate(rng, other, 0.3);
+                let other = PROTEIN.mutate(rng, other, 0.3);
                 [copy, other].concat()
             }
             _ => copy,
@@ -116,11 +124,11 @@ fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
         }
         6 => {
             let length = rng.between(1, 100);
-            synth::low_complexity(rng, length)
+            PROTEIN.low_complexity(rng, length)
         }
         _ => {
             let length = rng.between(1, 12);
-            synth::random(rng, synth::AMINO, length)
+            synth::random(rng, PROTEIN.usual, length)
         }
     }
 }
@@ -129,12 +137,12 @@ fn unrelated(rng: &mut Rng, source: &Source, parent: &[u8]) -> Vec<u8> {
 fn decorate(rng: &mut Rng, seq: &mut Vec<u8>) {
     if rng.chance(0.12) {
         let length = rng.between(5, 60);
-        let run = synth::low_complexity(rng, length);
+        let run = PROTEIN.low_complexity(rng, length);
         *seq = synth::insert(rng, seq, &run);
     }
     if rng.chance(0.08) {
         let rate = rng.unit() * 0.1;
-        *seq = synth::odd_letters(rng, seq, rate);
+        *seq = PROTEIN.odd_letters(rng, seq, rate);
     }
     if seq.is_empty() {
         seq.push(b'M');
@@ -168,7 +176,7 @@ fn long_query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
         if rng.chance(0.3) {
             let parent = rng.pick(parents);
             let rate = rng.unit() * 0.5;
-            seq.extend(synth::mutate(rng, parent, rate));
+            seq.extend(PROTEIN.mutate(rng, parent, rate));
         } else {
             seq.extend_from_slice(&rng.pick(&source.proteins).seq);
         }
@@ -190,7 +198,7 @@ fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
         0..=4 => parent.clone(),
         5..=6 => {
             let rate = rng.unit() * 0.6;
-            synth::mutate(rng, parent, rate)
+            PROTEIN.mutate(rng, parent, rate)
         }
         7 => {
             let length = rng.between(3, 30);
@@ -198,7 +206,7 @@ fn query(rng: &mut Rng, source: &Source, parents: &[Vec<u8>]) -> Vec<u8> {
         }
         8..=9 => {
             let other = rng.pick(parents);
-            let other = synth::mutate(rng, other, 0.2);
+            let other = PROTEIN.mutate(rng, other, 0.2);
             [parent.clone(), other].concat()
         }
         10 => rng.pick(&source.queries).seq.iter().take(1_500).copied().collect(),
@@ -216,21 +224,14 @@ fn name(prefix: &str, seqs: Vec<Vec<u8>>) -> Vec<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     fn source() -> Source {
         let mut rng = Rng::new(5);
         let record = |i: usize, rng: &mut Rng| {
-            Record::new(format!("p{i}"), synth::random(rng, synth::AMINO, 60 + 10 * i))
+            Record::new(format!("p{i}"), synth::random(rng, PROTEIN.usual, 60 + 10 * i))
         };
         let proteins: Vec<Record> = (0..20).map(|i| record(i, &mut rng)).collect();
-        Source {
-            name: "made up".into(),
-            queries: proteins[..3].to_vec(),
-            proteins,
-            big: PathBuf::new(),
-            missing: Vec::new(),
-        }
+        Source::of("made up", proteins[..3].to_vec(), proteins)
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! Real nucleic acids.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::fasta::{self, Record};
+
+/// Most bases of genomes that tests take.
+const GENOMES: usize = 3_000_000;
+/// Most bases of queries.
+const QUERIES: usize = 1_000_000;
+/// Where Debian's bowtie2-examples puts the phage lambda and reads of it.
+const EXAMPLES: &str = "/usr/share/doc/bowtie2/examples";
+
+/// Genomes, and what is looked for in them.
+#[derive(Debug)]
+pub struct Bases {
+    /// What a person calls this data.
+    pub name: String,
+    /// Queries of all lengths.
+    pub queries: Vec<Record>,
+    /// Parts of genomes, the last one perhaps cut.
+    pub genomes: Vec<Record>,
+    /// Parts of the tests that cannot run as meant, in words.
+    pub missing: Vec<String>,
+}
+
+/// `queries_nt.fa` and `genomes.fa.gz` of `dir`, else Debian's bowtie2-examples.
+pub fn load(dir: &Path) -> Result<Bases> {
+    let (queries, genomes) = (dir.join("queries_nt.fa"), dir.join("genomes.fa.gz"));
+    let own = queries.is_file() && genomes.is_file();
+    let name = if own { dir } else { Path::new(EXAMPLES) };
+    let mut bases = if own {
+        Bases {
+            name: dir.display().to_string(),
+            queries: fasta::read_letters(&queries, QUERIES)?,
+            genomes: fasta::read_letters(&genomes, GENOMES)?,
+            missing: Vec::new(),
+        }
+    } else {
+        examples(Path::new(EXAMPLES))?
+    };
+    bases.queries.retain(|query| !query.seq.is_empty());
+    bases.genomes.retain(|genome| genome.seq.len() >= 1_000);
+    if bases.queries.is_empty() || bases.genomes.is_empty() {
+        return Err(Error::NoData(name.display().to_string()));
+    }
+    Ok(bases)
+}
+
+/// The phage lambda and reads of it.
+fn examples(dir: &Path) -> Result<Bases> {
+    let lambda = dir.join("reference/lambda_virus.fa.gz");
+    if !lambda.is_file() {
+        return Err(Error::NoBases(dir.display().to_string()));
+    }
+    let mut queries = fasta::read_fastq(&dir.join("reads/longreads.fq.gz"), 150)?;
+    queries.extend(fasta::read_fastq(&dir.join("reads/reads_1.fq.gz"), 150)?);
+    let missing = "no genomes.fa.gz: the phage lambda and reads of it instead".to_owned();
+    Ok(Bases {
+        name: format!("{} (bowtie2-examples)", dir.display()),
+        queries,
+        genomes: fasta::read_letters(&lambda, GENOMES)?,
+        missing: vec![missing],
+    })
+}

@@ -1,0 +1,72 @@
+//! blastn: nucleic acids in nucleic acids.
+
+mod databases;
+mod generate;
+mod options;
+mod parents;
+mod queries;
+
+use super::Program;
+use crate::error::Result;
+use crate::fixtures::listed::{self, Listing};
+use crate::fixtures::{Inputs, Molecule};
+use crate::workspace::Source;
+
+use parents::Parents;
+
+/// The program.
+pub static BLASTN: Program = Program {
+    name: "blastn",
+    molecule: Molecule::Nucleotide,
+    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
+              sstart send qframe sframe sstrand qlen slen qcovs qcovhsp qcovus qseq sseq btop",
+    tables: &[
+        table!("blastn", "tasks"),
+        table!("blastn", "scoring"),
+        table!("blastn", "search"),
+        table!("blastn", "limits"),
+        table!("blastn", "inputs"),
+        table!("blastn", "formats"),
+        table!("blastn", "restrict"),
+        table!("blastn", "errors"),
+    ],
+    costs: include_str!("../../../cases/blastn/costs.tsv"),
+    inputs,
+    trial: generate::trial,
+    options: options::choose,
+    masker: "dust",
+    refused_on_ranks,
+    is_in_order: true,
+};
+
+const LISTING: Listing =
+    Listing { molecule: Molecule::Nucleotide, masker: "dustmasker", volume: "25KB" };
+
+fn inputs(source: &Source) -> Result<Inputs> {
+    let bases = source.bases()?;
+    println!("nucleic acids: {} ({} queries, {} genomes)", bases.name, bases.queries.len(), bases.genomes.len());
+    for what in &bases.missing {
+        println!("NOT TESTED AS MEANT: {what}");
+    }
+    let parents = Parents::of(bases);
+    Ok(Inputs {
+        queries: queries::all(bases, &parents),
+        files: listed::files(databases::part(bases, &parents).len()),
+        databases: databases::all(bases, &parents),
+    })
+}
+
+/// What hangs on more than the queries of a block at a time: words of two queries side by side, duplicates that a hash of
+/// diagonals lets through, a header that is known at the end.
+fn refused_on_ranks(args: &[String]) -> bool {
+    let says = |word: &str| args.iter().any(|arg| arg == word);
+    let value = |name: &str| {
+        let at = args.iter().position(|arg| arg == name);
+        at.and_then(|at| args.get(at + 1)).map(String::as_str).unwrap_or_default()
+    };
+    says("-ungapped")
+        || value("-outfmt").trim_start().starts_with("17")
+        || value("-task") == "dc-megablast"
+        || says("-template_type")
+        || !matches!(value("-window_size"), "" | "0")
+}

@@ -1,0 +1,81 @@
+//! Sequences that several query sets and databases descend from, so that they find each other.
+
+use crate::bases::Bases;
+use crate::fasta::Record;
+use crate::fixtures::rng_for;
+use crate::rng::Rng;
+use crate::synth::{self, BASES};
+
+/// Ancestors of queries and subjects.
+pub struct Parents {
+    /// Real pieces of 250 to 900 bases.
+    pub plain: Vec<Record>,
+    /// Pieces with repeats.
+    pub repeats: Vec<Record>,
+    /// Pieces with long low-complexity runs.
+    pub low: Vec<Record>,
+}
+
+impl Parents {
+    /// Those of these data.
+    pub fn of(bases: &Bases) -> Parents {
+        let mut rng = rng_for("bases");
+        let plain = (0..8).map(|i| {
+            let length = rng.between(250, 900);
+            Record::new(format!("piece_{i} of a genome"), piece(&mut rng, bases, length))
+        });
+        let plain: Vec<Record> = plain.collect();
+        let repeats =
+            (0..4).map(|i| Record::new(format!("repeat_parent_{i}"), repeat(&mut rng, &plain)));
+        let repeats = repeats.collect();
+        let low = (0..4).map(|i| Record::new(format!("low_parent_{i}"), low(&mut rng, &plain)));
+        let low = low.collect();
+        Parents { plain, repeats, low }
+    }
+}
+
+/// A piece of a genome, of one strand or the other.
+pub fn piece(rng: &mut Rng, bases: &Bases, length: usize) -> Vec<u8> {
+    let genome = rng.pick(&bases.genomes);
+    let piece = synth::fragment(rng, &genome.seq, length);
+    either_strand(rng, piece)
+}
+
+/// A sequence or its other strand.
+pub fn either_strand(rng: &mut Rng, seq: Vec<u8>) -> Vec<u8> {
+    if rng.chance(0.5) { synth::reverse_complement(&seq) } else { seq }
+}
+
+/// A sequence followed by its other strand, with a few bases between them or none.
+pub fn palindrome(rng: &mut Rng, seq: &[u8]) -> Vec<u8> {
+    let length = rng.below(20);
+    let between = synth::random(rng, BASES.usual, length);
+    [seq, &between, &synth::reverse_complement(seq)].concat()
+}
+
+/// Flank, a unit of 20 to 90 bases three to eight times with mutations, some on the other strand, flank.
+fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
+    let length = rng.between(20, 90);
+    let unit = synth::fragment(rng, &plain[1].seq, length);
+    let times = rng.between(3, 8);
+    let middle: Vec<u8> = (0..times)
+        .flat_map(|_| {
+            let copy = BASES.mutate(rng, &unit, 0.06);
+            if rng.chance(0.3) { synth::reverse_complement(&copy) } else { copy }
+        })
+        .collect();
+    let left = synth::fragment(rng, &plain[0].seq, 120);
+    let right = synth::fragment(rng, &plain[plain.len() - 1].seq, 120);
+    [left, middle, right].concat()
+}
+
+/// A real piece with two low-complexity runs of 20 to 80 bases.
+fn low(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
+    let mut seq = rng.pick(plain).seq.clone();
+    for _ in 0..2 {
+        let length = rng.between(20, 80);
+        let run = BASES.low_complexity(rng, length);
+        seq = synth::insert(rng, &seq, &run);
+    }
+    seq
+}

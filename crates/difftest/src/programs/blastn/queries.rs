@@ -1,0 +1,182 @@
+//! The query sets.
+
+use super::parents::{Parents, either_strand, palindrome, piece};
+use crate::bases::Bases;
+use crate::fasta::{self, Record};
+use crate::fixtures::{numbered, rng_for};
+use crate::rng::Rng;
+use crate::synth::{self, BASES};
+
+/// Every query set: its name and the file's bytes.
+pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
+    let mut sets = real(bases);
+    sets.extend(short(bases));
+    sets.extend(long(bases, parents));
+    sets.extend(special(bases, parents));
+    sets.extend(masked(bases, parents));
+    sets.extend(odd_files(parents));
+    sets
+}
+
+/// Queries as they are, of a usual length; long ones cut.
+pub fn ordinary(bases: &Bases) -> Vec<Record> {
+    let usual = bases.queries.iter().filter(|query| query.seq.len() >= 100);
+    let cut = |query: &Record| Record::new(query.header.clone(), &query.seq[..query.seq.len().min(2_500)]);
+    usual.take(40).map(cut).collect()
+}
+
+fn real(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
+    let ordinary = ordinary(bases);
+    let is_odd = |query: &&Record| query.seq.iter().any(|base| !b"ACGT".contains(base));
+    let strange: Vec<Record> = ordinary.iter().filter(is_odd).take(8).cloned().collect();
+    let mut rng = rng_for("members of genomes");
+    let members = (0..5).map(|_| piece(&mut rng, bases, 700));
+    let hundred = bases.queries.iter().filter(|query| query.seq.len() <= 6_000).take(100);
+    vec![
+        ("one", fasta::to_bytes(&ordinary[..1])),
+        ("few", fasta::to_bytes(&ordinary[1..ordinary.len().min(5)])),
+        ("ordinary", fasta::to_bytes(&ordinary[..ordinary.len().min(15)])),
+        ("hundred", fasta::to_bytes(&hundred.cloned().collect::<Vec<_>>())),
+        ("strange", fasta::to_bytes(&strange)),
+        ("members", numbered("member", members)),
+    ]
+}
+
+/// Primers, reads, and the very shortest.
+fn short(bases: &Bases) -> Vec<(&'static str, Vec<u8>)> {
+    let mut rng = rng_for("primers");
+    let rate = |i: usize| if i.is_multiple_of(2) { 0.0 } else { 0.05 };
+    let mut part = |length: usize, rate: f64| {
+        let part = piece(&mut rng, bases, length);
+        BASES.mutate(&mut rng, &part, rate)
+    };
+    let primers: Vec<_> = (0..14).map(|i| part(14 + i, rate(i))).collect();
+    let reads: Vec<_> = (0..60).map(|i| part(150, rate(i))).collect();
+    // The size of a batch changes with what the one before found, and these are many batches.
+    let batches: Vec<_> = (0..240).map(|i| part(100, rate(i))).collect();
+    let micro = (1..=16).map(|length| part(length, 0.0)).collect::<Vec<_>>();
+    vec![
+        ("short", numbered("primer", primers)),
+        ("reads", numbered("read", reads)),
+        ("batches", numbered("read", batches)),
+        ("micro", numbered("micro", micro)),
+    ]
+}
+
+/// Thousands of bases, with relatives of the parents in them; over a million, which BLAST+ cuts in pieces.
+fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
+    let mut rng = rng_for("long queries");
+    let mut made = |length: usize| {
+        let mut seq = Vec::new();
+        while seq.len() < length {
+            let size = rng.between(100, 3_000);
+            seq.extend(piece(&mut rng, bases, size));
+            let parent = rng.pick(&parents.plain);
+            let copy = BASES.mutate(&mut rng, &parent.seq, 0.08);
+            seq.extend(either_strand(&mut rng, copy));
+        }
+        seq.truncate(length);
+        seq
+    };
+    let (genomic, middle, neighbour) = (made(30_000), made(9_000), made(400));
+    let pieces = made(2_100_000);
+    vec![
+        ("long", numbered("long", [genomic])),
+        ("long_mixed", numbered("mixed", [neighbour, middle.clone(), parents.plain[0].seq.clone()])),
+        ("pieces", numbered("pieces", [parents.plain[0].seq.clone(), pieces, middle])),
+    ]
+}
+
+/// Low complexity, repeats, palindromes, ambiguity letters, lower case, nothing to find, duplicates.
+fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
+    let mut rng = rng_for("special queries");
+    let plain = &parents.plain;
+    let mut low: Vec<Vec<u8>> = parents.low.iter().map(|p| p.seq.clone()).collect();
+    low.extend([b"AT".repeat(40), b"N".repeat(60), [&b"N".repeat(40)[..], &plain[0].seq].concat()]);
+    low.extend([b"A".repeat(70), [&b"ACACACAC".repeat(9)[..], &plain[1].seq].concat()]);
+    let mut odd = |rate| {
+        let of = |p: &Record| BASES.odd_letters(&mut rng, &p.seq, rate);
+        plain.iter().take(5).map(of).collect::<Vec<_>>()
+    };
+    let (ambiguous, very) = (odd(0.02), odd(0.15));
+    let rich = plain.iter().take(4).map(|p| {
+        let run = b"N".repeat(20);
+        (0..4).fold(p.seq.clone(), |seq, _| synth::insert(&mut rng, &seq, &run))
+    });
+    let rich: Vec<_> = rich.collect();
+    let lower: Vec<_> =
+        plain.iter().take(5).map(|p| synth::lower_case_runs(&mut rng, &p.seq)).collect();
+    let palindromes: Vec<_> = plain.iter().take(4).map(|p| palindrome(&mut rng, &p.seq[..120])).collect();
+    let nothing: Vec<_> = [40, 90, 200].map(|n| synth::random(&mut rng, BASES.usual, n)).to_vec();
+    let relatives: Vec<_> = (0..6)
+        .map(|i| {
+            let copy = BASES.mutate(&mut rng, &plain[i % plain.len()].seq, 0.12);
+            either_strand(&mut rng, copy)
+        })
+        .collect();
+    let query = ordinary(bases)[0].clone();
+    let other = Record::new("other strand", synth::reverse_complement(&plain[0].seq));
+    vec![
+        ("lowcomplex", numbered("low", low)),
+        ("repeats", fasta::to_bytes(&parents.repeats)),
+        ("plain", fasta::to_bytes(&plain[..3])),
+        ("parent", fasta::to_bytes(&plain[..1])),
+        ("ambiguous", numbered("ambiguous", ambiguous)),
+        ("very_ambiguous", numbered("ambiguous", very)),
+        ("n_rich", numbered("rich", rich)),
+        ("lower", numbered("lower", lower)),
+        ("palindromes", numbered("palindrome", palindromes)),
+        ("nothing", numbered("nothing", nothing)),
+        ("relatives", numbered("relative", relatives)),
+        ("duplicates", fasta::to_bytes(&[query.clone(), query, plain[0].clone(), other])),
+    ]
+}
+
+/// Queries in lower case only, which leaves nothing to search if that is masked.
+fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
+    let plain = &parents.plain;
+    let masked = plain[0].seq.to_ascii_lowercase();
+    let other = plain[1].seq.clone();
+    let long = piece(&mut rng_for("masked batch"), bases, 7_000);
+    let batches = [masked.clone(), other.clone(), long.clone(), masked.clone(), long.to_ascii_lowercase()];
+    vec![
+        ("masked", numbered("masked", [masked.clone()])),
+        ("masked_first", numbered("masked", [masked.clone(), Vec::new(), other.clone()])),
+        ("masked_last", numbered("masked", [other, Vec::new(), masked])),
+        ("masked_batches", numbered("masked", batches)),
+    ]
+}
+
+/// Files that are unusual as files.
+fn odd_files(parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
+    let text = |rng: &mut Rng, at: usize| {
+        let part = synth::fragment(rng, &parents.plain[at].seq, 300);
+        String::from_utf8_lossy(&part).into_owned()
+    };
+    let mut rng = rng_for("odd files");
+    let (seq, other) = (text(&mut rng, 0), text(&mut rng, 1));
+    let words = "a very long title that goes on and on ".repeat(12);
+    let long_word = "unbroken".repeat(30);
+    let ids = format!(
+        ">gi|129296|gb|AF012345.2| a gene\n{seq}\n>lcl|local1 mine\n{other}\n\
+         >gnl|thedb|tag7 general\n{seq}\n>ref|NC_000001.1| reference\n{other}\n"
+    );
+    let rna = seq.replace('T', "U");
+    vec![
+        ("bare", format!("{seq}\n").into_bytes()),
+        ("empty", Vec::new()),
+        ("empty_record", format!(">nothing\n>full\n{seq}\n>\n{other}\n").into_bytes()),
+        ("only_empty", b">nothing\n>again\n".to_vec()),
+        ("not_fasta", b"{ \"this\": 1, \"is\": [\"not\", \"a\", \"sequence\"] }\n".to_vec()),
+        ("crlf", format!(">q1 dos\r\n{seq}\r\n>q2\r\n\r\n{other}\r\n").into_bytes()),
+        ("titles", format!(">q {words}\n{seq}\n>{long_word} {words}\n{other}\n").into_bytes()),
+        ("specials", format!(">a<b> & \"c\" 'd'\te\n{seq}\n>x|y|z end  \n{other}\n").into_bytes()),
+        ("no_end", format!(">q no line end at the end\n{seq}").into_bytes()),
+        ("ids", ids.into_bytes()),
+        ("digits", format!(">q numbered\n1 {seq} 60\n61 {other}\n").into_bytes()),
+        ("invalid", format!(">q\nACG1T@TIA!G{seq}\n>r\n{other}-{seq}\n").into_bytes()),
+        ("rna", format!(">u\n{rna}\n>x\n{}XX{other}\n", &seq[..40]).into_bytes()),
+        ("protein", format!(">p\n{}\n", "MKVLAATREWQHGFDSPINYC".repeat(9)).into_bytes()),
+        ("untitled", format!(">\n{seq}\n>\n{other}\n").into_bytes()),
+    ]
+}

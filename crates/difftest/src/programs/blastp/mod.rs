@@ -1,0 +1,112 @@
+//! blastp: proteins in proteins.
+
+mod databases;
+mod generate;
+mod options;
+mod queries;
+
+use super::Program;
+use crate::error::{Error, Result};
+use crate::fasta::Record;
+use crate::fixtures::listed::{self, Listing};
+use crate::fixtures::{Inputs, Molecule, rng_for};
+use crate::rng::Rng;
+use crate::synth::{self, PROTEIN};
+use crate::workspace::Source;
+
+/// The program.
+pub static BLASTP: Program = Program {
+    name: "blastp",
+    molecule: Molecule::Protein,
+    columns: "6 qseqid sseqid score bitscore evalue pident nident positive ppos length mismatch gapopen gaps qstart qend \
+              sstart send qlen slen qcovs qcovhsp qseq sseq btop",
+    tables: &[
+        table!("blastp", "tasks"),
+        table!("blastp", "scoring"),
+        table!("blastp", "search"),
+        table!("blastp", "limits"),
+        table!("blastp", "inputs"),
+        table!("blastp", "formats"),
+        table!("blastp", "restrict"),
+        table!("blastp", "errors"),
+    ],
+    costs: include_str!("../../../cases/blastp/costs.tsv"),
+    inputs,
+    trial: generate::trial,
+    options: options::choose,
+    masker: "seg",
+    refused_on_ranks: |_| false,
+    is_in_order: false,
+};
+
+const LISTING: Listing =
+    Listing { molecule: Molecule::Protein, masker: "segmasker", volume: "60KB" };
+
+fn inputs(source: &Source) -> Result<Inputs> {
+    let parents = Parents::of(source)?;
+    Ok(Inputs {
+        queries: queries::all(source, &parents),
+        files: listed::files(databases::part(source).len()),
+        databases: databases::all(source, &parents),
+    })
+}
+
+/// Sequences that several query sets and databases descend from, so that they find each other.
+struct Parents {
+    /// Ordinary members of the database, 150 to 400 residues.
+    plain: Vec<Record>,
+    /// Proteins with internal repeats.
+    repeats: Vec<Record>,
+    /// Proteins with long low-complexity runs.
+    low: Vec<Record>,
+}
+
+impl Parents {
+    fn of(source: &Source) -> Result<Parents> {
+        let middling = |p: &&Record| (150..=400).contains(&p.seq.len());
+        let all: Vec<&Record> = source.proteins.iter().filter(middling).collect();
+        if all.is_empty() || source.queries.len() < 2 {
+            let name = &source.name;
+            let few = format!("{name}: fewer than 2 queries, or no protein of 150 to 400 residues");
+            return Err(Error::NoData(few));
+        }
+        let step = (all.len() / 8).max(1);
+        let plain: Vec<Record> = all.into_iter().step_by(step).take(8).cloned().collect();
+        let mut rng = rng_for("parents");
+        let repeats =
+            (0..4).map(|i| Record::new(format!("repeat_parent_{i}"), repeat(&mut rng, &plain)));
+        let repeats = repeats.collect();
+        let low = (0..4).map(|i| Record::new(format!("low_parent_{i}"), low(&mut rng, &plain)));
+        let low = low.collect();
+        Ok(Parents { plain, repeats, low })
+    }
+}
+
+/// Queries of usual length.
+fn ordinary(source: &Source) -> Vec<Record> {
+    let usual = |q: &&Record| (80..=700).contains(&q.seq.len());
+    source.queries.iter().filter(usual).cloned().collect()
+}
+
+/// Flank, a unit of 25 to 60 residues three to seven times with mutations, flank.
+fn repeat(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
+    let unit_length = rng.between(25, 60);
+    let origin = rng.pick(plain);
+    let unit = synth::fragment(rng, &origin.seq, unit_length);
+    let times = rng.between(3, 7);
+    let middle = PROTEIN.tandem(rng, &unit, times, 0.15);
+    let left = synth::fragment(rng, &plain[0].seq, 70);
+    let right = synth::fragment(rng, &plain[plain.len() - 1].seq, 70);
+    [left, middle, right].concat()
+}
+
+/// A real protein with two low-complexity runs of 15 to 50 residues.
+fn low(rng: &mut Rng, plain: &[Record]) -> Vec<u8> {
+    let mut seq = rng.pick(plain).seq.clone();
+    for _ in 0..2 {
+        let length = rng.between(15, 50);
+        let run = PROTEIN.low_complexity(rng, length);
+        seq = synth::insert(rng, &seq, &run);
+    }
+    seq
+}

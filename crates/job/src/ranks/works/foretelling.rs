@@ -1,0 +1,247 @@
+//! Batches of queries that depend on what was found: blocks are searched as is foretold, and judged one after the other by what they
+//! found.
+//!
+//! What a query's result depends on of its batch is a value, [`Together`]. A forecast is right if that is what it is in truth, wherever
+//! the batches were believed to end.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use fleetblast_engine::grouping::{Batch, Grouping};
+use fleetblast_engine::query::{Findings, Query};
+use fleetblast_engine::search::Search;
+use fleetblast_fleet::ids::BlockId;
+
+use super::stream::Stream;
+use crate::batching::course::{Course, Run};
+use crate::error::Error;
+use crate::queries::{Records, all_empty};
+use crate::ranks::wire::{Found, Together, Verdict};
+
+/// Letters that are told of what lies beside queries: more than most extensions see of it.
+const REACH: usize = 512;
+/// Batches that are kept at most: some blocks lie in each.
+const MOST_BATCHES: usize = 16;
+
+/// Foretells and judges.
+pub struct Foretelling<'a> {
+    engine: &'a Search,
+    stream: Stream<'a>,
+    /// As far as blocks are judged.
+    course: Course,
+    /// Those that are not.
+    blocks: BTreeMap<BlockId, Foretold>,
+    /// Extensions of queries of these, if they were searched, if perhaps not in the right way.
+    seen: BTreeMap<usize, u64>,
+    /// Extensions of all that is judged, and its letters.
+    rate: (u64, u64),
+    batches: BTreeMap<(usize, usize), Batch>,
+}
+
+/// A block that is not judged.
+struct Foretold {
+    queries: Range<usize>,
+    how: How,
+}
+
+enum How {
+    /// An earlier run found it right, with so many extensions of each query.
+    Known(Vec<u64>),
+    /// In these parts.
+    Parts { parts: Vec<Part>, reach: usize },
+}
+
+/// How queries of a block are searched that lie in one batch.
+#[derive(Clone, PartialEq)]
+struct Part {
+    queries: Range<usize>,
+    grouping: Grouping,
+    /// Some query of the batch can be searched.
+    searched: bool,
+}
+
+/// What comes of a block that is read.
+pub struct Read {
+    /// The queries as read.
+    pub records: Records,
+    /// What was found of each when it was made ready.
+    pub findings: Vec<Findings>,
+    /// How they are believed to be searched.
+    pub together: Together,
+}
+
+impl<'a> Foretelling<'a> {
+    /// Nothing is read.
+    pub fn new(engine: &'a Search, stream: Stream<'a>, course: Course) -> Self {
+        Foretelling {
+            engine,
+            stream,
+            course,
+            blocks: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            rate: (0, 0),
+            batches: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the next block, of which an earlier run may have counted the extensions; `None` at the end.
+    ///
+    /// # Errors
+    /// Queries that cannot be read, or make no batch.
+    pub fn read(&mut self, block: BlockId, known: Option<Vec<u64>>) -> Result<Option<Read>, Error> {
+        let (queries, mut records) = self.stream.take()?;
+        if queries.is_empty() {
+            return Ok(None);
+        }
+        let parts = self.foretell(&queries, REACH)?;
+        let together = together(&parts);
+        records.batches = parts.iter().map(|part| part.queries.len()).collect();
+        self.stream.add_messages_of_search(&mut records, &together.searched);
+        let findings = self.stream.get(queries.clone()).into_iter().map(Query::findings).collect();
+        let how = match known {
+            Some(extensions) if extensions.len() == queries.len() => How::Known(extensions),
+            Some(_) => return Err(Error::engine(OTHER_QUERIES)),
+            None => How::Parts { parts, reach: REACH },
+        };
+        self.blocks.insert(block, Foretold { queries, how });
+        self.pass_known()?;
+        Ok(Some(Read { records, findings, together }))
+    }
+
+    /// Judges what was found of the first block that is not judged.
+    ///
+    /// # Errors
+    /// Queries that cannot be read, or make no batch.
+    pub fn judge(&mut self, block: BlockId, found: &Found) -> Result<Verdict, Error> {
+        let Foretold { queries, how } =
+            self.blocks.remove(&block).ok_or_else(|| Error::engine(OTHER_QUERIES))?;
+        let How::Parts { parts, reach } = how else { return Err(Error::engine(OTHER_QUERIES)) };
+        if queries.start != self.course.next() || found.extensions.len() != queries.len() {
+            return Err(Error::engine(OTHER_QUERIES));
+        }
+        let known = self.course.clone();
+        let is_right = self.follow(&queries, &found.extensions, Some((&parts, reach)))?;
+        if is_right && !found.strayed {
+            self.settle(&queries, &found.extensions);
+            self.pass_known()?;
+            return Ok(Verdict::Right);
+        }
+        self.course = known;
+        self.seen.extend(queries.clone().zip(found.extensions.iter().copied()));
+        let reach = if found.strayed { usize::MAX } else { reach };
+        let parts = self.foretell(&queries, reach)?;
+        let together = together(&parts);
+        self.blocks.insert(block, Foretold { queries, how: How::Parts { parts, reach } });
+        Ok(Verdict::Again(together))
+    }
+
+    /// Follows the course of the batches through the next queries. False where they lie in other company than in these parts.
+    fn follow(
+        &mut self,
+        queries: &Range<usize>,
+        extensions: &[u64],
+        foretold: Option<(&[Part], usize)>,
+    ) -> Result<bool, Error> {
+        let mut parts = foretold.map(|(parts, reach)| (parts.iter(), reach));
+        while self.course.next() < queries.end {
+            let run = self.course.run(queries.end, &mut self.stream)?;
+            self.refuse(&run)?;
+            if let Some((parts, reach)) = &mut parts
+                && parts.next() != Some(&self.part(&run, *reach))
+            {
+                return Ok(false);
+            }
+            let own = run.queries.start - queries.start..run.queries.end - queries.start;
+            self.course.pass(&run, extensions[own].iter().sum());
+        }
+        Ok(true)
+    }
+
+    /// What BLAST+ finds wrong with a batch.
+    fn refuse(&mut self, run: &Run) -> Result<(), Error> {
+        let Run { queries, batch } = run;
+        if queries.start == batch.start
+            && self.stream.get(batch.clone()).iter().all(|query| query.length == 0)
+        {
+            return Err(all_empty(batch.len()));
+        }
+        if queries.end == batch.end
+            && self.stream.ends_in_nothing(batch.clone(), self.course.letters())?
+        {
+            return Err(Error::engine(crate::queries::EMPTY_VECTOR));
+        }
+        Ok(())
+    }
+
+    /// Queries are judged: they brought about so many extensions.
+    fn settle(&mut self, queries: &Range<usize>, extensions: &[u64]) {
+        self.rate.0 += extensions.iter().sum::<u64>();
+        self.rate.1 += self.stream.letters(queries.clone());
+        self.seen = self.seen.split_off(&queries.end);
+        let start = self.course.start();
+        self.batches.retain(|&(_, end), _| end > start);
+        self.stream.forget(start);
+    }
+
+    /// Goes past blocks that an earlier run found right.
+    fn pass_known(&mut self) -> Result<(), Error> {
+        while let Some(first) = self.blocks.first_entry()
+            && matches!(first.get().how, How::Known(_))
+        {
+            let Foretold { queries, how } = first.remove();
+            if let How::Known(extensions) = how {
+                self.follow(&queries, &extensions, None)?;
+                self.settle(&queries, &extensions);
+            }
+        }
+        Ok(())
+    }
+
+    /// In which company queries are believed to be searched.
+    fn foretell(&mut self, queries: &Range<usize>, reach: usize) -> Result<Vec<Part>, Error> {
+        let (extensions, letters) = self.rate;
+        let rate = extensions as f64 / letters.max(1) as f64;
+        let first = self.course.next();
+        let of = |query: usize| match self.seen.get(&query) {
+            Some(&extensions) => extensions as f64,
+            None => rate * self.stream.letters(query..query + 1) as f64,
+        };
+        let each: Vec<f64> = (first..queries.end).map(of).collect();
+        let believed =
+            |run: Range<usize>| each[run.start - first..run.end - first].iter().sum::<f64>() as u64;
+        let runs = self.course.foretell(queries.clone(), believed, &mut self.stream)?;
+        Ok(runs.iter().map(|run| self.part(run, reach)).collect())
+    }
+
+    /// How the queries of a run are searched.
+    fn part(&mut self, run: &Run, reach: usize) -> Part {
+        let Run { queries, batch } = run;
+        let all = self.stream.get(batch.clone());
+        if self.batches.len() >= MOST_BATCHES {
+            self.batches.clear();
+        }
+        let known = self.batches.entry((batch.start, batch.end));
+        let known = known.or_insert_with(|| self.engine.batch(&all));
+        let own = queries.start - batch.start..queries.end - batch.start;
+        Part {
+            queries: queries.clone(),
+            grouping: known.part(&all, own, reach),
+            searched: all.iter().any(|query| query.is_searchable()),
+        }
+    }
+}
+
+fn together(parts: &[Part]) -> Together {
+    let (mut grouping, mut searched) = (Grouping::default(), Vec::new());
+    for part in parts {
+        grouping.append(part.grouping.clone());
+        searched.extend(std::iter::repeat_n(part.searched, part.queries.len()));
+    }
+    Together { grouping, searched }
+}
+
+/// A fault of the program.
+const OTHER_QUERIES: &str = "the ranks do not agree about what the queries of a block are";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Queries that are read ahead, as far as the batches reach in which those at hand lie.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use fleetblast_engine::query::Query;
+use fleetblast_engine::search::Search;
+use rayon::prelude::*;
+
+use crate::audience::Audience;
+use crate::batching::course::Lengths;
+use crate::error::Error;
+use crate::queries::{EMPTY_VECTOR, Queries, QueryRecord, Records};
+
+/// Queries that are read and made ready at a time, and letters that are enough.
+const AT_ONCE: (usize, u64) = (1000, 200_000);
+
+/// Queries that are read ahead, by their numbers from 0 on.
+pub struct Stream<'a> {
+    queries: Queries<'a>,
+    engine: &'a Search,
+    audience: &'a dyn Audience,
+    pool: rayon::ThreadPool,
+    /// Number of the first query that is held.
+    first: usize,
+    held: VecDeque<Query>,
+    /// Letters of all queries before each of them, and of all.
+    sums: VecDeque<u64>,
+    /// The last of them, which nobody has taken.
+    records: VecDeque<QueryRecord>,
+    ended: bool,
+}
+
+impl<'a> Stream<'a> {
+    /// Of queries that are made ready on threads of the pool.
+    pub fn new(
+        queries: Queries<'a>,
+        engine: &'a Search,
+        audience: &'a dyn Audience,
+        pool: rayon::ThreadPool,
+    ) -> Self {
+        Stream {
+            queries,
+            engine,
+            audience,
+            pool,
+            first: 0,
+            held: VecDeque::new(),
+            sums: VecDeque::from([0]),
+            records: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    /// Number of the first query that is not read.
+    fn end(&self) -> usize {
+        self.first + self.held.len()
+    }
+
+    /// Letters of all queries before this one.
+    fn before(&self, query: usize) -> u64 {
+        self.sums[query - self.first]
+    }
+
+    /// Letters of some of the queries.
+    pub fn letters(&self, queries: Range<usize>) -> u64 {
+        self.before(queries.end) - self.before(queries.start)
+    }
+
+    /// Some of the queries.
+    pub fn get(&self, queries: Range<usize>) -> Vec<&Query> {
+        self.held.range(queries.start - self.first..queries.end - self.first).collect()
+    }
+
+    /// Lets go of the queries before this one.
+    pub fn forget(&mut self, query: usize) {
+        self.held.drain(..query - self.first);
+        self.sums.drain(..query - self.first);
+        self.first = query;
+    }
+
+    /// Takes the queries of the next block; none at the end.
+    ///
+    /// # Errors
+    /// Queries that cannot be read.
+    pub fn take(&mut self) -> Result<(Range<usize>, Records), Error> {
+        let mut block = Records::default();
+        let start = self.end() - self.records.len();
+        while !self.queries.is_enough(block.weight())
+            && (!self.records.is_empty() || self.read()?)
+        {
+            block.records.extend(self.records.pop_front());
+        }
+        for record in &block.records {
+            record.tell_warnings(self.audience);
+        }
+        Ok((start..start + block.records.len(), block))
+    }
+
+    /// Adds what BLAST+ warns of when it searches queries, of whose batches some can be searched.
+    pub fn add_messages_of_search(&self, block: &mut Records, searched: &[bool]) {
+        self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
+    }
+
+    /// Whether BLAST+ would look for another batch after this last one, and find only queries that it passes over.
+    ///
+    /// # Errors
+    /// Queries that cannot be read.
+    pub fn ends_in_nothing(&mut self, batch: Range<usize>, letters: usize) -> Result<bool, Error> {
+        let more = batch.end < self.end() || self.read()?;
+        let is_full = self.letters(batch) >= letters as u64;
+        Ok(!more && is_full && self.queries.passed_over_last())
+    }
+
+    /// Reads some more; false at the end.
+    fn read(&mut self) -> Result<bool, Error> {
+        let (mut records, mut letters) = (Vec::new(), 0);
+        while !self.ended && records.len() < AT_ONCE.0 && letters < AT_ONCE.1 {
+            match self.queries.next_query(self.audience)? {
+                Some(record) => {
+                    letters += record.letters();
+                    records.push(record);
+                }
+                None => self.ended = true,
+            }
+        }
+        if records.is_empty() && self.end() == 0 {
+            return Err(Error::engine(EMPTY_VECTOR));
+        }
+        let prepare = |record: &QueryRecord| record.prepare(self.engine);
+        let prepared: Vec<Query> = self.pool.install(|| records.par_iter().map(prepare).collect());
+        for (record, query) in records.iter_mut().zip(&prepared) {
+            let sum = self.sums.back().map_or(0, |sum| sum + record.letters());
+            self.sums.push_back(sum);
+            self.queries.add_messages(record, query.is_searchable());
+        }
+        let is_some = !records.is_empty();
+        self.held.extend(prepared);
+        self.records.extend(records);
+        Ok(is_some)
+    }
+}
+
+impl Lengths for Stream<'_> {
+    type Error = Error;
+
+    fn end_of_batch(&mut self, start: usize, letters: usize) -> Result<usize, Error> {
+        let wanted = self.before(start).saturating_add(letters as u64);
+        while self.sums.back().is_some_and(|&sum| sum < wanted) && self.read()? {}
+        Ok((self.first + self.sums.partition_point(|&sum| sum < wanted)).min(self.end()))
+    }
+}

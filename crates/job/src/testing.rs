@@ -1,0 +1,113 @@
+//! A plan made by hand, and an audience that hears nothing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fleetblast_db::SequenceKind;
+use fleetblast_db::load::Wish;
+use fleetblast_engine::kernel::Kernel;
+use fleetblast_engine::params::{NucleotideParams, Params};
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::plan::Wishes;
+use fleetblast_release::Release;
+use fleetblast_stats::nucleotide::NucleotideScoring;
+
+use crate::audience::{Audience, Stage};
+use crate::plan::{
+    BatchSize, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
+};
+
+/// A search of nucleotides in a database that is not there, with the defaults of megablast.
+pub fn megablast(queries: &Path) -> Plan {
+    let scoring = NucleotideScoring::new(1, -2, 0, 0).expect("known scores");
+    let params = NucleotideParams::megablast(&Release::V2_12_0, scoring);
+    Plan {
+        program: "blastn",
+        banner: "BLASTN 2.12.0+".to_owned(),
+        query_kind: SequenceKind::Nucleotide,
+        subject_kind: SequenceKind::Nucleotide,
+        batch_size: BatchSize::Adaptive { most: params.chunk as i32 - 1000 },
+        params: Params::Nucleotide(params),
+        refusal: None,
+        matrix_name: String::new(),
+        subjects: Subjects::Database("db".to_owned()),
+        restriction: None,
+        database_mask: None,
+        dbsize: None,
+        query: Source::File(queries.to_owned()),
+        query_range: None,
+        parse_deflines: false,
+        thread_letters: 10_000,
+        papers: papers::MEGABLAST,
+        identity_resets_composition: false,
+        report: Report {
+            format: Format::Tabular,
+            columns: String::new(),
+            command: Vec::new(),
+            delimiter: None,
+            html: false,
+            show_gis: false,
+            line_length: 60,
+            num_descriptions: 500,
+            num_alignments: 500,
+            sort_hits: None,
+            sort_hsps: None,
+        },
+        out: Destination::Stdout,
+        threads: 1,
+        threads_wished: true,
+        split: Split::Database,
+        partitions: None,
+        fleet: Fleet {
+            ranks: None,
+            dry_run: false,
+            wishes: Wishes::default(),
+            config: Config::default(),
+            checkpoint: None,
+            trace: None,
+            decisive: BTreeMap::new(),
+            common: BTreeMap::new(),
+            list: None,
+        },
+        load: Wish::default(),
+        kernel: Kernel::detect(),
+        timing: None,
+    }
+}
+
+/// Hears nothing.
+pub struct Nobody;
+
+impl Audience for Nobody {
+    fn program(&self) -> &str {
+        "blastn"
+    }
+
+    fn say(&self, _: &[u8]) {}
+
+    fn begin(&self) {}
+
+    fn is_watching(&self) -> bool {
+        false
+    }
+
+    fn expect(&self, _: Option<u64>) {}
+
+    fn skip(&self, _: u64) {}
+
+    fn open(&self, _: u32, _: u64) {}
+
+    fn stage(&self, _: Stage, _: u64) {}
+
+    fn step(&self, _: u64) {}
+
+    fn reach(&self, _: u32, _: f64) {}
+
+    fn close(&self, _: u32) {}
+
+    fn note(&self, _: String) {}
+
+    fn finish(&self) {}
+
+    fn leave(&self) {}
+}
