@@ -186,14 +186,16 @@ mod tests {
 
     #[test]
     fn stdin_subject_and_columns_are_understood() {
-        let cases = parse("t", "s\twhole\t<few\tsubject:tiny\tout+err\t%cols -html", COLUMNS).unwrap();
+        let cases =
+            parse("t", "s\twhole\t<few\tsubject:tiny\tout+err\t%cols -html", COLUMNS).unwrap();
         assert_eq!(cases[0].stdin.as_deref(), Some("q/few.fa"));
         assert_eq!(cases[0].args, ["-subject", "q/tiny.fa", "-outfmt", COLUMNS, "-html"]);
     }
 
     #[test]
     fn bad_rows_are_named_by_line() {
-        let error = parse("t.tsv", "# comment\nx\tquick\tonly three", COLUMNS).unwrap_err().to_string();
+        let error =
+            parse("t.tsv", "# comment\nx\tquick\tonly three", COLUMNS).unwrap_err().to_string();
         assert_eq!(error, "t.tsv, line 2: 3 columns instead of 6 (separated by TAB)");
         assert!(parse("t", "x\tsoon\ta\tb\tout\t-html", COLUMNS).is_err());
         assert!(parse("t", "x\tquick\ta\tb\tout\t-seg 'open", COLUMNS).is_err());

@@ -78,8 +78,10 @@ pub fn read_letters(path: &Path, letters: usize) -> Result<Vec<Record>> {
 /// Reads at most `limit` records of a plain or gzip FASTQ file with four lines for each.
 pub fn read_fastq(path: &Path, limit: usize) -> Result<Vec<Record>> {
     let lines = open(path)?.lines().take(4 * limit);
-    let lines: Vec<String> = lines.collect::<std::io::Result<_>>().map_err(io_error("read", path))?;
-    let record = |lines: &[String]| Record::new(lines[0].trim_start_matches('@'), lines[1].as_bytes());
+    let lines: Vec<String> =
+        lines.collect::<std::io::Result<_>>().map_err(io_error("read", path))?;
+    let record =
+        |lines: &[String]| Record::new(lines[0].trim_start_matches('@'), lines[1].as_bytes());
     Ok(lines.chunks_exact(4).map(record).collect())
 }
 

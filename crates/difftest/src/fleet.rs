@@ -76,7 +76,8 @@ impl Shape {
 
     /// One of those that cases take turns in; with queries taken in order not all can be.
     pub fn numbered(number: usize, in_order: bool) -> Self {
-        let shapes: Vec<_> = SHAPES.iter().filter(|(.., options)| !in_order || suits(options)).collect();
+        let shapes: Vec<_> =
+            SHAPES.iter().filter(|(.., options)| !in_order || suits(options)).collect();
         let &(ranks, threads, options) = shapes[number % shapes.len()];
         let options = options.split(' ').map(String::from).collect();
         Shape { ranks, threads, broadcast: number % 3 == 1, options }

@@ -295,7 +295,10 @@ fn keep(session: &Session, case: &Case, expected: &Outcome, actual: &Outcome) ->
 fn report(
     program: &Program,
     case: &Case,
-    found: &[Difference], actual: &Outcome, kept: &Path) -> String {
+    found: &[Difference],
+    actual: &Outcome,
+    kept: &Path,
+) -> String {
     let stdin = case.stdin.as_ref().map(|s| format!(" < {s}")).unwrap_or_default();
     let settings = case.environment.iter().map(|setting| format!("{setting} ")).collect::<String>();
     let mut text =

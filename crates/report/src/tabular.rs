@@ -200,7 +200,7 @@ impl Row<'_> {
 
 /// The strand of the subject.
 fn strand(pair: &Pair) -> &'static [u8] {
-    match pair.loci.subject_strand() {
+    match pair.loci.tabular_strand() {
         Some(Strand::Plus) => b"plus",
         Some(Strand::Minus) => b"minus",
         None => NOT_AVAILABLE,

@@ -153,7 +153,8 @@ impl Session<'_> {
             trial.options = (self.program.options)(&mut rng, &trial);
             // Not from the same numbers: searches of a seed are the same on all ranks and on none.
             let spread = Some(self.options.spread).filter(|&spread| spread != Spread::None);
-            trial.shape = spread.map(|spread| (spread, Shape::random(&mut shapes, self.program.is_in_order)));
+            trial.shape =
+                spread.map(|spread| (spread, Shape::random(&mut shapes, self.program.is_in_order)));
             if only.is_some_and(|only| only != search) {
                 continue;
             }
@@ -173,7 +174,8 @@ impl Session<'_> {
     fn explain(&self, bench: &Bench, trial: &Trial, name: &str) -> Result<()> {
         let seed = self.options.seed;
         let small = minimise::minimise(bench, trial, self.options.effort)?;
-        let kept = self.home.join(format!("{}-seed{seed}-{}", self.program.name, name.replace(':', "-")));
+        let kept =
+            self.home.join(format!("{}-seed{seed}-{}", self.program.name, name.replace(':', "-")));
         let found = bench.keep(&small, &kept)?.differences;
         // One piece of text, so that two workers' reports do not mix.
         let mut text = format!(

@@ -13,8 +13,8 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
 use crate::fleet::{CHECKPOINT, Shape, Spread};
-use crate::programs::Program;
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
+use crate::programs::Program;
 use crate::rng::Rng;
 
 /// Longest time one random search may take.

@@ -44,7 +44,12 @@ const LISTING: Listing =
 
 fn inputs(source: &Source) -> Result<Inputs> {
     let bases = source.bases()?;
-    println!("nucleic acids: {} ({} queries, {} genomes)", bases.name, bases.queries.len(), bases.genomes.len());
+    println!(
+        "nucleic acids: {} ({} queries, {} genomes)",
+        bases.name,
+        bases.queries.len(),
+        bases.genomes.len()
+    );
     for what in &bases.missing {
         println!("NOT TESTED AS MEANT: {what}");
     }

@@ -50,11 +50,19 @@ fn words(choice: &mut Choice) {
     match choice.rng.below(20) {
         0..=5 => {
             choice.maybe(0.2, "-task", &["megablast"]);
-            choice.maybe(0.3, "-word_size", &["8", "11", "12", "13", "16", "16", "20", "24", "29", "40", "64"]);
+            choice.maybe(
+                0.3,
+                "-word_size",
+                &["8", "11", "12", "13", "16", "16", "20", "24", "29", "40", "64"],
+            );
         }
         6..=12 => {
             choice.add(&["-task", "blastn"]);
-            choice.maybe(0.3, "-word_size", &["4", "5", "6", "7", "8", "9", "10", "12", "14", "18"]);
+            choice.maybe(
+                0.3,
+                "-word_size",
+                &["4", "5", "6", "7", "8", "9", "10", "12", "14", "18"],
+            );
         }
         13..=15 => {
             choice.add(&["-task", "blastn-short"]);
@@ -110,7 +118,11 @@ fn limits(choice: &mut Choice) {
 
 fn statistics(choice: &mut Choice, trial: &Trial) {
     match choice.rng.below(20) {
-        0..=5 => choice.maybe(1.0, "-evalue", &["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"]),
+        0..=5 => choice.maybe(
+            1.0,
+            "-evalue",
+            &["1e-50", "1e-10", "1e-3", "0.1", "1", "11", "50", "1000"],
+        ),
         6 => choice.maybe(1.0, "-evalue", &["1e4", "1e6", "1e12"]),
         7 => choice.maybe(1.0, "-evalue", &["1e-300", "1e-180", "1e-100", "10.0"]),
         _ => {}

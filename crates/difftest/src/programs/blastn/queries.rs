@@ -21,7 +21,9 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
 /// Queries as they are, of a usual length; long ones cut.
 pub fn ordinary(bases: &Bases) -> Vec<Record> {
     let usual = bases.queries.iter().filter(|query| query.seq.len() >= 100);
-    let cut = |query: &Record| Record::new(query.header.clone(), &query.seq[..query.seq.len().min(2_500)]);
+    let cut = |query: &Record| {
+        Record::new(query.header.clone(), &query.seq[..query.seq.len().min(2_500)])
+    };
     usual.take(40).map(cut).collect()
 }
 
@@ -82,7 +84,10 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let pieces = made(2_100_000);
     vec![
         ("long", numbered("long", [genomic])),
-        ("long_mixed", numbered("mixed", [neighbour, middle.clone(), parents.plain[0].seq.clone()])),
+        (
+            "long_mixed",
+            numbered("mixed", [neighbour, middle.clone(), parents.plain[0].seq.clone()]),
+        ),
         ("pieces", numbered("pieces", [parents.plain[0].seq.clone(), pieces, middle])),
     ]
 }
@@ -106,7 +111,8 @@ fn special(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let rich: Vec<_> = rich.collect();
     let lower: Vec<_> =
         plain.iter().take(5).map(|p| synth::lower_case_runs(&mut rng, &p.seq)).collect();
-    let palindromes: Vec<_> = plain.iter().take(4).map(|p| palindrome(&mut rng, &p.seq[..120])).collect();
+    let palindromes: Vec<_> =
+        plain.iter().take(4).map(|p| palindrome(&mut rng, &p.seq[..120])).collect();
     let nothing: Vec<_> = [40, 90, 200].map(|n| synth::random(&mut rng, BASES.usual, n)).to_vec();
     let relatives: Vec<_> = (0..6)
         .map(|i| {
@@ -138,7 +144,8 @@ fn masked(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let masked = plain[0].seq.to_ascii_lowercase();
     let other = plain[1].seq.clone();
     let long = piece(&mut rng_for("masked batch"), bases, 7_000);
-    let batches = [masked.clone(), other.clone(), long.clone(), masked.clone(), long.to_ascii_lowercase()];
+    let batches =
+        [masked.clone(), other.clone(), long.clone(), masked.clone(), long.to_ascii_lowercase()];
     vec![
         ("masked", numbered("masked", [masked.clone()])),
         ("masked_first", numbered("masked", [masked.clone(), Vec::new(), other.clone()])),
