@@ -233,6 +233,12 @@ impl Columns {
         Self { list, delimiter: delimiter.to_vec() }
     }
 
+    /// Whether letters are shown, or what only letters tell.
+    pub(crate) fn have_letters(&self) -> bool {
+        let of_letters = [C::QuerySeq, C::SubjectSeq, C::Btop, C::Positives, C::PercentPositives];
+        self.list.iter().any(|column| of_letters.contains(column))
+    }
+
     /// Whether names of taxa are shown, which are looked up in a taxonomy database.
     pub fn have_taxon_names(&self) -> bool {
         self.list.iter().any(|column| column.is_taxon_name() || column.is_list_of_taxon_names())

@@ -54,8 +54,22 @@ impl Loci {
     pub fn tabular_frames(&self) -> [i8; 2] {
         match (self.query.frame, self.subject.frame) {
             (Frame::Protein, Frame::Protein) => [1, 1],
+            (query, Frame::Strand(strand)) => {
+                [query.number(), Frame::Strand(self.tabular(strand)).number()]
+            }
             (query, subject) => [query.number(), subject.number()],
         }
+    }
+
+    /// The strand of the subject in the tabular formats.
+    pub fn tabular_strand(&self) -> Option<Strand> {
+        self.subject_strand().map(|strand| self.tabular(strand))
+    }
+
+    /// Tabular formats tell a strand by its ends, which are the same where the alignment has a single base.
+    fn tabular(&self, strand: Strand) -> Strand {
+        let [start, end] = self.subject.ends();
+        if start == end { Strand::Plus } else { strand }
     }
 
     /// The strand of the subject, if it is read base by base: others have none in reports.

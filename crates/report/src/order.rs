@@ -12,6 +12,7 @@ use crate::locus::Locus;
 use crate::model::{HitOrder, HspOrder, QueryResult, Setup, SubjectSource};
 use crate::number;
 use crate::pair::residues;
+use crate::program;
 
 /// What the description table says of a subject, and what subjects are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,8 +216,7 @@ pub fn identities(
     let extent = source.extent(oid);
     let Locus { frame, read, .. } =
         Locus::new(alignment.frame, &alignment.subject, &extent).ok_or_else(misfit)?;
-    // Alignments are counted in the traceback, which ungapped searches do not have.
-    let subject = match setup.params.common().ungapped {
+    let subject = match program::counts_unmasked(setup.params) {
         true => source.view(oid, frame, read),
         false => source.aligned(oid, frame, read),
     };

@@ -6,6 +6,7 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::karlin::KarlinBlock;
 
+use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::links::Links;
 use crate::model::Setup;
@@ -28,6 +29,17 @@ pub fn statistics(params: &Params, ungapped: &KarlinBlock) -> (Vec<f64>, Option<
         }
         _ => (without, Some(three(&gapped(params, ungapped)))),
     }
+}
+
+/// Whether rows of these columns tell the identical letters that the search counted, not those of the sequences as written, which BLAST+ does not read
+/// if only numbers of bases are wanted (`SetNoFetch`, tabular.cpp).
+pub fn rows_tell_counts(params: &Params, columns: &Columns) -> bool {
+    matches!(params, Params::Nucleotide(_)) && !columns.have_letters()
+}
+
+/// Whether identical letters are counted before hard masks: in the ungapped search of proteins, which has no traceback.
+pub fn counts_unmasked(params: &Params) -> bool {
+    matches!(params, Params::Protein(params) if params.common.ungapped)
 }
 
 /// The parameters by which the e-values of alignments with gaps are computed.

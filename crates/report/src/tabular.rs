@@ -66,8 +66,14 @@ pub fn subject_rows(
         covered: order::covered(query, source, hit)?,
         covered_once: program::counts_once(setup.params).then(|| once::covered_once(query, hit)),
     };
+    let tells_counts = program::rows_tell_counts(setup.params, columns);
+    // Without masks there is no other count.
+    let counts = tells_counts && !source.masks(hit.oid).is_empty();
     for alignment in &hit.alignments {
-        let pair = Pair::new(query, source, hit.oid, alignment)?;
+        let mut pair = Pair::new(query, source, hit.oid, alignment)?;
+        if counts {
+            pair.identities = order::identities(setup, query, source, hit.oid, alignment)?;
+        }
         for (i, &column) in columns.list.iter().enumerate() {
             if i > 0 {
                 out.extend_from_slice(&columns.delimiter);
@@ -194,7 +200,7 @@ impl Row<'_> {
 
 /// The strand of the subject.
 fn strand(pair: &Pair) -> &'static [u8] {
-    match pair.loci.subject_strand() {
+    match pair.loci.tabular_strand() {
         Some(Strand::Plus) => b"plus",
         Some(Strand::Minus) => b"minus",
         None => NOT_AVAILABLE,

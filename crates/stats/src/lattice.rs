@@ -211,8 +211,7 @@ impl<'a> ScoreDistribution<'a> {
         if !Self::has_k(lambda, h) {
             return None;
         }
-        let step = self.step();
-        let divisor = step as i32;
+        let divisor = self.step() as i32;
         let (low, high) = (self.low / divisor, self.high / divisor);
         let lambda = lambda * f64::from(divisor);
         let x = (-lambda).exp();
@@ -226,8 +225,10 @@ impl<'a> ScoreDistribution<'a> {
             }
             (_, 1) => ratio * (1.0 - x),
             _ => {
-                let lattice: Vec<f64> = self.probabilities.iter().copied().step_by(step).collect();
-                -(-2.0 * outer_sum(low, &lattice, x)).exp() / (ratio * exp_minus_1(-lambda))
+                // Where the scores have a divisor, BLAST+ takes the probabilities of the lowest scores one after another, not of its
+                // multiples.
+                let lowest = &self.probabilities[..=(high - low) as usize];
+                -(-2.0 * outer_sum(low, lowest, x)).exp() / (ratio * exp_minus_1(-lambda))
             }
         };
         Some(k).filter(|&k| k >= 0.0)

@@ -317,7 +317,6 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-filtering_db|x", "-filtering_db"),
         ("-window_masker_taxid|9606", "-window_masker_taxid"),
         ("-window_masker_db|x", "-window_masker_db"),
-        ("-db_hard_mask|1", "-db_hard_mask"),
         ("-task|rmblastn", "-task rmblastn"),
         ("-use_index|true", "-use_index true"),
         ("-sum_stats|true", "-sum_stats true"),

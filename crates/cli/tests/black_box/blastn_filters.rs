@@ -8,8 +8,9 @@ use crate::blastn::{Bases, COLUMNS, compare, make_database, opposite};
 use crate::common::Fixture;
 use crate::volumes::Random;
 
-/// Filters, of which each drops something here.
+/// Filters, of which each but the first drops something here.
 const FILTERS: &[&str] = &[
+    "-max_hsps|500",
     "-culling_limit|1",
     "-culling_limit|2",
     "-culling_limit|7",
@@ -26,6 +27,7 @@ const SEARCHES: &[&str] = &[
     "-task|megablast",
     "-task|blastn",
     "-task|blastn|-ungapped",
+    "-task|megablast|-word_size|7|-ungapped",
     "-task|blastn|-strand|minus",
     "-task|dc-megablast",
     "-task|blastn-short",

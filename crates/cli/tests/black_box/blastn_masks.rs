@@ -57,9 +57,18 @@ fn fixture() -> Fixture {
 
 #[test]
 fn masked_subjects_are_searched_as_by_the_oracle() {
-    let masks = ["-subject|masked.fa|-lcase_masking", "-db|masked|-db_soft_mask|40"];
+    let masks = [
+        "-subject|masked.fa|-lcase_masking",
+        "-db|masked|-db_soft_mask|40",
+        "-db|masked|-db_hard_mask|40",
+    ];
+    // Identical bases are those of the letters if these are shown, too.
+    let formats = [COLUMNS, "7 std nident", "5"];
     let lines = SEARCHES.iter().flat_map(|search| {
-        masks.map(|masks| format!("-query|few.fa|{masks}|{search}|-dust|no|-outfmt|{COLUMNS}"))
+        masks.iter().flat_map(move |masks| {
+            formats
+                .map(|format| format!("-query|few.fa|{masks}|{search}|-dust|no|-outfmt|{format}"))
+        })
     });
-    compare(&fixture(), sample(2, lines));
+    compare(&fixture(), sample(5, lines));
 }

@@ -289,17 +289,22 @@ impl Stage {
                 hsp.s_seed += start;
             }
             let number = piece(found[0].0) as u32;
-            let at = lists.binary_search_by_key(&number, |(piece, _)| *piece);
-            let at = at.unwrap_or_else(|at| {
-                lists.insert(at, (number, Vec::new()));
-                at
-            });
-            let list = &mut lists[at].1;
-            let gapped = !matches!(self.method, Method::Ungapped(_));
-            *list = join_subject_chunks(std::mem::take(list), hsps, start, gapped);
+            let at = match lists.binary_search_by_key(&number, |(piece, _)| *piece) {
+                Ok(at) => {
+                    let old = std::mem::take(&mut lists[at].1);
+                    let gapped = !matches!(self.method, Method::Ungapped(_));
+                    lists[at].1 = join_subject_chunks(old, hsps, start, gapped);
+                    at
+                }
+                // What is equal stays in order.
+                Err(at) => {
+                    lists.insert(at, (number, hsps));
+                    at
+                }
+            };
             if self.subject_besthit {
                 let length = self.strands[found[0].0 as usize].letters.len() as u32;
-                filters::subject_best_hit(list, Written { length, strands: true });
+                filters::subject_best_hit(&mut lists[at].1, Written { length, strands: true });
             }
         }
     }

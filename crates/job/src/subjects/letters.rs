@@ -9,6 +9,10 @@ use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 
+/// What stands for a masked base. BLAST+ writes the blastna code of `N` where codes of ncbi4na are meant (`s_SeqDBMaskSequence`,
+/// seqdbvol.cpp), and so reads `B`.
+const MASKED_BASE: u8 = blastna::of_ncbi4na(blastna::N);
+
 /// What a database holds of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub enum Stored<'a> {
@@ -45,7 +49,7 @@ impl<'a> Stored<'a> {
     pub fn masked_letter(&self) -> u8 {
         match self {
             Stored::Residues(_) => alphabet::X,
-            Stored::Bases(_) => blastna::N,
+            Stored::Bases(_) => MASKED_BASE,
         }
     }
 }

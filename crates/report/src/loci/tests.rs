@@ -72,6 +72,15 @@ fn protein(residues: u32) -> Extent {
 }
 
 #[test]
+fn a_single_base_is_on_the_plus_strand_in_tables() {
+    let strand = |strand| Frame::Strand(strand);
+    let query = (strand(Strand::Minus), 3..4, part(1, 9, 9));
+    let found = printed(query, (strand(Strand::Plus), 4..5, part(1, 20, 20)));
+    assert_eq!((found.subject, found.frames), ([5, 5], [1, 1]));
+    assert_eq!(found.strand, Some(Strand::Minus));
+}
+
+#[test]
 fn proteins_are_counted_as_they_are_and_have_frames_by_the_format() {
     let query = (Frame::Protein, 0..9, part(21, 150, 200));
     let found = printed(query, (Frame::Protein, 4..13, protein(40)));

@@ -42,7 +42,7 @@ pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     NEGATIVE_TAXIDLIST.spec,
     ENTREZ_QUERY.spec,
     DB_SOFT_MASK.spec,
-    DB_HARD_MASK.unsupported().spec,
+    DB_HARD_MASK.spec,
     SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];
