@@ -18,6 +18,7 @@ mod bad_output;
 mod bad_query;
 mod blastdbcmd;
 mod blastn;
+mod blastn_ranks;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
