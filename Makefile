@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm \
+.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm test-clients \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-load clean-difftest
 
@@ -134,6 +134,10 @@ test-mpich:
 ## test-slurm: a job that a batch system ends and starts again (root; setup.sh slurm; ten minutes)
 test-slurm: build
 	scripts/test-slurm.sh
+
+## test-clients: real programs that call BLAST+, with it and with FleetBLAST by its names (setup.sh clients)
+test-clients: build
+	scripts/clients.sh
 
 ## fuzzdiff: random differential testing (SECONDS=600 SEED=1; SPREAD=--ranks or --mpi)
 fuzzdiff: tools

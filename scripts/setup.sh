@@ -3,7 +3,7 @@
 # real protein sequences, and a C compiler for crates that build C code; with the word `mpi`, also Open
 # MPI and libclang, which reads its header, unless some MPI is there; with `mpich` or `slurm`, what
 # scripts/test-mpich.sh or scripts/test-slurm.sh need; with `netlab`, what scripts/netlab needs; with `peers`,
-# the programs that a benchmark puts beside FleetBLAST. Does nothing for what is there already. Fails where
+# the programs that a benchmark puts beside FleetBLAST; with `clients`, those of scripts/clients.sh. Does nothing for what is there already. Fails where
 # BLAST+ 2.12.0 is not to be had, unless FLEETBLAST_TESTS_WITHOUT_ORACLE=1.
 set -euo pipefail
 oracle=$(dirname "$0")/oracle.sh
@@ -53,8 +53,16 @@ peers)
     needs diamond-aligner diamond
     needs mmseqs2 mmseqs
     ;;
+clients)
+    needs kleborate kleborate
+    needs python3-pyani average_nucleotide_identity.py
+    needs virulencefinder virulencefinder.py
+    needs proteinortho proteinortho
+    [ -d /usr/lib/python3/dist-packages/Bio ] || wanted+=(python3-biopython)
+    [ -d /usr/share/doc/bowtie2/examples ] || wanted+=(bowtie2-examples)
+    ;;
 *)
-    echo "setup: no word '$1': mpi, mpich, slurm, netlab or peers" >&2
+    echo "setup: no word '$1': mpi, mpich, slurm, netlab, peers or clients" >&2
     exit 2
     ;;
 esac

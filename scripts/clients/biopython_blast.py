@@ -1,0 +1,16 @@
+"""Searches by Biopython's command lines, and what its reader of XML makes of the reports: QUERY SUBJECT DIRECTORY."""
+import sys
+from Bio.Blast import NCBIXML
+from Bio.Blast.Applications import NcbiblastnCommandline, NcbimakeblastdbCommandline
+
+query, subject, found = sys.argv[1:]
+NcbimakeblastdbCommandline(dbtype="nucl", input_file=subject, out="subject")()
+for task in ("megablast", "dc-megablast", "blastn"):
+    report = f"{found}/{task}.xml"
+    NcbiblastnCommandline(task=task, query=query, db="subject", evalue=10, outfmt=5, out=report)()
+    with open(report) as xml, open(f"{found}/{task}.txt", "w") as text:
+        for record in NCBIXML.parse(xml):
+            print(record.query, record.effective_search_space, len(record.alignments), file=text)
+            for alignment in record.alignments:
+                for hsp in alignment.hsps:
+                    print(alignment.hit_def, hsp.expect, hsp.strand, hsp.sbjct_start, hsp.query, hsp.match, hsp.sbjct, file=text)
