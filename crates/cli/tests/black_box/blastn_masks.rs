@@ -72,3 +72,42 @@ fn masked_subjects_are_searched_as_by_the_oracle() {
     });
     compare(&fixture(), sample(5, lines));
 }
+
+/// Stretches of low complexity between others, some with ambiguous bases.
+fn low_complexity(bases: &mut Bases) -> Vec<u8> {
+    let mut sequence = Vec::new();
+    for _ in 0..5 {
+        let between = 5 + bases.0.below(45) as usize;
+        sequence.extend(bases.sequence(between));
+        let unit = 1 + bases.0.below(5) as usize;
+        let unit = bases.sequence(unit);
+        let length = 10 + bases.0.below(50) as usize;
+        let stretch: Vec<u8> = unit.iter().copied().cycle().take(length).collect();
+        sequence.extend(bases.mutant(&stretch).to_ascii_uppercase());
+    }
+    sequence
+}
+
+#[test]
+fn what_is_of_low_complexity_is_told_by_the_strand_that_is_searched() {
+    let fixture = Fixture::new();
+    let mut bases = Bases(Random(81));
+    let (mut queries, mut subjects) = (String::new(), String::new());
+    for number in 0..80 {
+        let query = low_complexity(&mut bases);
+        let near = bases.mutant(&query).to_ascii_uppercase();
+        let subject = if number % 2 == 0 { opposite(&near) } else { near };
+        queries += &format!(">q{number}\n{}\n", String::from_utf8_lossy(&query));
+        subjects += &format!(">s{number}\n{}\n", String::from_utf8_lossy(&subject));
+    }
+    let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text);
+    write("low.fa", &queries).and_then(|()| write("near.fa", &subjects)).expect("files");
+    let strands = ["both", "plus", "minus"];
+    let masks = ["-dust|yes", "-soft_masking|false", "-dust|15 40 5"];
+    let lines = masks.iter().flat_map(|masks| {
+        strands.map(|strand| {
+            format!("-query|low.fa|-subject|near.fa|-task|blastn|-word_size|7|-evalue|1|-strand|{strand}|{masks}|-outfmt|{COLUMNS}")
+        })
+    });
+    compare(&fixture, sample(3, lines));
+}

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use fleetblast_seq::dust::{self, DustParams};
 use fleetblast_seq::frame::{Frame, Strand};
+use fleetblast_seq::mask;
 use fleetblast_seq::nucleotide::blastna;
-use fleetblast_seq::{dust, mask};
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::length::LengthModel;
 
@@ -75,11 +76,25 @@ impl NucleotideParams {
     /// The masked intervals of the plus strand: DUST and, if asked for, lower case.
     pub(super) fn masks_of(&self, letters: &[u8], lower_case: &[Range<u32>]) -> Vec<Range<u32>> {
         let dust = self.dust.as_ref();
-        let mut intervals = dust.map(|dust| dust::mask(letters, dust)).unwrap_or_default();
+        let mut intervals = dust.map(|dust| self.dusted(letters, dust)).unwrap_or_default();
         if self.common.lcase_masking {
             intervals.extend_from_slice(lower_case);
         }
         mask::combine(intervals)
+    }
+}
+
+impl NucleotideParams {
+    /// What DUST masks of the plus strand. It reads the minus strand where only that is searched, which matters to where an interval starts
+    /// and ends.
+    fn dusted(&self, letters: &[u8], dust: &DustParams) -> Vec<Range<u32>> {
+        match self.strands {
+            Strands::Plus | Strands::Both => dust::mask(letters, dust),
+            Strands::Minus => {
+                let opposite = dust::mask(&blastna::reverse_complement(letters), dust);
+                mirrored(&opposite, letters.len() as u32)
+            }
+        }
     }
 }
 
