@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::batches;
 use crate::lists::{Piece, split};
 use crate::nucleotide::{Company, final_x_drop};
-use crate::params::Params;
+use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
 /// How the queries of a block are searched.
@@ -63,7 +63,13 @@ impl Batch {
     ///
     /// # Panics
     /// If there are fewer queries than in the batch.
-    pub fn part(&self, queries: &[&Query], range: Range<usize>, reach: usize) -> Grouping {
+    pub(crate) fn part(
+        &self,
+        queries: &[&Query],
+        range: Range<usize>,
+        reach: usize,
+        (params, totals): (&Params, &DatabaseTotals),
+    ) -> Grouping {
         let mut grouping = Grouping { queries: range.len(), ..Grouping::default() };
         for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
             let first = together.partition_point(|piece| piece.query < range.start);
@@ -75,8 +81,11 @@ impl Batch {
             let own =
                 |piece: &Piece| Piece { query: piece.query - range.start, search, ..piece.clone() };
             grouping.pieces.extend(together[first..end].iter().map(own));
-            if let Some(company) = self.companies.get(together[0].search) {
-                let company = company.of_some(queries, together, first..end, reach);
+            if let (Some(company), Params::Nucleotide(params)) =
+                (self.companies.get(together[0].search), params)
+            {
+                let rules = (params, totals);
+                let company = company.of_some(queries, together, first..end, reach, rules);
                 grouping.companies.push(company);
             }
         }
@@ -86,18 +95,22 @@ impl Batch {
     }
 
     /// How all of it is searched.
-    pub fn whole(&self, queries: &[&Query]) -> Grouping {
-        self.part(queries, 0..self.queries, 0)
+    pub(crate) fn whole(&self, queries: &[&Query], rules: (&Params, &DatabaseTotals)) -> Grouping {
+        self.part(queries, 0..self.queries, 0, rules)
     }
 }
 
 impl Grouping {
     /// How queries are searched in batches of these lengths.
-    pub(crate) fn of_batches(queries: &[Query], batches: &[usize], params: &Params) -> Grouping {
+    pub(crate) fn of_batches(
+        queries: &[Query],
+        batches: &[usize],
+        rules: (&Params, &DatabaseTotals),
+    ) -> Grouping {
         let mut grouping = Grouping::default();
         for range in batches::ranges(batches) {
             let queries: Vec<&Query> = queries[range].iter().collect();
-            grouping.append(Batch::new(&queries, params).whole(&queries));
+            grouping.append(Batch::new(&queries, rules.0).whole(&queries, rules));
         }
         grouping
     }

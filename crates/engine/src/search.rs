@@ -5,6 +5,8 @@
 //! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program it is, is asked here and nowhere
 //! else: its own parts live in rooms (`protein`), what they share beside them.
 
+use std::ops::Range;
+
 use crate::grouping::{Batch, Grouping};
 use crate::hits::{Candidate, PrelimHit};
 use crate::kernel::Kernel;
@@ -113,12 +115,26 @@ impl Search {
     /// How queries are searched. `batches` are the lengths, in queries, of the batches that BLAST+ would read; long batches are
     /// searched in pieces as BLAST+ does (rules 2.3).
     pub fn grouping(&self, queries: &[Query], batches: &[usize]) -> Grouping {
-        Grouping::of_batches(queries, batches, &self.params)
+        Grouping::of_batches(queries, batches, (&self.params, &self.totals))
     }
 
     /// How BLAST+ searches one batch of queries.
     pub fn batch(&self, queries: &[&Query]) -> Batch {
         Batch::new(queries, &self.params)
+    }
+
+    /// How some of the queries of a batch, which are all given again, are searched. Of what lies beside them so many letters are told.
+    ///
+    /// # Panics
+    /// If there are fewer queries than in the batch.
+    pub fn part(
+        &self,
+        batch: &Batch,
+        queries: &[&Query],
+        range: Range<usize>,
+        reach: usize,
+    ) -> Grouping {
+        batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
     /// Makes a block of queries ready.

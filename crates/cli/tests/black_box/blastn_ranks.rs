@@ -247,6 +247,9 @@ fn all_formats_and_tasks_are_those_of_one_process() {
         "-task blastn-short -outfmt 6 -culling_limit 2",
         "-task megablast -word_size 11 -outfmt 10 -max_target_seqs 3 -query_loc 11-60",
         "-task dc-megablast -window_size 0 -outfmt 6",
+        "-task dc-megablast -outfmt 6",
+        "-task dc-megablast -template_type coding_and_optimal -template_length 21 -strand plus -outfmt 6",
+        "-task blastn -window_size 40 -word_size 7 -strand plus -outfmt 6",
         "-task blastn -outfmt 6 -gilist none",
         "-task blastn -outfmt 0 -html -sorthits 2",
     ];
@@ -275,8 +278,7 @@ fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
     place.database("db", &[sequence]);
     for (line, name) in [
         ("-outfmt 17 -ranks 2", "-outfmt 17"),
-        ("-task dc-megablast -ranks 2", "-task dc-megablast"),
-        ("-window_size 40 -ranks 1", "-window_size 40"),
+        ("-window_size 40 -off_diagonal_range 5 -ranks 1", "-off_diagonal_range"),
         ("-ungapped -plan", "-ungapped"),
         ("-ranks 2 -segment_size 5000", "-segment_size"),
         ("-ranks 2 -schedule weight", "-schedule weight"),

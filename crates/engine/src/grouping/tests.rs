@@ -10,7 +10,7 @@ use super::*;
 use crate::hits::PrelimHit;
 use crate::kernel::Kernel;
 use crate::nucleotide::testing::{Random, packed};
-use crate::params::{DatabaseTotals, NucleotideParams};
+use crate::params::{NucleotideParams, Strands, Template, TemplateKind};
 use crate::query::QueryInput;
 use crate::search::{Search, SearchScratch};
 use crate::subjects::Subjects;
@@ -60,6 +60,14 @@ fn params(random: &mut Random) -> NucleotideParams {
         _ => NucleotideParams::blastn(release, scoring(2, -3, 5, 2)),
     };
     params.word_size = [7, 11, 16, 28][random.below(4)];
+    // Of single strands the next query begins where one ends.
+    params.strands = [Strands::Both, Strands::Plus][random.below(2)];
+    params.window = [0, 40, 15][random.below(3)];
+    if params.window > 0 && random.below(2) == 0 {
+        let kind = [TemplateKind::Coding, TemplateKind::Both][random.below(2)];
+        params.template = Some(Template { kind, length: [16, 18, 21][random.below(3)] });
+        params.word_size = 11;
+    }
     params.chunk = [5_000_000, 1500, 700][random.below(3)];
     params
 }
@@ -120,7 +128,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             .collect();
         let all: Vec<&Query> = queries.iter().collect();
         let batch = engine.batch(&all);
-        let whole = batch.whole(&all);
+        let whole = engine.part(&batch, &all, 0..count, 0);
         assert_eq!(whole, engine.grouping(&queries, &[count]));
         chunked += usize::from(batch.companies.len() > 1);
         let (expected, extensions) =
@@ -129,13 +137,13 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         for _ in 0..4 {
             let start = random.below(count);
             let run = start..start + 1 + random.below(count - start);
-            let reach = [0, 5, 64][random.below(3)];
-            let part = batch.part(&all, run.clone(), reach);
+            let reach = [0, 5, 64, 150][random.below(4)];
+            let part = engine.part(&batch, &all, run.clone(), reach);
             let alike =
                 |grouping: &Grouping| search(&engine, &queries[run.clone()], grouping, &database);
             let found = alike(&part).or_else(|| {
                 strayed += 1;
-                alike(&batch.part(&all, run.clone(), usize::MAX))
+                alike(&engine.part(&batch, &all, run.clone(), usize::MAX))
             });
             let (found, counts) = found.expect("all that lies beside it is known");
             beside += part.companies.iter().filter(|company| company.is_beside()).count();
@@ -167,8 +175,10 @@ fn runs_one_after_another_are_a_whole() {
         .map(|letters| engine.query(&QueryInput { letters, lower_case: Vec::new() }))
         .collect();
     let all: Vec<&Query> = queries.iter().collect();
-    let mut joined = engine.batch(&all[..5]).whole(&all[..5]);
-    joined.append(engine.batch(&all[5..]).whole(&all[5..]));
+    let whole =
+        |queries: &[&Query]| engine.part(&engine.batch(queries), queries, 0..queries.len(), 0);
+    let mut joined = whole(&all[..5]);
+    joined.append(whole(&all[5..]));
     assert_eq!(joined, engine.grouping(&queries, &[5, 7]));
     assert_ne!(joined, engine.grouping(&queries, &[12]));
     assert_eq!(joined.queries(), 12);

@@ -9,11 +9,11 @@ use std::ops::Range;
 use fleetblast_seq::nucleotide::blastna::SENTINEL;
 use serde::{Deserialize, Serialize};
 
-use super::limits::gapped_x_drops;
+use super::limits::{ContextLimits, gapped_x_drops};
 use super::reading::{Reading, seed_rules};
-use super::seeds::{Beside, Indexing};
+use super::seeds::{Beside, Indexing, Limits, Other};
 use crate::lists::Piece;
-use crate::params::NucleotideParams;
+use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 
 /// Contexts of a query: its strands.
@@ -65,8 +65,10 @@ impl Company {
         pieces: &[Piece],
         range: Range<usize>,
         reach: usize,
+        (params, totals): (&NucleotideParams, &DatabaseTotals),
     ) -> Company {
-        if !self.indexing.looks_beside() {
+        let is_paired = params.window > 0;
+        if !self.indexing.looks_beside() && !is_paired {
             return self.clone();
         }
         let letters = |piece: &Piece, context| {
@@ -74,6 +76,7 @@ impl Company {
             (&*query.contexts[usize::from(context)].letters, piece.part_of(query.length, context))
         };
         let (mut before, mut after) = (Beside::default(), Beside::default());
+        let mut others = Vec::new();
         let earlier = pieces[..range.start].iter().rev();
         for (piece, context) in earlier.flat_map(|p| strands().rev().map(move |c| (p, c))) {
             let (whole, part) = letters(piece, context);
@@ -81,11 +84,27 @@ impl Company {
                 break;
             }
             if !whole.is_empty() {
-                let context = whole[part.start as usize..part.end as usize].iter().rev();
-                before.take(std::iter::once(&SENTINEL).chain(context), reach);
+                before.take(std::iter::once(&SENTINEL), reach);
+                let end = before.letters.len();
+                before.take(whole[part.start as usize..part.end as usize].iter().rev(), reach);
+                let own = before.letters.len() - end;
+                if is_paired && own > 0 {
+                    let start = (end + own) as u32;
+                    let reading = Reading::new(queries[piece.query], piece, context, params);
+                    let space = piece.spaces[usize::from(context)];
+                    others.push(other(&reading, own as u32, start, space, (params, totals)));
+                }
             }
         }
         before.letters.reverse();
+        let count = before.letters.len() as u32;
+        before.others.extend(others.into_iter().rev().map(|mut other| {
+            other.start = count - other.start;
+            for region in &mut other.regions {
+                *region = region.start + other.start..region.end + other.start;
+            }
+            other
+        }));
         let later = pieces[range.end..].iter();
         for (piece, context) in later.flat_map(|p| strands().map(move |c| (p, c))) {
             let (whole, part) = letters(piece, context);
@@ -99,6 +118,25 @@ impl Company {
         }
         Company { before, after, ..self.clone() }
     }
+}
+
+/// The last letters of a context, in places that count from the end of what lies before the others.
+fn other(
+    reading: &Reading,
+    length: u32,
+    start: u32,
+    space: i64,
+    (params, totals): (&NucleotideParams, &DatabaseTotals),
+) -> Other {
+    let whole = reading.letters.len() as u32;
+    let limits = reading.karlin.map(|karlin| {
+        let limits = ContextLimits::new(whole, &karlin, space, params, totals);
+        Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
+    });
+    let first = whole - length;
+    let regions = reading.regions.iter().filter(|region| region.end > first);
+    let regions = regions.map(|region| region.start.max(first) - first..region.end - first);
+    Other { start, length, regions: regions.collect(), limits }
 }
 
 fn strands() -> Range<u8> {

@@ -132,9 +132,10 @@ impl Chunk {
             strands.iter().map(|strand| (&strand.letters[..], limits(strand))),
             &company.after,
         );
-        let mut regions = Vec::new();
+        let others = company.before.others.iter();
+        let mut regions: Vec<_> = others.flat_map(|other| other.regions.clone()).collect();
         for (number, reading) in readings.iter().enumerate() {
-            let start = contexts.start(number);
+            let start = contexts.own_start(number);
             let moved = |region: &Range<u32>| region.start + start..region.end + start;
             regions.extend(reading.regions.iter().map(moved));
         }

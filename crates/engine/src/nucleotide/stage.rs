@@ -190,8 +190,8 @@ impl Stage {
             scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
         }
         for segment in segments {
-            let number = contexts.at(segment.q_start);
-            let start = contexts.start(number);
+            let Some(number) = contexts.own(segment.q_start) else { continue };
+            let start = contexts.own_start(number);
             let Some(limits) = &self.strands[number].limits else { continue };
             let segment = gapped::Segment {
                 score: segment.score,

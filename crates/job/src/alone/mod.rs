@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
-use crate::queries::{Block, Queries, QueryRecord};
+use crate::queries::{self, Block, Queries};
 use crate::subjects::Target;
 use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
@@ -140,12 +140,7 @@ fn refuse(plan: &Plan, block: &Block) -> Result<(), Error> {
     match &plan.refusal {
         Some(told) if block.prepared.iter().any(Query::is_searchable) => {
             let first = block.batches.first().copied().unwrap_or_default();
-            let of_query = |record: &QueryRecord| {
-                let warnings = record.messages.iter().map(|text| format!("Warning: {text} "));
-                format!("Error: {told} {}", warnings.collect::<String>())
-            };
-            let all: String = block.records.iter().take(first).map(of_query).collect();
-            Err(Error::engine(all))
+            Err(queries::refused(told, &block.records[..first]))
         }
         _ => Ok(()),
     }

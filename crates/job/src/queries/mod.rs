@@ -384,6 +384,15 @@ pub fn all_empty(queries: usize) -> Error {
     Error::engine(format!("Warning: {EMPTY} ").repeat(queries))
 }
 
+/// What BLAST+ says of a batch that it cannot search with the scores as they are.
+pub fn refused(told: &str, batch: &[QueryRecord]) -> Error {
+    let of_query = |record: &QueryRecord| {
+        let warnings = record.messages.iter().map(|text| format!("Warning: {text} "));
+        format!("Error: {told} {}", warnings.collect::<String>())
+    };
+    Error::engine(batch.iter().map(of_query).collect::<String>())
+}
+
 /// `-query_loc` starts beyond the end of a query.
 struct BeyondEnd;
 

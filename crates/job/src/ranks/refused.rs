@@ -28,12 +28,11 @@ fn refused(plan: &Plan) -> Option<String> {
     if !plan.batch_size.is_adaptive() {
         return None;
     }
-    // Two hits may lie in two queries; and without gaps each of several copies of a segment counts.
-    let task = plan.fleet.decisive.get("-task").filter(|task| *task == "dc-megablast");
-    if params.window > 0 {
-        let window = format!("-window_size {}", params.window);
-        return Some(task.map_or(window, |task| format!("-task {task} (but for -window_size 0)")));
+    if params.off_diagonal_range > 0 {
+        // Two hits beside each other may lie in two queries, and need not be worth anything.
+        return Some("-off_diagonal_range".to_owned());
     }
+    // Each of several copies of a segment counts.
     if params.common.ungapped {
         return Some("-ungapped".to_owned());
     }

@@ -61,17 +61,14 @@ fn inputs(source: &Source) -> Result<Inputs> {
     })
 }
 
-/// What hangs on more than the queries of a block at a time: words of two queries side by side, duplicates that a hash of
-/// diagonals lets through, a header that is known at the end.
+/// What hangs on more than the queries of a block at a time: words on other diagonals, duplicates that a hash of diagonals lets
+/// through, a header that is known at the end.
 fn refused_on_ranks(args: &[String]) -> bool {
-    let says = |word: &str| args.iter().any(|arg| arg == word);
     let value = |name: &str| {
         let at = args.iter().position(|arg| arg == name);
         at.and_then(|at| args.get(at + 1)).map(String::as_str).unwrap_or_default()
     };
-    says("-ungapped")
+    args.iter().any(|arg| arg == "-ungapped")
         || value("-outfmt").trim_start().starts_with("17")
-        || value("-task") == "dc-megablast"
-        || says("-template_type")
-        || !matches!(value("-window_size"), "" | "0")
+        || !matches!(value("-off_diagonal_range"), "" | "0")
 }

@@ -1,5 +1,7 @@
 //! The contexts of a batch of queries, one after another.
 
+use std::ops::Range;
+
 use fleetblast_seq::nucleotide::blastna::SENTINEL;
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +20,32 @@ pub(crate) struct Contexts {
     bounds: Bounds,
     /// There is more than these letters, before and after them.
     more: (bool, bool),
+    /// So many spans are of others beside them.
+    others: usize,
 }
 
-/// What lies beside contexts: letters of others, with their sentinels. Nobody looks for words there.
+/// What lies beside contexts: letters of others, with their sentinels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {
     /// The nearest letters, in their order; those before a context end with its sentinel, those after it begin after its sentinel.
     pub letters: Vec<u8>,
     /// There are more.
     pub more: bool,
+    /// Contexts before, whose words may be the first hits of pairs; their segments are of no interest.
+    pub others: Vec<Other>,
+}
+
+/// A context beside others, or the end of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Other {
+    /// Where it starts among the letters.
+    pub start: u32,
+    /// Its letters.
+    pub length: u32,
+    /// Where among the letters words may be indexed.
+    pub regions: Vec<Range<u32>>,
+    /// What it is measured by, if it is valid.
+    pub limits: Option<Limits>,
 }
 
 impl Beside {
@@ -65,7 +84,7 @@ struct Span {
 }
 
 /// What an ungapped extension in a context is measured by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     /// An extension stops where its score has fallen by more than this.
     pub x_drop: i32,
@@ -109,7 +128,10 @@ impl Contexts {
     ) -> Contexts {
         let mut letters = vec![SENTINEL];
         letters.extend_from_slice(&before.letters);
-        let mut spans = Vec::new();
+        let other =
+            |&Other { start: offset, length, limits, .. }: &Other| Span { offset, length, limits };
+        let mut spans: Vec<Span> = before.others.iter().map(other).collect();
+        let others = spans.len();
         for (codes, limits) in contexts {
             let (offset, length) = (letters.len() as u32 - 1, codes.len() as u32);
             spans.push(Span { offset, length, limits });
@@ -125,7 +147,7 @@ impl Contexts {
             }
         }
         let bounds = Bounds::of(spans.iter().filter_map(|span| span.limits));
-        Contexts { letters, spans, bounds, more: (before.more, after.more) }
+        Contexts { letters, spans, bounds, more: (before.more, after.more), others }
     }
 
     /// What can be said of the limits of all contexts.
@@ -146,6 +168,16 @@ impl Contexts {
     /// Whether there is more than the letters that are known, before and after them.
     pub(super) fn more(&self) -> (bool, bool) {
         self.more
+    }
+
+    /// Which of the contexts, without those beside them, a place lies in; `None` if it is one of those.
+    pub fn own(&self, place: u32) -> Option<usize> {
+        self.at(place).checked_sub(self.others)
+    }
+
+    /// Where one of the contexts starts, without counting those beside them.
+    pub fn own_start(&self, context: usize) -> u32 {
+        self.start(self.others + context)
     }
 
     /// Number of the context of a place: the last one that starts there or before. The place just after a context belongs to it.

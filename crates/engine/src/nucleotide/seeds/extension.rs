@@ -40,7 +40,7 @@ pub(super) struct Extension {
     pub strayed: bool,
 }
 
-/// Groups of four bases to one side of a seed.
+/// Pairs of bases, or groups of four, to one side of a seed.
 struct Groups {
     /// Number of those with the best score.
     best: u32,
@@ -165,9 +165,12 @@ impl Extender {
         let most = q.min(s);
         let near = if most >= RUN { differences(q - RUN, s - RUN) } else { None };
         let run = |i: u32| differences(q - i - RUN, s - i - RUN) == Some(0);
-        let (left, left_score) = self
-            .near(near, |_| x_drop)
-            .unwrap_or_else(|| self.best(most, |i| pair(q - 1 - i, s - 1 - i), run, |_| x_drop));
+        let mut ended = true;
+        let (left, left_score) = self.near(near, |_| x_drop).unwrap_or_else(|| {
+            let best = self.best(most, |i| pair(q - 1 - i, s - 1 - i), run, |_| x_drop);
+            ended = best.ended;
+            (best.best, best.score)
+        });
 
         let most = (contexts.length() - q).min(subject.length() - s);
         let limit = |score: i32| if score > 0 { x_drop.min(left_score + score) } else { x_drop };
@@ -175,16 +178,17 @@ impl Extender {
         // The first pair to the lowest bits, too.
         let near = near.map(|bits| bits.reverse_bits() >> (65 - 2 * RUN));
         let run = |i: u32| differences(q + i, s + i) == Some(0);
-        let (right, right_score) = self
-            .near(near, limit)
-            .unwrap_or_else(|| self.best(most, |i| pair(q + i, s + i), run, limit));
+        let (right, right_score) = self.near(near, limit).unwrap_or_else(|| {
+            let Groups { best, score, .. } = self.best(most, |i| pair(q + i, s + i), run, limit);
+            (best, score)
+        });
         Extension {
             q_start: q - left,
             s_start: s - left,
             length: left + right,
             score: left_score + right_score,
-            // It stops at the sentinel of its context.
-            strayed: false,
+            // It stops at the sentinel of its context, unless that begins before what is known of it.
+            strayed: contexts.more().0 && !ended && q < s,
         }
     }
 
@@ -222,7 +226,7 @@ impl Extender {
         None
     }
 
-    /// Number of pairs with the best score, and the score. `limit` tells by the score gained so far how far it may fall; `run` whether
+    /// The best pairs from the first on. `limit` tells by the score gained so far how far it may fall; `run` whether
     /// the next [`RUN`] pairs are equal bases.
     #[inline]
     fn best(
@@ -231,7 +235,7 @@ impl Extender {
         pair: impl Fn(u32) -> i32,
         run: impl Fn(u32) -> bool,
         limit: impl Fn(i32) -> i32,
-    ) -> (u32, i32) {
+    ) -> Groups {
         let (mut score, mut sum, mut best) = (0, 0, 0);
         let mut i = 0;
         // Where to look for equal bases next.
@@ -257,9 +261,9 @@ impl Extender {
                 score += sum;
                 sum = 0;
             } else if sum < -limit(score) {
-                break;
+                return Groups { best, score, ended: true };
             }
         }
-        (best, score)
+        Groups { best, score, ended: false }
     }
 }

@@ -2,6 +2,7 @@
 
 use fleetblast_seq::nucleotide::Packed;
 
+use super::bases::window;
 use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
 use super::scan::{Candidates, Places};
@@ -64,7 +65,9 @@ impl<D: Diagonals> Finder<'_, D> {
         if at < known.last {
             return;
         }
-        let is_first = window > 0 && (known.saved || at + length > known.last + window);
+        let is_far = at + length > known.last + window;
+        let is_first = window > 0 && (known.saved || is_far);
+        self.strayed |= window > 0 && self.follows_unknown((q, s), is_far);
         let checked = words.check(self.contexts, self.subject, self.end, (q, s), is_first);
         let Some(checked) = checked else { return };
         let mut last = at + length + checked.extended as i32;
@@ -88,6 +91,35 @@ impl<D: Diagonals> Finder<'_, D> {
         let length = if is_ready { 0 } else { last - at };
         let known = Known { last, saved: is_ready, length };
         self.diagonals.put(diagonal, known, at, window + range + 1);
+    }
+
+    /// Whether something may have been before a seed that is not known, and makes it what it is: words one after another, each near
+    /// enough to the next, or, with few letters known, a single one. `is_far` tells that of what is known nothing is near enough.
+    fn follows_unknown(&self, (q, s): (u32, u32), is_far: bool) -> bool {
+        let (seeds, first) = (self.seeds, self.contexts.own_start(0));
+        let near = first..first.saturating_add(seeds.window as u32);
+        if !self.contexts.more().0 || !near.contains(&q) {
+            return false;
+        }
+        let most = 2 * i64::from(seeds.window) + i64::from(seeds.words.length);
+        if i64::from(first) <= most {
+            return true;
+        }
+        if is_far {
+            return false;
+        }
+        let mut apart = 0;
+        for back in 1..=q.min(s) {
+            let (q, s) = (q - back, s - back);
+            let bases = (window(&seeds.words.query, q as usize), self.subject.bytes());
+            let is_word = |table: &Table| table.same(bases.0, window(bases.1, s as usize));
+            let is_hit = seeds.words.starts_at(q) && seeds.tables.iter().any(is_word);
+            apart = if is_hit { 0 } else { apart + 1 };
+            if apart > most {
+                return false;
+            }
+        }
+        q < s
     }
 
     /// Whether a diagonal near by remembers a hit that makes a seed, together with the one from `at` to `end`.

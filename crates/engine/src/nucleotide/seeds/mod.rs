@@ -32,7 +32,7 @@ use std::ops::Range;
 use fleetblast_seq::nucleotide::Packed;
 
 use choice::Kind;
-pub(crate) use contexts::{Beside, Contexts, Limits};
+pub(crate) use contexts::{Beside, Contexts, Limits, Other};
 use diagonals::{Diagonals, Direct, Lossy};
 use extension::Extender;
 use finder::Finder;

@@ -172,6 +172,11 @@ impl Table {
         self.present.has(self.numbering.cell(bases))
     }
 
+    /// Whether words are the same that bases start with.
+    pub fn same(&self, one: u64, other: u64) -> bool {
+        self.numbering.cell(one) == self.numbering.cell(other)
+    }
+
     /// The slot of the word that these bases start with, which must be one of the queries.
     #[inline]
     pub fn slot(&self, bases: u64) -> u32 {

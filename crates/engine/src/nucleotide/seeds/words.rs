@@ -170,6 +170,11 @@ impl Words {
         checked
     }
 
+    /// Whether an indexed word starts at a place of the queries.
+    pub fn starts_at(&self, q: u32) -> bool {
+        self.indexed.has(q as usize)
+    }
+
     /// Whether the word of the subject at a place is indexed at a place of the queries.
     #[inline]
     fn is_indexed(&self, subject: Packed<'_>, q: u32, s: u32) -> bool {

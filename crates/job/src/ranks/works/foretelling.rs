@@ -230,7 +230,7 @@ impl<'a> Foretelling<'a> {
         let own = queries.start - batch.start..queries.end - batch.start;
         Part {
             queries: queries.clone(),
-            grouping: known.part(&all, own, reach),
+            grouping: self.engine.part(known, &all, own, reach),
             searched: all.iter().any(|query| query.is_searchable()),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
+use fleetblast_engine::batches;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
@@ -12,7 +13,8 @@ use super::foretelling::{Foretelling, Read};
 use super::stream::Stream;
 use crate::batching::course::Course;
 use crate::error::Error;
-use crate::queries::Queries;
+use crate::plan::Plan;
+use crate::queries::{self, Queries};
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
@@ -105,15 +107,27 @@ impl<'a> SupermasterWorks<'a> {
     fn read(&mut self, block: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         let job = self.job;
         let parcel = match &mut self.queries {
+            _ if self.failure.is_some() => None,
             Source::Foretold(foretelling, counts) => {
                 let known = match counts {
                     Some(counts) if skip => Some(counts.read(block)?),
                     _ => None,
                 };
-                let read = foretelling.read(block, known)?;
+                let read = foretelling.read(block, known).and_then(|read| {
+                    read.iter().try_for_each(|read| refuse(job.plan, read))?;
+                    Ok(read)
+                });
+                // What ends the input at its start leaves the report its head. Later on, nobody knows yet which of the queries
+                // before it lie in its batch.
+                let read = match read {
+                    Err(error) if self.count == 0 => {
+                        self.failure = Some(error);
+                        None
+                    }
+                    read => read?,
+                };
                 read.map(|Read { records, findings, together }| (records, findings, Some(together)))
             }
-            Source::Plain(_) if self.failure.is_some() => None,
             Source::Plain(queries) => {
                 let mut read = queries.next_records(&job.engine, &*job.audience);
                 if let Ok(Some(records)) = &mut read {
@@ -185,5 +199,15 @@ impl<'a> SupermasterWorks<'a> {
             let _ = self.publisher.send(output);
         }
         Ok(SupermasterOutcome::Closed)
+    }
+}
+
+/// What BLAST+ says of the first batch in which there is something to search, if it cannot search with these scores.
+fn refuse(plan: &Plan, read: &Read) -> Result<(), Error> {
+    let Some(told) = &plan.refusal else { return Ok(()) };
+    let mut batches = batches::ranges(&read.records.batches);
+    match batches.find(|batch| read.together.searched[batch.start]) {
+        Some(batch) => Err(queries::refused(told, &read.records.records[batch])),
+        None => Ok(()),
     }
 }

@@ -125,7 +125,7 @@ impl Jobs<'_> {
             let within = own.start - batch.start..own.end - batch.start;
             Some(Part {
                 queries: own,
-                grouping: self.engine.batch(&all).part(&all, within, reach),
+                grouping: self.engine.part(&self.engine.batch(&all), &all, within, reach),
                 searched: all.iter().any(|query| query.is_searchable()),
             })
         };
