@@ -98,6 +98,11 @@ impl<'a> Foretelling<'a> {
         if queries.is_empty() {
             return Ok(None);
         }
+        if queries.start == 0 {
+            // Where the first batch ends nobody has to foretell.
+            let run = self.course.run(queries.end, &mut self.stream)?;
+            self.refuse(&run)?;
+        }
         let parts = self.foretell(&queries, REACH)?;
         let together = together(&parts);
         records.batches = parts.iter().map(|part| part.queries.len()).collect();
