@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs what the tests and the demo need beside Rust: NCBI BLAST+ (the oracle, and makeblastdb),
-# real protein sequences, and a C compiler for crates that build C code; with the word `mpi`, also Open
+# real proteins and a phage with reads of it, and a C compiler for crates that build C code; with the word `mpi`, also Open
 # MPI and libclang, which reads its header, unless some MPI is there; with `mpich` or `slurm`, what
 # scripts/test-mpich.sh or scripts/test-slurm.sh need; with `netlab`, what scripts/netlab needs; with `peers`,
 # the programs that a benchmark puts beside FleetBLAST; with `clients`, those of scripts/clients.sh. Does nothing for what is there already. Fails where
@@ -19,6 +19,7 @@ needs() {
 }
 [ "$without" = 1 ] || "$oracle" >/dev/null 2>&1 || wanted+=(ncbi-blast+)
 [ -d /usr/share/doc/mmseqs2/example-data ] || wanted+=(mmseqs2-examples)
+[ -d /usr/share/doc/bowtie2/examples ] || wanted+=(bowtie2-examples)
 needs build-essential cc make
 libclang() {
     # Not libclang-cpp, which other packages bring.
@@ -59,7 +60,6 @@ clients)
     needs virulencefinder virulencefinder.py
     needs proteinortho proteinortho
     [ -d /usr/lib/python3/dist-packages/Bio ] || wanted+=(python3-biopython)
-    [ -d /usr/share/doc/bowtie2/examples ] || wanted+=(bowtie2-examples)
     ;;
 *)
     echo "setup: no word '$1': mpi, mpich, slurm, netlab, peers or clients" >&2

@@ -1,7 +1,7 @@
 //! A volume whose index is any bytes, over sequence and header files of fixed contents.
 #![no_main]
 
-use fleetblast_db::{Database, VolumeBytes};
+use fleetblast_db::{Database, SequenceKind, VolumeBytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -12,9 +12,15 @@ fuzz_target!(|bytes: &[u8]| {
     let count = database.oid_count();
     let sound = database.validate(0..count).is_ok();
     for oid in (0..count.min(300)).chain([count, u32::MAX]) {
-        let residues = database.residues_of(oid);
-        assert!(residues.len() <= database.length_of(oid) as usize);
-        assert!(!sound || residues.iter().all(|&code| code < 28));
+        if database.kind() == SequenceKind::Nucleotide {
+            let length = database.bases_of(oid).map(|bases| bases.length());
+            assert!(!sound || oid >= count || length.is_ok());
+            assert!(length.is_err() || length.ok() == Some(database.length_of(oid)));
+        } else {
+            let residues = database.residues_of(oid);
+            assert!(residues.len() <= database.length_of(oid) as usize);
+            assert!(!sound || residues.iter().all(|&code| code < 28));
+        }
         let _ = database.deflines(oid);
     }
     for n in [0, 1, 3, 100] {

@@ -24,7 +24,7 @@ fn fixtures() -> Option<&'static Path> {
     static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
         let stage = bare_stage("fixtures", "exec \"$@\"")?;
-        let (output, text) = stage.difftest(&["table", "--filter", "bad-task"]);
+        let (output, text) = stage.difftest(&["table", "blastp", "--filter", "bad-task"]);
         assert_eq!(output.status.code(), Some(0), "{text}");
         Some(stage.dir.join("difftest"))
     });
@@ -96,9 +96,9 @@ const LIAR: &str = r#"if [ "$2" = -version ]; then exec "$@"; fi
 fn the_oracle_agrees_with_itself_also_from_the_cache() {
     let Some(stage) = stage("honest", "exec \"$@\"") else { return };
     for cached in ["0 from the cache", " 0 run, "] {
-        let (output, text) = stage.difftest(&["table", "--filter", "gaps-one-given"]);
+        let (output, text) = stage.difftest(&["table", "blastp", "--filter", "gaps-one-given"]);
         assert_eq!(output.status.code(), Some(0), "{text}");
-        assert!(text.ends_with("difftest table: 4 passed, 0 failed\n"), "{text}");
+        assert!(text.ends_with("difftest table blastp: 4 passed, 0 failed\n"), "{text}");
         assert!(text.contains(cached), "{text}");
     }
 }
@@ -106,12 +106,12 @@ fn the_oracle_agrees_with_itself_also_from_the_cache() {
 #[test]
 fn a_lie_is_found_shown_and_kept() {
     let Some(stage) = stage("liar", LIAR) else { return };
-    let (output, text) = stage.difftest(&["table", "--filter", "db-mutants"]);
+    let (output, text) = stage.difftest(&["table", "blastp", "--filter", "db-mutants"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("FAILED  db-mutants"), "{text}");
     assert!(text.contains("stdout line 1 (1 lines differ)"), "{text}");
-    assert!(text.ends_with("difftest table: 0 passed, 1 failed\n"), "{text}");
-    let kept = stage.dir.join("difftest-failed/db-mutants");
+    assert!(text.ends_with("difftest table blastp: 0 passed, 1 failed\n"), "{text}");
+    let kept = stage.dir.join("difftest-failed/blastp/db-mutants");
     let (old, new) = (fs::read(kept.join("expected.out")), fs::read(kept.join("actual.out")));
     assert_ne!(old.unwrap(), new.unwrap());
 }
@@ -120,7 +120,7 @@ fn a_lie_is_found_shown_and_kept() {
 fn wrong_exit_codes_and_messages_are_found() {
     let silent = "\"$@\" 2>/dev/null; code=$?; [ $code -eq 1 ] && exit 3; exit $code";
     let Some(stage) = stage("silent", silent) else { return };
-    let (output, text) = stage.difftest(&["table", "--filter", "bad-task"]);
+    let (output, text) = stage.difftest(&["table", "blastp", "--filter", "bad-task"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("exit code: oracle 1, FleetBLAST 3"), "{text}");
     assert!(text.contains("stderr line 1"), "{text}");
@@ -130,10 +130,10 @@ fn wrong_exit_codes_and_messages_are_found() {
 fn fuzzing_finds_minimises_and_keeps_a_lie() {
     let Some(stage) = stage("fuzz", LIAR) else { return };
     // This search has hits in tabular form.
-    let args = ["fuzz", "--seed", "4", "--only", "0:0", "--jobs", "1", "--effort", "20"];
+    let args = ["fuzz", "blastp", "--seed", "4", "--only", "0:0", "--jobs", "1", "--effort", "20"];
     let (output, text) = stage.difftest(&args);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("DIFFERENCE  --seed 4 --only 0:0"), "{text}");
+    assert!(text.contains("DIFFERENCE  blastp --seed 4 --only 0:0"), "{text}");
     let found = fs::read_dir(stage.dir.join("fuzzdiff")).unwrap().flatten();
     let kept = found.map(|e| e.path()).find(|p| p.join("run.sh").exists()).unwrap();
     let count = |name: &str| fs::read_to_string(kept.join(name)).unwrap().matches('>').count();
@@ -149,7 +149,7 @@ fn fuzzing_finds_minimises_and_keeps_a_lie() {
 #[test]
 fn a_test_of_nothing_is_an_error() {
     let Some(stage) = stage("nothing", "exec \"$@\"") else { return };
-    let (output, _) = stage.difftest(&["table", "--filter", "no such case"]);
+    let (output, _) = stage.difftest(&["table", "blastp", "--filter", "no such case"]);
     assert_eq!(output.status.code(), Some(2));
     let (output, _) = stage.difftest(&["tabel"]);
     assert_eq!(output.status.code(), Some(2));
@@ -165,7 +165,7 @@ fn fleetblast_is_not_its_own_oracle() {
         fs::copy(&stage.program, stage.dir.join(name)).unwrap();
     }
     let link = stage.dir.join("blastp").display().to_string();
-    let table = ["table", "--filter", "gaps-one-given"];
+    let table = ["table", "blastp", "--filter", "gaps-one-given"];
     let (output, _) = stage.difftest(&[&table[..], &["--oracle", &link]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -189,7 +189,7 @@ fn fleetblast_is_not_its_own_oracle() {
     let (code, text) = run(own.clone(), "0");
     assert!(code == Some(2) && text.contains(&link), "{text}");
     let (code, text) = run(own, "1");
-    assert!(code == Some(0) && text.contains("NOT TESTED: difftest table --filter"), "{text}");
+    assert!(code == Some(0) && text.contains("NOT TESTED: difftest table blastp --filter"), "{text}");
 }
 
 /// Plays a search with a checkpoint: the first run keeps something and waits to be interrupted, the second reports. `first` and
@@ -233,7 +233,8 @@ fn interrupted_searches_are_resumed_and_compared() {
         ("through", ":", CLEARS, 2, "interrupted and resumed: 0 of 4 searches"),
     ] {
         let Some(stage) = stage(name, &with_checkpoint(first, last)) else { return };
-        let (output, text) = stage.difftest(&["table", "--resume", "--filter", "gaps-one-given"]);
+        let (output, text) =
+            stage.difftest(&["table", "blastp", "--resume", "--filter", "gaps-one-given"]);
         assert_eq!(output.status.code(), Some(code), "{name}: {text}");
         assert!(text.contains(said), "{name}: {text}");
     }

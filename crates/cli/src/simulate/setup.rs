@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::payload::Weight;
-use fleetblast_fleet::plan::{LayoutError, Request, Size, Wishes};
+use fleetblast_fleet::plan::{BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
 use fleetblast_fleet::sim::scaling::{Kind, Scale};
 use fleetblast_fleet::sim::workload::{Source, Trace};
@@ -124,6 +124,7 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         database: Size { bytes: residues, residues, sequences: u64::from(u32::MAX) },
         queries: Some(total),
         batch_residues: 1,
+        most_block_residues: BLOCK_RESIDUES,
         wishes,
     };
     let config = Config {

@@ -21,6 +21,7 @@ mod blastn;
 mod blastn_counts;
 mod blastn_filters;
 mod blastn_masks;
+mod blastn_ranks;
 mod blastn_repeats;
 mod blastn_scores;
 mod blocks;

@@ -27,7 +27,7 @@ const ENOUGH_TASKS: u64 = 32;
 const BLOCKS_OF_GROUP: u64 = 80;
 /// Residues of a block of queries: enough for the database to be read rarely.
 pub const BLOCK_RESIDUES: u64 = 50_000;
-/// Queries of a block, at most.
+/// Queries of a block, at most, by default.
 pub const BLOCK_QUERIES: u64 = 1000;
 /// Residues of a partition, at least, if that leaves a partition for each worker of a replica.
 const LEAST_RESIDUES: u64 = 256 * 1024;
@@ -45,13 +45,15 @@ pub struct Cut {
     pub batch_residues: u64,
     /// Residues of a block that are enough.
     pub block_residues: u64,
+    /// Queries of a block that are enough.
+    pub block_queries: u64,
 }
 
 impl Cut {
     /// Whether a block is to end with the batches it has.
     pub fn is_full(&self, block: Weight) -> bool {
         block.sequences > 0
-            && (block.residues >= self.block_residues || block.sequences >= BLOCK_QUERIES)
+            && (block.residues >= self.block_residues || block.sequences >= self.block_queries)
     }
 }
 
@@ -91,12 +93,13 @@ impl Request {
         if let Some(wish) = self.wishes.block_residues {
             return wish;
         }
-        let Some(queries) = self.queries.filter(|_| self.ranks > 1) else { return BLOCK_RESIDUES };
+        let most = self.most_block_residues;
+        let Some(queries) = self.queries.filter(|_| self.ranks > 1) else { return most };
         let batch = self.batch_residues.max(1);
         let for_workers = (ENOUGH_TASKS * u64::from(workers)).div_ceil(partitions.max(1).into());
         let of_group = for_workers.max(if groups > 1 { BLOCKS_OF_GROUP } else { 1 });
         let batches = queries.residues / (u64::from(groups) * of_group).max(1) / batch;
-        batches.saturating_mul(batch).max(batch).min(BLOCK_RESIDUES)
+        batches.saturating_mul(batch).max(batch).min(most)
     }
 
     /// About how many blocks there will be, if the queries could be counted.

@@ -45,6 +45,8 @@ pub struct Request {
     pub queries: Option<Weight>,
     /// Residues of the queries that BLAST+ searches together, which are never cut.
     pub batch_residues: u64,
+    /// Residues of a block of queries at most, unless there is a wish.
+    pub most_block_residues: u64,
     /// What the user decided.
     pub wishes: Wishes,
 }

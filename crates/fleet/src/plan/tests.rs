@@ -16,6 +16,7 @@ fn request(ranks: u32, memory: u64, bytes: u64) -> Request {
         database: Size { bytes, residues: bytes, sequences: bytes / 300 },
         queries: None,
         batch_residues: 10_000,
+        most_block_residues: BLOCK_RESIDUES,
         wishes: Wishes::default(),
     }
 }

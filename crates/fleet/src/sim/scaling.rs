@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Schedule, Strategy};
 use crate::payload::Weight;
-use crate::plan::{Cut, Layout, LayoutError, Request, Size, Wishes};
+use crate::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut, Layout, LayoutError, Request, Size, Wishes};
 
 use super::machine::Machine;
 use super::startup::Startup;
@@ -145,6 +145,7 @@ impl Scale {
             database,
             queries: Some(Weight { sequences: self.queries.into(), residues }),
             batch_residues: BATCH_RESIDUES,
+            most_block_residues: BLOCK_RESIDUES,
             wishes: self.wishes,
         }
     }
@@ -173,8 +174,11 @@ impl Job {
         machine: Machine,
         seed: u64,
     ) -> Job {
-        let cut =
-            Cut { batch_residues: request.batch_residues, block_residues: layout.block_residues };
+        let cut = Cut {
+            batch_residues: request.batch_residues,
+            block_residues: layout.block_residues,
+            block_queries: BLOCK_QUERIES,
+        };
         let workload = Workload::new(source, cut, layout.shape.partitions, seed);
         let startup = Startup {
             query_bytes: request.queries.map_or(0, |queries| queries.residues),

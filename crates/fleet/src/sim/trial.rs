@@ -32,7 +32,8 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     let source = Source::Drawn(distribution(&mut rng));
     // Mostly blocks of a query.
     let block_residues = *[1, 1, 5000].choose(&mut rng).unwrap_or(&1);
-    let cut = Cut { batch_residues: rng.random_range(1..2000), block_residues };
+    let batch_residues = rng.random_range(1..2000);
+    let cut = Cut { batch_residues, block_residues, block_queries: 1000 };
     let workload = Workload::new(source, cut, partitions, rng.random());
     let config = config(&mut rng, &workload);
     let machine = machine(&mut rng);

@@ -34,6 +34,11 @@ impl<P> Judging<P> {
         self.waiting.insert(block, told);
     }
 
+    /// Whether the first block is right.
+    pub fn has_begun(&self) -> bool {
+        self.next > BlockId(0)
+    }
+
     /// A block is right since an earlier run finished it.
     pub fn skip(&mut self, block: BlockId) {
         self.skipped.insert(block);

@@ -27,6 +27,9 @@ use self::segments::{Segment, Segments};
 
 type Actions<P> = Vec<Action<P, SupermasterWork<P>>>;
 
+/// Residues of a first block that all may wait for.
+const SHORT_FIRST: u64 = 20_000;
+
 /// A drain under way.
 #[derive(Clone, Copy, Debug)]
 struct Drain {
@@ -57,6 +60,7 @@ pub struct Supermaster<P> {
     placed: u32,
     ends: Ends<P>,
     judging: Judging<P>,
+    first_is_short: bool,
     /// The last work was to write some of these.
     wrote: bool,
     closing: bool,
@@ -87,6 +91,7 @@ impl<P: Payload> Supermaster<P> {
             placed: 0,
             ends: Ends::new(config.seams()),
             judging: Judging::new(),
+            first_is_short: false,
             wrote: false,
             closing: false,
             drain: None,
@@ -175,6 +180,9 @@ impl<P: Payload> Supermaster<P> {
         };
         let block = self.next;
         self.next = block.next();
+        if block == BlockId(0) {
+            self.first_is_short = queries.weight.residues <= SHORT_FIRST;
+        }
         match self.earlier.remove(&block) {
             Some(size) => {
                 self.segments.skip(queries.weight);
@@ -277,7 +285,7 @@ impl<P: Payload> Supermaster<P> {
         let wanted = self.config.schedule != Schedule::Dynamic
             || self.segments.is_empty()
             || self.segments.bytes() < self.config.read_ahead;
-        let reads = !self.input_ended && wanted;
+        let reads = !self.input_ended && wanted && !self.awaits_first();
         // In turn: neither waits for long, however slow the other is.
         if !(reads && self.wrote)
             && let Some(ends) = self.ends.next()
@@ -298,6 +306,12 @@ impl<P: Payload> Supermaster<P> {
             let offset = offsets.offset();
             self.run(SupermasterWork::Close { offset }, actions);
         }
+    }
+
+    /// Whether no more is read before the first block is judged, by which the others are foretold. It is not waited for long.
+    fn awaits_first(&self) -> bool {
+        let is_foretold = self.config.consults && self.config.schedule == Schedule::Dynamic;
+        is_foretold && self.next == BlockId(1) && self.first_is_short && !self.judging.has_begun()
     }
 
     fn drain(&mut self, now: Time, actions: &mut Actions<P>) {

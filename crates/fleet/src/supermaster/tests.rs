@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::config::Heartbeat;
-use crate::ids::{Rank, WorkerId};
+use crate::ids::{PassId, Rank, WorkerId};
 use crate::payload::Weight;
 use crate::topology::Shape;
 
@@ -86,6 +86,7 @@ fn summary(message: &ToMaster<Bytes>) -> String {
             )
         }
         ToMaster::Restore { block, base, size } => format!("restore {block} {base} {size}"),
+        ToMaster::Judged { block, pass, .. } => format!("judged {block} {pass}"),
         ToMaster::NoMore => "no more".into(),
         ToMaster::Drain => "drain".into(),
         ToMaster::Stop(exit) => format!("stop {exit:?}"),
@@ -253,4 +254,40 @@ fn ends_that_pile_up_hold_blocks_back() {
     assert_eq!(bench.said(), [(0, "blocks [1]".into())]);
     bench.from(0, ToSupermaster::WantSegment);
     assert_eq!(bench.said(), [], "20 bytes wait to be written");
+}
+
+#[test]
+fn others_are_read_when_a_short_first_block_is_judged_and_go_one_by_one() {
+    let config = Config { consults: true, segment_residues: 100, ..one_by_one() };
+    let mut bench = Bench::new(config, 2, &[]);
+    bench.done(&SupermasterWork::Open, SupermasterOutcome::Opened { base: 10 });
+    let queries = |residues| {
+        let weight = Weight { sequences: 1, residues };
+        Some(Queries { payload: Bytes::from(vec![0; 3]), weight })
+    };
+    let read = |block| SupermasterWork::Read { block: BlockId(block), skip: false };
+    bench.done(&read(0), SupermasterOutcome::Read(queries(10)));
+    for group in 0..2 {
+        bench.from(group, ToSupermaster::WantSegment);
+    }
+    let is_reading = |bench: &Bench| {
+        let mut works = bench.actions.iter();
+        works.any(|action| matches!(action, Action::Run { work: SupermasterWork::Read { .. }, .. }))
+    };
+    assert!(!is_reading(&bench), "{:?}", bench.actions);
+    assert_eq!(bench.said(), [(0, "blocks [0]".into())]);
+    let (block, pass, found) = (BlockId(0), PassId(0), Bytes::from(vec![1; 4]));
+    bench.from(0, ToSupermaster::Found { block, pass, found: found.clone() });
+    let judged = |right| SupermasterOutcome::Judged { right, verdict: Bytes::from(vec![2; 5]) };
+    bench.done(&SupermasterWork::Judge { block, pass, found: found.clone() }, judged(false));
+    assert!(!is_reading(&bench), "{:?}", bench.actions);
+    assert_eq!(bench.said(), [(0, "judged 0 0".into())]);
+    let pass = PassId(1);
+    bench.from(0, ToSupermaster::Found { block, pass, found: found.clone() });
+    bench.done(&SupermasterWork::Judge { block, pass, found }, judged(true));
+    bench.done(&read(1), SupermasterOutcome::Read(queries(10)));
+    bench.done(&read(2), SupermasterOutcome::Read(queries(50)));
+    assert_eq!(bench.said(), []);
+    bench.from(0, ToSupermaster::WantSegment);
+    assert_eq!(bench.said(), [(0, "blocks [2]".into())]);
 }

@@ -3,6 +3,8 @@
 
 pub mod course;
 
+use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
+
 /// Fewest letters of a batch.
 const LEAST: i32 = 100;
 /// Extensions wanted of a batch, at least.
@@ -13,8 +15,16 @@ const LETTERS_PER_EXTENSION: i64 = 3000;
 const FIRST_RATIO: i32 = 200;
 /// Letters of the first batch if nothing is known of the database.
 const FIRST: i32 = 5000;
+/// Blocks of queries on ranks. To look for the words of nucleotides costs a pass over the database, however few there are.
+const ADAPTIVE_BLOCK: Bounds = Bounds { queries: 10_000, residues: (50_000, 500_000) };
 /// How much the last batch counts against those before it.
 const WEIGHT: f64 = 0.3;
+
+/// What a block of queries has.
+struct Bounds {
+    queries: u64,
+    residues: (u64, u64),
+}
 
 /// How many letters of queries BLAST+ searches together, counting whole queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +42,22 @@ impl BatchSize {
     /// Whether a batch depends on the one before.
     pub fn is_adaptive(self) -> bool {
         matches!(self, BatchSize::Adaptive { .. })
+    }
+
+    /// Queries of a block on ranks, at most.
+    pub fn block_queries(self) -> u64 {
+        match self {
+            BatchSize::Fixed(_) => BLOCK_QUERIES,
+            BatchSize::Adaptive { .. } => ADAPTIVE_BLOCK.queries,
+        }
+    }
+
+    /// Residues of a block on ranks, at least and at most, unless something else is wished.
+    pub fn block_residues(self) -> (u64, u64) {
+        match self {
+            BatchSize::Fixed(letters) => (letters as u64, BLOCK_RESIDUES),
+            BatchSize::Adaptive { .. } => ADAPTIVE_BLOCK.residues,
+        }
     }
 
     /// The least letters of a batch that is not the last.

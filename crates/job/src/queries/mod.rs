@@ -184,7 +184,9 @@ impl<'a> Queries<'a> {
         let done = start.is_empty();
         let input: Box<dyn BufRead + Send + 'a> = Box::new(Cursor::new(start).chain(input));
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
-        let cut = Cut { batch_residues: plan.batch_size.least(), block_residues };
+        let batch_residues = plan.batch_size.least();
+        let block_queries = plan.batch_size.block_queries();
+        let cut = Cut { batch_residues, block_residues, block_queries };
         let batching = Batching::new(plan.batch_size, database_letters);
         Ok(Some(Queries {
             plan,

@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use fleetblast_fleet::plan::BLOCK_QUERIES;
 use fleetblast_spool::{DatabaseIdentity, Identity, QueryDigest, QueryHasher, VolumeIdentity};
 
 use super::contents::{Contents, Side};
@@ -43,7 +42,8 @@ pub fn of_job(
         query: again(&plan.query, "-query")?,
         database: database(plan, target, contents)?,
         blocks: format!(
-            "{block_residues}{BLOCK_UNIT} or {BLOCK_QUERIES} queries, in {}",
+            "{block_residues}{BLOCK_UNIT} or {} queries, in {}",
+            plan.batch_size.block_queries(),
             identity.blocks
         ),
         ..identity

@@ -72,6 +72,7 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
     let broadcast = ranks.broadcast(plan.load.method, queries);
     let kept = plan.fleet.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
     let wished = plan.fleet.wishes;
+    let (batch_residues, most_block_residues) = plan.batch_size.block_residues();
     let wishes = Wishes { block_residues: wished.block_residues.or(kept), ..wished };
     let mut request = Request {
         ranks: ranks.all,
@@ -84,7 +85,8 @@ pub fn lay_out(plan: &Plan, target: &Target, ranks: Ranks) -> Result<Layout, Err
         memory: ranks.memory.unwrap_or(u64::MAX),
         database: size(&target.searched)?,
         queries,
-        batch_residues: plan.batch_size.least(),
+        batch_residues,
+        most_block_residues,
         wishes,
     };
     if let Some(wanted) = plan.load.memory {

@@ -165,7 +165,7 @@ fn odd_files(parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let words = "a very long title that goes on and on ".repeat(12);
     let long_word = "unbroken".repeat(30);
     let ids = format!(
-        ">gi|129296|gb|AF012345.2| a gene\n{seq}\n>lcl|local1 mine\n{other}\n\
+        ">gi|129296|gb|AF054321.1| a gene\n{seq}\n>lcl|local1 mine\n{other}\n\
          >gnl|thedb|tag7 general\n{seq}\n>ref|NC_000001.1| reference\n{other}\n"
     );
     let rna = seq.replace('T', "U");

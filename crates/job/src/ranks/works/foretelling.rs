@@ -13,7 +13,7 @@ use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::BlockId;
 
 use super::stream::Stream;
-use crate::batching::course::{Course, Run};
+use crate::batching::course::{Course, Lengths, Run};
 use crate::error::Error;
 use crate::queries::{Records, all_empty};
 use crate::ranks::wire::{Found, Together, Verdict};
@@ -89,7 +89,12 @@ impl<'a> Foretelling<'a> {
     /// # Errors
     /// Queries that cannot be read, or make no batch.
     pub fn read(&mut self, block: BlockId, known: Option<Vec<u64>>) -> Result<Option<Read>, Error> {
-        let (queries, mut records) = self.stream.take()?;
+        // The first batch is certain: all others are foretold by what it finds.
+        let end = match block {
+            BlockId(0) => self.stream.end_of_batch(0, self.course.letters())?,
+            _ => usize::MAX,
+        };
+        let (queries, mut records) = self.stream.take(end)?;
         if queries.is_empty() {
             return Ok(None);
         }

@@ -79,14 +79,15 @@ impl<'a> Stream<'a> {
         self.first = query;
     }
 
-    /// Takes the queries of the next block; none at the end.
+    /// Takes the queries of the next block, of those before `end`; none at the end.
     ///
     /// # Errors
     /// Queries that cannot be read.
-    pub fn take(&mut self) -> Result<(Range<usize>, Records), Error> {
+    pub fn take(&mut self, end: usize) -> Result<(Range<usize>, Records), Error> {
         let mut block = Records::default();
         let start = self.end() - self.records.len();
-        while !self.queries.is_enough(block.weight())
+        while start + block.records.len() < end
+            && !self.queries.is_enough(block.weight())
             && (!self.records.is_empty() || self.read()?)
         {
             block.records.extend(self.records.pop_front());

@@ -222,6 +222,7 @@ fn all_queries_are_searched_as_in_one_process() {
             space_residues: 1_000_000,
             sequences: 10,
             min_length: 10,
+            mean_length: 100,
         };
         let engine = plan.engine(totals);
         let queries = Queries::open(&plan, u64::MAX, 0, false, &Nobody).expect("a file");
@@ -254,8 +255,13 @@ fn all_queries_are_searched_as_in_one_process() {
 fn a_batch_without_letters_and_one_without_queries_are_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("q.fa");
-    let totals =
-        DatabaseTotals { residues: 1000, space_residues: 1000, sequences: 10, min_length: 10 };
+    let totals = DatabaseTotals {
+        residues: 1000,
+        space_residues: 1000,
+        sequences: 10,
+        min_length: 10,
+        mean_length: 100,
+    };
     let judged = |text: &str, from: usize| {
         fs::write(&path, text).expect("a file");
         let plan = Plan { query_range: Some(from..1 << 30), ..megablast(&path) };
@@ -265,9 +271,12 @@ fn a_batch_without_letters_and_one_without_queries_are_refused() {
         let course = Course::new(queries.batching());
         let stream = Stream::new(queries, &engine, &Nobody, pool(1).expect("a thread"));
         let mut foretelling = Foretelling::new(&engine, stream, course);
-        let read = foretelling.read(BlockId(0), None)?.expect("queries");
-        let extensions = vec![0; read.findings.len()];
-        foretelling.judge(BlockId(0), &Found { extensions, strayed: false })
+        for block in (0..).map(BlockId) {
+            let Some(read) = foretelling.read(block, None)? else { break };
+            let extensions = vec![0; read.findings.len()];
+            foretelling.judge(block, &Found { extensions, strayed: false })?;
+        }
+        Ok::<(), Error>(())
     };
     let told = |text: &str, from| judged(text, from).err().map(|error| error.message);
     let query = |length: usize| format!(">q\n{}\n", "ACGTTGCA".repeat(length / 8));

@@ -1,0 +1,313 @@
+//! `blastn` on ranks: whatever the queries bring about, and so whatever the batches of BLAST+ would be, the bytes of one process.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::volumes::Random;
+use tempfile::TempDir;
+
+/// Exit code of what is refused.
+const INPUT: i32 = 1;
+
+/// What most of the tests search for: few hits of worth, and many extensions that come to nothing.
+const MANY: &str = "-query many.fa -db repeats -task megablast -word_size 16 -evalue 1e-9 -max_hsps 1 -outfmt 0 -num_descriptions 3 -num_alignments 1";
+
+struct Bases(Random);
+
+impl Bases {
+    fn some(&mut self, length: u64) -> String {
+        (0..length).map(|_| b"ACGT"[self.0.below(4) as usize] as char).collect()
+    }
+
+    fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.0.below(most - least)
+    }
+
+    fn one_of<'a>(&mut self, all: &'a [String]) -> &'a str {
+        &all[self.0.below(all.len() as u64) as usize]
+    }
+
+    /// The same with another base now and then.
+    fn mutant(&mut self, bases: &str) -> String {
+        let change = |base| {
+            if self.0.below(25) == 0 { b"ACGT"[self.0.below(4) as usize] as char } else { base }
+        };
+        bases.chars().map(change).collect()
+    }
+}
+
+fn opposite(bases: &str) -> String {
+    let complement = |base| match base {
+        'A' => 'T',
+        'C' => 'G',
+        'G' => 'C',
+        _ => 'A',
+    };
+    bases.chars().rev().map(complement).collect()
+}
+
+fn fasta(name: &str, sequences: &[String]) -> String {
+    sequences.iter().enumerate().map(|(i, bases)| format!(">{name}{i}\n{bases}\n")).collect()
+}
+
+/// A directory of its own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().expect("a directory"))
+    }
+
+    /// `repeats`, a database of short units in many copies, and `many.fa`: stretches of queries full of these, of others, and of such
+    /// as cannot be searched, of which the report tells something else where they are a whole batch.
+    fn with_repeats() -> Place {
+        let place = Place::new();
+        let mut bases = Bases(Random(5));
+        let units: Vec<String> = (0..3).map(|_| bases.some(17)).collect();
+        let targets: Vec<String> = (0..40).map(|_| bases.some(90)).collect();
+        let repeat = |bases: &mut Bases, least, most, between: (u64, u64)| {
+            let count = bases.between(least, most);
+            let unit = |_| {
+                let space = bases.between(between.0, between.1);
+                bases.some(space) + bases.one_of(&units)
+            };
+            (0..count).map(unit).collect::<String>()
+        };
+        let mut subjects: Vec<String> =
+            (0..20).map(|_| repeat(&mut bases, 900, 1000, (8, 30))).collect();
+        subjects.extend(targets.iter().map(|target| format!("{target}{}", bases.some(50))));
+        let mut queries = Vec::new();
+        while queries.len() < 60 {
+            let often = if queries.len() / 20 % 2 == 0 { 95 } else { 10 };
+            let is_heavy = bases.0.below(100) < often;
+            for _ in 0..bases.between(2, 10) {
+                let more = match is_heavy {
+                    true => repeat(&mut bases, 8, 20, (3, 12)),
+                    false => bases.some(100),
+                };
+                queries.push(format!("{}{more}", bases.one_of(&targets)));
+            }
+            for _ in 0..bases.between(1, 8) {
+                queries.push("N".repeat(bases.between(100, 700) as usize));
+            }
+        }
+        place.write("many.fa", &fasta("q", &queries));
+        place.database("repeats", &subjects);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a file");
+    }
+
+    fn database(&self, name: &str, sequences: &[String]) {
+        self.write("input.fa", &fasta("s", sequences));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+        command.args(["makeblastdb", "-in", "input.fa", "-dbtype", "nucl", "-out", name]);
+        let made = command.current_dir(self.path("")).output().expect("the program runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+
+    fn in_place(&self, mut command: Command, arguments: &str) -> Command {
+        command.arg("blastn").args(arguments.split_whitespace()).current_dir(self.path(""));
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        self.in_place(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
+    }
+
+    /// What a search without faults reports and tells.
+    fn output(&self, arguments: &str) -> Output {
+        let output = self.command(arguments).output().expect("the program runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments}: {told}");
+        output
+    }
+
+    /// Tasks, and how often some were searched, by the trace of the last search.
+    fn searched(&self) -> (usize, usize) {
+        let trace = fs::read_to_string(self.path("trace.json")).expect("a trace");
+        let names = trace.match_indices("\"name\":\"search block").map(|(at, _)| {
+            let name = &trace[at..];
+            &name[..name.find("\",").unwrap_or(name.len())]
+        });
+        let all: Vec<&str> = names.collect();
+        (all.iter().collect::<BTreeSet<_>>().len(), all.len())
+    }
+}
+
+#[test]
+fn batches_that_are_foretold_wrong_are_found_out() {
+    let place = Place::with_repeats();
+    let expected = place.output(MANY);
+    let mut other = place.command(MANY);
+    let other = other.env("BATCH_SIZE", "1000").output().expect("the program runs");
+    assert!(other.stdout != expected.stdout, "the batches make no difference");
+    let mut in_vain = 0;
+    for shape in [
+        "-ranks 3 -block_residues 700 -output individual",
+        "-ranks 4 -groups 2 -partitions 3 -block_residues 3000",
+        "-ranks 1",
+    ] {
+        let output = place.output(&format!("{MANY} {shape} -trace trace.json"));
+        assert!(output.stdout == expected.stdout, "{shape}");
+        assert!(output.stderr == expected.stderr, "{shape}");
+        let (tasks, searched) = place.searched();
+        assert!(tasks >= 1);
+        in_vain += searched - tasks;
+    }
+    assert!(in_vain > 0, "all was foretold");
+}
+
+#[test]
+fn a_search_that_is_killed_is_judged_the_same_when_it_goes_on() {
+    let place = Place::with_repeats();
+    let expected = place.output(MANY).stdout;
+    let arguments = format!("{MANY} -checkpoint kept -resume -out report -block_residues 700");
+    for shape in ["-ranks 3", "-ranks 2 -partitions 2", "-ranks 4 -groups 2"] {
+        let mut command = place.command(&format!("{arguments} {shape}"));
+        let mut child = command.stderr(Stdio::null()).spawn().expect("the program runs");
+        thread::sleep(Duration::from_millis(700));
+        child.kill().expect("it is a child");
+        child.wait().expect("it is a child");
+    }
+    let output = place.output(&format!("{arguments} -ranks 3 -trace trace.json"));
+    let report = fs::read(place.path("report")).expect("the report");
+    assert!(report == expected, "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!place.path("kept").exists());
+}
+
+#[test]
+fn chunks_of_long_queries_are_those_of_one_process() {
+    let place = Place::new();
+    let mut bases = Bases(Random(11));
+    let queries: Vec<String> =
+        [800, 2_300_000, 500, 1_000_000, 900, 1_100_000].map(|length| bases.some(length)).into();
+    let mut subjects = Vec::new();
+    for query in &queries {
+        // Where chunks may begin on both strands, and elsewhere.
+        let middle = (query.len() / 2).saturating_sub(1400);
+        let places = (0..6).map(|i| (middle + 400 * i).min(query.len() - 400));
+        let anywhere = (0..4).map(|_| bases.0.below(query.len() as u64 - 400) as usize);
+        for at in places.chain(anywhere.collect::<Vec<_>>()) {
+            let end = (at + 1000).min(query.len());
+            let copy = bases.mutant(&query[at..end]);
+            subjects.push(opposite(&copy));
+            subjects.push(copy);
+        }
+    }
+    place.write("long.fa", &fasta("q", &queries));
+    place.database("parts", &subjects);
+    for task in ["blastn", "megablast"] {
+        let search = format!("-query long.fa -db parts -task {task} -outfmt 6");
+        let expected = place.output(&search).stdout;
+        assert!(expected.len() > 5000);
+        for shape in ["-ranks 3 -partitions 2", "-ranks 2 -groups 2 -block_residues 1"] {
+            assert!(
+                place.output(&format!("{search} {shape}")).stdout == expected,
+                "{task} {shape}"
+            );
+        }
+    }
+}
+
+#[test]
+fn all_formats_and_tasks_are_those_of_one_process() {
+    let place = Place::new();
+    let mut bases = Bases(Random(3));
+    let family = bases.some(900);
+    let part = |at: usize| &family[100 * at..100 * at + 400];
+    let mut queries: Vec<String> = (0..6).map(|at| bases.mutant(part(at))).collect();
+    // Reads one after another, of which extensions may take the next for their own.
+    queries.extend((0..12).map(|at| family[70 * at..70 * at + 69].to_owned()));
+    queries.push("AC".repeat(60));
+    let subjects: Vec<String> = (0..8)
+        .map(|number| {
+            let (lead, copy) = (bases.some(150), bases.mutant(&family));
+            lead + &if number % 2 == 0 { copy } else { opposite(&copy) } + &bases.some(99)
+        })
+        .collect();
+    place.write("q.fa", &fasta("q", &queries));
+    place.database("db", &subjects);
+    let lines = [
+        "-task megablast -outfmt 0",
+        "-task megablast -outfmt 5 -strand minus",
+        "-task blastn -outfmt 7 -strand plus",
+        "-task blastn -outfmt 5 -dust no -soft_masking false",
+        "-task blastn-short -outfmt 6 -culling_limit 2",
+        "-task megablast -word_size 11 -outfmt 10 -max_target_seqs 3 -query_loc 11-60",
+        "-task dc-megablast -window_size 0 -outfmt 6",
+        "-task blastn -outfmt 6 -gilist none",
+        "-task blastn -outfmt 0 -html -sorthits 2",
+    ];
+    place.write("none", "1\n");
+    for line in lines {
+        let search = format!("-query q.fa -db db {line}");
+        let expected = place.command(&search).output().expect("the program runs");
+        for shape in ["-ranks 3 -block_residues 300 -partitions 2", "-ranks 2 -groups 2"] {
+            let output = place.command(&format!("{search} {shape}")).output().expect("it runs");
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status == expected.status && output.stdout == expected.stdout,
+                "{line} {shape}: {told}"
+            );
+            assert_eq!(told, String::from_utf8_lossy(&expected.stderr), "{line} {shape}");
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
+    let place = Place::new();
+    let mut bases = Bases(Random(3));
+    let sequence = bases.some(300);
+    place.write("q.fa", &fasta("q", std::slice::from_ref(&sequence)));
+    place.database("db", &[sequence]);
+    for (line, name) in [
+        ("-outfmt 17 -ranks 2", "-outfmt 17"),
+        ("-task dc-megablast -ranks 2", "-task dc-megablast"),
+        ("-window_size 40 -ranks 1", "-window_size 40"),
+        ("-ungapped -plan", "-ungapped"),
+        ("-ranks 2 -segment_size 5000", "-segment_size"),
+        ("-ranks 2 -schedule weight", "-schedule weight"),
+        ("-ungapped -checkpoint kept", "-ungapped"),
+    ] {
+        let output = place.command(&format!("-query q.fa -db db {line}")).output();
+        let output = output.expect("the program runs");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_named = told.contains(&format!("does not run blastn with {name}"));
+        assert!(is_named && told.contains("run it in one process"), "{line}: {told}");
+        assert!(output.status.code() == Some(INPUT) && told.lines().count() == 1, "{line}: {told}");
+        assert!(!place.path("kept").exists());
+    }
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn processes_report_what_one_does() {
+    use crate::launched::launched;
+
+    let place = Place::with_repeats();
+    let expected = place.output(MANY).stdout;
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_fleetblast"));
+    let line = format!("{MANY} -groups 2 -block_residues 1000 -num_threads 1 -out report");
+    let mut command = place.in_place(launched(&program, 4), &line);
+    let output = command.output().expect("the launcher runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(fs::read(place.path("report")).expect("the report") == expected);
+    let line = format!("{MANY} -ungapped -out refused");
+    let refused = place.in_place(launched(&program, 3), &line).output().expect("the launcher runs");
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(told.matches("does not run blastn with -ungapped").count(), 1, "{told}");
+    assert!(!refused.status.success());
+}
