@@ -22,6 +22,7 @@ mod blastn_counts;
 mod blastn_filters;
 mod blastn_masks;
 mod blastn_ranks;
+mod blastn_repeats;
 mod blastn_scores;
 mod blocks;
 #[cfg(feature = "mpi")]

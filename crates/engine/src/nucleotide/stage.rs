@@ -208,6 +208,9 @@ impl Stage {
                     continue;
                 }
                 scratch.extended.push(self.strands[number].piece);
+                if self.is_beyond(number, &segment) {
+                    continue;
+                }
             }
             let extension = self.extension(number, part, &segment, scratch);
             let least = match self.method {
@@ -224,6 +227,16 @@ impl Stage {
             scratch.trees[number as usize].clear();
         }
         scratch.touched.clear();
+    }
+
+    /// Whether a segment would be extended from a place after its context. One that is kept whatever its score may have come over the
+    /// end into its context; from there BLAST+ goes back to that end at most, which comes to nothing.
+    fn is_beyond(&self, number: usize, segment: &gapped::Segment) -> bool {
+        let from = match self.method {
+            Method::Greedy(_) => segment.q_start + segment.length / 2,
+            _ => segment.q_seed,
+        };
+        from as usize > self.strands[number].letters.len()
     }
 
     fn extension(
