@@ -124,7 +124,7 @@ impl Chunk {
         let (x_drop, _) = gapped_x_drops(karlin, params);
         let strands = readings.into_iter().map(|reading| reading.strand).collect();
         Chunk {
-            seeds: Seeds::new(&contexts, &regions, &seed_rules(params)),
+            seeds: Seeds::new(&contexts, &regions, &seed_rules(params), kernel),
             stage: Stage::new(strands, x_drop, params, kernel),
             contexts,
         }

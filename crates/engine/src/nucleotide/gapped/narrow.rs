@@ -345,7 +345,6 @@ impl<'a, R: Row> Extension<'a, R> {
     }
 
     /// Ends without any lanes alive; or moves the frame so that those which the next row brings alive come to its middle.
-    #[cold]
     #[inline(always)]
     fn end_or_shift(&mut self, lanes: u64) {
         let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
@@ -363,6 +362,7 @@ impl<'a, R: Row> Extension<'a, R> {
 }
 
 /// The cells so many lanes down, or up if negative.
+#[cold]
 fn shifted(cells: &Cells, by: isize) -> Cells {
     let mut out = [NEVER; LANES];
     let distance = by.unsigned_abs();

@@ -10,6 +10,8 @@
 //! Nothing depends on which subjects were searched before: see [`diagonals`] for what that says about BLAST+.
 
 mod bases;
+#[cfg(target_arch = "x86_64")]
+mod bmi2;
 mod choice;
 mod contexts;
 mod diagonals;
@@ -39,6 +41,8 @@ use scan::Candidates;
 use table::Table;
 pub(crate) use template::{Template, TemplateKind};
 use words::Words;
+
+use crate::kernel::Kernel;
 
 /// How seeds are found, for a whole search.
 #[derive(Clone, Debug)]
@@ -94,6 +98,7 @@ pub(crate) struct Seeds {
     /// One for each template, or the one of contiguous words.
     tables: Vec<Table>,
     extender: Extender,
+    kernel: Kernel,
 }
 
 /// The work space of a searching thread, for any number of subjects and [`Seeds`].
@@ -110,7 +115,12 @@ impl Seeds {
     /// `regions` are the unmasked stretches of the valid contexts in concatenated coordinates, as `BLAST_ComplementMaskLocations`
     /// makes them: in order, and the empty one that it leaves of a context that is masked from its start to its end is there, too,
     /// since it counts (by -1) when the table is chosen.
-    pub fn new(contexts: &Contexts, regions: &[Range<u32>], rules: &SeedRules) -> Seeds {
+    pub fn new(
+        contexts: &Contexts,
+        regions: &[Range<u32>],
+        rules: &SeedRules,
+        kernel: Kernel,
+    ) -> Seeds {
         let choice = Choice::new(rules, regions);
         let positions = words::positions(contexts, regions, rules.word_size, choice.span);
         let query = contexts.packed();
@@ -130,6 +140,7 @@ impl Seeds {
             words: Words::new(contexts, &positions, query, kind, choice.span, rules),
             tables,
             extender: Extender::new(contexts, rules, choice.word_length(rules)),
+            kernel,
         }
     }
 

@@ -163,7 +163,8 @@ fn compare(
     scratch: &mut Scratch,
     events: &mut Events,
 ) {
-    let seeds = Seeds::new(&case.contexts, &case.regions, &case.rules);
+    let seeds = |kernel| Seeds::new(&case.contexts, &case.regions, &case.rules, kernel);
+    let seeds: Vec<Seeds> = Kernel::available().map(seeds).collect();
     let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
     let mut out = Vec::new();
     for _ in 0..3 {
@@ -171,10 +172,12 @@ fn compare(
         let regions = unmasked(random, subject.len());
         let packed = pack(&subject);
         let whole = Packed::new(&packed, subject.len() as u32);
-        seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
         let mut memory = Memory::new(&case.contexts, case.rules.window);
         let expected = reference.search(&subject, regions.as_deref(), &mut memory);
-        assert_eq!(out, expected, "{:?} {:?}", case.rules, reference.kind);
+        for seeds in &seeds {
+            seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
+            assert_eq!(out, expected, "{:?} {:?} {:?}", case.rules, reference.kind, seeds.kernel);
+        }
         *events.entry("segment").or_default() += out.len();
     }
     *events.entry(["small", "standard", "megablast"][reference.kind as usize]).or_default() += 1;
@@ -345,7 +348,7 @@ fn nanoseconds_for_a_base() {
                 matrix,
             };
             let start = Instant::now();
-            let seeds = Seeds::new(&contexts, &regions, &rules);
+            let seeds = Seeds::new(&contexts, &regions, &rules, Kernel::detect());
             let made = start.elapsed();
             let (mut scratch, mut out) = (Scratch::default(), Vec::new());
             let best = (0..5).map(|_| {
