@@ -3,7 +3,7 @@
 //! A value of [`Avx512`] or [`Avx2`] is proof that this CPU has the instructions, since only detection makes one. Whatever needs
 //! them takes such a value, so that no safe code can have them run elsewhere.
 
-/// Proof of AVX-512BW: 64 bytes a register.
+/// Proof of AVX-512BW: 64 bytes a register; and of what all such CPUs have besides, POPCNT, LZCNT, and BMI2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512(());
 
@@ -15,7 +15,11 @@ impl Avx512 {
     /// The proof, if this CPU has the instructions.
     pub fn detect() -> Option<Avx512> {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512bw") {
+        if is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("bmi2")
+        {
             return Some(Avx512(()));
         }
         None

@@ -140,7 +140,7 @@ impl Chunk {
             regions.extend(reading.regions.iter().map(moved));
         }
         Chunk {
-            seeds: Seeds::new(&contexts, &regions, &seed_rules(params), company.indexing),
+            seeds: Seeds::new(&contexts, &regions, &seed_rules(params), company.indexing, kernel),
             stage: Stage::new(strands, company.x_drop, params, kernel),
             contexts,
         }

@@ -30,11 +30,13 @@ impl<'a> Packed<'a> {
     }
 
     /// Number of bases.
+    #[inline]
     pub fn length(&self) -> u32 {
         self.length
     }
 
     /// The bytes; what comes after the last base in its byte, and in bytes after that, means nothing.
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

@@ -3,6 +3,7 @@
 //!
 //! Rows are bases of the packed subject, columns are letters of the query.
 
+mod narrow;
 mod rows;
 mod scalar;
 #[cfg(test)]
@@ -10,14 +11,15 @@ mod tests;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
+use self::narrow::Narrow;
 use self::rows::Bases;
 use self::scalar::Cell;
 use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
-use crate::xdrop::frames::{Direction, MARGIN};
 #[cfg(target_arch = "x86_64")]
-use crate::xdrop::frames::{ExtensionCosts, Frames, avx2, avx512};
+use crate::xdrop::frames::{self, Frames};
+use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
 /// Bases in a byte of a packed sequence.
@@ -75,9 +77,8 @@ pub(crate) struct Extender {
     gaps: GapCosts,
     x_drop: i32,
     kernel: Kernel,
-    /// By X-drop; none where vectors of small numbers do not suffice.
-    #[cfg(target_arch = "x86_64")]
-    frames: Vec<Option<Frames>>,
+    /// By X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
+    vectors: Vec<Vectors>,
 }
 
 /// Memory of extensions, reused from one to the next.
@@ -94,8 +95,7 @@ impl Extender {
             gaps,
             x_drop,
             kernel,
-            #[cfg(target_arch = "x86_64")]
-            frames: frames(scores, gaps, x_drop, kernel),
+            vectors: vectors(scores, gaps, x_drop),
         }
     }
 
@@ -150,13 +150,37 @@ impl Extender {
     }
 
     /// The extensions in vectors; `None` for one for which they do not suffice.
-    #[cfg(target_arch = "x86_64")]
     fn in_vectors(&self, x_drop: i32, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
-        let frames = usize::try_from(x_drop).ok().and_then(|x| self.frames.get(x)?.as_ref());
-        let found = match (self.kernel, frames) {
-            (Kernel::Avx512(proof), Some(frames)) => avx512::extend(proof, frames, directions),
-            (Kernel::Avx2(proof), Some(frames)) => avx2::extend(proof, frames, directions),
-            _ => [None; 2],
+        let vectors = usize::try_from(x_drop).ok().and_then(|x| self.vectors.get(x));
+        let Some(vectors) = vectors else { return [None; 2] };
+        let [left, right] = match &vectors.narrow {
+            Some(narrow) => self.narrow(narrow, directions),
+            None => [None; 2],
+        };
+        if left.is_some() && right.is_some() {
+            return [left, right];
+        }
+        let [wide_left, wide_right] = self.wide(vectors, directions);
+        [left.or(wide_left), right.or(wide_right)]
+    }
+
+    fn narrow(&self, narrow: &Narrow, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(proof) => narrow::avx512::extend(proof, narrow, directions),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(proof) => narrow::avx2::extend(proof, narrow, directions),
+            _ => narrow::plain::extend(narrow, directions),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn wide(&self, vectors: &Vectors, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+        let Some(frames) = &vectors.wide else { return [None; 2] };
+        let found = match self.kernel {
+            Kernel::Avx512(proof) => frames::avx512::extend(proof, frames, directions),
+            Kernel::Avx2(proof) => frames::avx2::extend(proof, frames, directions),
+            Kernel::Portable => [None; 2],
         };
         // There the rows are called the query's; here they are the subject's.
         found.map(|extent| {
@@ -165,23 +189,34 @@ impl Extender {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn in_vectors(&self, _: i32, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+    fn wide(&self, _: &Vectors, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         [None; 2]
     }
 }
 
-/// What vectors need, by X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
-#[cfg(target_arch = "x86_64")]
-fn frames(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Option<Frames>> {
+/// What extensions in vectors need; none where vectors of small numbers do not suffice.
+#[derive(Debug)]
+struct Vectors {
+    narrow: Option<Narrow>,
+    /// For windows that do not fit the narrow frame.
+    #[cfg(target_arch = "x86_64")]
+    wide: Option<Frames>,
+}
+
+/// What vectors need, by X-drop.
+fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vec<Vectors> {
     let open_extend = gaps.open + gaps.extend;
     // Larger ones do not fit into a byte.
     let most = x_drop.max(open_extend).min(i32::from(i8::MAX));
-    if kernel == Kernel::Portable {
-        return Vec::new();
-    }
     let of = |x_drop| {
         let costs = ExtensionCosts { open_extend, extend: gaps.extend, x_drop };
-        (x_drop >= open_extend).then(|| Frames::new(scores, costs, blastna::SENTINEL)).flatten()
+        Vectors {
+            narrow: Narrow::new(scores, costs),
+            #[cfg(target_arch = "x86_64")]
+            wide: (x_drop >= open_extend)
+                .then(|| Frames::new(scores, costs, blastna::SENTINEL))
+                .flatten(),
+        }
     };
     (0..=most).map(of).collect()
 }

@@ -8,20 +8,25 @@ use crate::xdrop::frames::Rows;
 /// The bases from a place on, or those before it, the nearest first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bases<'a> {
-    subject: Packed<'a>,
-    start: u32,
-    backward: bool,
+    bytes: &'a [u8],
+    /// Place of the first one.
+    first: u32,
+    count: u32,
+    /// From a place to the next, modulo 2^32.
+    step: u32,
 }
 
 impl<'a> Bases<'a> {
     /// From a place on.
     pub fn forward(subject: Packed<'a>, start: u32) -> Self {
-        Bases { subject, start, backward: false }
+        let count = subject.length().saturating_sub(start);
+        Bases { bytes: subject.bytes(), first: start, count, step: 1 }
     }
 
     /// Before a place.
     pub fn backward(subject: Packed<'a>, start: u32) -> Self {
-        Bases { subject, start, backward: true }
+        let first = start.wrapping_sub(1);
+        Bases { bytes: subject.bytes(), first, count: start, step: u32::MAX }
     }
 
     /// One after the other.
@@ -34,9 +39,11 @@ impl Rows for Bases<'_> {
     #[inline(always)]
     fn number(&self, taken: usize) -> Option<RowNumber> {
         let taken = taken as u32;
-        // A place before the first one is beyond the last one, too.
-        let place =
-            if self.backward { self.start.wrapping_sub(taken + 1) } else { self.start + taken };
-        (place < self.subject.length()).then(|| self.subject.base(place).into())
+        if taken >= self.count {
+            return None;
+        }
+        let place = self.first.wrapping_add(self.step.wrapping_mul(taken));
+        let byte = self.bytes.get(place as usize / 4)?;
+        Some((byte >> (6 - 2 * (place & 3)) & 3).into())
     }
 }

@@ -9,6 +9,9 @@ use super::scan::{Candidates, Places};
 use super::table::{Hit, Table};
 use super::{Seeds, Segment};
 
+/// So many words are held against what is remembered of their diagonals before they are taken one by one.
+const TOGETHER: usize = 32;
+
 /// The search of one subject.
 pub(super) struct Finder<'a, D> {
     pub seeds: &'a Seeds,
@@ -28,10 +31,29 @@ impl<D: Diagonals> Finder<'_, D> {
         let seeds = self.seeds;
         while places.start < places.end {
             let bytes = self.subject.bytes();
-            for &hit in candidates.next(&seeds.tables, &seeds.words, bytes, &mut places) {
-                self.pairs(&seeds.tables[hit.table as usize], hit);
+            let hits =
+                candidates.next(seeds.kernel, &seeds.tables, &seeds.words, bytes, &mut places);
+            for hits in hits.chunks(TOGETHER) {
+                let news = self.news(&seeds.tables, hits);
+                for (&hit, _) in hits.iter().zip(news).filter(|(_, is_news)| *is_news) {
+                    self.pairs(&seeds.tables[hit.table as usize], hit);
+                }
             }
         }
+    }
+
+    /// Which of these words may be news on their diagonals. What is remembered of those is read side by side, since it lies far apart, and
+    /// need not be the last that is known: a diagonal is never explored less far later on.
+    #[inline]
+    fn news(&self, tables: &[Table], hits: &[Hit]) -> [bool; TOGETHER] {
+        let origin = self.diagonals.origin();
+        let mut news = [false; TOGETHER];
+        for (is_news, hit) in news.iter_mut().zip(hits) {
+            let explored = |place: u32| self.diagonals.explored(hit.at as i32 - place as i32);
+            let only = tables[hit.table as usize].only_place(hit);
+            *is_news = only.is_none_or(|place| hit.at as i32 + origin >= explored(place));
+        }
+        news
     }
 
     /// Takes the pairs of a word of the subject.

@@ -10,6 +10,8 @@
 //! Nothing depends on which subjects were searched before: see [`diagonals`] for what that says about BLAST+.
 
 mod bases;
+#[cfg(target_arch = "x86_64")]
+mod bmi2;
 mod choice;
 mod contexts;
 mod diagonals;
@@ -41,6 +43,8 @@ use scan::Candidates;
 use table::Table;
 pub(crate) use template::{Template, TemplateKind};
 use words::Words;
+
+use crate::kernel::Kernel;
 
 /// How seeds are found, for a whole search.
 #[derive(Clone, Debug)]
@@ -108,6 +112,7 @@ pub(crate) struct Seeds {
     /// One for each template, or the one of contiguous words.
     tables: Vec<Table>,
     extender: Extender,
+    kernel: Kernel,
 }
 
 /// The work space of a searching thread, for any number of subjects and [`Seeds`].
@@ -121,12 +126,14 @@ pub(crate) struct Scratch {
 impl Seeds {
     /// Indexes what is not masked of the contexts.
     ///
-    /// `regions` are the unmasked stretches of the valid contexts in concatenated coordinates.
+    /// `regions` are the unmasked stretches of the valid contexts in concatenated coordinates, as `BLAST_ComplementMaskLocations`
+    /// makes them: in order.
     pub fn new(
         contexts: &Contexts,
         regions: &[Range<u32>],
         rules: &SeedRules,
         indexing: Indexing,
+        kernel: Kernel,
     ) -> Seeds {
         let Indexing { kind, span, long, in_groups } = indexing;
         let positions = words::positions(contexts, regions, rules.word_size, span);
@@ -140,6 +147,7 @@ impl Seeds {
             tables: rules.masks().into_iter().map(table).collect(),
             extender: Extender::new(contexts, rules, in_groups),
             words: Words::new(contexts, &positions, query, kind, span, rules),
+            kernel,
         }
     }
 

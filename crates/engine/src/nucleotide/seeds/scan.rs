@@ -1,8 +1,11 @@
 //! From place to place of a subject, to words that the queries have.
 
 use super::bases::window;
-use super::table::{Hit, Numbering, Table};
+#[cfg(target_arch = "x86_64")]
+use super::bmi2;
+use super::table::{Gathered, Hit, Numbering, Table};
 use super::words::Words;
+use crate::kernel::Kernel;
 
 /// Places of a subject: each `stride` bases from `start` on, before `end`.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +38,31 @@ impl Candidates {
     /// Looks at the next places, and returns the words of the queries that stand there and may be part of seeds.
     pub fn next(
         &mut self,
+        kernel: Kernel,
         tables: &[Table],
         words: &Words,
         bytes: &[u8],
         places: &mut Places,
     ) -> &[Hit] {
-        let count = self.present(tables, bytes, places);
+        let worth = match kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(proof) => bmi2::look(proof, self, tables, words, bytes, places),
+            _ => self.look(tables, words, bytes, places, Gathered::cell),
+        };
+        &self.hits[..worth]
+    }
+
+    /// Finds the next words that are worth it, and returns how many. `cell` closes up the bits of a template.
+    #[inline(always)]
+    pub(super) fn look(
+        &mut self,
+        tables: &[Table],
+        words: &Words,
+        bytes: &[u8],
+        places: &mut Places,
+        cell: impl Fn(&Gathered, u64) -> usize + Copy,
+    ) -> usize {
+        let count = self.present(tables, bytes, places, cell);
         self.hits.resize(AT_ONCE * tables.len(), Hit::default());
         let found = match tables {
             [table] => self.slots_of(table, bytes, count),
@@ -53,10 +75,11 @@ impl Candidates {
             let table = &tables[hit.table as usize];
             worth += usize::from(table.is_worth(hit, bytes, words));
         }
-        &self.hits[..worth]
+        worth
     }
 
     /// Reads the slots of words that are all in one table.
+    #[inline(always)]
     fn slots_of(&mut self, table: &Table, bytes: &[u8], count: usize) -> usize {
         for (hit, &at) in self.hits.iter_mut().zip(&self.places[..count]) {
             *hit = Hit { at, table: 0, slot: table.slot(window(bytes, at as usize)) };
@@ -65,6 +88,7 @@ impl Candidates {
     }
 
     /// Reads the slots of words that are in one of the tables or in several.
+    #[inline(always)]
     fn slots(&mut self, tables: &[Table], bytes: &[u8], count: usize) -> usize {
         let mut found = 0;
         for &at in &self.places[..count] {
@@ -80,7 +104,14 @@ impl Candidates {
     }
 
     /// Finds the next places whose words are in one of the tables.
-    fn present(&mut self, tables: &[Table], bytes: &[u8], places: &mut Places) -> usize {
+    #[inline(always)]
+    fn present(
+        &mut self,
+        tables: &[Table],
+        bytes: &[u8],
+        places: &mut Places,
+        cell: impl Fn(&Gathered, u64) -> usize + Copy,
+    ) -> usize {
         let [table] = tables else {
             return self.gather(bytes, places, |bases| tables.iter().any(|table| table.has(bases)));
         };
@@ -90,11 +121,12 @@ impl Candidates {
                 self.gather(bytes, places, |bases| present.has((bases >> shift) as usize))
             }
             Numbering::Template(gathered) => {
-                self.gather(bytes, places, |bases| present.has(gathered.cell(bases)))
+                self.gather(bytes, places, |bases| present.has(cell(gathered, bases)))
             }
         }
     }
 
+    #[inline(always)]
     fn gather(
         &mut self,
         bytes: &[u8],
@@ -112,7 +144,7 @@ impl Candidates {
     }
 
     /// Takes four bases after four, as long as there are enough bytes after them.
-    #[inline]
+    #[inline(always)]
     fn gather_aligned<const STRIDE: usize>(
         &mut self,
         bytes: &[u8],
@@ -135,6 +167,7 @@ impl Candidates {
         count
     }
 
+    #[inline(always)]
     fn gather_any(
         &mut self,
         bytes: &[u8],

@@ -32,9 +32,13 @@ pub(super) enum Numbering {
     Template(Box<Gathered>),
 }
 
-/// The bits of a mask, closed up: what each nine bits of the bases contribute.
+/// The bits of a mask, closed up.
 #[derive(Debug)]
-pub(super) struct Gathered([[u32; 512]; 5]);
+pub(super) struct Gathered {
+    mask: u64,
+    /// What each nine bits of the bases contribute.
+    parts: [[u32; 512]; 5],
+}
 
 impl Gathered {
     fn new(mask: u64) -> Gathered {
@@ -47,7 +51,12 @@ impl Gathered {
                 *gathered = close_up(bits, part) << above;
             }
         }
-        Gathered(chunks)
+        Gathered { mask, parts: chunks }
+    }
+
+    /// The bits that count.
+    pub fn mask(&self) -> u64 {
+        self.mask
     }
 
     /// Where a chunk lies in the bases.
@@ -57,7 +66,7 @@ impl Gathered {
 
     #[inline]
     pub fn cell(&self, bases: u64) -> usize {
-        let part = |i: usize| self.0[i][(bases >> Gathered::shift(i)) as usize & 511];
+        let part = |i: usize| self.parts[i][(bases >> Gathered::shift(i)) as usize & 511];
         (part(0) | part(1) | part(2) | part(3) | part(4)) as usize
     }
 }
@@ -167,7 +176,7 @@ impl Table {
     }
 
     /// Whether the word that these bases start with is one of the queries.
-    #[inline]
+    #[inline(always)]
     pub fn has(&self, bases: u64) -> bool {
         self.present.has(self.numbering.cell(bases))
     }
@@ -178,15 +187,21 @@ impl Table {
     }
 
     /// The slot of the word that these bases start with, which must be one of the queries.
-    #[inline]
+    #[inline(always)]
     pub fn slot(&self, bases: u64) -> u32 {
         self.slots[self.rank(self.numbering.cell(bases))]
     }
 
     /// Whether the word of a subject may be part of a seed.
-    #[inline]
+    #[inline(always)]
     pub fn is_worth(&self, hit: Hit, subject: &[u8], words: &Words) -> bool {
         hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
+    }
+
+    /// The place of a word of a subject, if it is the only one.
+    #[inline]
+    pub fn only_place(&self, hit: &Hit) -> Option<u32> {
+        (hit.slot & SEVERAL == 0).then_some(hit.slot)
     }
 
     /// The places of a word of a subject.
@@ -200,7 +215,7 @@ impl Table {
     }
 
     /// Whether what is beside the same word in the queries and in a subject allows for a seed.
-    #[inline]
+    #[inline(always)]
     pub fn may_match(&self, place: u32, subject: &[u8], at: u32, words: &Words) -> bool {
         if words.extra == 0 {
             return true;
@@ -210,7 +225,7 @@ impl Table {
     }
 
     /// Number of cells in use before this one.
-    #[inline]
+    #[inline(always)]
     fn rank(&self, cell: usize) -> usize {
         let below = self.present.words()[cell / 64] & ((1 << (cell % 64)) - 1);
         (self.before[cell / 64] + below.count_ones()) as usize

@@ -22,8 +22,8 @@ impl Case {
         indexing(&self.contexts, self.count, &self.regions, &self.rules)
     }
 
-    fn seeds(&self) -> Seeds {
-        Seeds::new(&self.contexts, &self.regions, &self.rules, self.indexing())
+    fn seeds(&self, kernel: Kernel) -> Seeds {
+        Seeds::new(&self.contexts, &self.regions, &self.rules, self.indexing(), kernel)
     }
 }
 
@@ -194,7 +194,7 @@ fn compare(
     scratch: &mut Scratch,
     events: &mut Events,
 ) {
-    let seeds = case.seeds();
+    let seeds: Vec<Seeds> = Kernel::available().map(|kernel| case.seeds(kernel)).collect();
     let reference = Reference::new(&case.contexts, &case.regions, &case.rules);
     let mut out = Vec::new();
     for _ in 0..3 {
@@ -202,10 +202,12 @@ fn compare(
         let regions = unmasked(random, subject.len());
         let packed = pack(&subject);
         let whole = Packed::new(&packed, subject.len() as u32);
-        seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
-        let mut memory = Memory::new(seeds.long, case.rules.window);
+        let mut memory = Memory::new(seeds[0].long, case.rules.window);
         let expected = reference.search(&subject, regions.as_deref(), &mut memory);
-        assert_eq!(out, expected, "{:?} {:?}", case.rules, reference.kind);
+        for seeds in &seeds {
+            seeds.search(&case.contexts, whole, regions.as_deref(), scratch, &mut out);
+            assert_eq!(out, expected, "{:?} {:?} {:?}", case.rules, reference.kind, seeds.kernel);
+        }
         *events.entry("segment").or_default() += out.len();
     }
     *events.entry(["small", "standard", "megablast"][reference.kind as usize]).or_default() += 1;
@@ -378,7 +380,7 @@ fn nanoseconds_for_a_base() {
             };
             let start = Instant::now();
             let indexing = indexing(&contexts, 2, &regions, &rules);
-            let seeds = Seeds::new(&contexts, &regions, &rules, indexing);
+            let seeds = Seeds::new(&contexts, &regions, &rules, indexing, Kernel::detect());
             let made = start.elapsed();
             let (mut scratch, mut out) = (Scratch::default(), Vec::new());
             let best = (0..5).map(|_| {

@@ -1,0 +1,375 @@
+//! Score-only extensions whose window fits 64 diagonals: a row of cells in one register of bytes.
+//!
+//! Cells, lanes, and the frame that moves on are those of [`crate::xdrop::frames`], which take what is wider. What differs is how the best
+//! score is followed. Between nucleotides it rises in most rows of an alignment, so nothing may branch on that:
+//!
+//! * Only pairs raise the best score, and what they bring is known before the gaps in the query are, which take longest. A
+//!   running maximum over the pairs tells the best score before each cell in BLAST+'s order, hence the floor of each lane.
+//! * The base of the bytes moves after a fixed number of rows, in which no score can leave the range of a byte.
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx512;
+pub(super) mod plain;
+
+use fleetblast_seq::nucleotide::blastna;
+
+use super::rows::Bases;
+use crate::scores::ScoreRows;
+use crate::xdrop::Extent;
+use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN, Rows};
+
+/// Diagonals in the frame.
+const LANES: usize = 64;
+/// Lanes that moves within a register do not cross.
+const SECTION: usize = 16;
+/// The score of a dropped cell.
+const NEVER: i8 = i8::MIN;
+/// Lane of the start's diagonal at first.
+const CENTRE: usize = 26;
+/// Longest gap in the query that a row follows everywhere.
+const LONGEST_GAP: i32 = 2 * SECTION as i32;
+/// A shift of the frame is of use as long as so many lanes are free.
+const LEAST_ROOM: u32 = 4;
+/// The base is not worth moving after fewer rows.
+const FEWEST_ROWS: i32 = 8;
+/// The first lane and the last.
+const EDGES: u64 = 1 | 1 << (LANES - 1);
+
+// A frame that meets letters may hang over at both ends.
+const _: () = assert!(LANES <= MARGIN);
+
+/// Bytes of the lanes.
+type Cells = [i8; LANES];
+/// What a base scores against each letter of a query.
+type Table = [i8; 16];
+
+/// What extensions with the same scores and costs have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Narrow {
+    /// Scores by base of the subject.
+    scores: [Table; 4],
+    costs: ExtensionCosts,
+    /// The byte of a score of zero at first.
+    zero: i8,
+    /// Rows until the base moves.
+    rows: u32,
+    /// The row before the first base.
+    first: Cells,
+    /// The same cells after the opening of a gap downwards.
+    first_gaps: Cells,
+    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    opening: Cells,
+    /// The same when it has come to a lane.
+    arriving: Cells,
+}
+
+impl Narrow {
+    /// Prepares extensions; `None` where bytes or lanes do not suffice for the scores and costs.
+    pub fn new(scores: &ScoreRows, costs: ExtensionCosts) -> Option<Narrow> {
+        let ExtensionCosts { open_extend, extend, x_drop } = costs;
+        let (never, highest) = (i32::from(NEVER), i32::from(i8::MAX));
+        let tables = [0, 1, 2, 3].map(|base| scores.row(base));
+        let most = tables.iter().flat_map(|row| &row[..16]).copied().max()?.max(1);
+        // The lowest floor: a dropped cell stays below it with the best pair. A cell that is kept although the floor has risen above it
+        // stays above `NEVER` when the base moves.
+        let zero = never + 1 + most.max(extend) + x_drop;
+        // Neither the rise, nor a score with what a section adds to it, may exceed a byte.
+        let rise = (highest - most - SECTION as i32 * extend - zero).min(highest);
+        let rows = rise / most;
+        let fits = rows >= FEWEST_ROWS
+            && x_drop < highest
+            && (1..=highest / SECTION as i32).contains(&extend)
+            && (extend..=highest).contains(&open_extend)
+            && x_drop >= open_extend
+            && (x_drop - open_extend) / extend < LONGEST_GAP.min((LANES - CENTRE) as i32 - 2)
+            && tables.iter().all(|row| row[usize::from(blastna::SENTINEL)] <= never);
+        if !fits {
+            return None;
+        }
+        let by_lane = |cost: &dyn Fn(i32) -> i32| {
+            std::array::from_fn(|lane| cost((lane % SECTION) as i32) as i8)
+        };
+        let [first, first_gaps] = first_row(zero, costs);
+        Some(Narrow {
+            scores: tables.map(|row| std::array::from_fn(|letter| clipped(row[letter]))),
+            costs,
+            zero: zero as i8,
+            rows: rows as u32,
+            first,
+            first_gaps,
+            opening: by_lane(&|lane| open_extend - lane * extend),
+            arriving: by_lane(&|lane| (lane - 1) * extend),
+        })
+    }
+}
+
+/// The row before the first base, and the same after the opening of a gap downwards.
+fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
+    let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
+    let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
+    let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);
+    let mut last = CENTRE;
+    for (lane, score) in (CENTRE..).zip(row) {
+        cells[lane] = clipped(zero + score);
+        opened[lane] = clipped(zero + score - costs.open_extend);
+        last = lane;
+    }
+    // BLAST+ does not follow the pair after the last cell.
+    cells[last] = NEVER;
+    [cells, opened]
+}
+
+/// A score as a byte; what is too low for one is dropped.
+fn clipped(score: i32) -> i8 {
+    score.max(i32::from(NEVER)) as i8
+}
+
+/// The lanes of a row. Sums and differences stop at the ends of a byte's range.
+trait Row: Copy {
+    /// Proof of the instructions.
+    type Proof: Copy;
+    fn splat(proof: Self::Proof, byte: i8) -> Self;
+    fn load(proof: Self::Proof, cells: &Cells) -> Self;
+    fn store(self) -> Cells;
+    /// Scores of letters, which are below 16.
+    fn look_up(proof: Self::Proof, table: &Table, letters: &[u8; LANES]) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    /// Which lanes are greater than those of the other.
+    fn above(self, other: Self) -> u64;
+    /// Which lanes are equal to those of the other.
+    fn equal(self, other: Self) -> u64;
+    /// The row with lanes below those of `floor` dropped, and which ones were kept.
+    fn keep(self, floor: Self) -> (Self, u64);
+    /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
+    fn up<const BY: usize>(self) -> Self;
+    /// Each lane's byte moves one lane down; [`NEVER`] enters.
+    fn down(self) -> Self;
+    /// The last byte of each section in all lanes of the section.
+    fn spread_ends(self) -> Self;
+    /// Each lane's byte moves `BY` (1 or 2) sections up; [`NEVER`] enters.
+    fn sections_up<const BY: usize>(self) -> Self;
+    /// The last section in all sections.
+    fn spread_last(self) -> Self;
+
+    /// The highest of each lane and those below it in its section.
+    #[inline(always)]
+    fn running_maximum(self) -> Self {
+        let two = self.max(self.up::<1>());
+        let four = two.max(two.up::<2>());
+        let eight = four.max(four.up::<4>());
+        eight.max(eight.up::<8>())
+    }
+
+    /// The highest of each lane and all those below it, and the highest of all in all lanes.
+    #[inline(always)]
+    fn running_maximum_of_all(self) -> (Self, Self) {
+        let within = self.running_maximum();
+        let ends = within.spread_ends();
+        let two = ends.max(ends.sections_up::<1>());
+        let four = two.max(two.sections_up::<2>());
+        (within.max(four.sections_up::<1>()), four.spread_last())
+    }
+}
+
+/// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
+/// a direction goes to. `None` for a direction whose window does not fit the frame.
+#[inline(always)]
+fn run<R: Row>(
+    proof: R::Proof,
+    narrow: &Narrow,
+    directions: [Direction<Bases>; 2],
+) -> [Option<Extent>; 2] {
+    let costs = Costs::<R>::new(proof, narrow);
+    let [mut left, mut right] =
+        directions.map(|direction| Extension::<R>::new(proof, narrow, direction));
+    while left.alive && right.alive {
+        left.step(narrow, &costs);
+        right.step(narrow, &costs);
+    }
+    while left.alive {
+        left.step(narrow, &costs);
+    }
+    while right.alive {
+        right.step(narrow, &costs);
+    }
+    [left.result(), right.result()]
+}
+
+/// Costs in all lanes.
+struct Costs<R> {
+    zero: R,
+    x_drop: R,
+    open_extend: R,
+    extend: R,
+    /// See [`Narrow`].
+    opening: R,
+    arriving: R,
+    /// Of going on through a section.
+    section: R,
+}
+
+impl<R: Row> Costs<R> {
+    #[inline(always)]
+    fn new(proof: R::Proof, narrow: &Narrow) -> Self {
+        let costs = narrow.costs;
+        Costs {
+            zero: R::splat(proof, narrow.zero),
+            x_drop: R::splat(proof, costs.x_drop as i8),
+            open_extend: R::splat(proof, costs.open_extend as i8),
+            extend: R::splat(proof, costs.extend as i8),
+            opening: R::load(proof, &narrow.opening),
+            arriving: R::load(proof, &narrow.arriving),
+            section: R::splat(proof, (SECTION as i32 * costs.extend) as i8),
+        }
+    }
+
+    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
+    /// gap opened from a gap is never better.
+    #[inline(always)]
+    fn across(&self, scores: R) -> R {
+        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        let all = scores.minus(self.opening).running_maximum();
+        let ends = all.spread_ends().minus(self.section);
+        let from_second = ends.sections_up::<2>().minus(self.section);
+        let from_below = ends.sections_up::<1>().max(from_second);
+        all.up::<1>().max(from_below).minus(self.arriving)
+    }
+}
+
+/// An extension on its way.
+struct Extension<'a, R: Row> {
+    proof: R::Proof,
+    direction: Direction<'a, Bases<'a>>,
+    /// Bases that were taken.
+    taken: usize,
+    /// Index in the query's letters of what the first lane pairs next.
+    position: usize,
+    scores: R,
+    /// Scores after a gap downwards that goes on.
+    gaps: R,
+    /// The best score in all lanes.
+    best: R,
+    /// What to add to bytes.
+    base: i32,
+    /// Rows until the base moves.
+    rows: u32,
+    /// Bases up to the best score, and the index of the letter after it.
+    best_taken: usize,
+    best_position: usize,
+    /// There is more to extend to.
+    alive: bool,
+    /// The frame was too narrow.
+    strayed: bool,
+}
+
+impl<'a, R: Row> Extension<'a, R> {
+    #[inline(always)]
+    fn new(proof: R::Proof, narrow: &Narrow, direction: Direction<'a, Bases<'a>>) -> Self {
+        Extension {
+            proof,
+            direction,
+            taken: 0,
+            position: direction.at - CENTRE,
+            scores: R::load(proof, &narrow.first),
+            gaps: R::load(proof, &narrow.first_gaps),
+            best: R::splat(proof, narrow.zero),
+            base: -i32::from(narrow.zero),
+            rows: narrow.rows,
+            best_taken: 0,
+            best_position: direction.at,
+            alive: true,
+            strayed: false,
+        }
+    }
+
+    #[inline(always)]
+    fn result(&self) -> Option<Extent> {
+        (!self.strayed).then(|| Extent {
+            score: self.base + i32::from(self.best.store()[0]),
+            query: self.best_position - self.direction.at,
+            subject: self.best_taken,
+        })
+    }
+
+    /// Takes a base, or shifts the frame, or ends.
+    #[inline(always)]
+    fn step(&mut self, narrow: &Narrow, costs: &Costs<R>) {
+        let number = self.direction.query.number(self.taken);
+        // Beyond the margin no lane meets a letter any more.
+        let letters = self.direction.subject.get(self.position..);
+        let (Some(number), Some(letters)) = (number, letters.and_then(|all| all.first_chunk()))
+        else {
+            self.alive = false;
+            return;
+        };
+        let table = &narrow.scores[number as usize & 3];
+        let pairs = self.scores.plus(R::look_up(self.proof, table, letters));
+        let (before, highest) = pairs.running_maximum_of_all();
+        let floor = self.best.max(before).minus(costs.x_drop);
+        let gaps = self.gaps.down();
+        let without = pairs.max(gaps);
+        let scores = without.max(costs.across(without));
+        let (kept, lanes) = scores.keep(floor);
+        if lanes == 0 || lanes & EDGES != 0 {
+            self.end_or_shift(lanes);
+            return;
+        }
+        let rises = pairs.above(self.best) != 0;
+        let lane = pairs.equal(highest).trailing_zeros() as usize;
+        self.taken += 1;
+        self.position += 1;
+        self.best_taken = if rises { self.taken } else { self.best_taken };
+        self.best_position = if rises { self.position + lane } else { self.best_position };
+        self.best = self.best.max(highest);
+        self.gaps = gaps.minus(costs.extend).max(scores.minus(costs.open_extend));
+        self.scores = kept;
+        self.rows -= 1;
+        if self.rows == 0 {
+            self.move_base(narrow, costs);
+        }
+    }
+
+    /// Moves the base to the best score, and all scores down by as much.
+    #[inline(always)]
+    fn move_base(&mut self, narrow: &Narrow, costs: &Costs<R>) {
+        let by = self.best.minus(costs.zero);
+        self.base += i32::from(by.store()[0]);
+        self.scores = self.scores.minus(by);
+        self.gaps = self.gaps.minus(by);
+        self.best = costs.zero;
+        self.rows = narrow.rows;
+    }
+
+    /// Ends without any lanes alive; or moves the frame so that those which the next row brings alive come to its middle.
+    #[inline(always)]
+    fn end_or_shift(&mut self, lanes: u64) {
+        let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
+        let room = below + above;
+        self.strayed = room < LEAST_ROOM;
+        self.alive = lanes != 0 && !self.strayed;
+        if self.alive {
+            let by = below as isize - (room / 2) as isize;
+            // Not beyond the margin, as a live lane stands for a letter of the query.
+            self.position = self.position.wrapping_add_signed(by);
+            self.scores = R::load(self.proof, &shifted(&self.scores.store(), by));
+            self.gaps = R::load(self.proof, &shifted(&self.gaps.store(), by));
+        }
+    }
+}
+
+/// The cells so many lanes down, or up if negative.
+#[cold]
+fn shifted(cells: &Cells, by: isize) -> Cells {
+    let mut out = [NEVER; LANES];
+    let distance = by.unsigned_abs();
+    if by > 0 {
+        out[..LANES - distance].copy_from_slice(&cells[distance..]);
+    } else {
+        out[distance..].copy_from_slice(&cells[..LANES - distance]);
+    }
+    out
+}
