@@ -71,11 +71,13 @@ fn softly_masked(unmasked: &[Range<u32>], range: Range<u32>) -> Option<Part> {
 
 /// A part between hard masks, the first bases of which are not meant.
 fn hardly_masked(range: Range<u32>, lead: u32) -> Part {
-    let length = range.end - range.start;
-    Part { range, regions: Some(vec![lead..length]) }
+    let meant = lead..range.end - range.start;
+    Part { range, regions: Some(std::iter::once(meant).collect()) }
 }
 
 #[cfg(test)]
+// Lists of parts, of which some have one.
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
 

@@ -89,7 +89,7 @@ fn mutants(parents: &Parents) -> Vec<u8> {
     let parent = synth::fragment(&mut rng, &parents.plain[0].seq, 250);
     let copy = |i: usize| {
         let copy = BASES.mutate(&mut rng, &parent, 0.01 + 0.25 * (i % 100) as f64 / 100.0);
-        let copy = if i % 7 == 0 { synth::fragment(&mut rng, &copy, 90) } else { copy };
+        let copy = if i.is_multiple_of(7) { synth::fragment(&mut rng, &copy, 90) } else { copy };
         either_strand(&mut rng, copy)
     };
     numbered("mutant", (0..1_300).map(copy))
