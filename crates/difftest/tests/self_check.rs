@@ -189,7 +189,10 @@ fn fleetblast_is_not_its_own_oracle() {
     let (code, text) = run(own.clone(), "0");
     assert!(code == Some(2) && text.contains(&link), "{text}");
     let (code, text) = run(own, "1");
-    assert!(code == Some(0) && text.contains("NOT TESTED: difftest table blastp --filter"), "{text}");
+    assert!(
+        code == Some(0) && text.contains("NOT TESTED: difftest table blastp --filter"),
+        "{text}"
+    );
 }
 
 /// Plays a search with a checkpoint: the first run keeps something and waits to be interrupted, the second reports. `first` and
