@@ -1,22 +1,19 @@
 //! Queries, read in blocks that are searched together.
 
 pub mod count;
+mod messages;
+mod start;
 
-use std::fs::{self, File};
 use std::io::{BufRead, Cursor, Read as _};
 use std::ops::Range;
-use std::os::unix::fs::FileTypeExt;
 
-use fleetblast_db::SequenceKind;
 use fleetblast_engine::batches;
 use fleetblast_engine::query::{Findings, Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
-use fleetblast_seq::alphabet;
 use fleetblast_seq::fasta::{Reader, Record};
 use rayon::prelude::*;
-use rustix::fs::SeekFrom;
 
 use crate::audience::Audience;
 use crate::batching::Batching;
@@ -24,20 +21,8 @@ use crate::error::{Error, exit};
 use crate::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::plan::{Plan, Source};
 
-/// What BLAST+ says of a query whose composition allows no statistics.
-const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
-    query sequence or its translation. Please verify the query sequence(s) and/or filtering options";
-/// What BLAST+ says of a query without residues.
-const EMPTY: &str = "Sequence contains no data";
-/// What BLAST+ says of each query of the first batch if the IDENTITY matrix rules out composition-based statistics.
-const IDENTITY: &str = "Composition-based statistics cannot be used with the IDENTITY matrix, \
-    resetting the composition-based statistics option to 0";
-/// What BLAST+ says of each query if a list leaves nothing of the database.
-const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
-/// What BLAST+ says of a batch without queries.
-pub const EMPTY_VECTOR: &str = "Empty CBlastQueryVector";
-/// At most so many positions of `O` are told.
-const TOLD_POSITIONS: usize = 20;
+pub use self::messages::{EMPTY_VECTOR, all_empty, refused};
+use self::start::{is_seekable, leading_blanks};
 
 /// The stream of queries.
 pub struct Queries<'a> {
@@ -317,7 +302,7 @@ impl<'a> Queries<'a> {
             record.tell_warnings(audience);
             residues += record.record.residues.len();
             if self.plan.identity_resets_composition && first_batch {
-                record.messages.push(IDENTITY.to_owned());
+                record.messages.push(messages::IDENTITY.to_owned());
             }
             records.push(record);
         }
@@ -342,7 +327,8 @@ impl<'a> Queries<'a> {
     /// What BLAST+ warns of when it sets up a query.
     pub fn add_messages(&self, record: &mut QueryRecord, searchable: bool) {
         let kind = self.plan.query_kind;
-        let told = messages(kind, &record.record, record.range.as_ref(), searchable);
+        let searched = &record.record.residues[range_of(&record.record, record.range.as_ref())];
+        let told = messages::of_setup(kind, searched, searchable);
         record.messages.extend(told);
         // As `TSearchMessages::RemoveDuplicates` (blast_aux.cpp) orders them.
         record.messages.sort_unstable();
@@ -356,7 +342,7 @@ impl<'a> Queries<'a> {
     ) {
         for (record, searched) in records.iter_mut().zip(searched) {
             if searched && self.nothing_included {
-                record.messages.push(NOTHING_INCLUDED.to_owned());
+                record.messages.push(messages::NOTHING_INCLUDED.to_owned());
             }
         }
     }
@@ -379,49 +365,8 @@ fn tell_warnings(record: &Record, audience: &dyn Audience) {
     }
 }
 
-/// What BLAST+ says of a batch of so many queries none of which has letters.
-pub fn all_empty(queries: usize) -> Error {
-    Error::engine(format!("Warning: {EMPTY} ").repeat(queries))
-}
-
-/// What BLAST+ says of a batch that it cannot search with the scores as they are.
-pub fn refused(told: &str, batch: &[QueryRecord]) -> Error {
-    let of_query = |record: &QueryRecord| {
-        let warnings = record.messages.iter().map(|text| format!("Warning: {text} "));
-        format!("Error: {told} {}", warnings.collect::<String>())
-    };
-    Error::engine(batch.iter().map(of_query).collect::<String>())
-}
-
 /// `-query_loc` starts beyond the end of a query.
 struct BeyondEnd;
-
-/// Reads white space up to and with the first other bytes; what was read, empty for an empty input.
-fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
-    let mut start = Vec::new();
-    loop {
-        let bytes = input.fill_buf()?;
-        let (len, blank) = (bytes.len(), bytes.iter().all(u8::is_ascii_whitespace));
-        start.extend_from_slice(bytes);
-        input.consume(len);
-        if len == 0 || !blank {
-            return Ok(start);
-        }
-    }
-}
-
-/// BLAST+ looks whether an input is empty only where it can go back to its start.
-fn is_seekable(source: &Source) -> bool {
-    match source {
-        Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
-        Source::File(path) => {
-            // A pipe is not opened twice: who writes to it would take the first reader for the last.
-            let is_pipe = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
-            let seek = |file| rustix::fs::seek(file, SeekFrom::Current(0));
-            !is_pipe && File::open(path).is_ok_and(|file| seek(file).is_ok())
-        }
-    }
-}
 
 /// What the engine searches of a record.
 fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
@@ -436,44 +381,4 @@ fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
 
 fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
     range.map_or(0..record.residues.len(), |range| range.start as usize..range.end as usize)
-}
-
-/// What BLAST+ warns of when it sets up a query.
-fn messages(
-    kind: SequenceKind,
-    record: &Record,
-    range: Option<&Range<u32>>,
-    searchable: bool,
-) -> Vec<String> {
-    let residues = &record.residues[range_of(record, range)];
-    if residues.is_empty() {
-        return vec![EMPTY.to_owned()];
-    }
-    let mut messages = Vec::new();
-    if kind == SequenceKind::Protein {
-        messages.extend(replaced(residues));
-    }
-    if !searchable {
-        messages.push(INVALID.to_owned());
-    }
-    messages
-}
-
-/// The warning of letters that the search replaces, if there are any.
-fn replaced(residues: &[u8]) -> Option<String> {
-    let positions: Vec<usize> =
-        residues.iter().enumerate().filter(|&(_, &c)| c == alphabet::O).map(|(at, _)| at).collect();
-    let told: Vec<String> =
-        positions.iter().take(TOLD_POSITIONS).map(|position| position.to_string()).collect();
-    let rest = if positions.len() > TOLD_POSITIONS {
-        format!(",... (only first {TOLD_POSITIONS} shown)")
-    } else {
-        String::new()
-    };
-    (!told.is_empty()).then(|| {
-        format!(
-            "One or more O characters replaced by X for alignment score calculations at positions {}{rest}",
-            told.join(", ")
-        )
-    })
 }

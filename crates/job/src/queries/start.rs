@@ -1,0 +1,36 @@
+//! How an input of queries starts.
+
+use std::fs::{self, File};
+use std::io::BufRead;
+use std::os::unix::fs::FileTypeExt;
+
+use rustix::fs::SeekFrom;
+
+use crate::plan::Source;
+
+/// Reads white space up to and with the first other bytes; what was read, empty for an empty input.
+pub fn leading_blanks(input: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    loop {
+        let bytes = input.fill_buf()?;
+        let (len, blank) = (bytes.len(), bytes.iter().all(u8::is_ascii_whitespace));
+        start.extend_from_slice(bytes);
+        input.consume(len);
+        if len == 0 || !blank {
+            return Ok(start);
+        }
+    }
+}
+
+/// BLAST+ looks whether an input is empty only where it can go back to its start.
+pub fn is_seekable(source: &Source) -> bool {
+    match source {
+        Source::Stdin => rustix::fs::seek(std::io::stdin(), SeekFrom::Current(0)).is_ok(),
+        Source::File(path) => {
+            // A pipe is not opened twice: who writes to it would take the first reader for the last.
+            let is_pipe = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo());
+            let seek = |file| rustix::fs::seek(file, SeekFrom::Current(0));
+            !is_pipe && File::open(path).is_ok_and(|file| seek(file).is_ok())
+        }
+    }
+}
