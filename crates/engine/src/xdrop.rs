@@ -60,8 +60,8 @@ pub(crate) trait Record {
     fn start(&mut self, cells: usize);
     /// Begins a row at a column.
     fn start_row(&mut self, first: usize);
-    /// Takes the steps to the next columns.
-    fn take(&mut self, steps: impl FnOnce() -> [u8; LANES]);
+    /// Takes the steps to the next columns, which `steps` writes.
+    fn take(&mut self, steps: impl FnOnce(&mut [u8; LANES]));
 }
 
 /// Only the score is wanted.
@@ -73,7 +73,7 @@ impl Record for () {
     fn start_row(&mut self, _: usize) {}
 
     #[inline(always)]
-    fn take(&mut self, _: impl FnOnce() -> [u8; LANES]) {}
+    fn take(&mut self, _: impl FnOnce(&mut [u8; LANES])) {}
 }
 
 /// Best extension over a prefix of `query` and a prefix of `subject`, whose last residue is not aligned; neither sequence is

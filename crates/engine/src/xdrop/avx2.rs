@@ -63,15 +63,13 @@ impl Lanes for Halves {
     }
 
     #[inline(always)]
-    fn store(self) -> Chunk {
-        let mut out = [0; LANES];
-        let (halves, _) = out.as_chunks_mut::<8>();
+    fn store_to(self, chunk: &mut Chunk) {
+        let (halves, _) = chunk.as_chunks_mut::<8>();
         // SAFETY: the lanes are proof that the CPU has the instructions; the stores are of 32 bytes and need no alignment.
         unsafe {
             _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), self.0);
             _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), self.1);
         }
-        out
     }
 
     #[inline(always)]
@@ -155,16 +153,14 @@ impl Lanes for Halves {
     }
 
     #[inline(always)]
-    fn narrow(self) -> [u8; LANES] {
-        let mut out = [0; LANES];
+    fn narrow_to(self, bytes: &mut [u8; LANES]) {
         // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes and needs no alignment.
         unsafe {
             let pairs = _mm256_packs_epi32(self.0, self.1);
             let pairs = _mm256_permute4x64_epi64::<0b11_01_10_00>(pairs);
             let (low, high) = (_mm256_castsi256_si128(pairs), _mm256_extracti128_si256::<1>(pairs));
-            _mm_storeu_si128(out.as_mut_ptr().cast(), _mm_packs_epi16(low, high));
+            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm_packs_epi16(low, high));
         }
-        out
     }
 }
 

@@ -59,11 +59,9 @@ impl Lanes for Whole {
     }
 
     #[inline(always)]
-    fn store(self) -> Chunk {
-        let mut out = [0; LANES];
+    fn store_to(self, chunk: &mut Chunk) {
         // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 64 bytes and needs no alignment.
-        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), self.0) };
-        out
+        unsafe { _mm512_storeu_si512(chunk.as_mut_ptr().cast(), self.0) };
     }
 
     #[inline(always)]
@@ -133,10 +131,8 @@ impl Lanes for Whole {
     }
 
     #[inline(always)]
-    fn narrow(self) -> [u8; LANES] {
-        let mut out = [0; LANES];
+    fn narrow_to(self, bytes: &mut [u8; LANES]) {
         // SAFETY: the lanes are proof that the CPU has the instructions; the store is of 16 bytes and needs no alignment.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(self.0)) };
-        out
+        unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(self.0)) };
     }
 }

@@ -15,7 +15,7 @@ use crate::order::Bounds;
 use crate::scores::RowNumber;
 use crate::xdrop::{
     self, EXTENDS_GAP_IN_QUERY, EXTENDS_GAP_IN_SUBJECT, Extent, GAP_IN_QUERY, GAP_IN_SUBJECT,
-    NEVER, OP_MASK, Record, SUBSTITUTION, Window,
+    LANES, NEVER, OP_MASK, Record, SUBSTITUTION, Window,
 };
 
 pub(crate) use super::{GapCosts, Scheme};
@@ -188,8 +188,12 @@ impl Record for Trace {
     }
 
     #[inline(always)]
-    fn take(&mut self, steps: impl FnOnce() -> [u8; 16]) {
-        self.steps.extend_from_slice(&steps());
+    fn take(&mut self, steps: impl FnOnce(&mut [u8; LANES])) {
+        // Written in their place: bytes that are copied again wait for the cells to arrive in memory.
+        self.steps.extend_from_slice(&[0; LANES]);
+        if let Some(place) = self.steps.last_chunk_mut() {
+            steps(place);
+        }
     }
 }
 

@@ -30,7 +30,13 @@ pub(super) trait Lanes: Copy {
     type Proof: Copy;
     fn splat(proof: Self::Proof, score: i32) -> Self;
     fn load(proof: Self::Proof, chunk: &Chunk) -> Self;
-    fn store(self) -> Chunk;
+    fn store_to(self, chunk: &mut Chunk);
+    #[inline(always)]
+    fn store(self) -> Chunk {
+        let mut chunk = DROPPED;
+        self.store_to(&mut chunk);
+        chunk
+    }
     /// Scores of the codes, none of which is above 31.
     fn look_up(proof: Self::Proof, table: &[i32; 32], codes: &[u8; LANES]) -> Self;
     fn plus(self, other: Self) -> Self;
@@ -47,7 +53,7 @@ pub(super) trait Lanes: Copy {
     /// The last lane in all lanes.
     fn spread_last(self) -> Self;
     /// The lanes as bytes; none is above 127.
-    fn narrow(self) -> [u8; LANES];
+    fn narrow_to(self, bytes: &mut [u8; LANES]);
 }
 
 /// A chunk whose lanes have moved up, see [`Lanes::up`].
@@ -119,13 +125,18 @@ impl<'a, L: Lanes> Rules<'a, L> {
     }
 }
 
+/// Scores in memory, none of which two lines of the cache share.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Cells(Chunk);
+
 /// The last row.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     /// Best score of an alignment that ends in a column.
-    best: Vec<Chunk>,
+    best: Vec<Cells>,
     /// Best score of one that goes on with a gap in the subject.
-    gaps: Vec<Chunk>,
+    gaps: Vec<Cells>,
     /// The chunks that the next row starts from.
     first: usize,
     end: usize,
@@ -168,15 +179,15 @@ impl Window {
         let (mut column, mut score) = (0, 0);
         while column < rules.subject.len() && score >= -rules.x_drop {
             if column.is_multiple_of(LANES) {
-                self.best.push(DROPPED);
-                self.gaps.push(DROPPED);
+                self.best.push(Cells(DROPPED));
+                self.gaps.push(Cells(DROPPED));
             }
-            self.best.as_flattened_mut()[column] = score;
-            self.gaps.as_flattened_mut()[column] = score - rules.open_extend;
+            self.best[column / LANES].0[column % LANES] = score;
+            self.gaps[column / LANES].0[column % LANES] = score - rules.open_extend;
             score -= if column == 0 { rules.open_extend } else { rules.extend };
             column += 1;
         }
-        self.best.as_flattened_mut()[column - 1] = NEVER;
+        self.best[(column - 1) / LANES].0[(column - 1) % LANES] = NEVER;
         (self.first, self.end) = (0, self.best.len());
         record.start(column);
     }
@@ -201,10 +212,10 @@ impl Window {
         let mut goes_on = false;
         while chunk * LANES < rules.subject.len() && (chunk < reach || goes_on) {
             if chunk == self.best.len() {
-                self.best.push(DROPPED);
-                self.gaps.push(DROPPED);
+                self.best.push(Cells(DROPPED));
+                self.gaps.push(Cells(DROPPED));
             }
-            let (best, gaps) = (&mut self.best[chunk], &mut self.gaps[chunk]);
+            let (Cells(best), Cells(gaps)) = (&mut self.best[chunk], &mut self.gaps[chunk]);
             let moved = L::load(proof, best).plus(L::look_up(proof, scores, rules.letters(chunk)));
             let pair = moved.up::<1>(leaving);
             leaving = moved;
@@ -218,8 +229,8 @@ impl Window {
             let opened = score.minus(rules.first_residue);
             let (longer_down, longer_across) =
                 (down.minus(rules.residue), across.minus(rules.residue));
-            *gaps = longer_down.max(opened).store();
-            record.take(|| {
+            longer_down.max(opened).store_to(gaps);
+            record.take(|steps| {
                 let flag = |flag: u8| L::splat(proof, i32::from(flag));
                 let none = flag(0);
                 flag(SUBSTITUTION)
@@ -227,15 +238,15 @@ impl Window {
                     .replace(across.above(without), flag(GAP_IN_QUERY))
                     .plus(flag(EXTENDS_GAP_IN_SUBJECT).replace(opened.above(longer_down), none))
                     .plus(flag(EXTENDS_GAP_IN_QUERY).replace(opened.above(longer_across), none))
-                    .narrow()
+                    .narrow_to(steps);
             });
             let mut kept = score.replace(rules.floor(chunk, *top).above(score), dropped);
             if L::bits(kept.above(L::splat(proof, *top))) != 0 {
-                let mut cells = kept.store();
-                top_at = Some(chunk * LANES + raise(&mut cells, top, rules.x_drop));
-                kept = L::load(proof, &cells);
+                let lane;
+                (kept, lane) = raise(proof, kept, top, rules.x_drop);
+                top_at = Some(chunk * LANES + lane);
             }
-            *best = kept.store();
+            kept.store_to(best);
             let live = L::bits(kept.above(dropped));
             goes_on = live >> (LANES - 1) != 0;
             if live != 0 {
@@ -258,17 +269,14 @@ fn running_maximum<L: Lanes>(proof: L::Proof, scores: L) -> L {
     eight.max(eight.up::<8>(dropped))
 }
 
-/// Takes the cells of a chunk one after the other, of which one at least raises the best score: what comes after it is held
-/// against the new one. Returns the last lane that raised it.
-fn raise(cells: &mut Chunk, top: &mut i32, x_drop: i32) -> usize {
-    let mut at = 0;
-    for (lane, score) in cells.iter_mut().enumerate() {
-        if *top - *score > x_drop {
-            *score = NEVER;
-        } else if *score > *top {
-            *top = *score;
-            at = lane;
-        }
-    }
-    at
+/// Takes the cells of a chunk in their order, of which one at least raises the best score: what comes after it is held against the
+/// new one. Returns what is left, and the last lane that raised it.
+#[inline(always)]
+fn raise<L: Lanes>(proof: L::Proof, cells: L, top: &mut i32, x_drop: i32) -> (L, usize) {
+    let best = running_maximum(proof, cells).max(L::splat(proof, *top));
+    let dropped = best.minus(L::splat(proof, x_drop)).above(cells);
+    let highest = best.spread_last();
+    let lane = (!L::bits(highest.above(cells))).trailing_zeros() as usize;
+    *top = highest.store()[0];
+    (cells.replace(dropped, L::splat(proof, NEVER)), lane)
 }

@@ -38,9 +38,6 @@ pub(super) trait Diagonals {
     /// What is known of a diagonal; of one not seen yet, that its last hit was long ago.
     fn get(&self, diagonal: i32) -> Known;
 
-    /// Up to where a diagonal is explored at least, or anything lower, as fast as can be told.
-    fn explored(&self, diagonal: i32) -> i32;
-
     /// Remembers a seed that starts at `at`. What ended more than `stale` before that may be forgotten.
     fn put(&mut self, diagonal: i32, known: Known, at: i32, stale: i32);
 }
@@ -99,11 +96,6 @@ impl Diagonals for Direct {
         let last = self.lasts[place];
         let length = self.lengths.get(place).map_or(0, |&length| i32::from(length));
         Known { last: (last >> 1) as i32, saved: last & 1 != 0, length }
-    }
-
-    #[inline]
-    fn explored(&self, diagonal: i32) -> i32 {
-        (self.lasts[self.place(diagonal)] >> 1) as i32
     }
 
     #[inline]
@@ -172,11 +164,6 @@ impl Diagonals for Lossy {
             at = cell.next;
         }
         Known::default()
-    }
-
-    #[inline]
-    fn explored(&self, _: i32) -> i32 {
-        i32::MIN
     }
 
     fn put(&mut self, diagonal: i32, known: Known, at: i32, stale: i32) {

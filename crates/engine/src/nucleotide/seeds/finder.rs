@@ -6,10 +6,10 @@ use super::bases::window;
 use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
 use super::scan::{Candidates, Places};
-use super::table::{Hit, Table};
+use super::table::Table;
 use super::{Seeds, Segment};
 
-/// So many words are held against what is remembered of their diagonals before they are taken one by one.
+/// The places of so many words are looked up together.
 const TOGETHER: usize = 32;
 
 /// The search of one subject.
@@ -34,33 +34,23 @@ impl<D: Diagonals> Finder<'_, D> {
             let hits =
                 candidates.next(seeds.kernel, &seeds.tables, &seeds.words, bytes, &mut places);
             for hits in hits.chunks(TOGETHER) {
-                let news = self.news(&seeds.tables, hits);
-                for (&hit, _) in hits.iter().zip(news).filter(|(_, is_news)| *is_news) {
-                    self.pairs(&seeds.tables[hit.table as usize], hit);
+                // What stands at several places lies far apart in memory: first all is read that says where and how many.
+                let mut places: [&[u32]; TOGETHER] = [&[]; TOGETHER];
+                for (places, hit) in places.iter_mut().zip(hits) {
+                    *places = seeds.tables[hit.table as usize].places(hit);
+                }
+                for (places, hit) in places.iter().zip(hits) {
+                    self.pairs(&seeds.tables[hit.table as usize], hit.at, places);
                 }
             }
         }
     }
 
-    /// Which of these words may be news on their diagonals. What is remembered of those is read side by side, since it lies far apart, and
-    /// need not be the last that is known: a diagonal is never explored less far later on.
-    #[inline]
-    fn news(&self, tables: &[Table], hits: &[Hit]) -> [bool; TOGETHER] {
-        let origin = self.diagonals.origin();
-        let mut news = [false; TOGETHER];
-        for (is_news, hit) in news.iter_mut().zip(hits) {
-            let explored = |place: u32| self.diagonals.explored(hit.at as i32 - place as i32);
-            let only = tables[hit.table as usize].only_place(hit);
-            *is_news = only.is_none_or(|place| hit.at as i32 + origin >= explored(place));
-        }
-        news
-    }
-
     /// Takes the pairs of a word of the subject.
-    fn pairs(&mut self, table: &Table, hit: Hit) {
-        for &place in table.places(&hit) {
-            if table.may_match(place, self.subject.bytes(), hit.at, &self.seeds.words) {
-                self.pair(place, hit.at);
+    fn pairs(&mut self, table: &Table, at: u32, places: &[u32]) {
+        for &place in places {
+            if table.may_match(place, self.subject.bytes(), at, &self.seeds.words) {
+                self.pair(place, at);
             }
         }
     }

@@ -198,12 +198,6 @@ impl Table {
         hit.slot & SEVERAL != 0 || self.may_match(hit.slot, subject, hit.at, words)
     }
 
-    /// The place of a word of a subject, if it is the only one.
-    #[inline]
-    pub fn only_place(&self, hit: &Hit) -> Option<u32> {
-        (hit.slot & SEVERAL == 0).then_some(hit.slot)
-    }
-
     /// The places of a word of a subject.
     #[inline]
     pub fn places<'a>(&'a self, hit: &'a Hit) -> &'a [u32] {
