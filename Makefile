@@ -30,7 +30,7 @@ endif
 
 .PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm test-clients \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
-        bench bench-full bench-single bench-fleet bench-peers bench-load clean-difftest
+        bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
 build:
@@ -167,6 +167,10 @@ bench-fleet: tools
 bench-peers: tools
 	scripts/setup.sh peers
 	$(DIFFTEST) bench --peers
+
+## bench-blastn: kinds of nucleotide searches, interleaved with BLAST+ (a quarter of an hour or more)
+bench-blastn: tools
+	$(DIFFTEST) bench --blastn
 
 ## bench-load: loading and searching from a cold disk (sets the read-ahead: on an idle machine only)
 bench-load: tools

@@ -40,7 +40,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
   difftest full
       All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
       oracle needs about ten minutes for 176,606 proteins; its results are kept.
-  difftest bench [--full | --single | --fleet | --peers]
+  difftest bench [--full | --single | --fleet | --peers | --blastn]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
       that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
@@ -231,6 +231,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("single") => raw.size = Some(bench::Size::Single),
             Arg::Long("fleet") => raw.size = Some(bench::Size::Fleet),
             Arg::Long("peers") => raw.size = Some(bench::Size::Peers),
+            Arg::Long("blastn") => raw.size = Some(bench::Size::Blastn),
             Arg::Long("sample") => raw.sample = Some(parser.value()?.parse()?),
             Arg::Long("part") => raw.part = Some(parser.value()?.parse_with(part)?),
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),

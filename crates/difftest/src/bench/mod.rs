@@ -5,6 +5,7 @@
 //! read once. Both programs write to a file and their outputs are compared as well: a fast
 //! wrong answer is no answer.
 
+mod blastn;
 mod fleet;
 mod growth;
 mod peers;
@@ -43,6 +44,8 @@ pub enum Size {
     Fleet,
     /// Other programs beside it, see [`peers`].
     Peers,
+    /// Nucleotides, see [`blastn`].
+    Blastn,
 }
 
 /// What to run.
@@ -82,6 +85,9 @@ struct Contender<'a> {
 pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
     workspace::report_source(source);
     describe_machine(&options.tools)?;
+    if options.size == Size::Blastn {
+        return blastn::run(workspace, source, &options.tools);
+    }
     let dir = prepare_big(workspace, source)?;
     let (rounds, budget) = match options.size {
         Size::Full => {
@@ -90,7 +96,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
         }
         Size::Fleet => return fleet::run(&dir, source, &options.tools),
         Size::Peers => return peers::run(&dir, source, &options.tools),
-        Size::Quick | Size::Single => (5, 180.0),
+        Size::Quick | Size::Single | Size::Blastn => (5, 180.0),
     };
     let residues = write_queries(source, options.size == Size::Single, &dir)?;
     warm_up(&dir.join("db"))?;

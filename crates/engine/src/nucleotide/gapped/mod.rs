@@ -3,6 +3,7 @@
 //!
 //! Rows are bases of the packed subject, columns are letters of the query.
 
+#[cfg(target_arch = "x86_64")]
 mod narrow;
 mod rows;
 mod scalar;
@@ -11,6 +12,7 @@ mod tests;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
+#[cfg(target_arch = "x86_64")]
 use self::narrow::Narrow;
 use self::rows::Bases;
 use self::scalar::Cell;
@@ -18,8 +20,8 @@ use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
 #[cfg(target_arch = "x86_64")]
-use crate::xdrop::frames::{self, Frames};
-use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
+use crate::xdrop::frames::{self, ExtensionCosts, Frames};
+use crate::xdrop::frames::{Direction, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
 /// Bases in a byte of a packed sequence.
@@ -78,6 +80,7 @@ pub(crate) struct Extender {
     x_drop: i32,
     kernel: Kernel,
     /// By X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
+    #[cfg(target_arch = "x86_64")]
     vectors: Vec<Vectors>,
 }
 
@@ -95,7 +98,8 @@ impl Extender {
             gaps,
             x_drop,
             kernel,
-            vectors: vectors(scores, gaps, x_drop),
+            #[cfg(target_arch = "x86_64")]
+            vectors: vectors(scores, gaps, x_drop, kernel),
         }
     }
 
@@ -150,6 +154,7 @@ impl Extender {
     }
 
     /// The extensions in vectors; `None` for one for which they do not suffice.
+    #[cfg(target_arch = "x86_64")]
     fn in_vectors(&self, x_drop: i32, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         let vectors = usize::try_from(x_drop).ok().and_then(|x| self.vectors.get(x));
         let Some(vectors) = vectors else { return [None; 2] };
@@ -164,13 +169,12 @@ impl Extender {
         [left.or(wide_left), right.or(wide_right)]
     }
 
+    #[cfg(target_arch = "x86_64")]
     fn narrow(&self, narrow: &Narrow, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         match self.kernel {
-            #[cfg(target_arch = "x86_64")]
             Kernel::Avx512(proof) => narrow::avx512::extend(proof, narrow, directions),
-            #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(proof) => narrow::avx2::extend(proof, narrow, directions),
-            _ => narrow::plain::extend(narrow, directions),
+            Kernel::Portable => [None; 2],
         }
     }
 
@@ -189,33 +193,35 @@ impl Extender {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn wide(&self, _: &Vectors, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
+    fn in_vectors(&self, _: i32, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         [None; 2]
     }
 }
 
 /// What extensions in vectors need; none where vectors of small numbers do not suffice.
+#[cfg(target_arch = "x86_64")]
 #[derive(Debug)]
 struct Vectors {
     narrow: Option<Narrow>,
     /// For windows that do not fit the narrow frame.
-    #[cfg(target_arch = "x86_64")]
     wide: Option<Frames>,
 }
 
 /// What vectors need, by X-drop.
-fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vec<Vectors> {
+#[cfg(target_arch = "x86_64")]
+fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Vec<Vectors> {
     let open_extend = gaps.open + gaps.extend;
     // Larger ones do not fit into a byte.
     let most = x_drop.max(open_extend).min(i32::from(i8::MAX));
+    if kernel == Kernel::Portable {
+        return Vec::new();
+    }
     let of = |x_drop| {
         let costs = ExtensionCosts { open_extend, extend: gaps.extend, x_drop };
+        let wide = || Frames::new(scores, costs, blastna::SENTINEL);
         Vectors {
             narrow: Narrow::new(scores, costs),
-            #[cfg(target_arch = "x86_64")]
-            wide: (x_drop >= open_extend)
-                .then(|| Frames::new(scores, costs, blastna::SENTINEL))
-                .flatten(),
+            wide: (x_drop >= open_extend).then(wide).flatten(),
         }
     };
     (0..=most).map(of).collect()

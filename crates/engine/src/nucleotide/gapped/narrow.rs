@@ -7,11 +7,8 @@
 //!   running maximum over the pairs tells the best score before each cell in BLAST+'s order, hence the floor of each lane.
 //! * The base of the bytes moves after a fixed number of rows, in which no score can leave the range of a byte.
 
-#[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
-pub(super) mod plain;
 
 use fleetblast_seq::nucleotide::blastna;
 

@@ -1,0 +1,197 @@
+//! `difftest bench --blastn`: kinds of nucleotide searches, each against BLAST+ in the way in which that is fastest.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Sample, hash_file, measure, median, words};
+use crate::error::{Error, Result, io_error, write};
+use crate::fasta::{self, Record};
+use crate::process::{Tool, Tools, must_run};
+use crate::rng::Rng;
+use crate::workspace::{Source, Workspace};
+
+/// Genomes that queries are made of. More would show in the peak memory of what is measured, which starts out with the tester's.
+const RECORDS: usize = 1;
+/// Bases of the genome that is a query, at most.
+const GENOME: usize = 4_500_000;
+/// Reads, primers, and one short query: how many of which length.
+const READS: (usize, usize) = (100_000, 150);
+const PRIMERS: (usize, usize) = (1_000, 20);
+const SHORT: (usize, usize) = (1, 1_000);
+/// One base of so many is another one in reads.
+const ERRORS: usize = 100;
+
+/// A kind of search, and how much faster than BLAST+ it must be.
+struct Row {
+    name: &'static str,
+    query: &'static str,
+    task: &'static str,
+    threads: u32,
+    rounds: usize,
+    must: f64,
+    goal: f64,
+}
+
+const ROWS: [Row; 10] = [
+    row("megablast, 1 thread", "all", "megablast", 1, 3, (3.0, 6.0)),
+    row("dc-megablast, 1 thread", "all", "dc-megablast", 1, 3, (4.0, 8.0)),
+    row("blastn, 1 thread", "all", "blastn", 1, 3, (4.0, 8.0)),
+    row("megablast, 2 threads", "all", "megablast", 2, 3, (3.0, 6.0)),
+    row("dc-megablast, 2 threads", "all", "dc-megablast", 2, 3, (4.0, 8.0)),
+    row("blastn, 2 threads", "all", "blastn", 2, 3, (4.0, 8.0)),
+    row("100,000 reads, megablast", "reads", "megablast", 2, 1, (3.0, 8.0)),
+    row("1,000 primers, blastn-short", "primers", "blastn-short", 1, 3, (3.0, 6.0)),
+    row("a genome, megablast", "genome", "megablast", 2, 1, (2.0, 5.0)),
+    row("one query of 1,000 bases", "short", "megablast", 2, 5, (1.5, 3.0)),
+];
+
+const fn row(
+    name: &'static str,
+    query: &'static str,
+    task: &'static str,
+    threads: u32,
+    rounds: usize,
+    (must, goal): (f64, f64),
+) -> Row {
+    Row { name, query, task, threads, rounds, must, goal }
+}
+
+/// Measures and prints the rows; true if all outputs of a kind were the same.
+pub(super) fn run(workspace: &Workspace, source: &Source, tools: &Tools) -> Result<bool> {
+    let dir = prepare(workspace, source)?;
+    let tested = Tool { prefix: vec!["blastn".to_owned()], ..tools.tested.clone() };
+    let oracle = Tool::plain(tools.oracle.program.with_file_name("blastn"));
+    println!(
+        "\n{:<30}{:>10}{:>12}{:>8}{:>7}{:>7}{:>18}",
+        "", "BLAST+ s", "FleetBLAST s", "ratio", "must", "goal", "peak MB (ratio)"
+    );
+    let mut same = true;
+    for row in &ROWS {
+        let (theirs, ours) = row.measure(&dir, &tested, &oracle)?;
+        let equal = theirs.iter().chain(&ours).all(|sample| sample.output == theirs[0].output);
+        same &= equal;
+        row.print(&theirs, &ours, equal);
+    }
+    Ok(same)
+}
+
+impl Row {
+    /// One round after the other, in each of them BLAST+ in both modes if that may be faster: its samples in the better one, and
+    /// FleetBLAST's.
+    fn measure(
+        &self,
+        dir: &Path,
+        tested: &Tool,
+        oracle: &Tool,
+    ) -> Result<(Vec<Sample>, Vec<Sample>)> {
+        let (query, threads) = (format!("q/{}.fa", self.query), self.threads.to_string());
+        let fixed = ["-task", self.task, "-query", &query, "-db", "db/genomes", "-outfmt", "6"];
+        let sample = |tool: &Tool, more: &[&str]| {
+            let args = words(&[&fixed[..], &["-num_threads", &threads], more].concat());
+            measure(self.name, tool, &args, dir)
+        };
+        let (mut by_query, mut by_subject, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            by_subject.push(sample(oracle, &[])?);
+            if self.threads > 1 {
+                by_query.push(sample(oracle, &["-mt_mode", "1"])?);
+            }
+            ours.push(sample(tested, &[])?);
+        }
+        let is_faster = !by_query.is_empty() && wall(&by_query) < wall(&by_subject);
+        Ok((if is_faster { by_query } else { by_subject }, ours))
+    }
+
+    fn print(&self, theirs: &[Sample], ours: &[Sample], equal: bool) {
+        let ratio = wall(theirs) / wall(ours);
+        let (their_memory, our_memory) = (memory(theirs), memory(ours));
+        let share = our_memory / their_memory;
+        println!(
+            "{:<30}{:>10.2}{:>12.2}{ratio:>8.2}{:>7}{:>7}{their_memory:>7.0} {our_memory:>5.0} {share:>5.2}{}{}{}",
+            self.name,
+            wall(theirs),
+            wall(ours),
+            self.must,
+            self.goal,
+            if ratio < self.must { "  TOO SLOW" } else { "" },
+            if share > 1.0 { "  TOO MUCH MEMORY" } else { "" },
+            if equal { "" } else { "  DIFFERENT OUTPUT" },
+        );
+    }
+}
+
+fn wall(samples: &[Sample]) -> f64 {
+    median(samples.iter().map(|sample| sample.wall).collect())
+}
+
+fn memory(samples: &[Sample]) -> f64 {
+    samples.iter().map(|sample| sample.memory).max().unwrap_or(0) as f64 / 1e6
+}
+
+/// Makes the database of all genomes and the queries of all rows, and reads the database once; returns where they are.
+fn prepare(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
+    let (genomes, queries) =
+        (source.big.with_file_name("genomes.fa.gz"), source.big.with_file_name("queries_nt.fa"));
+    for path in [&genomes, &queries] {
+        if !path.is_file() {
+            return Err(Error::Usage(format!("bench --blastn needs {}", path.display())));
+        }
+    }
+    let dir = workspace.target.join("difftest-blastn");
+    for sub in ["q", "db"] {
+        let sub = dir.join(sub);
+        fs::create_dir_all(&sub).map_err(io_error("create", &sub))?;
+    }
+    let text = dir.join("genomes.fa");
+    fasta::unpack(&genomes, &text)?;
+    let args = ["-in", "genomes.fa", "-dbtype", "nucl", "-parse_seqids", "-out", "db/genomes"];
+    must_run("makeblastdb", &words(&args), &dir)?;
+    let all = fs::read(&queries).map_err(io_error("read", &queries))?;
+    write(&dir.join("q/all.fa"), all)?;
+    write_queries(&dir, &fasta::read(&text, RECORDS)?)?;
+    hash_file(&dir.join("db/genomes.nsq"))?;
+    Ok(dir)
+}
+
+/// Writes queries made of these records.
+fn write_queries(dir: &Path, records: &[Record]) -> Result<()> {
+    let mut rng = Rng::new(1);
+    let mut genome: Vec<Record> = records.to_vec();
+    genome.iter_mut().for_each(|record| record.seq.truncate(GENOME));
+    let mut stretches = |(count, length): (usize, usize), errors| -> Vec<Record> {
+        (0..count).map(|number| stretch(&mut rng, records, number, length, errors)).collect()
+    };
+    for (name, queries) in [
+        ("genome", genome),
+        ("reads", stretches(READS, true)),
+        ("primers", stretches(PRIMERS, false)),
+        ("short", stretches(SHORT, true)),
+    ] {
+        write(&dir.join(format!("q/{name}.fa")), fasta::to_bytes(&queries))?;
+    }
+    Ok(())
+}
+
+/// A stretch of one of the records, perhaps as a sequencer reads it.
+fn stretch(
+    rng: &mut Rng,
+    records: &[Record],
+    number: usize,
+    length: usize,
+    errors: bool,
+) -> Record {
+    loop {
+        let seq = &rng.pick(records).seq;
+        if seq.len() < length {
+            continue;
+        }
+        let from = rng.below(seq.len() - length + 1);
+        let mut bases = seq[from..from + length].to_vec();
+        for base in bases.iter_mut().filter(|_| errors) {
+            if rng.below(ERRORS) == 0 {
+                *base = *rng.pick(b"ACGT");
+            }
+        }
+        return Record::new(format!("stretch_{number}"), bases);
+    }
+}
