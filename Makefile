@@ -89,7 +89,7 @@ test-table:
 
 test-makedb:
 	$(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick
-	$(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi) --count 8 --seed $(SAMPLE)
+	$(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi) --count 4 --seed $(SAMPLE)
 
 ## difftest: the whole differential table
 difftest: tools
@@ -105,7 +105,7 @@ difftest-db: tools
 	$(DIFFTEST) makedb
 	$(DIFFTEST) dbcmd
 
-## difftest-full: all queries against the largest database in five formats
+## difftest-full: all queries against all of the data in every format
 difftest-full: tools
 	$(DIFFTEST) full
 

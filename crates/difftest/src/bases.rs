@@ -1,6 +1,6 @@
 //! Real nucleic acids.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
@@ -21,6 +21,10 @@ pub struct Bases {
     pub queries: Vec<Record>,
     /// Parts of genomes, the last one perhaps cut.
     pub genomes: Vec<Record>,
+    /// The FASTA file with all of them.
+    pub file: PathBuf,
+    /// Transcripts of genes, where there are any.
+    pub transcripts: Option<Vec<Record>>,
     /// Parts of the tests that cannot run as meant, in words.
     pub missing: Vec<String>,
 }
@@ -28,6 +32,7 @@ pub struct Bases {
 /// `queries_nt.fa` and `genomes.fa.gz` of `dir`, else Debian's bowtie2-examples.
 pub fn load(dir: &Path) -> Result<Bases> {
     let (queries, genomes) = (dir.join("queries_nt.fa"), dir.join("genomes.fa.gz"));
+    let transcripts = dir.join("transcripts.fa");
     let own = queries.is_file() && genomes.is_file();
     let name = if own { dir } else { Path::new(EXAMPLES) };
     let mut bases = if own {
@@ -35,6 +40,11 @@ pub fn load(dir: &Path) -> Result<Bases> {
             name: dir.display().to_string(),
             queries: fasta::read_letters(&queries, QUERIES)?,
             genomes: fasta::read_letters(&genomes, GENOMES)?,
+            transcripts: match transcripts.is_file() {
+                true => Some(fasta::read(&transcripts, usize::MAX)?),
+                false => None,
+            },
+            file: genomes,
             missing: Vec::new(),
         }
     } else {
@@ -61,6 +71,8 @@ fn examples(dir: &Path) -> Result<Bases> {
         name: format!("{} (bowtie2-examples)", dir.display()),
         queries,
         genomes: fasta::read_letters(&lambda, GENOMES)?,
+        file: lambda,
+        transcripts: None,
         missing: vec![missing],
     })
 }

@@ -10,7 +10,7 @@ use crate::fleet::Spread;
 use crate::process::{Tool, Tools};
 use crate::programs::{self, BLASTP, Program};
 use crate::workspace::Workspace;
-use crate::{bench, dbcmd, fuzz, kills, load, makedb, table};
+use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 
 /// Help text.
 pub const USAGE: &str = "\
@@ -33,13 +33,14 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       Random queries, databases and options until the time is over, which each program has. A difference is made
       small with at most --effort searches (300) and kept under target/fuzzdiff/. --only runs
       one item of a seed again. --ranks and --mpi: on ranks, in random shapes.
-  difftest kills [--quick] [--count N] [--seed N] [--ranks | --mpi]
+  difftest kills [PROGRAM] [--quick] [--count N] [--seed N] [--ranks | --mpi]
       Searches with a checkpoint on ranks in random shapes, killed N times (200) at random times,
       one rank or all, resumed in other shapes. Each must end with BLAST+'s bytes. --quick: in a
       third of the database.
-  difftest full
-      All queries against the largest database, formats 6, 7, 10, 5 and 0. The first time, the
-      oracle needs about ten minutes for 176,606 proteins; its results are kept.
+  difftest full [PROGRAM] [--filter TEXT]
+      All queries against all of the data, in all formats; blastn in four tasks, with transcripts
+      and a genome as well. The first time, the oracle needs about ten minutes for 176,606 proteins
+      and as long for 83 million bases; its results are kept.
   difftest bench [--full | --single | --fleet | --peers | --blastn]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
@@ -77,7 +78,7 @@ pub enum Command {
     /// `fuzz`.
     Fuzz(fuzz::Options),
     /// `full`.
-    Full(Tools),
+    Full(full::Options),
     /// `bench`.
     Bench(bench::Options),
     /// `kills`.
@@ -180,9 +181,9 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         Some("kills") => {
             let (quick, count, seed) = (raw.quick, raw.count, raw.seed);
             let spread = ranks_at_least(raw.spread);
-            Command::Kills(kills::Options { quick, count, seed, spread, tools: tools()? })
+            Command::Kills(kills::Options { quick, count, seed, spread, programs: programs()? })
         }
-        Some("full") => Command::Full(tools()?),
+        Some("full") => Command::Full(full::Options { programs: programs()?, filter: raw.filter }),
         Some("load") => {
             let (copies, rounds) = (raw.copies.max(1), raw.rounds.max(1));
             Command::Load(load::Options { copies, rounds, tools: tools()? })
@@ -252,7 +253,10 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Value(word) if raw.subcommand.is_none() => raw.subcommand = Some(word.string()?),
             Arg::Value(word)
                 if raw.searching.is_none()
-                    && matches!(raw.subcommand.as_deref(), Some("table" | "fuzz")) =>
+                    && matches!(
+                        raw.subcommand.as_deref(),
+                        Some("table" | "fuzz" | "full" | "kills")
+                    ) =>
             {
                 raw.searching = Some(word.string()?)
             }

@@ -1,4 +1,4 @@
-//! `difftest full`: all queries against the largest database, in the five main formats.
+//! `difftest full`: all queries against all of the data, in every format.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,17 +10,47 @@ use crate::cache::{Cache, inputs_of};
 use crate::compare::{compare, describe};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
-use crate::fixtures::{Recipe, make_database};
+use crate::fixtures::{Molecule, Recipe, make_database};
 use crate::process::{MINUTE, Outcome, Tools, shell};
+use crate::programs::{BLASTP, Program};
 use crate::workspace::{self, Source, Workspace};
 
 /// Longest time one search may take.
 const LIMIT: Duration = MINUTE.saturating_mul(60);
 
-/// Makes the largest database and the file of all queries; returns the directory with
+/// All of a program's data, and what is searched in it.
+#[derive(Debug)]
+pub struct Large {
+    /// FASTA file of the database `db/big`, plain or gzip.
+    pub database: PathBuf,
+    /// What is in it.
+    pub molecule: Molecule,
+    /// Query files `q/NAME.fa`: names and bytes.
+    pub queries: Vec<(&'static str, Vec<u8>)>,
+    /// Arguments of the searches, beside the database.
+    pub searches: Vec<String>,
+}
+
+/// What to do.
+#[derive(Debug)]
+pub struct Options {
+    /// What is tested, and both kinds of each.
+    pub programs: Vec<(&'static Program, Tools)>,
+    /// Searches whose arguments hold this only.
+    pub filter: Option<String>,
+}
+
+/// Makes the largest database of proteins and the file of all queries; returns the directory with
 /// `q/all.fa` and `db/big`.
+///
+/// # Errors
+/// If they cannot be made.
 pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
-    let recipe = Recipe::of_file("big", "big.fa", &source.big);
+    prepare(workspace, &(BLASTP.large)(source)?)
+}
+
+fn prepare(workspace: &Workspace, large: &Large) -> Result<PathBuf> {
+    let recipe = Recipe::of_file("big", "big.fa", &large.database);
     // One directory for each source, so that one's sequences are never taken for another's.
     let name = format!("difftest-big/{:016x}", recipe.fingerprint());
     let dir = workspace.target.join(name);
@@ -28,61 +58,87 @@ pub fn prepare_big(workspace: &Workspace, source: &Source) -> Result<PathBuf> {
         let sub = dir.join(sub);
         fs::create_dir_all(&sub).map_err(io_error("create", &sub))?;
     }
-    let queries = dir.join("q/all.fa");
-    write(&queries, fasta::to_bytes(&source.queries))?;
+    for (name, bytes) in &large.queries {
+        write(&dir.join(format!("q/{name}.fa")), bytes)?;
+    }
     let text = dir.join("big.fa");
     if !text.is_file() {
         let part = dir.join("big.fa.part");
-        fasta::unpack(&source.big, &part)?;
+        fasta::unpack(&large.database, &part)?;
         fs::rename(&part, &text).map_err(io_error("rename", &part))?;
     }
     // The recipe names the file instead of holding its bytes: 80 MB need not be in memory.
-    make_database(&dir, &recipe)?;
+    make_database(&dir, &Recipe { molecule: large.molecule, ..recipe })?;
     Ok(dir)
 }
 
-/// Runs the five formats; true if all bytes are equal.
+/// Runs the searches of all programs; true if all bytes are equal.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
-pub fn run(workspace: &Workspace, source: &Source, tools: &Tools) -> Result<bool> {
+pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
     workspace::report_source(source);
-    let dir = prepare_big(workspace, source)?;
-    let cache = Cache::open(workspace.target.join("difftest-cache"), tools.oracle.version()?)?;
-    let mut failed = 0;
-    for format in ["6", "7", "10", "5", "0"] {
-        let args = ["-query", "q/all.fa", "-db", "db/big", "-outfmt", format].map(String::from);
-        let expected = oracle(tools, &cache, &args, &dir)?;
+    let (mut passed, mut failed) = (0, 0);
+    for (program, tools) in &options.programs {
+        let large = (program.large)(source)?;
+        let cache = Cache::open(workspace.target.join("difftest-cache"), tools.oracle.version()?)?;
+        let place = Place { program, tools, cache, dir: prepare(workspace, &large)? };
+        let is_wanted =
+            |search: &&String| options.filter.as_ref().is_none_or(|f| search.contains(f));
+        for search in large.searches.iter().filter(is_wanted) {
+            match place.is_same(search)? {
+                true => passed += 1,
+                false => failed += 1,
+            }
+        }
+    }
+    println!("difftest full: {passed} passed, {failed} failed");
+    Ok(failed == 0)
+}
+
+/// Where a program searches.
+struct Place<'a> {
+    program: &'static Program,
+    tools: &'a Tools,
+    cache: Cache,
+    dir: PathBuf,
+}
+
+impl Place<'_> {
+    /// One search with both programs; says what came of it.
+    fn is_same(&self, search: &str) -> Result<bool> {
+        let (dir, name) = (&self.dir, self.program.name);
+        let words = format!("{search} -db db/big");
+        let args: Vec<String> = words.split_whitespace().map(String::from).collect();
+        let expected = self.oracle(&args)?;
         let started = Instant::now();
-        let actual = tools.tested.run(&args, &dir, None, LIMIT)?;
+        let actual = self.tools.tested.run(&args, dir, None, LIMIT)?;
         let seconds = started.elapsed().as_secs_f64();
         let lines = expected.stdout.iter().filter(|&&b| b == b'\n').count();
         let found = compare(&expected, &actual, false);
         let size = format!("{lines} lines, {} bytes", expected.stdout.len());
-        let hash = xxh3_64(&expected.stdout);
         if found.is_empty() {
-            println!("ok      format {format}: {size} equal (xxh3 {hash:016x}, {seconds:.1} s)");
-            continue;
+            let hash = xxh3_64(&expected.stdout);
+            println!("ok      {name} {search}: {size} equal (xxh3 {hash:016x}, {seconds:.1} s)");
+            return Ok(true);
         }
-        failed += 1;
-        println!("FAILED  format {format}: {size}");
-        println!("  in {}: blastp {}", dir.display(), shell(&args));
+        println!("FAILED  {name} {search}: {size}");
+        println!("  in {}: {name} {}", dir.display(), shell(&args));
         for difference in &found {
             println!("  {}", describe(difference));
         }
+        Ok(false)
     }
-    println!("difftest full: {} passed, {failed} failed", 5 - failed);
-    Ok(failed == 0)
-}
 
-fn oracle(tools: &Tools, cache: &Cache, args: &[String], dir: &std::path::Path) -> Result<Outcome> {
-    let key = cache.key(args, &inputs_of(args, None, dir));
-    if let Some(outcome) = cache.get(&key) {
-        return Ok(outcome);
+    fn oracle(&self, args: &[String]) -> Result<Outcome> {
+        let key = self.cache.key(args, &inputs_of(args, None, &self.dir));
+        if let Some(outcome) = self.cache.get(&key) {
+            return Ok(outcome);
+        }
+        let outcome = self.tools.oracle.run(args, &self.dir, None, LIMIT)?;
+        if !outcome.timed_out {
+            self.cache.put(&key, &outcome)?;
+        }
+        Ok(outcome)
     }
-    let outcome = tools.oracle.run(args, dir, None, LIMIT)?;
-    if !outcome.timed_out {
-        cache.put(&key, &outcome)?;
-    }
-    Ok(outcome)
 }

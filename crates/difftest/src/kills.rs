@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, kill_process};
 
 use crate::error::{Error, Result, io_error, write};
-use crate::fasta;
-use crate::fixtures::{Recipe, make_database};
+use crate::fasta::{self, Record};
+use crate::fixtures::{Molecule, Recipe, make_database};
 use crate::fleet::{CHECKPOINT, Shape, Spread};
 use crate::process::{MINUTE, Tools, exit_code, shell};
+use crate::programs::Program;
 use crate::resume::has_bytes;
 use crate::rng::Rng;
 use crate::victims::{kill_all, ranks_of};
@@ -34,6 +35,19 @@ const MESSAGES: &str = "messages";
 /// Name of the report.
 const REPORT: &str = "report";
 
+/// What a program searches here: it must take long enough to be killed amid it.
+#[derive(Debug)]
+pub struct Job {
+    /// Queries, of which [`QUERIES`] are taken, again from the first if there are fewer.
+    pub queries: Vec<Record>,
+    /// Sequences of the database.
+    pub database: Vec<Record>,
+    /// What they are.
+    pub molecule: Molecule,
+    /// More arguments.
+    pub args: &'static [&'static str],
+}
+
 /// What to do.
 #[derive(Debug)]
 pub struct Options {
@@ -45,14 +59,18 @@ pub struct Options {
     pub seed: u64,
     /// Ranks in one process, or processes.
     pub spread: Spread,
-    /// The programs.
-    pub tools: Tools,
+    /// What is tested, and both kinds of each.
+    pub programs: Vec<(&'static Program, Tools)>,
 }
 
 /// A search that is killed and resumed.
 struct Trial<'a> {
-    options: &'a Options,
+    program: &'static Program,
+    tools: &'a Tools,
+    spread: Spread,
     dir: PathBuf,
+    /// Arguments of all runs.
+    args: Vec<String>,
     /// What BLAST+ reports.
     expected: Vec<u8>,
     /// About how long a run takes.
@@ -64,52 +82,69 @@ struct Trial<'a> {
     hung: usize,
 }
 
-/// Kills so many searches; true if all ended as they must.
+/// Kills so many searches of each program; true if all ended as they must.
 ///
 /// # Errors
 /// If inputs cannot be made or a program cannot be started.
 pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
     workspace::report_source(source);
-    let dir = workspace.target.join("difftest-kills");
-    fs::create_dir_all(dir.join("db")).map_err(io_error("create", &dir))?;
-    let step = if options.quick { QUICK } else { 1 };
-    let proteins: Vec<_> = source.proteins.iter().step_by(step).cloned().collect();
-    make_database(&dir, &Recipe::new("db", fasta::to_bytes(&proteins), &[]))?;
-    let queries: Vec<_> = source.queries.iter().cycle().take(QUERIES).cloned().collect();
-    write(&dir.join("queries.fa"), fasta::to_bytes(&queries))?;
-    let args = ["-query", "queries.fa", "-db", "db/db"].map(String::from);
-    let oracle = options.tools.oracle.run(&args, &dir, None, 10 * MINUTE)?;
-    if oracle.code != 0 {
-        return Err(failed(&String::from_utf8_lossy(&oracle.stderr)));
-    }
-    let rng = Rng::new(options.seed);
-    let (duration, longest) = (Duration::ZERO, Duration::ZERO);
-    let expected = oracle.stdout;
-    let mut trial = Trial { options, dir, expected, duration, rng, longest, hung: 0 };
-    trial.clear()?;
-    let started = Instant::now();
-    trial.finish()?;
-    trial.duration = started.elapsed();
-    let (mut kills, mut of_all, mut jobs) = (0, 0, 0);
-    while kills < options.count {
-        let (one, all) = trial.job(options.count - kills)?;
-        (kills, of_all, jobs) = (kills + one + all, of_all + all, jobs + 1);
-        if jobs > 4 * options.count {
-            return Err(failed("the search is through before it is killed"));
+    for (program, tools) in &options.programs {
+        let dir = workspace.target.join("difftest-kills").join(program.name);
+        fs::create_dir_all(dir.join("db")).map_err(io_error("create", &dir))?;
+        let job = (program.kills)(source)?;
+        let args = prepare(&dir, job, options.quick)?;
+        let oracle = tools.oracle.run(&args, &dir, None, 10 * MINUTE)?;
+        if oracle.code != 0 {
+            return Err(failed(&String::from_utf8_lossy(&oracle.stderr)));
         }
+        let (rng, spread, expected) = (Rng::new(options.seed), options.spread, oracle.stdout);
+        let (duration, longest) = (Duration::ZERO, Duration::ZERO);
+        let mut trial =
+            Trial { program, tools, spread, dir, args, expected, duration, rng, longest, hung: 0 };
+        trial.kill(options)?;
     }
-    println!(
-        "difftest kills: {kills} kills ({of_all} of all ranks) in {jobs} jobs (seed {}), each resumed to BLAST+'s \
-         {} bytes; longest time from a kill to the end of the job {:.1} s; launchers that hung {}",
-        options.seed,
-        trial.expected.len(),
-        trial.longest.as_secs_f64(),
-        trial.hung
-    );
     Ok(true)
 }
 
+/// Makes the database and the queries; the arguments.
+fn prepare(dir: &Path, job: Job, quick: bool) -> Result<Vec<String>> {
+    let step = if quick { QUICK } else { 1 };
+    let database: Vec<Record> = job.database.into_iter().step_by(step).collect();
+    let recipe = Recipe::new("db", fasta::to_bytes(&database), &[]);
+    make_database(dir, &Recipe { molecule: job.molecule, ..recipe })?;
+    let queries: Vec<Record> = job.queries.into_iter().cycle().take(QUERIES).collect();
+    write(&dir.join("queries.fa"), fasta::to_bytes(&queries))?;
+    let fixed = ["-query", "queries.fa", "-db", "db/db"];
+    Ok(fixed.iter().chain(job.args).map(|arg| arg.to_string()).collect())
+}
+
 impl Trial<'_> {
+    /// Kills it as often as asked for, and says how it went.
+    fn kill(&mut self, options: &Options) -> Result<()> {
+        self.clear()?;
+        let started = Instant::now();
+        self.finish()?;
+        self.duration = started.elapsed();
+        let (mut kills, mut of_all, mut jobs) = (0, 0, 0);
+        while kills < options.count {
+            let (one, all) = self.job(options.count - kills)?;
+            (kills, of_all, jobs) = (kills + one + all, of_all + all, jobs + 1);
+            if jobs > 4 * options.count {
+                return Err(failed("the search is through before it is killed"));
+            }
+        }
+        println!(
+            "difftest kills {}: {kills} kills ({of_all} of all ranks) in {jobs} jobs (seed {}), each resumed to BLAST+'s \
+             {} bytes; longest time from a kill to the end of the job {:.1} s; launchers that hung {}",
+            self.program.name,
+            options.seed,
+            self.expected.len(),
+            self.longest.as_secs_f64(),
+            self.hung
+        );
+        Ok(())
+    }
+
     /// One search until it is through; how often one rank was killed, and how often all.
     fn job(&mut self, most: usize) -> Result<(usize, usize)> {
         self.clear()?;
@@ -119,7 +154,7 @@ impl Trial<'_> {
             // A run that goes on where others ended takes less time.
             let share = self.duration.as_millis() as usize / (1 + (one + all) / 2);
             thread::sleep(Duration::from_millis(self.rng.below(share.max(2)) as u64));
-            let victims = ranks_of(child.id(), self.program());
+            let victims = ranks_of(child.id(), self.tested());
             let whole = self.rng.chance(0.25) || victims.is_empty();
             let killed = Instant::now();
             let what = if whole {
@@ -147,11 +182,10 @@ impl Trial<'_> {
 
     /// Starts the search in a random shape, in a process group of its own.
     fn start(&mut self) -> Result<(Child, Vec<String>)> {
-        let fixed = ["-query", "queries.fa", "-db", "db/db", "-out", REPORT, "-resume"];
-        let fixed = fixed.into_iter().chain(["-checkpoint", CHECKPOINT]).map(String::from);
-        let shape = Shape::random(&mut self.rng, false).without("checkpoint");
-        let fixed: Vec<String> = fixed.collect();
-        let (tool, args) = shape.spread(&self.options.tools.tested, self.options.spread, &fixed);
+        let own = ["-out", REPORT, "-resume", "-checkpoint", CHECKPOINT].map(String::from);
+        let shape = Shape::random(&mut self.rng, self.program.is_in_order).without("checkpoint");
+        let fixed: Vec<String> = self.args.iter().cloned().chain(own).collect();
+        let (tool, args) = shape.spread(&self.tools.tested, self.spread, &fixed);
         let mut command = tool.command(&args, &self.dir);
         let path = self.dir.join(MESSAGES);
         let messages = File::create(&path).map_err(io_error("create", &path))?;
@@ -181,7 +215,7 @@ impl Trial<'_> {
             }
             thread::sleep(Duration::from_millis(20));
             // Open MPI's mpirun sometimes waits for ever for a rank that was killed while it started.
-            if !ranks_of(child.id(), self.program()).is_empty() {
+            if !ranks_of(child.id(), self.tested()).is_empty() {
                 with_ranks = Instant::now();
             } else if with_ranks.elapsed() > LAUNCHER {
                 kill_all(child, &[]);
@@ -190,7 +224,7 @@ impl Trial<'_> {
                 return Ok(exit_code(status));
             }
         }
-        let left = ranks_of(child.id(), self.program());
+        let left = ranks_of(child.id(), self.tested());
         let text = format!(
             "did not end within {:.0} s of {what}; ranks left: {left:?}, {}",
             limit.as_secs_f64(),
@@ -218,8 +252,8 @@ impl Trial<'_> {
         }
     }
 
-    fn program(&self) -> &Path {
-        &self.options.tools.tested.program
+    fn tested(&self) -> &Path {
+        &self.tools.tested.program
     }
 
     /// Files of the search: its report, its checkpoint, and unfinished ones.

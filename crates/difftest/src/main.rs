@@ -66,7 +66,7 @@ fn run() -> Result<bool> {
         Command::Table(options) => table::run(&workspace, &source()?, options),
         Command::Dbcmd(options) => dbcmd::run(&workspace, &source()?, options),
         Command::Fuzz(options) => fuzz::run(&workspace, &source()?, options),
-        Command::Full(tools) => full::run(&workspace, &source()?, tools),
+        Command::Full(options) => full::run(&workspace, &source()?, options),
         Command::Bench(options) => bench::run(&workspace, &source()?, options),
         Command::Kills(options) => kills::run(&workspace, &source()?, options),
         Command::Load(options) => load::run(&workspace, &source()?, options),

@@ -15,7 +15,9 @@ mod blastp;
 
 use crate::error::{Error, Result};
 use crate::fixtures::{Inputs, Molecule};
+use crate::full::Large;
 use crate::fuzz::trial::Trial;
+use crate::kills::Job;
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -40,6 +42,10 @@ pub struct Program {
     pub costs: &'static str,
     /// What the tables search.
     pub inputs: fn(&Source) -> Result<Inputs>,
+    /// All of the data, for searches that take long.
+    pub large: fn(&Source) -> Result<Large>,
+    /// What is killed and resumed.
+    pub kills: fn(&Source) -> Result<Job>,
     /// A random trial without options.
     pub trial: fn(&mut Rng, &Source) -> Trial,
     /// Random options for a trial.

@@ -2,6 +2,7 @@
 
 mod databases;
 mod generate;
+mod large;
 mod options;
 mod parents;
 mod queries;
@@ -10,6 +11,7 @@ use super::Program;
 use crate::error::Result;
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule};
+use crate::kills::Job;
 use crate::workspace::Source;
 
 use parents::Parents;
@@ -32,6 +34,8 @@ pub static BLASTN: Program = Program {
     ],
     costs: include_str!("../../../cases/blastn/costs.tsv"),
     inputs,
+    large: large::large,
+    kills,
     trial: generate::trial,
     options: options::choose,
     masker: "dust",
@@ -58,6 +62,16 @@ fn inputs(source: &Source) -> Result<Inputs> {
         queries: queries::all(bases, &parents),
         files: listed::files(databases::part(bases, &parents).len()),
         databases: databases::all(bases, &parents),
+    })
+}
+
+fn kills(source: &Source) -> Result<Job> {
+    let bases = source.bases()?;
+    Ok(Job {
+        queries: bases.queries.clone(),
+        database: bases.genomes.clone(),
+        molecule: Molecule::Nucleotide,
+        args: &["-task", "blastn"],
     })
 }
 

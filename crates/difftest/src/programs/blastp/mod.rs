@@ -7,9 +7,11 @@ mod queries;
 
 use super::Program;
 use crate::error::{Error, Result};
-use crate::fasta::Record;
+use crate::fasta::{self, Record};
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule, rng_for};
+use crate::full::Large;
+use crate::kills::Job;
 use crate::rng::Rng;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
@@ -32,6 +34,8 @@ pub static BLASTP: Program = Program {
     ],
     costs: include_str!("../../../cases/blastp/costs.tsv"),
     inputs,
+    large,
+    kills,
     trial: generate::trial,
     options: options::choose,
     masker: "seg",
@@ -48,6 +52,26 @@ fn inputs(source: &Source) -> Result<Inputs> {
         queries: queries::all(source, &parents),
         files: listed::files(databases::part(source).len()),
         databases: databases::all(source, &parents),
+    })
+}
+
+fn kills(source: &Source) -> Result<Job> {
+    Ok(Job {
+        queries: source.queries.clone(),
+        database: source.proteins.clone(),
+        molecule: Molecule::Protein,
+        args: &[],
+    })
+}
+
+fn large(source: &Source) -> Result<Large> {
+    let searches =
+        ["6", "7", "10", "5", "0"].map(|format| format!("-query q/all.fa -outfmt {format}"));
+    Ok(Large {
+        database: source.big.clone(),
+        molecule: Molecule::Protein,
+        queries: vec![("all", fasta::to_bytes(&source.queries))],
+        searches: searches.to_vec(),
     })
 }
 
