@@ -10,7 +10,7 @@
 //!   `%cols` stands for format 6 with every column that does not repeat another one.
 
 use crate::error::{Error, Result};
-use crate::programs::Program;
+use crate::program::Program;
 
 /// One search to run with both programs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use lexopt::{Arg, Parser, ValueExt};
 use crate::error::{Error, Result};
 use crate::fleet::Spread;
 use crate::process::{Tool, Tools};
-use crate::programs::{self, BLASTP, Program};
+use crate::program::Program;
+use crate::programs::{self, BLASTP};
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 

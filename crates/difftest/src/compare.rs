@@ -2,7 +2,7 @@
 
 use crate::fleet::Spread;
 use crate::process::Outcome;
-use crate::programs::Program;
+use crate::program::Program;
 
 /// One way in which the programs disagree.
 #[derive(Debug, Clone, PartialEq, Eq)]

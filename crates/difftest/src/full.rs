@@ -10,26 +10,14 @@ use crate::cache::{Cache, inputs_of};
 use crate::compare::{compare, describe};
 use crate::error::{Result, io_error, write};
 use crate::fasta;
-use crate::fixtures::{Molecule, Recipe, make_database};
+use crate::fixtures::{Recipe, make_database};
 use crate::process::{MINUTE, Outcome, Tools, shell};
-use crate::programs::{BLASTP, Program};
+use crate::program::{Large, Program};
+use crate::programs::BLASTP;
 use crate::workspace::{self, Source, Workspace};
 
 /// Longest time one search may take.
 const LIMIT: Duration = MINUTE.saturating_mul(60);
-
-/// All of a program's data, and what is searched in it.
-#[derive(Debug)]
-pub struct Large {
-    /// FASTA file of the database `db/big`, plain or gzip.
-    pub database: PathBuf,
-    /// What is in it.
-    pub molecule: Molecule,
-    /// Query files `q/NAME.fa`: names and bytes.
-    pub queries: Vec<(&'static str, Vec<u8>)>,
-    /// Arguments of the searches, beside the database.
-    pub searches: Vec<String>,
-}
 
 /// What to do.
 #[derive(Debug)]

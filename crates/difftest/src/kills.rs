@@ -11,10 +11,10 @@ use rustix::process::{Signal, kill_process};
 
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
-use crate::fixtures::{Molecule, Recipe, make_database};
+use crate::fixtures::{Recipe, make_database};
 use crate::fleet::{CHECKPOINT, Shape, Spread};
 use crate::process::{MINUTE, Tools, exit_code, shell};
-use crate::programs::Program;
+use crate::program::{Program, Victim};
 use crate::resume::has_bytes;
 use crate::rng::Rng;
 use crate::victims::{kill_all, ranks_of};
@@ -34,19 +34,6 @@ const LAUNCHER: Duration = Duration::from_secs(20);
 const MESSAGES: &str = "messages";
 /// Name of the report.
 const REPORT: &str = "report";
-
-/// What a program searches here: it must take long enough to be killed amid it.
-#[derive(Debug)]
-pub struct Job {
-    /// Queries, of which [`QUERIES`] are taken, again from the first if there are fewer.
-    pub queries: Vec<Record>,
-    /// Sequences of the database.
-    pub database: Vec<Record>,
-    /// What they are.
-    pub molecule: Molecule,
-    /// More arguments.
-    pub args: &'static [&'static str],
-}
 
 /// What to do.
 #[derive(Debug)]
@@ -107,7 +94,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
 }
 
 /// Makes the database and the queries; the arguments.
-fn prepare(dir: &Path, job: Job, quick: bool) -> Result<Vec<String>> {
+fn prepare(dir: &Path, job: Victim, quick: bool) -> Result<Vec<String>> {
     let step = if quick { QUICK } else { 1 };
     let database: Vec<Record> = job.database.into_iter().step_by(step).collect();
     let recipe = Recipe::new("db", fasta::to_bytes(&database), &[]);

@@ -19,6 +19,7 @@ mod kills;
 mod load;
 mod makedb;
 mod process;
+mod program;
 mod programs;
 mod resume;
 mod rng;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::cases::Case;
-use crate::programs::Program;
+use crate::program::Program;
 use crate::rng::Rng;
 
 /// Options whose value is a thing of its own, by its first word.

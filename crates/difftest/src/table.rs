@@ -14,7 +14,7 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Shape, Spread};
 use crate::process::{Outcome, Tools, shell};
-use crate::programs::Program;
+use crate::program::Program;
 use crate::resume::{self, Searches};
 use crate::sample;
 use crate::workspace::{self, Source, Workspace};

@@ -5,10 +5,11 @@ use std::cell::Cell;
 use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
 
-use super::trial::{Bench, Target, Trial};
+use super::trial::Bench;
 use crate::compare::Difference;
 use crate::error::Result;
 use crate::fasta::Record;
+use crate::program::{Target, Trial};
 
 /// Most time for one difference, whatever the number of searches.
 const TIME: Duration = Duration::from_secs(120);

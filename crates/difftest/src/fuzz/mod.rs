@@ -14,11 +14,11 @@ use crate::compare::describe;
 use crate::error::{Error, Result};
 use crate::fleet::{Shape, Spread};
 use crate::process::Tools;
-use crate::programs::Program;
+use crate::program::{Program, Trial};
 use crate::rng::Rng;
 use crate::workspace::{self, Source, Workspace};
 
-use trial::{Bench, Trial};
+use trial::Bench;
 
 /// What to run.
 #[derive(Debug)]

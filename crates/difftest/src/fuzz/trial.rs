@@ -12,16 +12,13 @@ use crate::compare::{Difference, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
-use crate::fleet::{CHECKPOINT, Shape, Spread};
+use crate::fleet::{CHECKPOINT, Spread};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
-use crate::programs::Program;
+use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
 
 /// Longest time one random search may take.
 const LIMIT: Duration = Duration::from_secs(120);
-
-/// The file that lists some of the subjects.
-pub const LISTED: &str = "listed";
 
 /// The file with their masks.
 const MASKS: &str = "masks";
@@ -31,40 +28,6 @@ const TAXIDS: &str = "taxids";
 
 /// From so many residues of queries or so many subjects on, a trial is heavy.
 const HEAVY: (usize, usize) = (5_000, 300);
-
-/// How the subjects are given to the programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// A database without parsed identifiers.
-    Plain,
-    /// `-parse_seqids`.
-    Parsed,
-    /// The same with stored masks.
-    Masked,
-    /// Version 4.
-    V4,
-    /// The FASTA file itself, `-subject`.
-    Subject,
-}
-
-/// A search that can be run, made smaller and kept.
-#[derive(Debug, Clone)]
-pub struct Trial {
-    /// The program that searches.
-    pub program: &'static Program,
-    /// The queries.
-    pub queries: Vec<Record>,
-    /// The subjects.
-    pub subjects: Vec<Record>,
-    /// How the subjects are given.
-    pub target: Target,
-    /// Options in groups that belong together (e.g. `-gapopen 9 -gapextend 1`).
-    pub options: Vec<Vec<String>>,
-    /// There is a taxonomy database.
-    pub named: bool,
-    /// The ranks that FleetBLAST searches on.
-    pub shape: Option<(Spread, Shape)>,
-}
 
 impl Trial {
     /// All arguments.

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::hits::{Alignment, HitKey, PrelimHit, PrelimHsp, SubjectHit};
 use crate::order::{Bounds, Hsp, OfContext, best_evalue, order_evalue, order_h, order_s};
-use crate::params::HspFilter;
+use crate::params::{HspFilter, Params};
 
 /// Residues by which an HSP may stick out of another and still count as inside it.
 const RANGE_MARGIN: u32 = 3;
@@ -27,6 +27,11 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// A query of so many letters in such a search.
+    pub fn new(params: &Params, length: u32) -> Written {
+        Written { length, strands: matches!(params, Params::Nucleotide(_)) }
+    }
+
     /// Where an HSP lies.
     fn range(self, hsp: &impl OfContext) -> Range<u32> {
         let Bounds { q_start, q_end, .. } = hsp.bounds();

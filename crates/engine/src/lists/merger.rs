@@ -153,5 +153,5 @@ fn written(grouping: &Grouping, params: &Params) -> Vec<Written> {
         let length = &mut lengths[piece.query];
         *length = piece.range.end.max(*length);
     }
-    lengths.into_iter().map(|length| params.written(length)).collect()
+    lengths.into_iter().map(|length| Written::new(params, length)).collect()
 }

@@ -94,7 +94,10 @@ impl Selector {
     pub fn new(params: &Params, query_lengths: &[u32]) -> Self {
         let queries = query_lengths
             .iter()
-            .map(|&length| QueryHits { query: params.written(length), kept: BinaryHeap::new() })
+            .map(|&length| QueryHits {
+                query: Written::new(params, length),
+                kept: BinaryHeap::new(),
+            })
             .collect();
         let method = params.method();
         Selector {

@@ -5,7 +5,6 @@ mod protein;
 
 use fleetblast_release::Release;
 
-use crate::filters::Written;
 pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind};
 pub use protein::{CompositionMode, ProteinParams};
 
@@ -110,11 +109,6 @@ impl Params {
             Params::Protein(_) => Some(PROTEIN_CHUNK),
             Params::Nucleotide(params) => Some(u64::from(params.chunk)),
         }
-    }
-
-    /// A query of so many letters as filters see it.
-    pub(crate) fn written(&self, length: u32) -> Written {
-        Written { length, strands: matches!(self, Params::Nucleotide(_)) }
     }
 
     /// Whether alignments are scored by the composition of both sequences, so that preliminary scores say little.

@@ -3,7 +3,7 @@
 use super::parents::{either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::Record;
-use crate::fuzz::trial::{Target, Trial};
+use crate::program::{Target, Trial};
 use crate::rng::Rng;
 use crate::synth::{self, BASES};
 use crate::workspace::Source;

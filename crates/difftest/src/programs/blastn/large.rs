@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fasta::{self, Record};
 use crate::fixtures::Molecule;
-use crate::full::Large;
+use crate::program::Large;
 use crate::workspace::Source;
 
 /// Every format; SAM is `17`.

@@ -7,11 +7,11 @@ mod options;
 mod parents;
 mod queries;
 
-use super::Program;
 use crate::error::Result;
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule};
-use crate::kills::Job;
+use crate::program::Program;
+use crate::program::Victim;
 use crate::workspace::Source;
 
 use parents::Parents;
@@ -65,9 +65,9 @@ fn inputs(source: &Source) -> Result<Inputs> {
     })
 }
 
-fn kills(source: &Source) -> Result<Job> {
+fn kills(source: &Source) -> Result<Victim> {
     let bases = source.bases()?;
-    Ok(Job {
+    Ok(Victim {
         queries: bases.queries.clone(),
         database: bases.genomes.clone(),
         molecule: Molecule::Nucleotide,

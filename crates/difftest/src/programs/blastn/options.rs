@@ -2,7 +2,7 @@
 
 use super::BLASTN;
 use crate::fuzz::options::{Choice, TAXA};
-use crate::fuzz::trial::{LISTED, Target, Trial};
+use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
 
 /// Scores with all gap costs that have statistics: reward, penalty, and costs.

@@ -1,7 +1,7 @@
 //! Random queries and databases from real fragments.
 
 use crate::fasta::Record;
-use crate::fuzz::trial::{Target, Trial};
+use crate::program::{Target, Trial};
 use crate::rng::Rng;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;

@@ -5,13 +5,13 @@ mod generate;
 mod options;
 mod queries;
 
-use super::Program;
 use crate::error::{Error, Result};
 use crate::fasta::{self, Record};
 use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule, rng_for};
-use crate::full::Large;
-use crate::kills::Job;
+use crate::program::Large;
+use crate::program::Program;
+use crate::program::Victim;
 use crate::rng::Rng;
 use crate::synth::{self, PROTEIN};
 use crate::workspace::Source;
@@ -55,8 +55,8 @@ fn inputs(source: &Source) -> Result<Inputs> {
     })
 }
 
-fn kills(source: &Source) -> Result<Job> {
-    Ok(Job {
+fn kills(source: &Source) -> Result<Victim> {
+    Ok(Victim {
         queries: source.queries.clone(),
         database: source.proteins.clone(),
         molecule: Molecule::Protein,

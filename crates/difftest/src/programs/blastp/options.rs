@@ -3,7 +3,7 @@
 use super::BLASTP;
 use crate::fasta::Record;
 use crate::fuzz::options::{Choice, TAXA};
-use crate::fuzz::trial::{LISTED, Target, Trial};
+use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
 
 /// Matrices with all gap costs that have statistics; the first pair is the default.
