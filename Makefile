@@ -28,7 +28,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
   endif
 endif
 
-.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-mpich test-slurm test-clients \
+.PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-load clean-difftest
 
@@ -126,6 +126,10 @@ test-mpi:
 ## test-netlab: five hosts in network namespaces; one that vanishes, slow links, loading together (root; setup.sh netlab)
 test-netlab: build
 	scripts/netlab/run.sh
+
+## test-nfs: four hosts write a report over NFS, 50 times for each way to mount (setup.sh nfs; an hour; RUNS=50 MODES="vers=3 vers=4.2")
+test-nfs: build
+	scripts/test-nfs.sh
 
 ## test-mpich: the module and the program on MPICH (setup.sh mpich)
 test-mpich:
