@@ -40,6 +40,7 @@ mod path;
 mod range;
 pub mod restrict;
 mod search_path;
+mod stamp;
 mod taxdb;
 mod totals;
 mod tree;

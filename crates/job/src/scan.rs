@@ -91,6 +91,17 @@ impl<'a> Scan<'a> {
         self.supply.units().iter().map(oids).sum()
     }
 
+    /// Looks whether the files are still what was searched.
+    ///
+    /// # Errors
+    /// A file that was written to.
+    pub fn check_unchanged(&self) -> Result<(), DbError> {
+        let units = self.supply.units();
+        let oids = units.iter().map(|unit| &unit.partition.oids);
+        let (Some(first), Some(last)) = (oids.clone().next(), oids.last()) else { return Ok(()) };
+        self.target.searched.check_unchanged(&(first.start..last.end))
+    }
+
     fn step(&self, more: u64) {
         self.audience.iter().for_each(|audience| audience.step(more));
     }
@@ -125,6 +136,7 @@ impl<'a> Scan<'a> {
             });
         })?;
         self.waiting += waiting;
+        self.check_unchanged()?;
         self.validated = self.stays && !self.halt.is_set();
         Ok(lists.into_inner().expect("no thread panicked"))
     }

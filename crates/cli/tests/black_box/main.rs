@@ -27,6 +27,7 @@ mod blastn_scores;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
+mod changing_database;
 mod damage;
 mod failed_runs;
 mod fleet_bad_query;

@@ -75,6 +75,7 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
         queries.found(search.extensions);
     }
     let writing = Instant::now();
+    target.searched.check_unchanged(&(0..target.searched.oid_count()))?;
     reporter.finish(&mut output, audience)?;
     output.commit()?;
     warn_of_few_queries(plan, shares.count, audience);

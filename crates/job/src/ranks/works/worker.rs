@@ -171,6 +171,8 @@ impl<'a> WorkerWorks<'a> {
                     answer
                 }
             };
+            let scan = self.scans.get(partition).ok_or_else(|| unknown(pass.0))?;
+            scan.check_unchanged()?;
             answers.push((*partition, answer));
         }
         Ok(WorkerOutcome::Answered { reply: pack(&answers)?, kept })
