@@ -187,6 +187,7 @@ fn named(name: &OsStr) -> Option<&'static Command> {
 fn help(arguments: &[OsString]) -> Result<String, Error> {
     match arguments {
         [] => Ok(about()),
+        [name] if name == "help" => Ok(about()),
         [name] => match named(name) {
             Some(command) => Ok(usage::full(&command.program, Name::FleetBlast)),
             None => Err(no_command(&name.to_string_lossy())),
