@@ -97,9 +97,9 @@ impl<'a> Scan<'a> {
     /// A file that was written to.
     pub fn check_unchanged(&self) -> Result<(), DbError> {
         let units = self.supply.units();
-        let oids = units.iter().map(|unit| &unit.partition.oids);
-        let (Some(first), Some(last)) = (oids.clone().next(), oids.last()) else { return Ok(()) };
-        self.target.searched.check_unchanged(&(first.start..last.end))
+        let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(()) };
+        let oids = first.partition.oids.start..last.partition.oids.end;
+        self.target.searched.check_unchanged(&oids)
     }
 
     fn step(&self, more: u64) {
