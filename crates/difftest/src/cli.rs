@@ -42,11 +42,12 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       All queries against all of the data, in all formats; blastn in four tasks, with transcripts
       and a genome as well. The first time, the oracle needs about ten minutes for 176,606 proteins
       and as long for 83 million bases; its results are kept.
-  difftest bench [--full | --single | --fleet | --peers | --blastn]
+  difftest bench [--full | --single | --fleet | --peers | --blastn [--filter TEXT]]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
       that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
-      beside DIAMOND and MMseqs2 (half an hour); else 20 queries (below 5 minutes).
+      beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches, or those whose
+      names have TEXT in them; else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
@@ -194,7 +195,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);
-            Command::Bench(bench::Options { size, tools: tools()? })
+            if raw.filter.is_some() && size != bench::Size::Blastn {
+                return Err(Error::Usage("bench takes --filter with --blastn only".into()));
+            }
+            Command::Bench(bench::Options { size, filter: raw.filter, tools: tools()? })
         }
         Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
         None => return Err(Error::Usage("no subcommand given".into())),

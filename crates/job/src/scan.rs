@@ -11,7 +11,7 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::HitLists;
-use fleetblast_engine::search::{Aligner, SearchScratch, Searcher};
+use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
 use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_seq::nucleotide::Packed;
 use rayon::prelude::*;
@@ -37,6 +37,8 @@ pub struct Scan<'a> {
     validated: bool,
     /// Who is told what is done, if somebody wants to know.
     audience: Option<&'a dyn Audience>,
+    /// Work spaces that nobody uses at the moment.
+    scratches: Mutex<Vec<AlignScratch>>,
     /// Waiting of the searching threads for what was not loaded yet, in sum.
     pub waiting: Duration,
 }
@@ -72,7 +74,8 @@ impl<'a> Scan<'a> {
     /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
     pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
-        Scan { target, supply, stays, halt, validated: false, audience, waiting }
+        let scratches = Mutex::default();
+        Scan { target, supply, stays, halt, validated: false, audience, scratches, waiting }
     }
 
     /// The same, which ends early, with some of the hits only, when `halt` tells it to.
@@ -189,12 +192,13 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// The alignments of hits of one query, on all threads of the current pool.
-    pub fn align(&self, aligner: &Aligner, hits: &[PrelimHit]) -> Vec<Candidate> {
+    /// The alignments of hits, each with what aligns those of its query, on all threads of the current pool.
+    pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<Candidate> {
         hits.par_iter()
             .map_init(
-                || aligner.scratch(),
-                |scratch, hit| {
+                || Lent::take(&self.scratches),
+                |scratch, &(aligner, hit)| {
+                    let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     self.step(1);
                     candidate
@@ -214,5 +218,23 @@ impl<'a> Scan<'a> {
             Stored::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
         };
         Letters { stored, masks: self.target.masked(oid) }
+    }
+}
+
+/// A work space that goes back to where it was taken from; none yet if all were in use.
+struct Lent<'a>(Option<AlignScratch>, &'a Mutex<Vec<AlignScratch>>);
+
+impl<'a> Lent<'a> {
+    fn take(from: &'a Mutex<Vec<AlignScratch>>) -> Self {
+        // A poisoned lock means that another thread panicked, which ends the run anyway.
+        Lent(from.lock().expect("no thread panicked").pop(), from)
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let (Some(scratch), Ok(mut scratches)) = (self.0.take(), self.1.lock()) {
+            scratches.push(scratch);
+        }
     }
 }

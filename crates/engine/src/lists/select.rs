@@ -121,6 +121,12 @@ impl Selector {
         self.by_subject
     }
 
+    /// How many of the queries, from the first on, have matches that are all wanted: all of them, or all but the last, which ends
+    /// when each has its fill.
+    pub fn unconditional(&self) -> usize {
+        self.queries.len().saturating_sub(usize::from(self.heaps))
+    }
+
     /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in BLAST+'s order; `None` for hits
     /// that are not aligned.
     pub fn replay(

@@ -11,7 +11,7 @@ use crate::kernel::Kernel;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::scores::ScoreRows;
-use crate::subjects::SubjectLetters;
+use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
 
 /// What is fixed of the traceback for all queries and subjects.
@@ -35,12 +35,18 @@ pub(crate) struct Aligner<'a> {
 
 /// The work space of an aligning thread.
 #[derive(Debug)]
-pub(crate) struct AlignScratch(traceback::Scratch);
+pub(crate) struct AlignScratch {
+    traceback: traceback::Scratch,
+    letters: PlacedLetters,
+}
 
 impl AlignScratch {
     /// An empty work space for these instructions.
     pub fn new(kernel: Kernel) -> AlignScratch {
-        AlignScratch(traceback::Scratch::new(kernel))
+        AlignScratch {
+            traceback: traceback::Scratch::new(kernel),
+            letters: PlacedLetters::default(),
+        }
     }
 }
 
@@ -103,9 +109,10 @@ impl Aligner<'_> {
         } else {
             let (q_len, s_len) = (self.length, subject.length());
             let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
-            let subject = subject.parts(&mask::combine(reached.collect()));
+            let AlignScratch { traceback, letters } = scratch;
+            let subject = letters.place(subject, &mask::combine(reached.collect()));
             let (contexts, limit) = (&self.contexts, self.params.common.evalue);
-            self.traceback.align(contexts, &subject, &hit.hsps, worth, limit, &mut scratch.0)
+            self.traceback.align(contexts, subject, &hit.hsps, worth, limit, traceback)
         };
         for (number, alignment) in (0..).zip(&mut alignments) {
             alignment.number = number;

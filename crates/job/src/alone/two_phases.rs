@@ -10,7 +10,7 @@ use fleetblast_db::DbError;
 use fleetblast_db::load::{self, Choice, Loader, Purpose};
 use fleetblast_engine::batches;
 use fleetblast_engine::grouping::Grouping;
-use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
@@ -27,6 +27,8 @@ const RANGE_RESIDUES: u64 = 256 * 1024;
 const MAX_RANGES: usize = 4096;
 /// Matches per thread that are aligned before the early stop is looked at again (rules 6.1).
 const MATCHES_PER_THREAD: usize = 32;
+/// Matches per thread, of one query after another, that are aligned together where all are wanted.
+const MATCHES_TOGETHER_PER_THREAD: usize = 512;
 
 /// How long the phases took, wall time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -196,24 +198,33 @@ impl<'a> TwoPhases<'a> {
         batch: Range<usize>,
         chosen: &[Vec<PrelimHit>],
     ) -> Vec<Vec<SubjectHit>> {
-        let aligner = |number: usize| self.engine.aligner(all, grouping, batch.start + number);
         let mut selector = self.engine.selector(&all[batch.clone()]);
+        let align = |queries: Range<usize>| {
+            self.align((all, grouping), batch.start + queries.start, &chosen[queries])
+        };
         if selector.by_subject() {
-            let aligned = |(number, hits): (usize, &Vec<PrelimHit>)| {
-                let candidates = self.scan.align(&aligner(number), hits);
-                candidates.into_iter().map(Some).collect()
-            };
-            selector.replay(chosen, chosen.iter().enumerate().map(aligned).collect());
+            let aligned = align(0..chosen.len()).into_iter();
+            let aligned = aligned.map(|candidates| candidates.into_iter().map(Some).collect());
+            selector.replay(chosen, aligned.collect());
             return selector.finish();
         }
-        for (number, hits) in chosen.iter().enumerate() {
-            let aligner = aligner(number);
-            for wave in hits.chunks(self.wave(number, chosen.len())) {
+        let unconditional = selector.unconditional();
+        let mut next = 0;
+        while next < unconditional {
+            let end = next + together(&chosen[next..unconditional]);
+            for (number, candidates) in (next..end).zip(align(next..end)) {
+                candidates.into_iter().for_each(|candidate| selector.offer(number, candidate));
+            }
+            next = end;
+        }
+        for number in unconditional..chosen.len() {
+            let aligner = self.engine.aligner(all, grouping, batch.start + number);
+            for wave in chosen[number].chunks(MATCHES_PER_THREAD * rayon::current_num_threads()) {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
-                let candidates = self.scan.align(&aligner, wave);
-                for (hit, candidate) in wave.iter().zip(candidates) {
+                let wave: Vec<_> = wave.iter().map(|hit| (&aligner, hit)).collect();
+                for ((_, hit), candidate) in wave.iter().zip(self.scan.align(&wave)) {
                     if selector.wants(hit.evalue) {
                         selector.offer(number, candidate);
                     }
@@ -223,12 +234,33 @@ impl<'a> TwoPhases<'a> {
         selector.finish()
     }
 
-    /// How many matches to align before asking whether more are wanted. Only the last query of a batch can be stopped early.
-    fn wave(&self, number: usize, queries: usize) -> usize {
-        if number + 1 == queries {
-            MATCHES_PER_THREAD * rayon::current_num_threads()
-        } else {
-            usize::MAX
-        }
+    /// Aligns all hits of queries from the `first` on.
+    fn align(
+        &self,
+        (queries, grouping): (&[Query], &Grouping),
+        first: usize,
+        hits: &[Vec<PrelimHit>],
+    ) -> Vec<Vec<Candidate>> {
+        let aligner = |(number, hits): (usize, &Vec<PrelimHit>)| {
+            (!hits.is_empty()).then(|| self.engine.aligner(queries, grouping, first + number))
+        };
+        let aligners: Vec<_> = hits.par_iter().enumerate().map(aligner).collect();
+        let with_hits =
+            aligners.iter().zip(hits).filter_map(|(aligner, hits)| Some((aligner.as_ref()?, hits)));
+        let pairs =
+            with_hits.flat_map(|(aligner, hits)| hits.iter().map(move |hit| (aligner, hit)));
+        let mut candidates = self.scan.align(&pairs.collect::<Vec<_>>()).into_iter();
+        hits.iter().map(|hits| candidates.by_ref().take(hits.len()).collect()).collect()
     }
+}
+
+/// How many of these queries, at least one, are aligned together.
+fn together(hits: &[Vec<PrelimHit>]) -> usize {
+    let most = MATCHES_TOGETHER_PER_THREAD * rayon::current_num_threads();
+    let mut matches = 0;
+    let fits = |hits: &&Vec<PrelimHit>| {
+        matches += hits.len();
+        matches <= most
+    };
+    hits.iter().take_while(fits).count().max(1)
 }

@@ -207,7 +207,8 @@ impl<'a> WorkerWorks<'a> {
                 .map(|(wanted, _)| wanted.hit.clone())
                 .collect();
             scan.check_files(hits.iter().map(|hit| hit.oid))?;
-            let mut candidates = scan.align(&aligner, &hits).into_iter();
+            let hits: Vec<_> = hits.iter().map(|hit| (&aligner, hit)).collect();
+            let mut candidates = scan.align(&hits).into_iter();
             for shown in shown {
                 let candidate = if shown { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));
