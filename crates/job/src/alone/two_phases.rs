@@ -217,9 +217,9 @@ impl<'a> TwoPhases<'a> {
             }
             next = end;
         }
-        for number in unconditional..chosen.len() {
+        for (number, hits) in chosen.iter().enumerate().skip(unconditional) {
             let aligner = self.engine.aligner(all, grouping, batch.start + number);
-            for wave in chosen[number].chunks(MATCHES_PER_THREAD * rayon::current_num_threads()) {
+            for wave in hits.chunks(MATCHES_PER_THREAD * rayon::current_num_threads()) {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
