@@ -120,7 +120,7 @@ impl Search {
 
     /// How BLAST+ searches one batch of queries.
     pub fn batch(&self, queries: &[&Query]) -> Batch {
-        Batch::new(queries, &self.params)
+        Batch::new(queries, (&self.params, &self.totals))
     }
 
     /// How some of the queries of a batch, which are all given again, are searched. Of what lies beside them so many letters are told.
@@ -168,8 +168,8 @@ impl Search {
                 QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
             }
             Traceback::Nucleotide(traceback) => {
-                let x_drop = grouping.final_x_drop(number);
-                QueryAligner::Nucleotide(traceback.aligner(query, x_drop), self.kernel)
+                let finals = grouping.finals(number);
+                QueryAligner::Nucleotide(traceback.aligner(query, finals), self.kernel)
             }
         })
     }

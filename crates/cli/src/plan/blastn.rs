@@ -39,8 +39,6 @@ impl SearchProgram for BlastnOptions {
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
         if self.task == Task::Rmblastn {
             Some("-task rmblastn".to_owned())
-        } else if self.nucleotide.sum_stats == Some(true) {
-            Some("-sum_stats true".to_owned())
         } else if scores.reward == 0 && scores.penalty <= 0 {
             // BLAST+ finds nothing, or crashes if the penalty is 0 too.
             Some("-reward 0".to_owned())
@@ -181,6 +179,7 @@ impl BlastnOptions {
             greedy: defaults.greedy && !self.nucleotide.no_greedy,
             least_score: typed.min_raw_gapped_score.filter(|&score| score > 0),
             percent_identity: self.nucleotide.perc_identity.unwrap_or(0.0),
+            sum_stats: self.nucleotide.sum_stats.unwrap_or(defaults.sum_stats),
             dust: dust(&self.filtering.dust)?,
             strands: self.strands,
             ..defaults

@@ -319,7 +319,6 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-window_masker_db|x", "-window_masker_db"),
         ("-task|rmblastn", "-task rmblastn"),
         ("-use_index|true", "-use_index true"),
-        ("-sum_stats|true", "-sum_stats true"),
         ("-reward|0", "-reward 0"),
         ("-outfmt|11", "-outfmt 11"),
     ];

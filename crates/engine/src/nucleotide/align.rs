@@ -3,11 +3,14 @@
 use fleetblast_seq::mask;
 use fleetblast_stats::karlin::KarlinBlock;
 
+use super::company::Finals;
 use super::greedy::Scoring;
 use super::limits::ContextLimits;
 use super::traceback::{self, Context};
-use crate::hits::{Candidate, HitKey, PrelimHit};
+use crate::hits::{Alignment, Candidate, HitKey, PrelimHit};
 use crate::kernel::Kernel;
+use crate::lists::linking::{self, Linkable};
+use crate::order::{Hsp as _, order_s};
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::scores::ScoreRows;
@@ -57,20 +60,21 @@ impl Traceback {
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Makes a query ready to be aligned, with the X-drop of its batch.
-    pub fn aligner(&self, query: &Query, x_drop: i32) -> Aligner<'_> {
+    /// Makes a query ready to be aligned, with what is taken of its batch.
+    pub fn aligner(&self, query: &Query, finals: Finals) -> Aligner<'_> {
         let params = &self.params;
         let limits = |context: &crate::query::Context| {
             let length = context.letters.len() as u32;
             let karlin: KarlinBlock = context.karlin?;
-            Some(ContextLimits::new(length, &karlin, context.search_space, params, &self.totals))
+            let (space, rules) = (context.search_space, (params, &self.totals));
+            Some(ContextLimits::new(length, &karlin, space, finals.mean_length, rules))
         };
         let limits: Vec<_> = query.contexts.iter().map(limits).collect();
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
             Context::new(context.letters.clone(), context.unmasked.clone(), cutoff)
         });
-        let traceback = self.traceback(x_drop);
+        let traceback = self.traceback(finals.x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
     }
 
@@ -111,13 +115,35 @@ impl Aligner<'_> {
             let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
             let AlignScratch { traceback, letters } = scratch;
             let subject = letters.place(subject, &mask::combine(reached.collect()));
-            let (contexts, limit) = (&self.contexts, self.params.common.evalue);
-            self.traceback.align(contexts, subject, &hit.hsps, worth, limit, traceback)
+            self.traceback.align(&self.contexts, subject, &hit.hsps, worth, traceback)
         };
+        if !self.params.common.ungapped {
+            if self.params.sum_stats {
+                self.link(&mut alignments, subject.length());
+            }
+            alignments.retain(|alignment| alignment.evalue <= self.params.common.evalue);
+        }
         for (number, alignment) in (0..).zip(&mut alignments) {
             alignment.number = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate { oid: hit.oid, key, first_local: None, alignments }
+    }
+
+    /// Judges alignments together that follow each other. (As BLAST+ does here, without sets of small gaps.)
+    fn link(&self, alignments: &mut [Alignment], s_len: u32) {
+        alignments.sort_by_key(|alignment| alignment.context);
+        for of_context in alignments.chunk_by_mut(|a, b| a.context == b.context) {
+            let limits = &self.limits[usize::from(of_context[0].context)];
+            let Some(linking) = limits.as_ref().and_then(|limits| limits.linking) else { continue };
+            let linkable = |a: &Alignment| Linkable { bounds: a.bounds(), score: a.score };
+            let hsps: Vec<Linkable> = of_context.iter().map(linkable).collect();
+            for (alignment, set) in
+                of_context.iter_mut().zip(linking::link(&hsps, &linking.rules(s_len, None)))
+            {
+                (alignment.evalue, alignment.linked) = (set.evalue, set.count);
+            }
+        }
+        alignments.sort_by(order_s);
     }
 }

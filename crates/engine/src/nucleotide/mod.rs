@@ -17,5 +17,5 @@ mod traceback;
 mod ungapped;
 
 pub(crate) use align::{AlignScratch, Aligner, Traceback};
-pub(crate) use company::{Company, final_x_drop};
+pub(crate) use company::{Company, Finals};
 pub(crate) use searcher::{SearchScratch, Searcher};

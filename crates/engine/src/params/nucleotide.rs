@@ -60,6 +60,8 @@ pub struct NucleotideParams {
     pub least_score: Option<i32>,
     /// `-perc_identity`, 0 for none.
     pub percent_identity: f64,
+    /// HSPs that follow each other are judged together (`-sum_stats`).
+    pub sum_stats: bool,
     /// DUST of the queries.
     pub dust: Option<DustParams>,
     /// Which strands are searched.
@@ -100,6 +102,7 @@ impl NucleotideParams {
             diagonal_separation: 6,
             least_score: None,
             percent_identity: 0.0,
+            sum_stats: false,
             dust: Some(DustParams::default()),
             strands: Strands::Both,
             chunk: 5_000_000,

@@ -141,7 +141,8 @@ fn refuse(plan: &Plan, block: &Block) -> Result<(), Error> {
     match &plan.refusal {
         Some(told) if block.prepared.iter().any(Query::is_searchable) => {
             let first = block.batches.first().copied().unwrap_or_default();
-            Err(queries::refused(told, &block.records[..first]))
+            let messages = block.records[..first].iter().map(|record| &record.messages);
+            Err(queries::refused(told, messages))
         }
         _ => Ok(()),
     }

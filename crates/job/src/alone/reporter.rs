@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::{self, Block};
-use crate::reporting::{self, NO_TAXONOMY, failure, misses_taxonomy, warns_at_end};
+use crate::reporting::{self, NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -114,7 +114,7 @@ impl<'a> Reporter<'a> {
             span.arg("block", self.blocks);
             span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
-                reporting::warn(&self.setup, record, self.misses_taxonomy, audience);
+                Warning::of(record).tell(&self.setup, self.misses_taxonomy, audience);
                 let report = report.map_err(|error| failure(&error))?;
                 match self.setup.output.format {
                     model::Format::Sam(_) => self.lines.extend(report.bytes),
@@ -139,9 +139,9 @@ impl<'a> Reporter<'a> {
         let records =
             subjects.map(|hit| sam::records(&self.setup, options, result, self.target, hit));
         let mut records: Vec<Record> = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records);
+        sam::order(options, &mut records, |record| &record.mark);
         records.iter().for_each(|record| record.write(&mut report.bytes));
-        report.references = records.into_iter().map(|record| record.reference).collect();
+        report.references = records.into_iter().map(|record| record.mark.reference).collect();
         // Mostly one after the other.
         report.references.dedup();
         Ok(report)
@@ -154,10 +154,10 @@ impl<'a> Reporter<'a> {
         }
         let mut bytes = Vec::new();
         if let model::Format::Sam(options) = &self.setup.output.format {
-            sam::header(&self.setup, options, self.references.iter(), &mut bytes);
-            output.write(&bytes)?;
+            let mut header = sam::Header::new(&self.setup, options);
+            self.references.iter().for_each(|reference| header.add(reference));
+            output.write(&header.bytes())?;
             output.write(&self.lines)?;
-            bytes.clear();
         }
         pieces::epilogue(&self.setup, self.queries, &mut bytes);
         output.write(&bytes)

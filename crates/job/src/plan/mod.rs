@@ -145,6 +145,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether the queries of a batch depend on what those before found. Searches without gaps have none of the extensions that count.
+    pub fn has_unknown_batches(&self) -> bool {
+        self.batch_size.is_adaptive() && !self.params.common().ungapped
+    }
+
     /// The search of a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals) -> Search {
         Search::new(self.params.clone(), totals, self.kernel)

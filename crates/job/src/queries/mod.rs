@@ -347,6 +347,11 @@ impl<'a> Queries<'a> {
         }
     }
 
+    /// What BLAST+ says of a batch with something to search, if it cannot search with these scores. The messages are those of each query.
+    pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
+        self.plan.refusal.as_ref().map(|told| refused(told, messages))
+    }
+
     /// The searched part of a query. BLAST+ passes over queries that end before it starts, without a word.
     fn range(&self, record: &Record) -> Result<Option<Range<u32>>, BeyondEnd> {
         let Some(range) = &self.plan.query_range else { return Ok(None) };

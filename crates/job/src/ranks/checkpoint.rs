@@ -112,7 +112,7 @@ impl Kept {
     ) -> Result<Kept, Error> {
         let kept = Kept::new(run, scans)?;
         if let Some(wanted) = &plan.fleet.checkpoint {
-            kept.tell(wanted, plan.batch_size.is_adaptive(), scans, audience);
+            kept.tell(wanted, plan.has_unknown_batches(), scans, audience);
         }
         Ok(kept)
     }

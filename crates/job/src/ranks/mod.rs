@@ -4,6 +4,7 @@ mod account;
 mod checkpoint;
 mod contents;
 mod driver;
+mod header;
 mod identity;
 mod job;
 mod layout;

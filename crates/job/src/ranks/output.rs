@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use fleetblast_report::sam::Header;
 use fleetblast_spool::{Checkpoint, Run};
 
-use super::checkpoint;
+use super::{checkpoint, header};
 use crate::error::Error;
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
@@ -21,6 +22,8 @@ const COPIED: usize = 1 << 20;
 pub struct Whole {
     path: PathBuf,
     ending: Ending,
+    /// Of a report in SAM, that of what comes before its lines.
+    pub header: Option<Header>,
     /// What keeps the report from being whole: queries after those that it reports cannot be read.
     pub failure: Option<Error>,
 }
@@ -70,7 +73,7 @@ impl Whole {
     /// If it needs a file of its own and none can be made in the current directory.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole { path, ending: Ending::Named(output), failure: None });
+            return Ok(Whole { path, ending: Ending::Named(output), header: None, failure: None });
         }
         let path = output.detour().map_err(|error| {
             Error::output(format_args!(
@@ -78,7 +81,7 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole { path, ending: Ending::Copied(output), failure: None })
+        Ok(Whole { path, ending: Ending::Copied(output), header: None, failure: None })
     }
 
     /// The output of a run with a checkpoint.
@@ -108,7 +111,7 @@ impl Whole {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
             None => Ending::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole { path, ending, failure: None })
+        Ok(Whole { path, ending, header: None, failure: None })
     }
 
     /// Where the others write.
@@ -128,6 +131,14 @@ impl Whole {
     pub fn publish(self, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
         if let Some(checkpoint) = checkpoint {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
+        }
+        if let Some(header) = self.header {
+            let put = match &self.failure {
+                None => header::put(&self.path, header),
+                // One process shows nothing of it then.
+                Some(_) => empty(&self.path),
+            };
+            put.map_err(|error| failure(&self.path, None, &error))?;
         }
         if let Some(failure) = self.failure {
             match self.ending {
@@ -154,6 +165,10 @@ impl Whole {
             }
         }
     }
+}
+
+fn empty(path: &Path) -> io::Result<()> {
+    File::options().write(true).open(path)?.set_len(0)
 }
 
 fn copy(path: &Path, mut output: Output) -> Result<(), Error> {

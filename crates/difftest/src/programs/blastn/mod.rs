@@ -75,14 +75,11 @@ fn kills(source: &Source) -> Result<Victim> {
     })
 }
 
-/// What hangs on more than the queries of a block at a time: words on other diagonals, duplicates that a hash of diagonals lets
-/// through, a header that is known at the end.
+/// What hangs on more than the queries of a block at a time: words on other diagonals.
 fn refused_on_ranks(args: &[String]) -> bool {
     let value = |name: &str| {
         let at = args.iter().position(|arg| arg == name);
         at.and_then(|at| args.get(at + 1)).map(String::as_str).unwrap_or_default()
     };
-    args.iter().any(|arg| arg == "-ungapped")
-        || value("-outfmt").trim_start().starts_with("17")
-        || !matches!(value("-off_diagonal_range"), "" | "0")
+    !args.iter().any(|arg| arg == "-ungapped") && !matches!(value("-off_diagonal_range"), "" | "0")
 }

@@ -25,6 +25,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         score,
         bit_score: 0.0,
         evalue,
+        linked: 1,
         subject: query.clone(),
         query,
         context: 0,

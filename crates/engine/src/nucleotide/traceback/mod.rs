@@ -157,15 +157,13 @@ impl SubjectWindow {
 
 impl Traceback {
     /// Aligns a query's contexts with a subject, given in blastna letters as far as [`reach`] tells of the HSPs, from preliminary HSPs
-    /// in ORDER-S. `worth` tells what a
-    /// score of a context is worth; what is above `limit` is dropped. The alignments are in ORDER-S.
+    /// in ORDER-S. `worth` tells what a score of a context is worth. The alignments are in ORDER-S.
     pub fn align(
         &self,
         contexts: &[Context],
         subject: &[u8],
         hsps: &[PrelimHsp],
         worth: impl Fn(u8, i32) -> Worth,
-        limit: f64,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
         scratch.window.range = 0..0;
@@ -191,8 +189,7 @@ impl Traceback {
             }
             keep
         });
-        let alignments = made.into_iter().map(|hsp| finished(hsp, &worth));
-        alignments.filter(|alignment| alignment.evalue <= limit).collect()
+        made.into_iter().map(|hsp| finished(hsp, &worth)).collect()
     }
 
     /// Makes the alignments of all HSPs that do not lie in one made before.
@@ -324,6 +321,7 @@ fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
         score: hsp.score,
         bit_score,
         evalue,
+        linked: 1,
         query: q_start..q_end,
         subject: s_start..s_end,
         context: hsp.context,

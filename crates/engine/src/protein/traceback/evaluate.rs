@@ -124,6 +124,7 @@ impl Traceback {
             score,
             bit_score: self.significance.bits(score),
             evalue,
+            linked: 1,
             query: bounds.q_start..bounds.q_end,
             subject: bounds.s_start..bounds.s_end,
             context: query.context,

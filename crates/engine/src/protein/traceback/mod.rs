@@ -250,6 +250,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         score: hsp.score,
         bit_score: karlin.bit_score(hsp.score),
         evalue: hsp.evalue,
+        linked: 1,
         query: hsp.q_start..hsp.q_end,
         subject: hsp.s_start..hsp.s_end,
         context: hsp.context,

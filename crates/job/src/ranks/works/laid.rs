@@ -5,7 +5,9 @@ use std::mem::take;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Extent, Owner};
+use fleetblast_report::model::{Format, Sam};
 use fleetblast_report::pieces;
+use fleetblast_report::sam::{self, Header};
 use fleetblast_report::table::DescriptionRow;
 
 use super::rounds::{self, Answers, Asked, Piece};
@@ -24,6 +26,7 @@ pub struct Printed {
 }
 
 /// A block's output, laid out.
+#[derive(Default)]
 pub struct Laid {
     /// Who has what, in the order of the output.
     pub extents: Vec<Extent>,
@@ -40,6 +43,47 @@ impl Laid {
     /// Answers to other questions; rows that cannot be written.
     pub fn new(
         job: &Job,
+        place: (BlockId, PassId),
+        block: &Block,
+        printed: Printed,
+        asked: &Asked,
+        answers: Answers,
+    ) -> Result<Self, Error> {
+        match &job.report.output.format {
+            Format::Sam(options) => {
+                Laid::of_lines((job, options), place, &printed.hits, asked, answers)
+            }
+            _ => Laid::of_subjects(job, place, block, printed, asked, answers),
+        }
+    }
+
+    /// In SAM: the lines, after those of their references, of which who publishes the report makes its header.
+    fn of_lines(
+        (job, options): (&Job, &Sam),
+        (id, pass): (BlockId, PassId),
+        hits: &[Vec<SubjectHit>],
+        asked: &Asked,
+        mut answers: Answers,
+    ) -> Result<Self, Error> {
+        let mut laid = Laid::default();
+        let mut header = Header::new(&job.report, options);
+        let lines = rounds::lines(id, asked, hits, &mut answers)?.into_iter().map(|subjects| {
+            let mut lines = subjects.concat();
+            sam::order(options, &mut lines, |(mark, _)| mark);
+            lines.iter().for_each(|(mark, _)| header.add(&mark.reference));
+            lines
+        });
+        let lines: Vec<_> = lines.flatten().collect();
+        laid.piece = header.references().to_vec();
+        for (_, Piece { partition, number, length }) in lines {
+            laid.add(Owner::Partition(pass, partition), number, length);
+        }
+        laid.close();
+        Ok(laid)
+    }
+
+    fn of_subjects(
+        job: &Job,
         (id, pass): (BlockId, PassId),
         block: &Block,
         Printed { hits, orders, rows: known }: Printed,
@@ -52,7 +96,7 @@ impl Laid {
             None if pieces::has_table(&job.report) => rounds::rows(id, asked, &hits, &mut answers)?,
             None => vec![Vec::new(); hits.len()],
         };
-        let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
+        let mut laid = Laid::default();
         for (query, hits) in hits.iter().enumerate() {
             let result = block.result(query, hits.len());
             if id == BlockId(0) && query == 0 {

@@ -34,6 +34,8 @@ struct Merging {
     merger: Merger,
     cut: Cut,
     stage: Stage,
+    /// Queries that are reported: all, unless BLAST+ stops before.
+    reported: usize,
     /// The prepared queries, if they may have to be searched again.
     again: Option<Bytes>,
 }
@@ -69,7 +71,8 @@ impl<'a> MasterWorks<'a> {
         let merger = job.engine.merger(&prepared.grouping);
         let stage = Stage::Search(merger.empty_lists());
         let again = job.consults().then(|| queries.clone());
-        let merging = Merging { block: prepared, merger, cut: Cut::default(), stage, again };
+        let (reported, cut) = (prepared.prepared.len(), Cut::default());
+        let merging = Merging { block: prepared, merger, cut, stage, reported, again };
         self.blocks.insert(block, merging);
         // Passes that were wrong leave nothing behind.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
@@ -127,6 +130,10 @@ impl<'a> MasterWorks<'a> {
     ) -> Result<MasterOutcome<Bytes>, Error> {
         let together = match unpack(verdict)? {
             Verdict::Right => return self.round((block, pass), &[]),
+            Verdict::Until(count) => {
+                self.merging(block)?.reported = count as usize;
+                return self.round((block, pass), &[]);
+            }
             Verdict::Again(together) => together,
         };
         let job = self.job;
@@ -153,7 +160,8 @@ impl<'a> MasterWorks<'a> {
         let job = self.job;
         let next = match merging.stage {
             Stage::Search(lists) => {
-                let chosen = merging.merger.choose(lists);
+                let mut chosen = merging.merger.choose(lists);
+                chosen.iter_mut().skip(merging.reported).for_each(Vec::clear);
                 let asked = ask(job, &chosen, |hit| hit.oid);
                 Stage::Align { chosen, asked }
             }
@@ -175,7 +183,11 @@ impl<'a> MasterWorks<'a> {
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
             Stage::Format { printed, asked } => {
-                let laid = Laid::new(job, (block, pass), &merging.block, printed, &asked, answers)?;
+                let mut printed = printed;
+                // What stays without hits is not to be said of queries that are not searched.
+                printed.hits.truncate(merging.reported);
+                let place = (block, pass);
+                let laid = Laid::new(job, place, &merging.block, printed, &asked, answers)?;
                 self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
