@@ -15,6 +15,7 @@ mod load;
 mod restrict;
 mod search;
 mod threads;
+mod windowmasker;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -134,6 +134,9 @@ fn filter(params: &Params) -> String {
         },
         Params::Protein(_) | Params::Nucleotide(_) => String::new(),
     };
+    if let Params::Nucleotide(NucleotideParams { window_masker: Some(masker), .. }) = params {
+        text.push_str(&format!("{};", masker.name));
+    }
     if params.common().soft_masking {
         text.push_str("m;");
     }

@@ -10,7 +10,7 @@ use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::fleet::{Told, flag, number, told, word};
 use super::search::{Searching, bad_filter, common, filter_words};
-use super::{Host, SearchProgram};
+use super::{Host, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
@@ -50,13 +50,17 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn check_filter(&self) -> Result<(), Error> {
-        dust(&self.filtering.dust).map(|_| ())
+        dust(&self.filtering.dust)?;
+        windowmasker::check(&self.filtering)
     }
 
     fn searching(&self, hitlist_size: usize, _: &Host<'_>) -> Result<Searching, Error> {
         let (scoring, refusal) = self.scoring();
-        let params = self.params(scoring, hitlist_size)?;
+        let mut params = self.params(scoring, hitlist_size)?;
         self.check(&params)?;
+        let masker = windowmasker::read(&self.filtering);
+        let refusal = masker.as_ref().err().cloned().or(refusal);
+        params.window_masker = masker.ok().flatten();
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
@@ -87,7 +91,14 @@ impl SearchProgram for BlastnOptions {
                     use_index: _,
                     index_name: _,
                 },
-            filtering: NucleotideFilteringOptions { dust, soft_masking },
+            filtering:
+                masking @ NucleotideFilteringOptions {
+                    dust,
+                    soft_masking,
+                    // Told by what they name.
+                    window_masker_taxid: _,
+                    window_masker_db: _,
+                },
             // In common with others.
             common: _,
         } = self;
@@ -106,6 +117,7 @@ impl SearchProgram for BlastnOptions {
             told(&megablast::TEMPLATE_LENGTH, number(template_length)),
             told(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
             told(&filtering::DUST, Some(lossy(dust))),
+            told(&filtering::WINDOW_MASKER_DB, windowmasker::fingerprint(masking)),
             told(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
         ]
     }
@@ -147,7 +159,7 @@ impl BlastnOptions {
             Ok(scoring) => (scoring, None),
             Err(error) => {
                 let any = NucleotideScoring::without_gapped(reward, penalty, gap_open, gap_extend);
-                (any, (!self.common.ungapped).then(|| error.to_string()))
+                (any, (!self.common.ungapped).then(|| format!("Error: {error}")))
             }
         }
     }

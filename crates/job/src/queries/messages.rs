@@ -25,11 +25,11 @@ pub fn all_empty(queries: usize) -> Error {
     Error::engine(format!("Warning: {EMPTY} ").repeat(queries))
 }
 
-/// What BLAST+ says of a batch that it cannot search with the scores as they are; the messages are those of each query.
+/// What BLAST+ says of a batch that it cannot search as it is told to, for each query; the messages are those of each.
 pub fn refused<'a>(told: &str, messages: impl Iterator<Item = &'a Vec<String>>) -> Error {
     let of_query = |messages: &Vec<String>| {
         let warnings = messages.iter().map(|text| format!("Warning: {text} "));
-        format!("Error: {told} {}", warnings.collect::<String>())
+        format!("{told} {}", warnings.collect::<String>())
     };
     Error::engine(messages.map(of_query).collect::<String>())
 }
