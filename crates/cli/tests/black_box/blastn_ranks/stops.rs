@@ -48,13 +48,13 @@ fn queries_before_a_bad_one_are_reported() {
     let place = Place::with_repeats();
     let search = MANY.replace("many.fa", "stopped.fa");
     let mut sizes = Vec::new();
-    for (turn, at) in [0, 1, 2, 20, 75, 140, 141, 220, 1000].into_iter().enumerate() {
+    for (turn, at) in [0, 1, 20, 75, 1000].into_iter().enumerate() {
         with(&place, at, ">bad\n%%%%%%%%%%%%%%\n");
         sizes.push(place.assert_stops_alike(&search, SHAPES[turn % SHAPES.len()]));
         assert_eq!(place.run(&search).status.code(), Some(INPUT));
     }
     // With more queries before it, more batches are whole.
-    assert!(sizes.is_sorted() && sizes[8] > sizes[3] && sizes[3] > sizes[0], "{sizes:?}");
+    assert!(sizes.is_sorted() && sizes[4] > sizes[2] && sizes[2] > sizes[0], "{sizes:?}");
     for format in ["5", "6", "17"] {
         let search = format!("{search} -outfmt {format} ").replace("-outfmt 0", "");
         let search = search.replace("-num_descriptions 3 -num_alignments 1", "");

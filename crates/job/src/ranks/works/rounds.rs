@@ -140,7 +140,7 @@ pub fn lines(
     asked: &Asked,
     hits: &[Vec<SubjectHit>],
     answers: &mut Answers,
-) -> Result<Vec<Vec<Vec<(Mark, Piece)>>>, Error> {
+) -> Result<Vec<Vec<Lines>>, Error> {
     matched(block, asked, hits, answers, |partition, answer| match answer {
         Answer::Lines(subjects) => {
             let mut numbers = 0..;
@@ -154,6 +154,9 @@ pub fn lines(
         _ => None,
     })
 }
+
+/// The lines of a subject, with their marks.
+pub type Lines = Vec<(Mark, Piece)>;
 
 /// What is formatted in one piece: a subject, or a line.
 #[derive(Clone, Copy)]
