@@ -278,7 +278,8 @@ mod tests {
         assert_eq!(counts(rules(Some(13))), [3, 3, 3, 1]);
         let near = [hsp(0, 200, 22), hsp(30, 240, 20), hsp(60, 9000, 20)];
         let sets = link(&near, &rules(Some(13)));
-        assert_eq!(sets.iter().map(|set| set.count).collect::<Vec<_>>(), [3, 3, 3]);
+        // The gap between the first two is small, and so their set is worth more than one of all three.
+        assert_eq!(sets.iter().map(|set| set.count).collect::<Vec<_>>(), [2, 2, 1]);
         assert!(link(&[], &rules(None)).is_empty());
     }
 

@@ -278,7 +278,7 @@ impl Run {
     /// What comes first in SAM.
     fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
         let Format::Sam(options) = &setup.output.format else { return };
-        let mut header = Header::new(setup, options);
+        let mut header = sam::Header::new(setup, options);
         for hit in
             results.iter().flat_map(|result| result.hits.iter().map(move |hit| (result, hit)))
         {
