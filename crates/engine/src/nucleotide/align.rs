@@ -6,13 +6,16 @@ use fleetblast_stats::karlin::KarlinBlock;
 use super::greedy::Scoring;
 use super::limits::ContextLimits;
 use super::traceback::{self, Context};
-use crate::hits::{Candidate, HitKey, PrelimHit};
+use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
+
+/// Letters of a subject near HSPs that are looked at together.
+const SHORT: u32 = 6000;
 
 /// What is fixed of the traceback for all queries and subjects.
 #[derive(Debug)]
@@ -107,17 +110,61 @@ impl Aligner<'_> {
         let mut alignments = if self.params.common.ungapped {
             traceback::Traceback::ungapped(&hit.hsps, worth)
         } else {
-            let (q_len, s_len) = (self.length, subject.length());
-            let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
-            let AlignScratch { traceback, letters } = scratch;
-            let subject = letters.place(subject, &mask::combine(reached.collect()));
-            let (contexts, limit) = (&self.contexts, self.params.common.evalue);
-            self.traceback.align(contexts, subject, &hit.hsps, worth, limit, traceback)
+            match self.align_near(subject, &hit.hsps, worth, &mut scratch.traceback) {
+                Some(alignments) => alignments,
+                None => self.align_within_reach(subject, &hit.hsps, worth, scratch),
+            }
         };
         for (number, alignment) in (0..).zip(&mut alignments) {
             alignment.number = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate { oid: hit.oid, key, first_local: None, alignments }
+    }
+
+    /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.
+    fn align_near(
+        &self,
+        subject: &impl SubjectLetters,
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> traceback::Worth,
+        scratch: &mut traceback::Scratch,
+    ) -> Option<Vec<Alignment>> {
+        let near = traceback::near_hsps(self.length, hsps, subject.length());
+        let is_short = near.end - near.start <= SHORT;
+        if !self.params.greedy || !self.traceback.scoring.is_linear() || !is_short {
+            return None;
+        }
+        let moved = |hsp: &PrelimHsp| PrelimHsp {
+            s_start: hsp.s_start - near.start,
+            s_end: hsp.s_end - near.start,
+            s_seed: hsp.s_seed - near.start,
+            ..*hsp
+        };
+        let hsps: Vec<PrelimHsp> = hsps.iter().map(moved).collect();
+        scratch.take_met_subject_end();
+        let (letters, limit) = (subject.part(near.clone()), self.params.common.evalue);
+        let mut alignments =
+            self.traceback.align(&self.contexts, &letters, &hsps, worth, limit, scratch);
+        for Alignment { subject, .. } in &mut alignments {
+            *subject = subject.start + near.start..subject.end + near.start;
+        }
+        (!scratch.take_met_subject_end()).then_some(alignments)
+    }
+
+    /// Aligns in all of the subject that alignments from the HSPs can read.
+    fn align_within_reach(
+        &self,
+        subject: &impl SubjectLetters,
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> traceback::Worth,
+        scratch: &mut AlignScratch,
+    ) -> Vec<Alignment> {
+        let (q_len, s_len) = (self.length, subject.length());
+        let reached = hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
+        let AlignScratch { traceback, letters } = scratch;
+        let subject = letters.place(subject, &mask::combine(reached.collect()));
+        let limit = self.params.common.evalue;
+        self.traceback.align(&self.contexts, subject, hsps, worth, limit, traceback)
     }
 }
