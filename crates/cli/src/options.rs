@@ -8,6 +8,7 @@
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;
+pub mod cat;
 pub mod dbcheck;
 pub mod doctor;
 pub mod generate;

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
+use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
@@ -108,7 +109,10 @@ impl Named {
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
         let query = input::source(files::QUERY.name(), &options.files.query)?;
-        let out = input::destination(files::OUT.name(), &options.files.out)?;
+        let out = match options.fleet.output {
+            Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
+            _ => input::destination(files::OUT.name(), &options.files.out)?,
+        };
         // Better now than after the search.
         for (option, file) in
             [(&resources::TIMING, &options.resources.timing), (&ranks::TRACE, &options.fleet.trace)]

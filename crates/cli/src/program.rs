@@ -13,6 +13,7 @@ use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
+use crate::cat;
 use crate::dbcheck;
 use crate::doctor;
 use crate::generate;
@@ -24,6 +25,7 @@ use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
+use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
 use crate::options::generate::GENERATE;
@@ -86,7 +88,7 @@ enum Work {
     Together(fn(&Given, &Refuse) -> Result<(), Error>),
 }
 
-const COMMANDS: [Command; 9] = [
+const COMMANDS: [Command; 10] = [
     Command {
         program: BLASTP,
         run: Work::Together(|given, refuse| search(&BlastpOptions::new(given), refuse)),
@@ -97,6 +99,7 @@ const COMMANDS: [Command; 9] = [
     },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
+    Command { program: CAT, run: Work::Alone(cat::run) },
     Command { program: DBCHECK, run: Work::Alone(dbcheck::run) },
     Command { program: DOCTOR, run: Work::Alone(doctor::run) },
     Command { program: REPORT, run: Work::Alone(report::run) },

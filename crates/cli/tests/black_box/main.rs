@@ -48,6 +48,7 @@ mod names;
 mod partitions;
 mod program;
 mod progress;
+mod records;
 mod refusals;
 mod restrictions;
 #[cfg(feature = "mpi")]

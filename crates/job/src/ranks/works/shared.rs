@@ -77,6 +77,15 @@ impl Shared {
         &self.output
     }
 
+    /// Brings to disk what was written here.
+    ///
+    /// # Errors
+    /// Names the file.
+    pub fn finish(&self) -> Result<(), Error> {
+        self.records.as_ref().map_or(Ok(()), |records| lock(records).finish())?;
+        self.output.sync()
+    }
+
     /// Takes note of a cut that has risen.
     pub fn raise_cut(&self, pass: Pass, cut: Bytes) {
         lock(&self.cuts).insert(pass, cut);
