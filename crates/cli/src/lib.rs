@@ -20,3 +20,4 @@ pub mod program;
 pub mod report;
 pub mod simulate;
 pub mod terminal;
+mod wrap;

@@ -24,6 +24,7 @@ pub mod spec;
 pub mod typed;
 pub mod usage;
 pub mod values;
+pub mod wrap;
 
 use fleetblast_release::Release;
 

@@ -11,7 +11,7 @@ mod blastp;
 mod fleet;
 mod format;
 pub(crate) mod input;
-mod load;
+pub(crate) mod load;
 mod restrict;
 mod search;
 mod threads;
@@ -26,6 +26,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
 
+pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
 use self::search::Searching;
 use crate::options::number;

@@ -38,5 +38,5 @@ pub mod threads;
 pub mod timing;
 pub mod trace;
 
-pub use self::ranks::stand_aside;
+pub use self::ranks::{stand_aside, wrap};
 pub use self::run::run;

@@ -1,7 +1,7 @@
 //! A search by many ranks.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{PathBuf, absolute};
 
 use fleetblast_fleet::config::{Config, Strategy};
@@ -64,12 +64,8 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
     if options.compression.is_some() && !records {
         return Err(Error::query_options("-compression goes with -output records only"));
     }
-    if let (true, Some(checkpoint)) = (records, &checkpoint)
-        && !matches!((absolute(&checkpoint.directory), absolute(&all.files.out)), (Ok(a), Ok(b)) if a == b)
-    {
-        return Err(Error::query_options(
-            "with -output records what is finished is kept where it stays: -checkpoint and -out must name the same directory",
-        ));
+    if let (true, Some(checkpoint)) = (records, &checkpoint) {
+        refuse_other_checkpoint(checkpoint, &all.files.out)?;
     }
     let codec = options.compression.unwrap_or_default();
     // Keeping and laying out is the matter of ranks, so there is one at least.
@@ -79,6 +75,16 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
     decisive.extend(given(program.decisive()));
     let (common, list) = (common(all), list(&all.database.lists));
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
+}
+
+/// Records are kept where they stay.
+pub fn refuse_other_checkpoint(checkpoint: &Checkpoint, out: &OsStr) -> Result<(), Error> {
+    match (absolute(&checkpoint.directory), absolute(out)) {
+        (Ok(directory), Ok(out)) if directory == out => Ok(()),
+        _ => Err(Error::query_options(
+            "with -output records what is finished is kept where it stays: -checkpoint and -out must name the same directory",
+        )),
+    }
 }
 
 /// The options on which the report depends, but for those of the program. All are named here, so that a new one cannot be forgotten.

@@ -55,3 +55,4 @@ mod restrictions;
 mod shared_pages;
 mod standard_streams;
 mod taxonomy;
+mod wrap;

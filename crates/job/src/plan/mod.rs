@@ -1,5 +1,6 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
+mod foreign;
 mod ranks;
 mod report;
 
@@ -17,6 +18,7 @@ pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
 
+pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 

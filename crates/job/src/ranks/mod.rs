@@ -4,6 +4,8 @@ mod account;
 mod checkpoint;
 mod contents;
 mod driver;
+mod ending;
+mod foreign;
 mod identity;
 mod job;
 mod layout;
@@ -22,14 +24,14 @@ mod works;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
 use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::{Shape, Topology};
@@ -39,6 +41,8 @@ use self::account::Figures;
 use self::checkpoint::{Kept, Opened};
 use self::contents::Contents;
 use self::driver::{End, Hosted, HostedWorker};
+use self::ending::{publish, remove, verdict};
+pub use self::foreign::run as wrap;
 use self::job::Job;
 use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
@@ -52,14 +56,14 @@ pub use self::without_mpi::{on_processes, stand_aside};
 use self::works::counts::Counts;
 use self::works::master::MasterWorks;
 use self::works::records::Records;
-use self::works::register::Register;
+use self::works::register::{self, SharedRegister};
 use self::works::shared::{Shared, lock};
 use self::works::store::Store;
 use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
-use crate::error::{Error, exit};
+use crate::error::Error;
 use crate::output::{Output, Unpublished};
 use crate::plan::Plan;
 use crate::queries::Queries;
@@ -153,21 +157,6 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     ended.and(account)
 }
 
-/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
-fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
-    whole.try_iter().try_for_each(|whole| whole.publish(checkpoint))
-}
-
-/// Removes the checkpoint of a job whose report is complete, unless it is the report.
-fn remove(checkpoint: Option<Checkpoint>, stays: bool, audience: &dyn Audience) {
-    let end = if stays { Checkpoint::leave } else { Checkpoint::remove };
-    if let Some(Err(error)) = checkpoint.map(end) {
-        audience.warn(&format!(
-            "the report is complete, but what was kept of it is not removed: {error}"
-        ));
-    }
-}
-
 /// Both ends of a job: the queries and the report.
 struct Ends<'a> {
     queries: Queries<'a>,
@@ -235,9 +224,6 @@ impl Cut {
     }
 }
 
-/// A register that the roles of a rank have in common.
-type SharedRegister = Arc<Mutex<Register>>;
-
 /// What all ranks of this process share.
 struct Common<'a> {
     job: Job<'a>,
@@ -285,28 +271,8 @@ impl<'a> Common<'a> {
 
     /// What a rank's end means for its process.
     fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
-        match end? {
-            End::Exited(Exit::Completed) => Ok(()),
-            // Told already, lest a long search delay it.
-            End::Exited(Exit::Drained) => Err(Error::new(exit::DRAINED, "")),
-            End::Failed(Failure { rank, code, cause }) => {
-                // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
-                let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-                let mut message = cause;
-                if !anywhere {
-                    if self.topology.ranks > 1 {
-                        message += &format!(" ({})", self.place(rank));
-                    }
-                    if let Some(Kept { run, durable: true, .. }) = &self.kept {
-                        let kept = run.root.display();
-                        message += &format!(
-                            "; what is finished is kept in {kept}: run it again with -resume"
-                        );
-                    }
-                }
-                Err(Error::new(code, message))
-            }
-        }
+        let place = |rank| (self.topology.ranks > 1).then(|| self.place(rank));
+        verdict(end, self.kept.as_ref(), &place)
     }
 
     /// What is to be removed when the job ends early.
@@ -331,7 +297,7 @@ impl<'a> Common<'a> {
         recorder: &Recorder,
         transport: &mut impl Transport,
     ) -> Result<(End, Figures), Error> {
-        let register = self.register(rank)?;
+        let register = register::of_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
         let hosted = self.hosted(rank, supermaster, register.as_ref(), recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
@@ -349,14 +315,6 @@ impl<'a> Common<'a> {
             register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
         Ok((end, Figures::close(self.job.plan, recorder)?))
-    }
-
-    /// What a rank keeps beside the output of blocks, where that stays as records.
-    fn register(&self, rank: Rank) -> Result<Option<SharedRegister>, Error> {
-        let Some(kept) = self.kept.as_ref().filter(|kept| kept.stays) else { return Ok(None) };
-        // After those of the ranks and of what is judged.
-        let writer = self.topology.ranks + 1 + rank.0;
-        Register::new(kept, writer).map(|register| Some(Arc::new(Mutex::new(register))))
     }
 
     /// What a rank hosts.

@@ -2,8 +2,9 @@
 //! report. It goes to a file of its own: the others hold nothing but output.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
-use fleetblast_fleet::ids::BlockId;
+use fleetblast_fleet::ids::{BlockId, Rank};
 use fleetblast_spool::{Catalog, Key, Kind, Name, Place, Share, Writer};
 
 use crate::error::Error;
@@ -11,6 +12,9 @@ use crate::ranks::checkpoint::{Kept, failure};
 
 /// Bytes that the writer collects before it writes.
 const BUFFER: usize = 1 << 20;
+
+/// A register that the roles of a rank have in common.
+pub type SharedRegister = Arc<Mutex<Register>>;
 
 /// What is kept beside.
 pub struct Register {
@@ -77,6 +81,20 @@ impl Register {
         let (places, names) = (std::mem::take(&mut self.places), std::mem::take(&mut self.names));
         finish(&self.kept, &mut self.writer, places, names)
     }
+}
+
+/// What a rank keeps beside the output of blocks, where that stays as records.
+///
+/// # Errors
+/// As [`Register::new`].
+pub fn of_rank(
+    kept: Option<&Kept>,
+    ranks: u32,
+    rank: Rank,
+) -> Result<Option<SharedRegister>, Error> {
+    let Some(kept) = kept.filter(|kept| kept.stays) else { return Ok(None) };
+    // After those of the ranks and of what is judged.
+    Register::new(kept, ranks + 1 + rank.0).map(|register| Some(Arc::new(Mutex::new(register))))
 }
 
 /// Brings the records of a writer to disk, with an index of them.

@@ -7,7 +7,7 @@ use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
 
 use super::records::Records;
-use super::store::Store;
+use super::store::{self, Store};
 use crate::error::Error;
 use crate::ranks::output::{SharedOutput, Stretch};
 use crate::ranks::wire::Bytes;
@@ -70,6 +70,14 @@ impl Shared {
                 Err(unknown(block))
             }
         }
+    }
+
+    /// Keeps a formatted piece, in memory if it has at most `budget` bytes; returns the bytes of memory it takes.
+    ///
+    /// # Errors
+    /// A spool that cannot be written.
+    pub fn keep(&self, key: store::Key, bytes: Vec<u8>, budget: u64) -> Result<u64, Error> {
+        lock(&self.store).keep(key, bytes, budget)
     }
 
     /// The file that is written to.
