@@ -220,7 +220,7 @@ fn start(inputs: &Inputs, dir: &Path, ranks: &str, format: &str, records: bool) 
     }
     options.extend(["-db", "db"]);
     let ours = env!("CARGO_BIN_EXE_fleetblast");
-    let slow = format!("sleep 0.02; exec {ours} blastp -db db -outfmt {format} -num_threads 1");
+    let slow = format!("sleep 0.02; exec {ours} blastp -db {{db}} -outfmt {format} -num_threads 1");
     options.extend(["-join", if format == "5" { "xml" } else { "comments" }]);
     inputs.wrap(&options, &["sh", "-c", &slow]).spawn().expect("the program runs")
 }
