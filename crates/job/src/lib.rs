@@ -9,6 +9,7 @@
 //! | `alone` | a search without ranks: both phases on the threads of this process |
 //! | `ranks` | a search by many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what processes do together over MPI (`processes`) |
 //! | `queries`, `batching`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
+//! | [`records`] | a report that is kept as records, put together |
 //! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
 //! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals and the want of memory that end it |
 
@@ -25,6 +26,7 @@ pub mod output;
 pub mod plan;
 mod queries;
 mod ranks;
+pub mod records;
 mod reporting;
 mod run;
 mod scan;
@@ -36,5 +38,5 @@ pub mod threads;
 pub mod timing;
 pub mod trace;
 
-pub use self::ranks::stand_aside;
+pub use self::ranks::{stand_aside, wrap};
 pub use self::run::run;

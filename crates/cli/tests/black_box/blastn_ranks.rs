@@ -290,6 +290,7 @@ fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
     for (line, name) in [
         ("-window_size 40 -off_diagonal_range 5 -ranks 1", "-off_diagonal_range"),
         ("-ranks 2 -segment_size 5000", "-segment_size"),
+        ("-outfmt 17 -ranks 2 -output records -out kept", "-outfmt 17 and -output records"),
         ("-ranks 2 -schedule weight", "-schedule weight"),
         ("-window_size 40 -off_diagonal_range 5 -checkpoint kept", "-off_diagonal_range"),
     ] {

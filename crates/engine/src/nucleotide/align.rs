@@ -7,7 +7,7 @@ use super::company::Finals;
 use super::greedy::Scoring;
 use super::limits::ContextLimits;
 use super::traceback::{self, Context};
-use crate::hits::{Alignment, Candidate, HitKey, PrelimHit};
+use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::linking::{self, Linkable};
 use crate::order::{Hsp as _, order_s};
@@ -16,6 +16,9 @@ use crate::query::Query;
 use crate::scores::ScoreRows;
 use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
+
+/// Letters of a subject near HSPs that are looked at together.
+const SHORT: u32 = 6000;
 
 /// What is fixed of the traceback for all queries and subjects.
 #[derive(Debug)]
@@ -111,11 +114,10 @@ impl Aligner<'_> {
         let mut alignments = if self.params.common.ungapped {
             traceback::Traceback::ungapped(&hit.hsps, worth)
         } else {
-            let (q_len, s_len) = (self.length, subject.length());
-            let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
-            let AlignScratch { traceback, letters } = scratch;
-            let subject = letters.place(subject, &mask::combine(reached.collect()));
-            self.traceback.align(&self.contexts, subject, &hit.hsps, worth, traceback)
+            match self.align_near(subject, &hit.hsps, worth, &mut scratch.traceback) {
+                Some(alignments) => alignments,
+                None => self.align_within_reach(subject, &hit.hsps, worth, scratch),
+            }
         };
         if !self.params.common.ungapped {
             if self.params.sum_stats {
@@ -145,5 +147,49 @@ impl Aligner<'_> {
             }
         }
         alignments.sort_by(order_s);
+    }
+
+    /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.
+    fn align_near(
+        &self,
+        subject: &impl SubjectLetters,
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> traceback::Worth,
+        scratch: &mut traceback::Scratch,
+    ) -> Option<Vec<Alignment>> {
+        let near = traceback::near_hsps(self.length, hsps, subject.length());
+        let is_short = near.end - near.start <= SHORT;
+        if !self.params.greedy || !self.traceback.scoring.is_linear() || !is_short {
+            return None;
+        }
+        let moved = |hsp: &PrelimHsp| PrelimHsp {
+            s_start: hsp.s_start - near.start,
+            s_end: hsp.s_end - near.start,
+            s_seed: hsp.s_seed - near.start,
+            ..*hsp
+        };
+        let hsps: Vec<PrelimHsp> = hsps.iter().map(moved).collect();
+        scratch.take_met_subject_end();
+        let letters = subject.part(near.clone());
+        let mut alignments = self.traceback.align(&self.contexts, &letters, &hsps, worth, scratch);
+        for Alignment { subject, .. } in &mut alignments {
+            *subject = subject.start + near.start..subject.end + near.start;
+        }
+        (!scratch.take_met_subject_end()).then_some(alignments)
+    }
+
+    /// Aligns in all of the subject that alignments from the HSPs can read.
+    fn align_within_reach(
+        &self,
+        subject: &impl SubjectLetters,
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> traceback::Worth,
+        scratch: &mut AlignScratch,
+    ) -> Vec<Alignment> {
+        let (q_len, s_len) = (self.length, subject.length());
+        let reached = hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
+        let AlignScratch { traceback, letters } = scratch;
+        let subject = letters.place(subject, &mask::combine(reached.collect()));
+        self.traceback.align(&self.contexts, subject, hsps, worth, traceback)
     }
 }

@@ -19,6 +19,8 @@ use crate::trace::{Kind, Lane, Recorder};
 
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
+/// More, as long as they have no more hits than this, per thread.
+const HITS_PER_THREAD: usize = 2000;
 
 /// What is reported of a query.
 #[derive(Default)]
@@ -100,8 +102,11 @@ impl<'a> Reporter<'a> {
             output.write(&bytes)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
-        let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
-        for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
+        let (mut results_left, mut records_left) = (&results[..], &block.records[..]);
+        while !results_left.is_empty() {
+            let count = together(results_left);
+            let (part, records) = (&results_left[..count], &records_left[..count]);
+            (results_left, records_left) = (&results_left[count..], &records_left[count..]);
             let mut span = self.recorder.begin(Lane::Search, Kind::Format);
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
             let bytes = reports.iter().flatten().map(|report| report.bytes.len() as u64).sum();
@@ -162,4 +167,15 @@ impl<'a> Reporter<'a> {
         pieces::epilogue(&self.setup, self.queries, &mut bytes);
         output.write(&bytes)
     }
+}
+
+/// How many of these reports are made together.
+fn together(results: &[QueryResult]) -> usize {
+    let threads = rayon::current_num_threads();
+    let mut hits = 0;
+    let fits = |&(number, result): &(usize, &QueryResult)| {
+        hits += result.hits.len();
+        number < QUERIES_PER_THREAD * threads || hits <= HITS_PER_THREAD * threads
+    };
+    results.iter().enumerate().take_while(fits).count()
 }

@@ -1,10 +1,10 @@
 //! What ranks do not do yet.
 
 use fleetblast_engine::params::Params;
-use fleetblast_fleet::config::Schedule;
+use fleetblast_fleet::config::{Schedule, Strategy};
 
 use crate::error::{Error, exit};
-use crate::plan::Plan;
+use crate::plan::{Format, Plan};
 
 /// Refuses by name what ranks would do wrong.
 ///
@@ -20,6 +20,10 @@ pub fn refuse(plan: &Plan) -> Result<(), Error> {
 }
 
 fn refused(plan: &Plan) -> Option<String> {
+    if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
+        // Each block's references would stand before its lines.
+        return Some("-outfmt 17 and -output records".to_owned());
+    }
     let Params::Nucleotide(params) = &plan.params else { return None };
     if !plan.has_unknown_batches() {
         return None;

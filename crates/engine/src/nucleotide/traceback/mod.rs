@@ -11,7 +11,7 @@ mod ungapped;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 
-pub(crate) use self::start::reach;
+pub(crate) use self::start::{near_hsps, reach};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
@@ -101,6 +101,11 @@ impl Scratch {
             trees: Vec::new(),
             window: SubjectWindow::default(),
         }
+    }
+
+    /// Whether a greedy alignment since the last question may have been another one had the subject gone on beyond its ends.
+    pub fn take_met_subject_end(&mut self) -> bool {
+        std::mem::take(&mut self.greedy.met_subject_end)
     }
 
     /// Empty trees for so many contexts.

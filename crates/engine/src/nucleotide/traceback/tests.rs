@@ -293,3 +293,45 @@ fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
         assert_eq!(whole, part);
     }
 }
+
+#[test]
+fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
+    let mut random = Random::new(8);
+    let (mut enough, mut not) = (0, 0);
+    for _ in 0..150 {
+        let query = random.bases(150);
+        let mut subject = random.bases(2000);
+        let copy = random.mutated(&query, 20);
+        let at = random.below(2) * (900 + random.below(20));
+        subject[at..at + copy.len()].copy_from_slice(&copy);
+        let hsp = run(60, at as u32 + 60, 20);
+        let contexts = [Context::new(query.clone(), query, 9)];
+        let traceback = traceback(Aligner::Greedy, (1, -2), (0, 0), 40);
+        let margin = 60 + random.below(200) as u32;
+        let near =
+            hsp.s_start.saturating_sub(margin)..(hsp.s_end + margin).min(subject.len() as u32);
+        let moved = PrelimHsp {
+            s_start: hsp.s_start - near.start,
+            s_end: hsp.s_end - near.start,
+            s_seed: hsp.s_seed - near.start,
+            ..hsp
+        };
+        for kernel in Kernel::available() {
+            let mut scratch = Scratch::new(kernel);
+            let whole = traceback.align(&contexts, &subject, &[hsp], worth, 10.0, &mut scratch);
+            scratch.take_met_subject_end();
+            let letters = &subject[near.start as usize..near.end as usize];
+            let mut part = traceback.align(&contexts, letters, &[moved], worth, 10.0, &mut scratch);
+            if scratch.take_met_subject_end() {
+                not += 1;
+                continue;
+            }
+            enough += 1;
+            for Alignment { subject, .. } in &mut part {
+                *subject = subject.start + near.start..subject.end + near.start;
+            }
+            assert_eq!(whole, part);
+        }
+    }
+    assert!(enough > 20 && not > 20, "{enough} {not}");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
@@ -9,9 +10,13 @@ use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::Header;
+use fleetblast_spool::{Kind, Summary};
 
+use super::OfSupermaster;
 use super::counts::Counts;
 use super::foretelling::{Foretelling, Read};
+use super::register::Register;
+use super::shared::lock;
 use super::stream::Stream;
 use crate::batching::course::Course;
 use crate::error::Error;
@@ -31,7 +36,10 @@ pub struct SupermasterWorks<'a> {
     file: SharedOutput,
     /// Who publishes the output when it is whole.
     publisher: Sender<Whole>,
-    /// Queries read.
+    /// Where to keep both ends of the report, if it is records.
+    register: Option<Arc<Mutex<Register>>>,
+    /// Blocks and queries read.
+    blocks: u64,
     count: usize,
     /// Why no more of them can be read, of those whose batches are known.
     failure: Option<Error>,
@@ -44,7 +52,7 @@ enum Source<'a> {
     /// Queries whose batches are known.
     Plain(Queries<'a>),
     /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
-    Foretold(Box<Foretelling<'a>>, Option<Counts>),
+    Foretold(Box<Foretelling<'a>>, Option<Box<Counts>>),
 }
 
 impl<'a> SupermasterWorks<'a> {
@@ -69,33 +77,30 @@ impl<'a> SupermasterWorks<'a> {
         };
         let (file, output) = (SharedOutput::new(output.path()), Some(output));
         let (count, failure, warnings) = (0, None, BTreeMap::new());
-        Ok(SupermasterWorks { job, queries, output, file, publisher, count, failure, warnings })
+        let (register, blocks) = (None, 0);
+        Ok(SupermasterWorks {
+            job,
+            queries,
+            output,
+            file,
+            publisher,
+            register,
+            blocks,
+            count,
+            failure,
+            warnings,
+        })
+    }
+
+    /// Keeps both ends of the report there.
+    pub fn register(&mut self, register: &Arc<Mutex<Register>>) {
+        self.register = Some(Arc::clone(register));
     }
 
     /// Keeps what is judged, and has what earlier runs kept.
     pub fn keep(&mut self, kept: Counts) {
         if let Source::Foretold(_, counts) = &mut self.queries {
-            *counts = Some(kept);
-        }
-    }
-
-    /// Carries out a work.
-    ///
-    /// # Errors
-    /// Output that cannot be written. Queries that cannot be read end the input: those before them are searched and reported,
-    /// as BLAST+ does, and who publishes the report hears of it.
-    pub fn run(
-        &mut self,
-        work: SupermasterWork<Bytes>,
-    ) -> Result<SupermasterOutcome<Bytes>, Error> {
-        match work {
-            SupermasterWork::Open => self.open(),
-            SupermasterWork::Read { block, skip } => {
-                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
-            }
-            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
-            SupermasterWork::Write(ends) => self.write(ends),
-            SupermasterWork::Close { offset } => self.close(offset),
+            *counts = Some(Box::new(kept));
         }
     }
 
@@ -103,8 +108,16 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.job.report, &mut bytes);
         let base = bytes.len() as u64;
-        self.file.write(&[Stretch { offset: 0, bytes }])?;
+        self.write_end(Kind::PROLOGUE, 0, bytes)?;
         Ok(SupermasterOutcome::Opened { base })
+    }
+
+    /// Writes what stands before the first block, or after the last one.
+    fn write_end(&self, kind: Kind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
+        match &self.register {
+            Some(register) => lock(register).keep_end(kind, &bytes),
+            None => self.file.write(&[Stretch { offset, bytes }]),
+        }
     }
 
     fn read(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
@@ -140,6 +153,7 @@ impl<'a> SupermasterWorks<'a> {
             Source::Foretold(..) if !skip => _ = self.warnings.insert(id, warnings),
             _ => self.warn(&warnings),
         }
+        self.blocks += 1;
         self.count += block.records.len();
         let weight = block.weight();
         if skip {
@@ -203,7 +217,9 @@ impl<'a> SupermasterWorks<'a> {
             pieces::epilogue(report, self.count, &mut bytes);
         }
         if let Some(mut output) = self.output.take() {
-            self.file.write(&[Stretch { offset, bytes }])?;
+            let (blocks, queries) = (self.blocks, self.count as u64);
+            output.sum_up(Summary { blocks, queries, bytes: offset + bytes.len() as u64 });
+            self.write_end(Kind::EPILOGUE, offset, bytes)?;
             output.failure = failure;
             if let Format::Sam(options) = &self.job.report.output.format {
                 output.header = Some(Header::new(&self.job.report, options));
@@ -212,5 +228,19 @@ impl<'a> SupermasterWorks<'a> {
             let _ = self.publisher.send(output);
         }
         Ok(SupermasterOutcome::Closed)
+    }
+}
+
+impl OfSupermaster for SupermasterWorks<'_> {
+    fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
+        match work {
+            SupermasterWork::Open => self.open(),
+            SupermasterWork::Read { block, skip } => {
+                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
+            }
+            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
+            SupermasterWork::Write(ends) => self.write(ends),
+            SupermasterWork::Close { offset } => self.close(offset),
+        }
     }
 }
