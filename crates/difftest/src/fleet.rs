@@ -168,7 +168,8 @@ impl Shape {
         limit: Duration,
     ) -> Result<Outcome> {
         let says_where = args.iter().any(|arg| arg == "-out");
-        let records = spread != Spread::None && self.keeps_records() && !says_where;
+        let records =
+            spread != Spread::None && self.keeps_records() && !says_where && !is_sam(args);
         let shape = self.clone().with_records(records);
         let (tool, mut all) = shape.spread(tested, spread, args);
         if !records {
@@ -204,6 +205,12 @@ impl Shape {
         all.extend_from_slice(args);
         (tool, all)
     }
+}
+
+/// Whether the report is SAM, which cannot be records.
+pub fn is_sam(args: &[String]) -> bool {
+    let format = args.iter().position(|arg| arg == "-outfmt").and_then(|at| args.get(at + 1));
+    format.is_some_and(|format| format.trim_start().starts_with("17"))
 }
 
 /// Where a search runs.

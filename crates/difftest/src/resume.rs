@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cases::Case;
 use crate::error::{Error, Result, io_error};
-use crate::fleet::{Shape, Spread, put_together};
+use crate::fleet::{Shape, Spread, is_sam, put_together};
 use crate::process::{MINUTE, Outcome, Tool, exit_code};
 use crate::victims::{kill_all, ranks_of};
 
@@ -76,7 +76,7 @@ impl Searches<'_> {
     }
 
     fn interrupt(&self, case: &Case, number: usize) -> Result<Resumed> {
-        self.records.set(number % 5 == 4);
+        self.records.set(number % 5 == 4 && !is_sam(&case.args));
         let mut child = self.start(case, number)?;
         let through = self.await_kept(&mut child)?;
         let drained = number.is_multiple_of(2);
