@@ -96,7 +96,8 @@ impl Whole {
             Destination::Stdout => None,
             Destination::Records(_) => {
                 let ending = Ending::Records(None);
-                return Ok(Whole { path: run.root.clone(), ending, failure: None });
+                let path = run.root.clone();
+                return Ok(Whole { path, ending, header: None, failure: None });
             }
         };
         let id = Some(RunId { job: run.job, number: run.number });

@@ -134,6 +134,8 @@ impl<'a> Window<'a> {
 }
 
 #[cfg(test)]
+// Lists of intervals, of which some have one.
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::counts::tests::{binary, optimised};
     use super::*;

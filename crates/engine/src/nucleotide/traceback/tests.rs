@@ -318,10 +318,10 @@ fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
         };
         for kernel in Kernel::available() {
             let mut scratch = Scratch::new(kernel);
-            let whole = traceback.align(&contexts, &subject, &[hsp], worth, 10.0, &mut scratch);
+            let whole = traceback.align(&contexts, &subject, &[hsp], worth, &mut scratch);
             scratch.take_met_subject_end();
             let letters = &subject[near.start as usize..near.end as usize];
-            let mut part = traceback.align(&contexts, letters, &[moved], worth, 10.0, &mut scratch);
+            let mut part = traceback.align(&contexts, letters, &[moved], worth, &mut scratch);
             if scratch.take_met_subject_end() {
                 not += 1;
                 continue;
