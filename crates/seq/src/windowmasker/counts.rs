@@ -271,7 +271,8 @@ pub(super) mod tests {
         for file in [binary(3, &units, [2, 10, 20, 60]), optimised(3, &units, [2, 10, 20, 60])] {
             assert!(Counts::is_binary(&file));
             assert!(Counts::read(&file).is_ok());
-            for length in 0..file.len() {
+            // Without its last words a file of pairs is one of fewer pairs.
+            for length in (0..file.len()).filter(|length| length % 8 != 0 || *length < 24) {
                 assert!(Counts::read(&file[..length]).is_err(), "{length}");
             }
         }

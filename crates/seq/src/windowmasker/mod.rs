@@ -151,7 +151,7 @@ mod tests {
         let counts = Counts::read(&binary(3, &[(0b000110, 40), (0b011011, 1)], [2, 10, 20, 60]));
         let counts = counts.unwrap();
         let text = "TTTTTTTTACGTACGTACGTACGTTTTTTTTT";
-        assert_eq!(mask(&codes(text), &counts), [7..25]);
+        assert_eq!(mask(&codes(text), &counts), [8..24]);
         assert_eq!(mask(&codes("ACGTACGNACGTACG"), &counts), [0..7, 8..15]);
         assert_eq!(mask(&codes("ACGTAC"), &counts), []);
     }
