@@ -8,6 +8,7 @@
 pub mod blastdbcmd;
 pub mod dbcheck;
 pub mod doctor;
+pub mod expand;
 pub mod generate;
 mod hint;
 pub mod makeblastdb;

@@ -10,6 +10,7 @@ pub mod blastn;
 pub mod blastp;
 pub mod dbcheck;
 pub mod doctor;
+pub mod expand;
 pub mod generate;
 pub mod makeblastdb;
 pub mod nearest;

@@ -16,6 +16,7 @@ use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, NucleotideFilteringOptions};
 use crate::options::search::megablast::{self, MegablastOptions};
+use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::nucleotide::{self, NucleotideOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
@@ -31,6 +32,10 @@ impl SearchProgram for BlastnOptions {
 
     fn common(&self) -> &CommonOptions {
         &self.common
+    }
+
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        Some(&self.metadata)
     }
 
     fn unsupported(&self) -> Option<String> {
@@ -92,6 +97,8 @@ impl SearchProgram for BlastnOptions {
             filtering: NucleotideFilteringOptions { dust, soft_masking },
             // In common with others.
             common: _,
+            // No report is written here with it.
+            metadata: _,
         } = self;
         let template = template_type.as_ref();
         let template = template.and_then(|kind| word(&megablast::TEMPLATE_TYPE, kind));

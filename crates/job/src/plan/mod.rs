@@ -1,5 +1,6 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
+mod metadata;
 mod ranks;
 mod report;
 
@@ -17,6 +18,7 @@ pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
 
+pub use self::metadata::Metadata;
 pub use self::ranks::{Checkpoint, Fleet};
 pub use self::report::{Format, Report};
 
@@ -126,6 +128,8 @@ pub struct Plan {
     pub report: Report,
     /// Where it goes.
     pub out: Destination,
+    /// Metadata are written instead, by which another site makes it.
+    pub metadata: Option<Metadata>,
     /// Threads to use, at least 1.
     pub threads: usize,
     /// Whether that is the user's wish.

@@ -38,6 +38,7 @@ use fleetblast_spool::Checkpoint;
 use self::account::Figures;
 use self::checkpoint::Kept;
 use self::contents::Contents;
+pub(crate) use self::contents::Side;
 use self::driver::{End, Hosted};
 use self::job::Job;
 use self::layout::Ranks;

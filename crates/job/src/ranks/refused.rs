@@ -20,6 +20,9 @@ pub fn refuse(plan: &Plan) -> Result<(), Error> {
 }
 
 fn refused(plan: &Plan) -> Option<String> {
+    if plan.metadata.is_some() {
+        return Some("-metadata_out".to_owned());
+    }
     // All of its header comes before the first line of any query.
     if plan.report.format == Format::Sam {
         return Some("-outfmt 17".to_owned());
