@@ -72,7 +72,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Whether nothing is left but zeros that fill the last byte.
-    pub fn is_done(mut self) -> bool {
+    pub fn ends(mut self) -> bool {
         let left = self.bytes.len() * 8 - self.at;
         left < 8 && self.take(left as u32) == Some(0)
     }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(bits.take(32), Some(u32::MAX));
         assert_eq!(bits.take_rice(4), Some(77));
         assert_eq!(bits.take_rice(0), Some(0));
-        assert!(bits.is_done());
+        assert!(bits.ends());
     }
 
     #[test]

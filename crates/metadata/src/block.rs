@@ -234,7 +234,7 @@ mod tests {
         let wanted = Err(MetadataError::Damaged { offset: 12, what });
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
         let mut odd = block();
-        odd.queries[0].lower_case = vec![5..3];
+        odd.queries[0].lower_case = vec![8..9, 3..5];
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
         let mut odd = block();
         odd.queries[0].range = Some(3..201);

@@ -285,7 +285,7 @@ pub fn decode(
         }
         all.push(found);
     }
-    (columns.are_done() && oids.is_done()).then_some(all)
+    (columns.are_done() && oids.ends()).then_some(all)
 }
 
 impl Columns<Reading> {

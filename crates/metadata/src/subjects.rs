@@ -52,7 +52,7 @@ pub fn decode(bytes: &[u8], queries: usize) -> Option<Vec<Shown>> {
         }
         all.push(Shown { oids, overflowed: told & 1 == 1 });
     }
-    (counts.is_done() && lows.is_done() && gaps.is_done()).then_some(all)
+    (counts.is_done() && lows.is_done() && gaps.ends()).then_some(all)
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ pub struct Outlet<'a> {
     way: Way<'a>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a search has one")]
 enum Way<'a> {
     Report(Output),
     Metadata(Writer<'a>),

@@ -50,6 +50,7 @@ pub fn expand(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error
 
 fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let Expansion { mut opened, plan, out, wanted, .. } = expansion;
+    let wanted = Wanted::new(wanted);
     let Some(plan) = plan else {
         return Maker { site: None, output: Output::open(&out)?, wanted, begun: false }
             .all(&mut opened, audience);
@@ -112,9 +113,32 @@ struct Maker<'a> {
     site: Option<Site<'a>>,
     output: Output,
     /// The queries that are wanted; none for all.
-    wanted: Vec<Vec<u8>>,
+    wanted: Wanted,
     /// The report has begun.
     begun: bool,
+}
+
+/// Names of queries, and whether there was one called so.
+struct Wanted(Vec<(Vec<u8>, bool)>);
+
+impl Wanted {
+    fn new(names: Vec<Vec<u8>>) -> Self {
+        Wanted(names.into_iter().map(|name| (name, false)).collect())
+    }
+
+    /// Whether a query is wanted.
+    fn has(&mut self, record: &QueryRecord) -> bool {
+        let mut wanted = self.0.is_empty();
+        for (_, met) in self.0.iter_mut().filter(|(name, _)| record.is_called(name)) {
+            (*met, wanted) = (true, true);
+        }
+        wanted
+    }
+
+    /// A name that no query had.
+    fn missing(&self) -> Option<&[u8]> {
+        self.0.iter().find(|(_, met)| !met).map(|(name, _)| name.as_slice())
+    }
 }
 
 impl Maker<'_> {
@@ -138,6 +162,10 @@ impl Maker<'_> {
             let unlike = |what| broken(&MetadataError::Damaged { offset: record.offset, what });
             self.block(told, &unlike, audience)?;
         };
+        if let (Ok(_), Some(name)) = (&end, self.wanted.missing()) {
+            let (path, name) = (opened.path.display(), String::from_utf8_lossy(name));
+            return Err(Error::query_options(format_args!("there is no query {name} in {path}")));
+        }
         self.finish(end.as_ref().ok(), opened.header.kind, audience)?;
         let Err(error) = end else { return Ok(()) };
         let error = broken(&error);
@@ -154,7 +182,7 @@ impl Maker<'_> {
     ) -> Result<(), Error> {
         let Told { queries, batches, found } = told;
         let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
-        let wanted: Vec<bool> = records.iter().map(|record| self.wants(record)).collect();
+        let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if found.kind == Kind::Report {
             return self.parts(&found, &wanted).ok_or(unlike(NO_REPORT))?;
         }
@@ -221,10 +249,6 @@ impl Maker<'_> {
         }
         audience.finish();
         Ok(())
-    }
-
-    fn wants(&self, record: &QueryRecord) -> bool {
-        self.wanted.is_empty() || self.wanted.iter().any(|name| record.is_called(name))
     }
 }
 
