@@ -73,12 +73,8 @@ fn plan_of(
         }
     }
     let plan = match header.program.as_str() {
-        name if name == BLASTP.name => {
-            search(&BLASTP, |given| BlastpOptions::new(given), opened, options, given)
-        }
-        name if name == BLASTN.name => {
-            search(&BLASTN, |given| BlastnOptions::new(given), opened, options, given)
-        }
+        name if name == BLASTP.name => search(&BLASTP, BlastpOptions::new, opened, options, given),
+        name if name == BLASTN.name => search(&BLASTN, BlastnOptions::new, opened, options, given),
         other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
     }?;
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
