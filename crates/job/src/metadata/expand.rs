@@ -232,6 +232,9 @@ impl Maker<'_> {
         kind: Kind,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
+        if let Some(Site { target, .. }) = &self.site {
+            target.searched.check_unchanged(&(0..target.searched.oid_count()))?;
+        }
         match (&self.site, end) {
             (_, Some(end)) if !end.has_report => {}
             (_, Some(end)) if kind == Kind::Report => self.output.write(&end.closing)?,
