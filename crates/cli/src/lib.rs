@@ -6,6 +6,7 @@
 //! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
 
 pub mod blastdbcmd;
+mod cat;
 pub mod dbcheck;
 pub mod doctor;
 pub mod expand;
@@ -20,3 +21,4 @@ pub mod program;
 pub mod report;
 pub mod simulate;
 pub mod terminal;
+mod wrap;

@@ -11,7 +11,7 @@ mod blastp;
 mod fleet;
 mod format;
 pub(crate) mod input;
-mod load;
+pub(crate) mod load;
 mod metadata;
 mod restrict;
 mod search;
@@ -22,10 +22,12 @@ use std::path::{Path, PathBuf};
 
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
+use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
 
+pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
 pub(crate) use self::metadata::metadata;
 use self::search::Searching;
@@ -126,7 +128,10 @@ impl Named {
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
         let query = input::source(files::QUERY.name(), &options.files.query)?;
-        let out = input::destination(files::OUT.name(), &options.files.out)?;
+        let out = match options.fleet.output {
+            Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
+            _ => input::destination(files::OUT.name(), &options.files.out)?,
+        };
         // Better now than after the search.
         for (option, file) in
             [(&resources::TIMING, &options.resources.timing), (&ranks::TRACE, &options.fleet.trace)]

@@ -1,5 +1,6 @@
 //! `difftest table`: every case of the tables with both programs.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -12,7 +13,7 @@ use crate::cases::{self, Case};
 use crate::compare::{Difference, compare, describe, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
-use crate::fleet::{Shape, Spread};
+use crate::fleet::{Place, Shape, Spread};
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Searches};
@@ -242,8 +243,13 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     }
     let shape = Shape::numbered(number, session.program.is_in_order);
     let tested = session.tools.tested.within(&case.environment);
-    let (tested, args) = shape.spread(&tested, spread, &case.args);
-    let actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
+    fs::create_dir_all(&session.resume_dir).map_err(io_error("create", &session.resume_dir))?;
+    let place = Place {
+        cwd: &session.fixtures.dir,
+        stdin: stdin.as_deref(),
+        records: session.resume_dir.join(format!("records-{number}")),
+    };
+    let actual = shape.run(&tested, spread, &case.args, &place, LIMIT)?;
     if is_refusal(session.program, spread, &case.args, &actual) {
         session.refused.fetch_add(1, Ordering::Relaxed);
         println!("refused {}", case.id);
@@ -262,6 +268,7 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
         cwd: &session.fixtures.dir,
         in_order: session.program.is_in_order,
         dir: session.resume_dir.join(number.to_string()),
+        records: Cell::new(false),
     };
     let resumed = searches.run(case, number)?;
     if is_refusal(session.program, session.options.spread, &case.args, &resumed.outcome) {

@@ -49,9 +49,11 @@ mod names;
 mod partitions;
 mod program;
 mod progress;
+mod records;
 mod refusals;
 mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;
 mod standard_streams;
 mod taxonomy;
+mod wrap;

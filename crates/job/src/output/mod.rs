@@ -76,13 +76,20 @@ impl Output {
     pub fn open(target: &Destination) -> Result<Output, Error> {
         let name = match target {
             Destination::Stdout => Path::new("standard output"),
-            Destination::File(path) => path,
+            Destination::File(path) | Destination::Records(path) => path,
         };
         let watch = Watch::start()?;
         let open = || {
             let (file, wanted) = match target {
                 Destination::Stdout => (standard::output()?, None),
                 Destination::File(path) => open_file(path, &watch)?,
+                Destination::Records(path) => {
+                    let what = "records are written by ranks";
+                    return Err(io::Error::new(
+                        ErrorKind::IsADirectory,
+                        format!("{}: {what}", path.display()),
+                    ));
+                }
             };
             let writer = BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0 });
             Ok(Output { writer, name: name.into(), wanted, watch, detour: None })

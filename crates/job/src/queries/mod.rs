@@ -63,6 +63,23 @@ impl QueryRecord {
         message_name(&self.record, "Query", self.unnamed)
     }
 
+    /// What it may be asked for by: its first word, or its identifiers, in whole and by accession; else what reports make up.
+    pub fn names(&self) -> Vec<Vec<u8>> {
+        let ids = self.record.ids.iter();
+        let mut names: Vec<Vec<u8>> =
+            ids.flat_map(|id| [id.fasta(), id.accession_version()]).collect();
+        if names.is_empty() {
+            names.push(self.record.first_word().to_vec());
+        }
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| !name.is_empty() && !name.contains(&b'\n'));
+        if names.is_empty() {
+            names.push(format!("Query_{}", self.unnamed).into_bytes());
+        }
+        names
+    }
+
     /// Whether it is called so: by the first word of its title, by one of its identifiers, or by its number.
     pub fn is_called(&self, name: &[u8]) -> bool {
         let Self { record, unnamed, .. } = self;

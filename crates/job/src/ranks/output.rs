@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use fleetblast_spool::{Checkpoint, Run};
+use fleetblast_spool::{Checkpoint, Run, Summary};
 
 use super::checkpoint;
 use crate::error::Error;
@@ -36,6 +36,8 @@ enum Ending {
     Renamed(Unfinished, PathBuf),
     /// ... or is copied to what is opened then: until then, signals have the job end in order.
     CopiedLate(Unfinished, Destination),
+    /// The records of the blocks are the report; how much it is, once that is known.
+    Records(Option<Summary>),
 }
 
 /// The unfinished report of a run with a checkpoint.
@@ -89,6 +91,10 @@ impl Whole {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
+            Destination::Records(_) => {
+                let ending = Ending::Records(None);
+                return Ok(Whole { path: run.root.clone(), ending, failure: None });
+            }
         };
         let id = Some(RunId { job: run.job, number: run.number });
         let made = match &wanted {
@@ -116,6 +122,13 @@ impl Whole {
         &self.path
     }
 
+    /// Tells how much a report of records is.
+    pub fn sum_up(&mut self, summary: Summary) {
+        if let Ending::Records(known) = &mut self.ending {
+            *known = Some(summary);
+        }
+    }
+
     /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
     /// one host others need not see before that (NFS), and only then can it be known that all of it is there.
     ///
@@ -131,7 +144,7 @@ impl Whole {
         }
         if let Some(failure) = self.failure {
             match self.ending {
-                Ending::Named(_) | Ending::Renamed(..) => {}
+                Ending::Named(_) | Ending::Renamed(..) | Ending::Records(_) => {}
                 Ending::Copied(output) => copy(&self.path, output)?,
                 Ending::CopiedLate(_unfinished, target) => {
                     copy(&self.path, Output::open(&target)?)?;
@@ -143,6 +156,12 @@ impl Whole {
             Ending::Named(output) => output.commit(),
             Ending::Copied(output) => copy(&self.path, output),
             Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
+            Ending::Records(summary) => match (checkpoint, summary) {
+                (Some(checkpoint), Some(summary)) => {
+                    checkpoint.complete(&summary).map_err(|error| checkpoint::failure(&error))
+                }
+                _ => Err(Error::engine("nobody has told how much the report is")),
+            },
             Ending::Renamed(_unfinished, wanted) => {
                 // What is in the checkpoint is removed afterwards.
                 let synced = File::open(&self.path).and_then(|file| file.sync_all());

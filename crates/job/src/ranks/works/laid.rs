@@ -1,6 +1,7 @@
 //! The output of a block, laid out: who has which piece of it.
 
 use std::mem::take;
+use std::ops::Range;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::{BlockId, PassId};
@@ -29,6 +30,10 @@ pub struct Laid {
     pub extents: Vec<Extent>,
     /// The master's pieces.
     pub pieces: Vec<Vec<u8>>,
+    /// Which bytes of the output are each query's.
+    pub queries: Vec<Range<u64>>,
+    /// Bytes of all others' pieces, and of own ones that are whole.
+    length: u64,
     /// The one that is being written.
     piece: Vec<u8>,
 }
@@ -52,13 +57,20 @@ impl Laid {
             None if pieces::has_table(&job.report) => rounds::rows(id, asked, &hits, &mut answers)?,
             None => vec![Vec::new(); hits.len()],
         };
-        let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
+        let mut laid = Laid {
+            extents: Vec::new(),
+            pieces: Vec::new(),
+            queries: Vec::with_capacity(hits.len()),
+            length: 0,
+            piece: Vec::new(),
+        };
         for (query, hits) in hits.iter().enumerate() {
             let result = block.result(query, hits.len());
             if id == BlockId(0) && query == 0 {
                 pieces::opening(&job.report, &result, &mut laid.piece)
                     .map_err(|error| failure(&error))?;
             }
+            let start = laid.length();
             let printed: Vec<&DescriptionRow> =
                 orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
             let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
@@ -70,6 +82,7 @@ impl Laid {
             }
             pieces::query_footer(&job.report, &result, &mut laid.piece)
                 .map_err(|error| failure(&error))?;
+            laid.queries.push(start..laid.length());
         }
         laid.close();
         Ok(laid)
@@ -79,14 +92,21 @@ impl Laid {
     fn add(&mut self, owner: Owner, piece: u32, length: u64) {
         if length > 0 {
             self.close();
+            self.length += length;
             self.extents.push(Extent { owner, piece, length });
         }
+    }
+
+    /// Bytes so far.
+    fn length(&self) -> u64 {
+        self.length + self.piece.len() as u64
     }
 
     /// Ends the piece that is being written.
     fn close(&mut self) {
         if !self.piece.is_empty() {
             let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
+            self.length += length;
             self.extents.push(Extent { owner: Owner::Master, piece, length });
             self.pieces.push(take(&mut self.piece));
         }

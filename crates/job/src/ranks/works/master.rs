@@ -1,6 +1,7 @@
 //! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
@@ -10,10 +11,14 @@ use fleetblast_fleet::work::{MasterOutcome, MasterWork};
 use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 
+use super::OfMaster;
 use super::laid::{Laid, Printed};
 use super::pieces::Pieces;
+use super::register::Register;
 use super::rounds::{Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, wanted};
+use super::shared::lock;
 use crate::error::Error;
+use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Found, Question, Verdict, Wanted, pack, unpack};
 use crate::threads::pool;
@@ -26,6 +31,8 @@ pub struct MasterWorks<'a> {
     blocks: HashMap<BlockId, Merging>,
     /// Own pieces of blocks that are laid out, until they are taken.
     pieces: Pieces,
+    /// Where to keep the names of queries, if they are kept.
+    register: Option<Arc<Mutex<Register>>>,
 }
 
 /// A block that is not laid out yet.
@@ -55,9 +62,9 @@ impl<'a> MasterWorks<'a> {
     ///
     /// # Errors
     /// Threads that cannot be started.
-    pub fn new(job: &'a Job<'a>) -> Result<Self, Error> {
+    pub fn new(job: &'a Job<'a>, register: Option<Arc<Mutex<Register>>>) -> Result<Self, Error> {
         let pool = pool(job.plan.threads)?;
-        Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: Pieces::default() })
+        Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: Pieces::default(), register })
     }
 
     /// Prepares a block's queries, and takes note of them.
@@ -73,21 +80,6 @@ impl<'a> MasterWorks<'a> {
         self.blocks.insert(block, merging);
         // Passes that were wrong leave nothing behind.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
-    }
-
-    /// Carries out a work.
-    ///
-    /// # Errors
-    /// Bytes of another build of the program, or a report that cannot be made.
-    pub fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
-        match work {
-            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
-            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
-            MasterWork::Round { block, round: 0, .. } if self.job.consults() => self.consult(block),
-            MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
-            MasterWork::Judged { block, pass, verdict } => self.judged((block, pass), &verdict),
-            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
-        }
     }
 
     fn merging(&mut self, block: BlockId) -> Result<&mut Merging, Error> {
@@ -176,6 +168,10 @@ impl<'a> MasterWorks<'a> {
             }
             Stage::Format { printed, asked } => {
                 let laid = Laid::new(job, (block, pass), &merging.block, printed, &asked, answers)?;
+                if let Some(register) = &self.register {
+                    let names = merging.block.records.iter().map(QueryRecord::names);
+                    lock(register).keep_names(block, names.zip(laid.queries))?;
+                }
                 self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
@@ -189,9 +185,21 @@ impl<'a> MasterWorks<'a> {
             false => Ok(MasterOutcome::Ask(questions)),
         }
     }
+}
 
-    /// Drops what is kept of a block whose output stands in the file.
-    pub fn forget(&mut self, block: BlockId) {
+impl OfMaster for MasterWorks<'_> {
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
+        match work {
+            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
+            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::Round { block, round: 0, .. } if self.job.consults() => self.consult(block),
+            MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
+            MasterWork::Judged { block, pass, verdict } => self.judged((block, pass), &verdict),
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
+        }
+    }
+
+    fn forget(&mut self, block: BlockId) {
         self.pieces.forget(block);
     }
 }

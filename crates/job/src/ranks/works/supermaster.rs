@@ -1,15 +1,20 @@
 //! The works of the supermaster: queries in, and both ends of the output.
 
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
 
 use fleetblast_engine::batches;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_report::pieces;
+use fleetblast_spool::{Kind, Summary};
 
+use super::OfSupermaster;
 use super::counts::Counts;
 use super::foretelling::{Foretelling, Read};
+use super::register::Register;
+use super::shared::lock;
 use super::stream::Stream;
 use crate::batching::course::Course;
 use crate::error::Error;
@@ -30,7 +35,10 @@ pub struct SupermasterWorks<'a> {
     file: SharedOutput,
     /// Who publishes the output when it is whole.
     publisher: Sender<Whole>,
-    /// Queries read.
+    /// Where to keep both ends of the report, if it is records.
+    register: Option<Arc<Mutex<Register>>>,
+    /// Blocks and queries read.
+    blocks: u64,
     count: usize,
     /// Why no more of them can be read.
     failure: Option<Error>,
@@ -41,7 +49,7 @@ enum Source<'a> {
     /// Queries whose batches are known.
     Plain(Queries<'a>),
     /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
-    Foretold(Box<Foretelling<'a>>, Option<Counts>),
+    Foretold(Box<Foretelling<'a>>, Option<Box<Counts>>),
 }
 
 impl<'a> SupermasterWorks<'a> {
@@ -66,33 +74,29 @@ impl<'a> SupermasterWorks<'a> {
         };
         let (file, output) = (SharedOutput::new(output.path()), Some(output));
         let (count, failure) = (0, None);
-        Ok(SupermasterWorks { job, queries, output, file, publisher, count, failure })
+        let (register, blocks) = (None, 0);
+        Ok(SupermasterWorks {
+            job,
+            queries,
+            output,
+            file,
+            publisher,
+            register,
+            blocks,
+            count,
+            failure,
+        })
+    }
+
+    /// Keeps both ends of the report there.
+    pub fn register(&mut self, register: &Arc<Mutex<Register>>) {
+        self.register = Some(Arc::clone(register));
     }
 
     /// Keeps what is judged, and has what earlier runs kept.
     pub fn keep(&mut self, kept: Counts) {
         if let Source::Foretold(_, counts) = &mut self.queries {
-            *counts = Some(kept);
-        }
-    }
-
-    /// Carries out a work.
-    ///
-    /// # Errors
-    /// Output that cannot be written. Queries that cannot be read end the input: those before them are searched and reported,
-    /// as BLAST+ does, and who publishes the report hears of it.
-    pub fn run(
-        &mut self,
-        work: SupermasterWork<Bytes>,
-    ) -> Result<SupermasterOutcome<Bytes>, Error> {
-        match work {
-            SupermasterWork::Open => self.open(),
-            SupermasterWork::Read { block, skip } => {
-                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
-            }
-            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
-            SupermasterWork::Write(ends) => self.write(ends),
-            SupermasterWork::Close { offset } => self.close(offset),
+            *counts = Some(Box::new(kept));
         }
     }
 
@@ -100,8 +104,16 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.job.report, &mut bytes);
         let base = bytes.len() as u64;
-        self.file.write(&[Stretch { offset: 0, bytes }])?;
+        self.write_end(Kind::PROLOGUE, 0, bytes)?;
         Ok(SupermasterOutcome::Opened { base })
+    }
+
+    /// Writes what stands before the first block, or after the last one.
+    fn write_end(&self, kind: Kind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
+        match &self.register {
+            Some(register) => lock(register).keep_end(kind, &bytes),
+            None => self.file.write(&[Stretch { offset, bytes }]),
+        }
     }
 
     fn read(&mut self, block: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
@@ -145,6 +157,7 @@ impl<'a> SupermasterWorks<'a> {
         for record in &block.records {
             reporting::warn(&job.report, record, misses, &*job.audience);
         }
+        self.blocks += 1;
         self.count += block.records.len();
         let weight = block.weight();
         if skip {
@@ -193,12 +206,28 @@ impl<'a> SupermasterWorks<'a> {
             pieces::epilogue(report, self.count, &mut bytes);
         }
         if let Some(mut output) = self.output.take() {
-            self.file.write(&[Stretch { offset, bytes }])?;
+            let (blocks, queries) = (self.blocks, self.count as u64);
+            output.sum_up(Summary { blocks, queries, bytes: offset + bytes.len() as u64 });
+            self.write_end(Kind::EPILOGUE, offset, bytes)?;
             output.failure = failure;
             // Who is gone does not publish it.
             let _ = self.publisher.send(output);
         }
         Ok(SupermasterOutcome::Closed)
+    }
+}
+
+impl OfSupermaster for SupermasterWorks<'_> {
+    fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
+        match work {
+            SupermasterWork::Open => self.open(),
+            SupermasterWork::Read { block, skip } => {
+                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
+            }
+            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
+            SupermasterWork::Write(ends) => self.write(ends),
+            SupermasterWork::Close { offset } => self.close(offset),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
+use super::OfWorker;
 use super::shared::{Pass, Shared, lock, unknown};
 use crate::error::{Error, exit};
 use crate::ranks::job::{Block, Job};
@@ -49,62 +50,12 @@ impl<'a> WorkerWorks<'a> {
         WorkerWorks { job, scans, passes: HashMap::new(), shared }
     }
 
-    /// Carries out a work of the compute lane; `span` gets to know what it is about.
-    ///
-    /// # Errors
-    /// A damaged database, bytes that no rank sent, a report that cannot be made or spooled.
-    pub fn run(
-        &mut self,
-        work: WorkerWork<Bytes>,
-        span: &mut Span,
-    ) -> Result<WorkerOutcome<Bytes>, Error> {
-        let outcome = match work {
-            WorkerWork::Search { block, pass, partition, queries, cut } => {
-                let pass = (block, pass);
-                if let Some(cut) = cut {
-                    self.shared.raise_cut(pass, cut);
-                }
-                if let Some(queries) = queries {
-                    self.open(pass, &queries)?;
-                }
-                self.search(pass, partition, span)
-            }
-            WorkerWork::Answer { block, pass, parts, budget } => {
-                self.answer((block, pass), &parts, budget, span)
-            }
-            _ => Err(Error::engine("a work of the other lane came to the search threads")),
-        };
-        self.go_on()?;
-        outcome
-    }
-
     /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
     fn go_on(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
             true => Err(Error::new(exit::UNKNOWN, "")),
             false => Ok(()),
         }
-    }
-
-    /// What was read of the database, and how long searching threads waited for it.
-    pub fn loaded(&self) -> Loaded {
-        self.scans.values().fold(Loaded::default(), |sum, scan| {
-            let read = scan.loader().statistics();
-            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
-            Loaded {
-                pages: pages.to_owned(),
-                bytes: sum.bytes + read.bytes,
-                received: sum.received + read.received,
-                seconds: sum.seconds + read.time.as_secs_f64(),
-                wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
-            }
-        })
-    }
-
-    /// Drops what is kept of a pass, but for its pieces.
-    pub fn forget(&mut self, pass: Pass) {
-        self.passes.remove(&pass);
-        lock(&self.shared.cuts).remove(&pass);
     }
 
     fn open(&mut self, pass: Pass, queries: &Bytes) -> Result<(), Error> {
@@ -249,6 +200,52 @@ impl<'a> WorkerWorks<'a> {
             }
         }
         Ok((Answer::Formatted { rows, sizes }, kept))
+    }
+}
+
+impl OfWorker for WorkerWorks<'_> {
+    fn run(
+        &mut self,
+        work: WorkerWork<Bytes>,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let outcome = match work {
+            WorkerWork::Search { block, pass, partition, queries, cut } => {
+                let pass = (block, pass);
+                if let Some(cut) = cut {
+                    self.shared.raise_cut(pass, cut);
+                }
+                if let Some(queries) = queries {
+                    self.open(pass, &queries)?;
+                }
+                self.search(pass, partition, span)
+            }
+            WorkerWork::Answer { block, pass, parts, budget } => {
+                self.answer((block, pass), &parts, budget, span)
+            }
+            _ => Err(Error::engine("a work of the other lane came to the search threads")),
+        };
+        self.go_on()?;
+        outcome
+    }
+
+    fn forget(&mut self, pass: Pass) {
+        self.passes.remove(&pass);
+        lock(&self.shared.cuts).remove(&pass);
+    }
+
+    fn loaded(&self) -> Loaded {
+        self.scans.values().fold(Loaded::default(), |sum, scan| {
+            let read = scan.loader().statistics();
+            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
+            Loaded {
+                pages: pages.to_owned(),
+                bytes: sum.bytes + read.bytes,
+                received: sum.received + read.received,
+                seconds: sum.seconds + read.time.as_secs_f64(),
+                wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
+            }
+        })
     }
 }
 
