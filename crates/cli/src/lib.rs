@@ -9,6 +9,7 @@ pub mod blastdbcmd;
 mod cat;
 pub mod dbcheck;
 pub mod doctor;
+pub mod expand;
 pub mod generate;
 mod hint;
 pub mod makeblastdb;

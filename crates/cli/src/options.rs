@@ -11,6 +11,7 @@ pub mod blastp;
 pub mod cat;
 pub mod dbcheck;
 pub mod doctor;
+pub mod expand;
 pub mod generate;
 pub mod makeblastdb;
 pub mod nearest;

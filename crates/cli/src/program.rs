@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::plan::Destination;
+use fleetblast_job::plan::{Destination, Plan};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
@@ -16,6 +16,7 @@ use crate::blastdbcmd;
 use crate::cat;
 use crate::dbcheck;
 use crate::doctor;
+use crate::expand;
 use crate::generate;
 use crate::hint;
 use crate::makeblastdb;
@@ -28,6 +29,7 @@ use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
+use crate::options::expand::EXPAND;
 use crate::options::generate::GENERATE;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
@@ -92,17 +94,22 @@ enum Work {
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
-const COMMANDS: [Command; 11] = [
+const COMMANDS: [Command; 12] = [
     Command {
         program: BLASTP,
-        run: Work::Together(|given, refuse| search(&BlastpOptions::new(given), refuse)),
+        run: Work::Together(|given, refuse| {
+            search(&BLASTP, &BlastpOptions::new(given), given, refuse)
+        }),
     },
     Command {
         program: BLASTN,
-        run: Work::Together(|given, refuse| search(&BlastnOptions::new(given), refuse)),
+        run: Work::Together(|given, refuse| {
+            search(&BLASTN, &BlastnOptions::new(given), given, refuse)
+        }),
     },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
+    Command { program: EXPAND, run: Work::Alone(expand::run) },
     Command { program: CAT, run: Work::Alone(cat::run) },
     Command { program: DBCHECK, run: Work::Alone(dbcheck::run) },
     Command { program: DOCTOR, run: Work::Alone(doctor::run) },
@@ -266,9 +273,18 @@ fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Resul
 }
 
 /// Searches. Of processes that were started together all come here or `refuse`.
-fn search(program: &impl SearchProgram, refuse: &Refuse) -> Result<(), Error> {
-    let mut warnings = Vec::new();
-    let plan = plan::plan(program, &Host::current(), &mut warnings);
+fn search(
+    table: &Program,
+    program: &impl SearchProgram,
+    given: &Given,
+    refuse: &Refuse,
+) -> Result<(), Error> {
+    let (mut warnings, host) = (Vec::new(), Host::current());
+    let plan = plan::plan(program, &host, &mut warnings);
+    let plan = plan.and_then(|plan| {
+        let metadata = plan::metadata(table, program, given, &host)?;
+        Ok(Plan { metadata, ..plan })
+    });
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }

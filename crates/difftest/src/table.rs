@@ -18,6 +18,7 @@ use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Searches};
 use crate::sample;
+use crate::through::{self, Kind, Sites};
 use crate::workspace::{self, Source, Workspace};
 
 /// Longest time one search may take.
@@ -40,6 +41,8 @@ pub struct Options {
     pub spread: Spread,
     /// Each search is interrupted and resumed.
     pub resume: bool,
+    /// Each report is made at another site, of such metadata.
+    pub through: Option<Kind>,
     /// The programs.
     pub programs: Vec<(&'static Program, Tools)>,
 }
@@ -57,6 +60,10 @@ struct Session<'a> {
     resumed: AtomicUsize,
     interrupted: AtomicUsize,
     refused: AtomicUsize,
+    through_dir: PathBuf,
+    crossed: AtomicUsize,
+    crossed_bytes: AtomicUsize,
+    crossed_report: AtomicUsize,
 }
 
 /// Runs the cases, prints one line for each and a closing summary of each program; true if none failed.
@@ -103,6 +110,10 @@ fn session<'a>(
         resumed: AtomicUsize::new(0),
         interrupted: AtomicUsize::new(0),
         refused: AtomicUsize::new(0),
+        through_dir: workspace.target.join("difftest-through").join(program.name),
+        crossed: AtomicUsize::new(0),
+        crossed_bytes: AtomicUsize::new(0),
+        crossed_report: AtomicUsize::new(0),
     })
 }
 
@@ -113,6 +124,9 @@ fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
     println!("searches by the oracle: {runs} run, {} from the cache", chosen.len() - runs);
     if session.options.resume {
         report_resumed(session)?;
+    }
+    if let Some(kind) = session.options.through {
+        report_crossed(session, kind)?;
     }
     for id in &failed {
         println!("failed: {id}");
@@ -144,6 +158,24 @@ fn report_resumed(session: &Session) -> Result<()> {
         return Err(Error::Usage("too few searches were interrupted to prove anything".into()));
     }
     Ok(())
+}
+
+/// Says how many reports were made at another site, and what crossed for them.
+///
+/// # Errors
+/// If hardly any was, which would prove nothing.
+fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
+    let crossed = session.crossed.load(Ordering::Relaxed);
+    let bytes = session.crossed_bytes.load(Ordering::Relaxed);
+    let report = session.crossed_report.load(Ordering::Relaxed);
+    println!(
+        "made of {} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata",
+        kind.name()
+    );
+    match crossed {
+        0 => Err(Error::Usage("no report was made at another site".into())),
+        _ => Ok(()),
+    }
 }
 
 fn choose(program: &Program, cases: Vec<Case>, options: &Options) -> Vec<Case> {
@@ -204,6 +236,11 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     if session.options.resume && resume::can_be(case, &expected) {
         return run_resumed(session, case, number, &expected);
     }
+    if let Some(kind) = session.options.through
+        && through::can_be(case, expected.code)
+    {
+        return run_through(session, case, (kind, number), stdin.as_deref(), &expected);
+    }
     let shape = Shape::numbered(number, session.program.is_in_order);
     let tested = session.tools.tested.within(&case.environment);
     fs::create_dir_all(&session.resume_dir).map_err(io_error("create", &session.resume_dir))?;
@@ -244,6 +281,25 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
     let mut found = compare(expected, &resumed.outcome, false);
     found.extend(resumed.wrong.map(Difference::Resume));
     judge(session, case, &found, (expected, &resumed.outcome))
+}
+
+/// The same with a report that is made at another site.
+fn run_through(
+    session: &Session,
+    case: &Case,
+    (kind, number): (Kind, usize),
+    stdin: Option<&Path>,
+    expected: &Outcome,
+) -> Result<bool> {
+    let tested = session.tools.tested.within(&case.environment);
+    let file = session.through_dir.join(number.to_string());
+    let sites = Sites { tested: &tested, cwd: &session.fixtures.dir, kind, file };
+    let crossed = sites.run(case, stdin, number)?;
+    session.crossed.fetch_add(1, Ordering::Relaxed);
+    session.crossed_bytes.fetch_add(crossed.bytes as usize, Ordering::Relaxed);
+    session.crossed_report.fetch_add(expected.stdout.len(), Ordering::Relaxed);
+    let found = compare(expected, &crossed.outcome, false);
+    judge(session, case, &found, (expected, &crossed.outcome))
 }
 
 /// Prints the line of a case, or keeps and prints its differences; true if there are none.

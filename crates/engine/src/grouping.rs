@@ -101,6 +101,11 @@ impl Batch {
 }
 
 impl Grouping {
+    /// Whether some query is searched in several pieces.
+    pub fn has_pieces(&self) -> bool {
+        self.pieces().len() > self.queries()
+    }
+
     /// How queries are searched in batches of these lengths.
     pub(crate) fn of_batches(
         queries: &[Query],

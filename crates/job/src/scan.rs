@@ -70,6 +70,29 @@ impl Subjects for Searched<'_> {
     }
 }
 
+/// The target where it is, for searches of a few subjects.
+struct Chosen<'a>(&'a Target);
+
+impl Subjects for Chosen<'_> {
+    fn residues(&self, oid: u32) -> &[u8] {
+        self.0.searched.residues_of(oid)
+    }
+
+    fn bases(&self, oid: u32) -> Packed<'_> {
+        let bases = self.0.searched.bases_of(oid);
+        bases.map_or(Packed::default(), |bases| Packed::stored(bases.packed()))
+    }
+
+    fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
+        let bases = self.0.searched.bases_of(oid).unwrap_or_default();
+        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+    }
+
+    fn masks(&self, oid: u32) -> Masks<'_> {
+        self.0.masked(oid)
+    }
+}
+
 impl<'a> Scan<'a> {
     /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
     pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
@@ -142,6 +165,22 @@ impl<'a> Scan<'a> {
         self.check_unchanged()?;
         self.validated = self.stays && !self.halt.is_set();
         Ok(lists.into_inner().expect("no thread panicked"))
+    }
+
+    /// The preliminary hits in these subjects, which ascend and are known to be sound, on all threads of the current pool.
+    pub fn search_some(&self, searcher: &Searcher, oids: &[u32]) -> HitLists {
+        let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
+        let search = |scratch: &mut SearchScratch, part: &[u32]| {
+            let lists = searcher.search(&Chosen(self.target), part.iter().copied(), scratch);
+            self.step(part.len() as u64);
+            lists
+        };
+        let parts = oids.par_chunks(oids.len().div_ceil(ranges).max(1));
+        let parts: Vec<HitLists> = parts.map_init(SearchScratch::default, search).collect();
+        let merger = searcher.merger();
+        let mut lists = merger.empty_lists();
+        parts.into_iter().for_each(|part| merger.absorb(&mut lists, part));
+        lists
     }
 
     /// The preliminary hits in what is included of a range.

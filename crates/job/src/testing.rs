@@ -71,6 +71,7 @@ pub fn megablast(queries: &Path) -> Plan {
             list: None,
         },
         load: Wish::default(),
+        metadata: None,
         kernel: Kernel::detect(),
         timing: None,
     }

@@ -54,7 +54,7 @@ fn main() -> Result<(), Failure> {
 
 /// The results in a report.
 fn results(report: &[u8]) -> Vec<&[u8]> {
-    let starts = report.windows(9).enumerate().filter(|(_, window)| *window == b"\n# BLASTP ");
+    let starts = report.windows(9).enumerate().filter(|(_, window)| *window == b"\n# BLASTP");
     let mut starts: Vec<usize> = starts.map(|(at, _)| at + 1).collect();
     starts.insert(0, 0);
     let ends = starts.iter().skip(1).copied().chain([report.len()]);

@@ -16,6 +16,7 @@ use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, NucleotideFilteringOptions};
 use crate::options::search::megablast::{self, MegablastOptions};
+use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::nucleotide::{self, NucleotideOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
@@ -33,12 +34,19 @@ impl SearchProgram for BlastnOptions {
         &self.common
     }
 
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        Some(&self.metadata)
+    }
+
     fn unsupported(&self) -> Option<String> {
         let scores = Scores::new(self);
         // An index is for the default task and for databases; it is ignored elsewhere.
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
         if self.task == Task::Rmblastn {
             Some("-task rmblastn".to_owned())
+        } else if self.nucleotide.sum_stats == Some(true) && self.metadata.out.is_some() {
+            // Metadata have e-values of single alignments.
+            Some("-sum_stats true with -metadata_out".to_owned())
         } else if scores.reward == 0 && scores.penalty <= 0 {
             // BLAST+ finds nothing, or crashes if the penalty is 0 too.
             Some("-reward 0".to_owned())
@@ -101,6 +109,8 @@ impl SearchProgram for BlastnOptions {
                 },
             // In common with others.
             common: _,
+            // No report is written here with it.
+            metadata: _,
         } = self;
         let template = template_type.as_ref();
         let template = template.and_then(|kind| word(&megablast::TEMPLATE_TYPE, kind));

@@ -44,6 +44,7 @@ mod identifiers;
 mod little_memory;
 mod loading;
 mod makeblastdb;
+mod metadata;
 mod names;
 mod partitions;
 mod program;

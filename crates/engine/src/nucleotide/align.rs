@@ -1,11 +1,10 @@
 //! The traceback of nucleotides: chosen hits to alignments.
 
 use fleetblast_seq::mask;
-use fleetblast_stats::karlin::KarlinBlock;
 
 use super::company::Finals;
 use super::greedy::Scoring;
-use super::limits::ContextLimits;
+use super::limits::{ContextLimits, Statistics};
 use super::traceback::{self, Context};
 use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
@@ -39,6 +38,18 @@ pub(crate) struct Aligner<'a> {
     traceback: traceback::Traceback,
 }
 
+/// What alignments of a query are worth, by its contexts.
+#[derive(Debug)]
+pub(crate) struct QueryWorth(Vec<Option<Statistics>>);
+
+impl QueryWorth {
+    /// Bit score and e-value of a score in a context; `None` for one that is not searched.
+    pub fn of(&self, context: u8, score: i32) -> Option<(f64, f64)> {
+        let worth = self.0.get(usize::from(context))?.as_ref()?.worth(score);
+        Some((worth.bit_score, worth.evalue))
+    }
+}
+
 /// The work space of an aligning thread.
 #[derive(Debug)]
 pub(crate) struct AlignScratch {
@@ -65,20 +76,30 @@ impl Traceback {
 
     /// Makes a query ready to be aligned, with what is taken of its batch.
     pub fn aligner(&self, query: &Query, finals: Finals) -> Aligner<'_> {
-        let params = &self.params;
-        let limits = |context: &crate::query::Context| {
-            let length = context.letters.len() as u32;
-            let karlin: KarlinBlock = context.karlin?;
-            let (space, rules) = (context.search_space, (params, &self.totals));
-            Some(ContextLimits::new(length, &karlin, space, finals.mean_length, rules))
-        };
-        let limits: Vec<_> = query.contexts.iter().map(limits).collect();
+        let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
             Context::new(context.letters.clone(), context.unmasked.clone(), cutoff)
         });
         let traceback = self.traceback(finals.x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
+    }
+
+    /// What alignments of a query are worth.
+    pub fn worth(&self, query: &Query) -> QueryWorth {
+        // What they are worth does not depend on the lengths of others.
+        let limits = self.limits(query, 0).into_iter();
+        QueryWorth(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
+    }
+
+    /// The limits of the contexts that are searched.
+    fn limits(&self, query: &Query, mean_length: i32) -> Vec<Option<ContextLimits>> {
+        let limits = |context: &crate::query::Context| {
+            let (length, karlin) = (context.letters.len() as u32, context.karlin?);
+            let (space, rules) = (context.search_space, (&self.params, &self.totals));
+            Some(ContextLimits::new(length, &karlin, space, mean_length, rules))
+        };
+        query.contexts.iter().map(limits).collect()
     }
 
     fn traceback(&self, x_drop: i32) -> traceback::Traceback {

@@ -1,7 +1,6 @@
 //! Reports of blocks of queries, formatted by all threads and written in query order.
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
 use fleetblast_report::pieces;
@@ -10,9 +9,9 @@ use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
-use crate::output::Output;
+use crate::output::Pages;
 use crate::plan::Plan;
-use crate::queries::{self, Block};
+use crate::queries::Block;
 use crate::reporting::{self, NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
@@ -64,18 +63,19 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes what comes before all queries.
-    pub fn start(&self, output: &mut Output) -> Result<(), Error> {
+    pub fn start(&self, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.setup, &mut bytes);
         output.write(&bytes)
     }
 
-    /// Writes the reports of a block.
+    /// Writes the reports of a block; `searched` says for each query whether some query of its batch can be searched.
     pub fn block(
         &mut self,
         block: &Block,
+        searched: &[bool],
         hits: &[Vec<SubjectHit>],
-        output: &mut Output,
+        output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let messages: Vec<Vec<u8>> = block.records.iter().map(reporting::xml_messages).collect();
@@ -85,8 +85,8 @@ impl<'a> Reporter<'a> {
             .zip(&block.prepared)
             .zip(hits)
             .zip(&messages)
-            .zip(queries::batch_searched(&block.prepared, &block.batches, Query::is_searchable))
-            .map(|((((record, query), hits), messages), batch_searched)| QueryResult {
+            .zip(searched)
+            .map(|((((record, query), hits), messages), &batch_searched)| QueryResult {
                 batch_searched,
                 messages,
                 hits,
@@ -123,7 +123,7 @@ impl<'a> Reporter<'a> {
                 let report = report.map_err(|error| failure(&error))?;
                 match self.setup.output.format {
                     model::Format::Sam(_) => self.lines.extend(report.bytes),
-                    _ => output.write(&report.bytes)?,
+                    _ => output.query(&report.bytes)?,
                 }
                 self.references.extend(report.references);
             }
@@ -153,7 +153,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes what comes after the last query.
-    pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), Error> {
+    pub fn finish(&self, output: &mut impl Pages, audience: &dyn Audience) -> Result<(), Error> {
         if self.misses_taxonomy && warns_at_end(&self.setup) {
             audience.warn_alone(NO_TAXONOMY.as_bytes());
         }

@@ -22,6 +22,23 @@ pub const PRIVATE: u32 = 0o600;
 /// What a detour is a part of, in the current directory.
 const DETOUR: &str = "fleetblast";
 
+/// What takes a report, one piece after the other.
+pub trait Pages {
+    /// Appends what comes before, between or after queries.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Appends what is reported of the next query.
+    fn query(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(bytes)
+    }
+}
+
+impl Pages for Output {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        Output::write(self, bytes)
+    }
+}
+
 /// The open output.
 pub struct Output {
     writer: BufWriter<Counted>,

@@ -1,6 +1,7 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
 mod foreign;
+mod metadata;
 mod ranks;
 mod report;
 
@@ -19,6 +20,7 @@ pub use fleetblast_report::papers;
 pub use crate::batching::BatchSize;
 
 pub use self::foreign::{Foreign, Join, PLACES};
+pub use self::metadata::Metadata;
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 
@@ -130,6 +132,8 @@ pub struct Plan {
     pub report: Report,
     /// Where it goes.
     pub out: Destination,
+    /// Metadata are written instead, by which another site makes it.
+    pub metadata: Option<Metadata>,
     /// Threads to use, at least 1.
     pub threads: usize,
     /// Whether that is the user's wish.

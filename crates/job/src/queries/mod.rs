@@ -80,6 +80,16 @@ impl QueryRecord {
         names
     }
 
+    /// Whether it is called so: by the first word of its title, by one of its identifiers, or by its number.
+    pub fn is_called(&self, name: &[u8]) -> bool {
+        let Self { record, unnamed, .. } = self;
+        let numbered = || record.ids.is_empty() && name == format!("Query_{unnamed}").as_bytes();
+        match record.ids.as_slice() {
+            [] => record.first_word() == name || numbered(),
+            ids => ids.iter().any(|id| id.accession() == name),
+        }
+    }
+
     /// The query as it is searched.
     pub fn prepare(&self, engine: &Search) -> Query {
         engine.query(&input(&self.record, self.range.as_ref()))
@@ -141,6 +151,13 @@ pub struct Block {
     pub batches: Vec<usize>,
     /// What stopped the reading after this block.
     pub failure: Option<Error>,
+}
+
+impl Block {
+    /// For each query whether some query of its batch can be searched.
+    pub fn searched(&self) -> Vec<bool> {
+        batch_searched(&self.prepared, &self.batches, Query::is_searchable).collect()
+    }
 }
 
 impl Records {

@@ -41,6 +41,7 @@ use fleetblast_spool::Checkpoint;
 use self::account::Figures;
 use self::checkpoint::{Kept, Opened};
 use self::contents::Contents;
+pub(crate) use self::contents::Side;
 use self::driver::{End, Hosted, HostedWorker};
 use self::ending::{publish, remove, verdict};
 pub use self::foreign::run as wrap;

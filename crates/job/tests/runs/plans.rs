@@ -88,6 +88,7 @@ impl Place {
                 sort_hsps: None,
             },
             out: Destination::File(self.path("report")),
+            metadata: None,
             threads: 1,
             threads_wished: true,
             split: Split::Database,

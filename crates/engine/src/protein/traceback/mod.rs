@@ -23,6 +23,7 @@ use crate::query::Query;
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
 
+pub use self::evaluate::QueryWorth;
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
 use self::subject::{Segments, Subject};
