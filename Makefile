@@ -134,7 +134,7 @@ test-mpi:
 test-netlab: build
 	scripts/netlab/run.sh
 
-## test-nfs: four hosts write a report over NFS, 50 times for each way to mount (setup.sh nfs; an hour; RUNS=50 MODES="vers=3 vers=4.2")
+## test-nfs: four hosts write a report over NFS, 50 times for each way to mount (root; setup.sh nfs; RUNS=50, some ten seconds each; MODES="vers=3 vers=4.2")
 test-nfs: build
 	scripts/test-nfs.sh
 
