@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::fleet::Spread;
 use crate::process::Outcome;
-use crate::program::Program;
 
 /// One way in which the programs disagree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,16 +95,18 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len().max(1)).position(|window| window == part)
 }
 
-/// Whether FleetBLAST refused by name, on ranks, a search that it may refuse there.
-pub fn is_refusal(program: &Program, spread: Spread, args: &[String], actual: &Outcome) -> bool {
+/// What FleetBLAST says of a search that it refuses on ranks.
+pub const ON_RANKS: &str = "on ranks yet";
+/// What it says of one that cannot become metadata.
+pub const AS_METADATA: &str = "with -metadata_out yet";
+
+/// Whether FleetBLAST refused by name a search that it may refuse, in these words.
+pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {
     let says = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
-        line.contains("FleetBLAST") && line.contains("on ranks yet")
+        line.contains("FleetBLAST") && line.contains(words)
     };
-    spread != Spread::None
-        && actual.code == 1
-        && (program.refused_on_ranks)(args)
-        && actual.stderr.split(|&b| b == b'\n').any(says)
+    may_be && actual.code == 1 && actual.stderr.split(|&b| b == b'\n').any(says)
 }
 
 /// The text without the option synopsis (from `USAGE` to the next empty line), which under the

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
-use crate::compare::{Difference, compare, describe, is_refusal};
+use crate::compare::{AS_METADATA, Difference, ON_RANKS, compare, describe, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Place, Shape, Spread};
@@ -64,6 +64,15 @@ struct Session<'a> {
     crossed: AtomicUsize,
     crossed_bytes: AtomicUsize,
     crossed_report: AtomicUsize,
+}
+
+impl Session<'_> {
+    /// Counts and prints a case that was rightly refused; it has not failed.
+    fn refused(&self, case: &Case) -> bool {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        println!("refused {}", case.id);
+        true
+    }
 }
 
 /// Runs the cases, prints one line for each and a closing summary of each program; true if none failed.
@@ -133,7 +142,7 @@ fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
     }
     let refused = session.refused.load(Ordering::Relaxed);
     if refused > 0 {
-        println!("refused by name on ranks: {refused}");
+        println!("refused by name: {refused}");
     }
     println!(
         "difftest table {}: {} passed, {} failed",
@@ -250,10 +259,9 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         records: session.resume_dir.join(format!("records-{number}")),
     };
     let actual = shape.run(&tested, spread, &case.args, &place, LIMIT)?;
-    if is_refusal(session.program, spread, &case.args, &actual) {
-        session.refused.fetch_add(1, Ordering::Relaxed);
-        println!("refused {}", case.id);
-        return Ok(true);
+    if is_refusal(session.program.may_refuse(session.options.spread, &case.args), ON_RANKS, &actual)
+    {
+        return Ok(session.refused(case));
     }
     let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
     judge(session, case, &found, (&expected, &actual))
@@ -271,10 +279,12 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
         records: Cell::new(false),
     };
     let resumed = searches.run(case, number)?;
-    if is_refusal(session.program, session.options.spread, &case.args, &resumed.outcome) {
-        session.refused.fetch_add(1, Ordering::Relaxed);
-        println!("refused {}", case.id);
-        return Ok(true);
+    if is_refusal(
+        session.program.may_refuse(session.options.spread, &case.args),
+        ON_RANKS,
+        &resumed.outcome,
+    ) {
+        return Ok(session.refused(case));
     }
     session.resumed.fetch_add(1, Ordering::Relaxed);
     session.interrupted.fetch_add(usize::from(resumed.interrupted), Ordering::Relaxed);
@@ -295,6 +305,10 @@ fn run_through(
     let file = session.through_dir.join(number.to_string());
     let sites = Sites { tested: &tested, cwd: &session.fixtures.dir, kind, file };
     let crossed = sites.run(case, stdin, number)?;
+    if is_refusal((session.program.refused_as_metadata)(&case.args), AS_METADATA, &crossed.outcome)
+    {
+        return Ok(session.refused(case));
+    }
     session.crossed.fetch_add(1, Ordering::Relaxed);
     session.crossed_bytes.fetch_add(crossed.bytes as usize, Ordering::Relaxed);
     session.crossed_report.fetch_add(expected.stdout.len(), Ordering::Relaxed);

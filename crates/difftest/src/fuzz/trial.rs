@@ -8,7 +8,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::masks;
-use crate::compare::{Difference, compare, is_refusal};
+use crate::compare::{Difference, ON_RANKS, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
@@ -211,7 +211,8 @@ pub struct Found {
 }
 
 fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
-    let refused = is_refusal(trial.program, trial.spread(), &trial.args(), actual);
+    let refused =
+        is_refusal(trial.program.may_refuse(trial.spread(), &trial.args()), ON_RANKS, actual);
     let differences = if refused { Vec::new() } else { differences(trial, expected, actual) };
     Found { refused, differences }
 }

@@ -54,8 +54,9 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     if audience.is_watching() {
         audience.expect(count(plan).map(|queries| queries.sequences));
     }
-    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone())?;
+    // What cannot be loaded is refused before anything is written.
     let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone())?;
     drop(loading_span);
     timing.input_seconds += start.elapsed().as_secs_f64();
     let (mut shares, mut blocks) = (Shares::default(), 0);
