@@ -233,7 +233,9 @@ impl<'a> Scan<'a> {
 
     /// The alignments of hits, each with what aligns those of its query, on all threads of the current pool.
     pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<Candidate> {
+        // One at a time: the best hits, which come first, are the longest.
         hits.par_iter()
+            .with_max_len(1)
             .map_init(
                 || Lent::take(&self.scratches),
                 |scratch, &(aligner, hit)| {
