@@ -2,8 +2,9 @@
 # Installs what the tests and the demo need beside Rust: NCBI BLAST+ (the oracle, and makeblastdb),
 # real proteins and a phage with reads of it, and a C compiler for crates that build C code; with the word `mpi`, also Open
 # MPI and libclang, which reads its header, unless some MPI is there; with `mpich` or `slurm`, what
-# scripts/test-mpich.sh or scripts/test-slurm.sh need; with `netlab`, what scripts/netlab needs; with `peers`,
-# the programs that a benchmark puts beside FleetBLAST; with `clients`, those of scripts/clients.sh. Does nothing for what is there already. Fails where
+# scripts/test-mpich.sh or scripts/test-slurm.sh need; with `netlab` or `nfs`, what scripts/netlab or scripts/test-nfs.sh
+# need; with `peers`, the programs that a benchmark puts beside FleetBLAST; with `clients`, those of scripts/clients.sh. Does
+# nothing for what is there already. Fails where
 # BLAST+ 2.12.0 is not to be had, unless FLEETBLAST_TESTS_WITHOUT_ORACLE=1.
 set -euo pipefail
 oracle=$(dirname "$0")/oracle.sh
@@ -50,19 +51,26 @@ netlab)
     needs util-linux nsenter unshare
     needs python3 python3
     ;;
+nfs)
+    openmpi
+    needs iproute2 ip
+    needs util-linux unshare
+    needs e2fsprogs mke2fs
+    ;;
 peers)
     needs diamond-aligner diamond
     needs mmseqs2 mmseqs
     ;;
 clients)
     needs kleborate kleborate
+    needs kaptive kaptive.py
     needs python3-pyani average_nucleotide_identity.py
     needs virulencefinder virulencefinder.py
     needs proteinortho proteinortho
     [ -d /usr/lib/python3/dist-packages/Bio ] || wanted+=(python3-biopython)
     ;;
 *)
-    echo "setup: no word '$1': mpi, mpich, slurm, netlab, peers or clients" >&2
+    echo "setup: no word '$1': mpi, mpich, slurm, netlab, nfs, peers or clients" >&2
     exit 2
     ;;
 esac

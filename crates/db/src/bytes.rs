@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::DbError;
+use crate::stamp::Stamp;
 
 /// Memory that holds a stretch of a file, whoever allocated and filled it: a `Vec<u8>`, a mapping, a window that
 /// several processes share. It must give the same bytes whenever asked; what it gives is checked on every access.
@@ -44,11 +45,22 @@ impl Bytes {
     /// # Errors
     /// [`DbError::MissingFile`] if there is no such file, [`DbError::Io`] if it cannot be read.
     pub(crate) fn map(path: &Path) -> Result<Self, DbError> {
+        Self::map_stamped(path).map(|(bytes, _)| bytes)
+    }
+
+    /// The same, and how to tell whether the file was changed since.
+    ///
+    /// # Errors
+    /// Those of [`Bytes::map`].
+    pub(crate) fn map_stamped(path: &Path) -> Result<(Self, Stamp), DbError> {
         let failed = |source: std::io::Error| DbError::file(path, source);
         let file = File::open(path).map_err(failed)?;
         // An empty file cannot be mapped on every system.
-        if file.metadata().map_err(failed)?.len() == 0 {
-            return Ok(Self::held(Vec::new()));
+        let opened = file.metadata().map_err(failed)?;
+        let is_empty = opened.len() == 0;
+        let stamp = Stamp::new(path.to_owned(), opened);
+        if is_empty {
+            return Ok((Self::held(Vec::new()), stamp));
         }
         // SAFETY: the mapping is private to this value, read-only and never handed out as anything
         // but `&[u8]`. The remaining obligation, that nobody changes the file meanwhile, cannot be
@@ -57,7 +69,7 @@ impl Bytes {
         // safety.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         let held = 0..map.len();
-        Ok(Self { memory: Arc::new(map), held, origin: 0 })
+        Ok((Self { memory: Arc::new(map), held, origin: 0 }, stamp))
     }
 
     /// The bytes at these positions of the file, `None` if they are not all here.

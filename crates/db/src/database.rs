@@ -178,6 +178,17 @@ impl Database {
         self.inner.parts.stats_residues
     }
 
+    /// Looks whether the files with these sequences are as they were when the database was opened. Who searches does so after what it
+    /// read and before anybody relies on it.
+    ///
+    /// # Errors
+    /// [`DbError::Changed`] if one was written to.
+    pub fn check_unchanged(&self, oids: &Range<u32>) -> Result<(), DbError> {
+        let concerned = |all: &Range<u32>| all.start < oids.end && oids.start < all.end;
+        let volumes = self.volumes().filter(|(_, all)| concerned(all));
+        volumes.into_iter().try_for_each(|(volume, _)| volume.check_unchanged())
+    }
+
     /// Paths without extension of the volumes, in OID order; labels for volumes in memory.
     pub fn volume_paths(&self) -> impl Iterator<Item = &Path> {
         self.volumes().map(|(volume, _)| volume.name())

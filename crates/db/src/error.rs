@@ -177,6 +177,16 @@ pub enum DbError {
         /// The number by the offsets.
         found: u64,
     },
+    /// A file that was written to since it was opened.
+    #[error(
+        "file ({}) was changed while it was searched, so that what was found is of two databases; search again, \
+         and replace databases instead of writing to their files",
+        path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A byte in the sequence file that is no residue, or a missing sentinel.
     #[error(
         "sequence file ({}) byte {offset}: {code} is not {expected} (sequence {oid}); \

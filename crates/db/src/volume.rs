@@ -17,6 +17,7 @@ use crate::index::{Index, Table};
 use crate::odd::{FirstOdd, OddHeader, OddText, make_printable};
 use crate::partition::VolumeFile;
 use crate::restrict::filter::DeflineFilter;
+use crate::stamp::Stamp;
 use crate::{DbError, SequenceKind, path};
 
 /// The three files of a volume, already in memory.
@@ -47,6 +48,8 @@ pub(crate) struct Volume {
     name: PathBuf,
     /// The name is a path, and the files can be read again.
     on_disk: bool,
+    /// These files, as they were.
+    stamps: Arc<[Stamp]>,
     index: Index,
     /// The index file, for each of its tables: what is held of it, or only the part with that table.
     tables: [Bytes; Table::COUNT],
@@ -63,17 +66,25 @@ impl Volume {
     /// sequences needs only the first.
     pub(crate) fn open(base: &[u8], kind: SequenceKind) -> Result<Self, DbError> {
         let index_path = path::with_extension(base, &kind.extension("in"));
-        let index_bytes = Bytes::map(&index_path)?;
+        let (index_bytes, stamp) = Bytes::map_stamped(&index_path)?;
+        let mut stamps = vec![stamp];
         let index = Index::parse(&index_bytes, &index_path, Some(kind))?;
-        let file = |extension| match index.sequences {
+        let mut file = |extension| match index.sequences {
             0 => Ok(Bytes::held(Vec::new())),
-            _ => Bytes::map(&path::with_extension(base, &kind.extension(extension))),
+            _ => {
+                let path = path::with_extension(base, &kind.extension(extension));
+                let (bytes, stamp) = Bytes::map_stamped(&path)?;
+                stamps.push(stamp);
+                Ok(bytes)
+            }
         };
         let (residues, headers) = (file("sq")?, Headers::File(file("hr")?));
         let name = PathBuf::from(path::os(base));
         let tables = std::array::from_fn(|_| index_bytes.clone());
         let (filter, odd) = (None, Arc::default());
-        let volume = Self { name, on_disk: true, index, tables, residues, headers, filter, odd };
+        let stamps = stamps.into();
+        let volume =
+            Self { name, on_disk: true, stamps, index, tables, residues, headers, filter, odd };
         volume.check_ends()?;
         Ok(volume)
     }
@@ -85,6 +96,7 @@ impl Volume {
         let volume = Self {
             name: name.into(),
             on_disk: false,
+            stamps: Arc::default(),
             index,
             tables: std::array::from_fn(|_| index_bytes.clone()),
             residues: Bytes::held(bytes.residues),
@@ -108,6 +120,7 @@ impl Volume {
         Ok(Self {
             name: name.into(),
             on_disk: false,
+            stamps: Arc::default(),
             index: parsed,
             tables: std::array::from_fn(|_| index.clone()),
             residues: Bytes::held(residues),
@@ -142,6 +155,14 @@ impl Volume {
         name.push(".");
         name.push(self.index.kind.extension(letters));
         name.into()
+    }
+
+    /// Looks whether the files are as they were when they were opened.
+    ///
+    /// # Errors
+    /// [`DbError::Changed`].
+    pub(crate) fn check_unchanged(&self) -> Result<(), DbError> {
+        self.stamps.iter().try_for_each(Stamp::check)
     }
 
     /// Path without extension.

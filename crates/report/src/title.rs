@@ -1,6 +1,9 @@
 //! Titles as `CDeflineGenerator` (create_defline.cpp) makes them for the description table, for
 //! queries in XML and for subjects read from FASTA. The rules were learnt from BLAST+'s output.
 
+use std::borrow::Cow;
+
+use encoding_rs::WINDOWS_1252;
 use fleetblast_seq::id::SeqId;
 
 /// What proteins are called that have neither a title nor an identifier that makes one.
@@ -18,11 +21,22 @@ pub fn generated_or(title: &[u8], ids: &[SeqId], untitled: &[u8]) -> Vec<u8> {
     }
     let end =
         title.iter().rposition(|c| !b".,;~ ".contains(c)).map_or(title.len(), |last| last + 1);
-    let text = decoded(&title[..end]);
+    let text = decoded(&in_utf8(&title[..end]));
     let text = without_prefixes(&text);
     let text = squeezed(text.trim_ascii_start());
     let end = text.iter().rposition(|&c| c != b' ').map_or(0, |last| last + 1);
-    text[..end].to_vec()
+    // The last byte of a character above ASCII counts as what may be cut off there.
+    let is_cut = text[..end].last().is_some_and(|c| !c.is_ascii());
+    text[..end - usize::from(is_cut)].to_vec()
+}
+
+/// A title in UTF-8: what is not is taken for Windows-1252, which has Latin-1 in it.
+fn in_utf8(title: &[u8]) -> Cow<'_, [u8]> {
+    if std::str::from_utf8(title).is_ok() {
+        return Cow::Borrowed(title);
+    }
+    let (text, _) = WINDOWS_1252.decode_without_bom_handling(title);
+    Cow::Owned(text.into_owned().into_bytes())
 }
 
 /// The title of a sequence that has none.
@@ -185,6 +199,24 @@ mod tests {
         ] {
             let text = String::from_utf8(generated(title.as_bytes(), &[])).unwrap();
             assert_eq!(text, expected, "{title:?}");
+        }
+    }
+
+    /// Goldens: the title after `> ` of `blastp -query s.fa -subject s.fa`.
+    #[test]
+    fn titles_above_ascii_are_in_utf8_and_lose_their_last_byte() {
+        for (title, expected) in [
+            (&b"q \xc3\xa9"[..], &b"q \xc3"[..]),
+            (b"q \xc3\xa9 ,", b"q \xc3"),
+            (b"q \xe9 \xfc.", b"q \xc3\xa9 \xc3"),
+            (b"q \xe9x", b"q \xc3\xa9x"),
+            (b"q \x93x\x94 y", b"q \xe2\x80\x9cx\xe2\x80\x9d y"),
+            (b"q \x85", b"q \xe2\x80"),
+            (b"a \xc3\xa9\xe9x", b"a \xc3\x83\xc2\xa9\xc3\xa9x"),
+            (b"q \xe9 &lt;x", b"q \xc3\xa9 <x"),
+            (b"q &#233;x", b"q \xc3\xa9x"),
+        ] {
+            assert_eq!(generated(title, &[]), expected, "{title:?}");
         }
     }
 

@@ -1,7 +1,11 @@
 //! Whether a file looks like FASTA: BLAST+ looks at its start before it reads it (`CFormatGuess`).
 
-/// Bytes that are looked at.
-pub(super) const SAMPLE: usize = 8096;
+use std::io::{self, Read};
+
+/// Bytes that are looked at, if there is anything in them but comments.
+const SAMPLE: usize = 8096;
+/// How many times as much is looked at where there is not.
+const MOST: usize = 1024;
 
 /// Least part of a file that is letters, digits and white space.
 const TEXT: f64 = 0.8;
@@ -11,9 +15,49 @@ const RESIDUES: f64 = 0.91;
 const DNA: &[u8] = b"ACGNTU-";
 const PROTEIN: &[u8] = b"ACDEFGHIKLMNPQRSTVWYBZX-*";
 
-/// Tells from the first bytes of a file.
-pub(super) fn is_fasta(sample: &[u8]) -> bool {
-    starts_with_record(sample) && has_residues(sample)
+/// Tells from the start of a file, which is read as far as that takes.
+///
+/// # Errors
+/// That of the reader.
+pub(super) fn is_fasta(mut file: impl Read) -> io::Result<bool> {
+    let mut sample = Vec::new();
+    let mut size = SAMPLE;
+    loop {
+        file.by_ref().take((size - sample.len()) as u64).read_to_end(&mut sample)?;
+        let cut = sample.len() == size;
+        if size == MOST * SAMPLE || !is_all_comment(&sample, cut) {
+            return Ok(starts_with_record(&sample) && has_residues(&sample));
+        }
+        if !cut {
+            return Ok(false);
+        }
+        size *= 2;
+    }
+}
+
+/// Whether the whole lines of a text are comments, as are those of which none is whole.
+fn is_all_comment(sample: &[u8], cut: bool) -> bool {
+    let printed = sample.iter().filter(|c| matches!(c, b' '..=b'~')).count();
+    if (printed as f64) < sample.len() as f64 * 0.9 {
+        return false;
+    }
+    let high = sample.iter().filter(|c| !c.is_ascii()).count();
+    if high > 0 && sample.len() / high < 20 {
+        return true;
+    }
+    let has = |end: &[u8]| sample.windows(end.len()).any(|at| at == end);
+    let (ends, broken): (&[u8], _) = match () {
+        () if has(b"\r\n") => (b"\r\n", true),
+        () if has(b"\n") => (b"\n", true),
+        () => (b"\r", has(b"\r")),
+    };
+    let mut lines: Vec<&[u8]> = sample.split(|c| ends.contains(c)).collect();
+    lines.retain(|line| !line.is_empty());
+    // The last line of several is believed to be cut off even where its end is there.
+    if cut && (lines.len() > 1 || !broken) {
+        lines.pop();
+    }
+    lines.iter().all(|line| line.starts_with(b"#") || line.starts_with(b"--"))
 }
 
 fn is_space(c: u8) -> bool {
@@ -64,7 +108,9 @@ fn has_residues(sample: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_fasta;
+    fn is_fasta(file: &[u8]) -> bool {
+        super::is_fasta(file).unwrap()
+    }
 
     #[test]
     fn fasta_is_told_from_other_files() {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use fleetblast_job::standard;
 use fleetblast_makedb as makedb;
 use fleetblast_seq::input::{self, OpenError};
 
-use super::guess::{SAMPLE, is_fasta};
+use super::guess::is_fasta;
 use super::log::warn;
 use super::options_error;
 
@@ -66,14 +66,9 @@ fn check(name: &Path) -> Result<(), Error> {
     if length == 0 {
         return Err(options_error(format_args!("File {shown} is empty")));
     }
-    let mut sample = Vec::new();
     // What there is to warn of is told when all is read.
-    let read = input::open(name, |_| {})
-        .map_err(|error| options_error(&error))?
-        .take(SAMPLE as u64)
-        .read_to_end(&mut sample);
-    read.map_err(|error| options_error(&error))?;
-    if !is_fasta(&sample) {
+    let opened = input::open(name, |_| {}).map_err(|error| options_error(&error))?;
+    if !is_fasta(opened).map_err(|error| options_error(&error))? {
         let what = "does not match input format type, default input type is FASTA";
         return Err(options_error(format_args!("{shown} {what}")));
     }

@@ -27,6 +27,7 @@ mod blastn_scores;
 mod blocks;
 #[cfg(feature = "mpi")]
 mod broadcast;
+mod changing_database;
 mod damage;
 mod failed_runs;
 mod fleet_bad_query;
@@ -43,13 +44,16 @@ mod identifiers;
 mod little_memory;
 mod loading;
 mod makeblastdb;
+mod metadata;
 mod names;
 mod partitions;
 mod program;
 mod progress;
+mod records;
 mod refusals;
 mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;
 mod standard_streams;
 mod taxonomy;
+mod wrap;

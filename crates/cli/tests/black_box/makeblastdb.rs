@@ -402,6 +402,51 @@ fn titles_of_any_bytes() {
     }
 }
 
+/// What is no FASTA is refused after a look at the start; at more of it where that is a part of one line, or comments only.
+#[test]
+fn starts_of_files() {
+    let bench = Bench::new();
+    let titled = |length: usize| {
+        [b">", &b"protein of foo ".repeat(length / 15 + 1)[..length - 2], b"\n"].concat()
+    };
+    let lines = |line: &[u8], count: usize| line.repeat(count);
+    let sequence = || lines(b"MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVK\n", 3);
+    let ends = |text: Vec<u8>| -> Vec<u8> {
+        text.into_iter().map(|c| if c == b'\n' { b'\r' } else { c }).collect()
+    };
+    // Not in the first title, of which BLAST+ tells once more.
+    let high = |count: usize| {
+        let odd = [b">a ", &b"\xc3".repeat(count)[..], &b"1".repeat(700), b"\n"].concat();
+        [b">plain title\n".to_vec(), sequence(), odd].concat()
+    };
+    let files = [
+        [titled(8_094), sequence()].concat(),
+        [titled(8_095), sequence()].concat(),
+        [titled(8_096), sequence()].concat(),
+        [titled(8_097), sequence()].concat(),
+        [titled(16_192), sequence()].concat(),
+        [titled(16_193), sequence()].concat(),
+        [titled(40_000), sequence()].concat(),
+        [titled(9_000), lines(b">b\n", 2)].concat(),
+        titled(9_000),
+        [ends(titled(9_000)), ends(sequence())].concat(),
+        [&b">"[..], &b"%".repeat(20_000), b"\n", &sequence()].concat(),
+        [lines(b"# t\n", 2_500), b">a\n".to_vec(), lines(b"MKTAYIAKQR\n", 3_000)].concat(),
+        [lines(b"-- t\n", 2_500), b">a\n".to_vec(), lines(b"MKTAYIAKQR\n", 3_000)].concat(),
+        lines(b"# t\n", 100),
+        lines(b"# t\n", 10_000),
+        [high(30), sequence()].concat(),
+        [high(60), sequence()].concat(),
+        [high(60), sequence(), lines(b">b\nMKTAYIAKQR\n", 700)].concat(),
+        [high(120), sequence(), lines(b">b\nMKTAYIAKQR\n", 700)].concat(),
+    ];
+    for (n, file) in files.into_iter().enumerate() {
+        let name = format!("start{n}.fa");
+        bench.write(&name, file);
+        bench.compare(&["-in", &name, "-dbtype", "prot", "-title", "x"]);
+    }
+}
+
 /// The index has the local time of a zone, however it is named.
 #[test]
 fn time_zones() {

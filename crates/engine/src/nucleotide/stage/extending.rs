@@ -168,6 +168,7 @@ impl Stage {
             q_seed,
             s_seed,
             evalue: limits.statistics.evalue(score),
+            linked: 1,
             context: self.strands[number].context,
             frame: Frame::Strand(frame::Strand::Plus),
         }

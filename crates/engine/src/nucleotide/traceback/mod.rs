@@ -13,7 +13,7 @@ use fleetblast_seq::frame::{Frame, Strand};
 
 pub(crate) use self::dynamic::Vectors;
 use self::dynamic::{DynamicScratch, SubjectWindow};
-pub(crate) use self::start::reach;
+pub(crate) use self::start::{near_hsps, reach};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
@@ -106,6 +106,11 @@ impl Scratch {
         }
     }
 
+    /// Whether a greedy alignment since the last question may have been another one had the subject gone on beyond its ends.
+    pub fn take_met_subject_end(&mut self) -> bool {
+        std::mem::take(&mut self.greedy.met_subject_end)
+    }
+
     /// Empty trees for so many contexts.
     fn clear_trees(&mut self, contexts: usize) {
         self.trees.iter_mut().for_each(ContainmentTree::clear);
@@ -135,15 +140,13 @@ impl order::Hsp for Hsp {
 
 impl Traceback {
     /// Aligns a query's contexts with a subject, given in blastna letters as far as [`reach`] tells of the HSPs, from preliminary HSPs
-    /// in ORDER-S. `worth` tells what a
-    /// score of a context is worth; what is above `limit` is dropped. The alignments are in ORDER-S.
+    /// in ORDER-S. `worth` tells what a score of a context is worth. The alignments are in ORDER-S.
     pub fn align(
         &self,
         contexts: &[Context],
         subject: &[u8],
         hsps: &[PrelimHsp],
         worth: impl Fn(u8, i32) -> Worth,
-        limit: f64,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
         scratch.window.forget();
@@ -169,8 +172,7 @@ impl Traceback {
             }
             keep
         });
-        let alignments = made.into_iter().map(|hsp| finished(hsp, &worth));
-        alignments.filter(|alignment| alignment.evalue <= limit).collect()
+        made.into_iter().map(|hsp| finished(hsp, &worth)).collect()
     }
 
     /// Makes the alignments of all HSPs that do not lie in one made before.
@@ -298,6 +300,7 @@ fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
         score: hsp.score,
         bit_score,
         evalue,
+        linked: 1,
         query: q_start..q_end,
         subject: s_start..s_end,
         context: hsp.context,

@@ -18,6 +18,11 @@ const LONG_SUBJECT: u32 = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: u32 = 3000;
 
+/// How far a query may go beyond a preliminary HSP whose alignment is looked for near it, and how much more of the subject it may look
+/// at. Beyond ends that lie further away extensions run until they have fallen by the X-drop, over most such parts.
+const FAR: u32 = 192;
+const SLACK: u32 = 64;
+
 /// The start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A preliminary one at the very first
 /// pair stands for one that is not known.
 pub(super) fn revised(
@@ -135,4 +140,21 @@ pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     let end = diagonals.iter().max().map_or(0, |diagonal| diagonal + i64::from(q_len) + gaps);
     let within = |at: i64| at.clamp(0, i64::from(s_len)) as u32;
     within(start).min(hsp.s_start)..within(end).max(hsp.s_end)
+}
+
+/// The part of a subject that alignments from these HSPs mostly lie in: around them, as far as the query goes beyond them and a bit
+/// more. `None` where it goes far.
+pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Option<Range<u32>> {
+    let mut near: Option<Range<u32>> = None;
+    for hsp in hsps {
+        let (before, after) = (hsp.q_start, q_len.saturating_sub(hsp.q_end));
+        if before.max(after) > FAR {
+            return None;
+        }
+        let start = hsp.s_start.saturating_sub(before + SLACK).min(hsp.s_seed);
+        let end = (hsp.s_end + after + SLACK).max(hsp.s_seed);
+        let all = near.get_or_insert(start..end);
+        *all = all.start.min(start)..all.end.max(end);
+    }
+    near.map(|near| near.start..near.end.min(s_len))
 }

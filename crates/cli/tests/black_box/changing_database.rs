@@ -1,0 +1,107 @@
+//! A database that is written to while it is searched: what was found before and after is of two databases, so there is no report, and
+//! a checkpoint keeps nothing of it.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::common::complaint;
+use crate::family::{family, queries};
+use crate::volumes::{FOUR, write};
+
+const FILE: &str = "db.psq";
+const LONGEST: Duration = Duration::from_secs(120);
+
+fn search(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    command.args(["blastp", "-db", "db", "-num_threads", "1", "-outfmt", "6"]).args(arguments);
+    command.current_dir(directory).env_remove("BLASTDB").stderr(Stdio::piped());
+    command
+}
+
+/// Waits until a process does something.
+fn wait_for(what: &str, child: &mut Child, is_done: impl Fn(u32) -> bool) {
+    let start = Instant::now();
+    while !is_done(child.id()) {
+        assert!(child.try_wait().expect("a process").is_none(), "it ended before {what}");
+        assert!(start.elapsed() < LONGEST, "it did not come to {what}");
+        sleep(Duration::from_millis(2));
+    }
+}
+
+/// Other residues, written into the file that there is.
+fn change(file: &Path) {
+    let mut bytes = fs::read(file).expect("residues");
+    for code in bytes.iter_mut().skip(1).filter(|code| **code != 0).step_by(3) {
+        *code = 1;
+    }
+    overwrite(file, &bytes);
+}
+
+fn overwrite(file: &Path, bytes: &[u8]) {
+    let mut open = fs::File::options().write(true).open(file).expect("a file");
+    open.write_all(bytes).expect("written");
+}
+
+fn ends_without_report(child: Child, out: &Path) {
+    let output = child.wait_with_output().expect("an end");
+    let message = complaint(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("db.psq) was changed while it was searched"), "{message}");
+    assert_eq!(fs::read(out).map(|report| report.len()).unwrap_or_default(), 0, "{message}");
+}
+
+#[test]
+fn a_change_between_two_queries_is_seen() {
+    for ranks in [&[][..], &["-ranks", "2", "-partitions", "3"]] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let directory = directory.path();
+        write(directory, "db", &FOUR, &family(1, 12));
+        let arguments = [&["-out", "report"], ranks].concat();
+        let mut child =
+            search(directory, &arguments).stdin(Stdio::piped()).spawn().expect("a start");
+        let maps = |id| fs::read_to_string(format!("/proc/{id}/maps")).unwrap_or_default();
+        wait_for("its database", &mut child, |id| maps(id).contains(FILE));
+        change(&directory.join(FILE));
+        let mut queue = child.stdin.take().expect("a pipe");
+        queue.write_all(queries(2, 3).concat().as_bytes()).expect("queries are read");
+        drop(queue);
+        ends_without_report(child, &directory.join("report"));
+    }
+}
+
+#[test]
+fn a_checkpoint_keeps_nothing_of_a_changed_database() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let directory = directory.path();
+    write(directory, "db", &FOUR, &family(1, 40));
+    fs::write(directory.join("q.fa"), queries(2, 3_000).concat()).expect("queries");
+    let file = directory.join(FILE);
+    let sound = fs::read(&file).expect("residues");
+    let right = search(directory, &["-query", "q.fa"]).output().expect("a report").stdout;
+    let job = [
+        "-query",
+        "q.fa",
+        "-out",
+        "report",
+        "-ranks",
+        "2",
+        "-checkpoint",
+        "kept",
+        "-block_residues",
+        "5000",
+    ];
+    let mut child = search(directory, &job).spawn().expect("a start");
+    let spool = |name: &str| directory.join("kept").join(name).exists();
+    wait_for("its checkpoint", &mut child, |_| spool("job"));
+    sleep(Duration::from_millis(50));
+    change(&file);
+    ends_without_report(child, &directory.join("report"));
+    overwrite(&file, &sound);
+    let resumed = search(directory, &[&job[..], &["-resume"]].concat()).output().expect("an end");
+    assert!(resumed.status.success(), "{}", complaint(&resumed));
+    assert!(fs::read(directory.join("report")).expect("a report") == right, "another report");
+}
