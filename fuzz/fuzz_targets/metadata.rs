@@ -4,9 +4,10 @@
 
 use std::sync::OnceLock;
 
+use fleetblast_metadata::follow::Follower;
 use fleetblast_metadata::records::{Chain, HEAD_BYTES, RecordKind, Records, START_BYTES};
 use fleetblast_metadata::subjects::{self, Shown};
-use fleetblast_metadata::{Block, End, Found, Header, Kind, Query};
+use fleetblast_metadata::{Block, Course, End, Found, Header, Kind, Query};
 use libfuzzer_sys::fuzz_target;
 
 /// Sequences of the database.
@@ -35,7 +36,8 @@ fn specimen() -> &'static [u8] {
                 range: Some(1..30),
                 messages: vec!["of it".to_owned()],
             };
-            let block = Block { queries: vec![query], batches: vec![1], found };
+            let course = Course { letters: 9, ratio: None };
+            let block = Block { queries: vec![query], batches: vec![1], course, found };
             bytes.extend(chain.record(RecordKind::Block, &block.encode().expect("memory")));
         }
         bytes.extend(chain.record(RecordKind::End, &End::default().encode().expect("memory")));
@@ -79,6 +81,7 @@ fuzz_target!(|input: &[u8]| {
         1 => edited(specimen().to_vec(), rest),
         _ => forged(rest),
     };
+    follow(&bytes);
     let Ok(mut records) = Records::open(bytes.as_slice()) else { return };
     let mut whole = START_BYTES;
     while let Ok(Some(record)) = records.next_record() {
@@ -106,4 +109,16 @@ fn look_at_block(block: Option<Block>) {
     for shown in shown.iter().flatten() {
         assert!(shown.oids.is_sorted() && shown.oids.last().is_none_or(|&oid| oid < SEQUENCES));
     }
+}
+
+/// Metadata that come in two pieces: the same is reached of them as in one.
+fn follow(bytes: &[u8]) {
+    let (mut one, mut two) = (Follower::default(), Follower::default());
+    let came = one.take(bytes).is_ok();
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    assert_eq!(two.take(first).and_then(|()| two.take(second)).is_ok(), came);
+    assert_eq!(one.reached(), two.reached());
+    assert!(!came || one.bytes() == bytes.len() as u64);
+    one.back();
+    assert_eq!(one.bytes(), one.reached().whole);
 }

@@ -30,11 +30,11 @@ use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
-pub(crate) use self::metadata::metadata;
+pub(crate) use self::metadata::{link, metadata};
 use self::search::Searching;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;
-use crate::options::search::metadata::{METADATA, METADATA_OUT, MetadataOptions};
+use crate::options::search::metadata::{self as told, MetadataOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{files, fleet as ranks, resources};
 
@@ -73,7 +73,7 @@ fn command_line() -> Vec<u8> {
     while let Some((_, word)) = words.next() {
         let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
         let is = |option: &str| name.strip_prefix(option.as_bytes());
-        match [METADATA_OUT.name(), METADATA.name()].into_iter().find_map(is) {
+        match told::OPTIONS.iter().map(|option| option.name).find_map(is) {
             Some(b"") => drop(words.next()),
             Some([b'=', ..]) => {}
             _ => line.extend([word.as_bytes(), b" "].concat()),

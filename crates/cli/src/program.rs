@@ -19,6 +19,7 @@ use crate::doctor;
 use crate::expand;
 use crate::generate;
 use crate::hint;
+use crate::keygen;
 use crate::makeblastdb;
 use crate::memory;
 use crate::messages::complain;
@@ -31,15 +32,18 @@ use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
 use crate::options::expand::EXPAND;
 use crate::options::generate::GENERATE;
+use crate::options::keygen::KEYGEN;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
 use crate::options::parse::{self, Given, Request};
+use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, Name};
 use crate::options::wrap::WRAP;
 use crate::plan::{self, Host, SearchProgram};
+use crate::receive;
 use crate::report;
 use crate::simulate;
 use crate::terminal::Progress;
@@ -94,7 +98,7 @@ enum Work {
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
-const COMMANDS: [Command; 12] = [
+const COMMANDS: [Command; 14] = [
     Command {
         program: BLASTP,
         run: Work::Together(|given, refuse| {
@@ -110,6 +114,8 @@ const COMMANDS: [Command; 12] = [
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
     Command { program: EXPAND, run: Work::Alone(expand::run) },
+    Command { program: RECEIVE, run: Work::Alone(receive::run) },
+    Command { program: KEYGEN, run: Work::Alone(keygen::run) },
     Command { program: CAT, run: Work::Alone(cat::run) },
     Command { program: DBCHECK, run: Work::Alone(dbcheck::run) },
     Command { program: DOCTOR, run: Work::Alone(doctor::run) },

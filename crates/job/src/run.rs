@@ -38,6 +38,6 @@ fn search(plan: Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     }
     match plan.fleet.ranks {
         Some(ranks) => ranks::on_threads(plan, ranks, audience),
-        None => alone::run(&plan, &**audience),
+        None => alone::run(&plan, audience),
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fleetblast_seq::id::SeqId;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
@@ -66,6 +66,15 @@ pub struct Found {
     pub digest: u64,
 }
 
+/// How BLAST+ cuts the queries into batches where that depends on what was found before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// Letters of the next batch.
+    pub letters: i32,
+    /// Extensions for each letter, if known.
+    pub ratio: Option<f64>,
+}
+
 /// A block of queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
@@ -73,6 +82,8 @@ pub struct Block {
     pub queries: Vec<Query>,
     /// How many of them, one after the other, BLAST+ would search together.
     pub batches: Vec<u32>,
+    /// How it goes on after them.
+    pub course: Course,
     /// What was found.
     pub found: Found,
 }
@@ -83,6 +94,7 @@ struct Head {
     kind: Kind,
     digest: u64,
     batches: Vec<u32>,
+    course: Course,
     /// Bytes of the texts and of the letters, which follow one after the other, both compressed; then comes what was found.
     parts: [u64; 2],
 }
@@ -128,7 +140,8 @@ impl Block {
         let letters = compress(&letters)?;
         let Found { kind, bytes, digest } = &self.found;
         let parts = [texts.len() as u64, letters.len() as u64];
-        let head = Head { kind: *kind, digest: *digest, batches: self.batches.clone(), parts };
+        let (batches, course) = (self.batches.clone(), self.course);
+        let head = Head { kind: *kind, digest: *digest, batches, course, parts };
         Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
     }
 
@@ -142,7 +155,7 @@ impl Block {
 
     fn parse(body: &[u8]) -> Option<Self> {
         let (head, rest): (Head, &[u8]) = postcard::take_from_bytes(body).ok()?;
-        let Head { kind, digest, batches, parts } = head;
+        let Head { kind, digest, batches, course, parts } = head;
         let [texts, letters] = parts.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let (texts, rest) = rest.split_at_checked(texts)?;
         let (letters, found) = rest.split_at_checked(letters)?;
@@ -160,7 +173,15 @@ impl Block {
             && in_batches == queries.len() as u64
             && batches.iter().all(|&count| count > 0);
         let found = Found { kind, bytes: found.to_vec(), digest };
-        is_whole.then_some(Block { queries, batches, found })
+        is_whole.then_some(Block { queries, batches, course, found })
+    }
+}
+
+impl Query {
+    /// A fingerprint of the queries before, and this one as it was read.
+    pub fn fold(&self, before: u64) -> u64 {
+        let read = Text { messages: Vec::new(), ..Text::of(self) };
+        xxh3_64_with_seed(&[encode(&read), self.letters.clone()].concat(), before)
     }
 }
 
@@ -209,7 +230,8 @@ mod tests {
         };
         let queries = (1..4).map(query).collect();
         let found = Found::report(&[b"one".to_vec(), vec![], b"three".to_vec()]).unwrap();
-        Block { queries, batches: vec![1, 2], found }
+        let course = Course { letters: 7, ratio: Some(0.1) };
+        Block { queries, batches: vec![1, 2], course, found }
     }
 
     fn record(body: Vec<u8>) -> Record {

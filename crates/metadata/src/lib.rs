@@ -11,12 +11,13 @@ mod bits;
 pub mod block;
 mod columns;
 pub mod error;
+pub mod follow;
 pub mod header;
 pub mod hits;
 pub mod records;
 pub mod subjects;
 mod values;
 
-pub use self::block::{Block, Found, Kind, Query};
+pub use self::block::{Block, Course, Found, Kind, Query};
 pub use self::error::{MetadataError, NoRoom};
 pub use self::header::{End, Header};

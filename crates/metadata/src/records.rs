@@ -12,7 +12,7 @@ use crate::error::MetadataError;
 /// How metadata begin. Whatever takes it for text, or clears the eighth bit, breaks it.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes before the first record.
 pub const START_BYTES: usize = 12;
@@ -64,6 +64,16 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// Goes on after a record whose head has this checksum.
+    pub fn after(last: u64) -> Self {
+        Chain { last }
+    }
+
+    /// The checksum of the last head; 0 before the first.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
     /// What comes before the first record.
     pub fn start() -> Vec<u8> {
         [&MAGIC[..], &VERSION.to_le_bytes()[..]].concat()
@@ -86,25 +96,43 @@ impl Chain {
     }
 }
 
-/// Reads records from a file or a stream. Takes no more memory than a record has bytes that came.
-#[derive(Debug)]
-pub struct Records<R> {
-    input: R,
+/// Holds that heads of records follow each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Heads {
     /// Where the next record begins.
-    offset: u64,
-    last: u64,
-    ended: bool,
+    pub offset: u64,
+    /// The checksum of the last head.
+    pub last: u64,
+    /// The last record of all has come.
+    pub ended: bool,
 }
 
-impl<R: Read> Records<R> {
-    /// Reads what comes before the first record.
+/// What a head tells of its body.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub kind: RecordKind,
+    pub length: u32,
+    sum: [u8; 8],
+}
+
+impl Head {
+    /// Bytes of the whole record.
+    pub fn record_bytes(&self) -> u64 {
+        HEAD_BYTES as u64 + u64::from(self.length)
+    }
+
+    /// Whether that is the body.
+    pub fn has(&self, body: &[u8]) -> bool {
+        self.sum == xxh3_64(body).to_le_bytes()
+    }
+}
+
+impl Heads {
+    /// Begins after the bytes before the first record, as many as there are of them.
     ///
     /// # Errors
-    /// Input that is something else, or of another version.
-    pub fn open(input: R) -> Result<Self, MetadataError> {
-        let mut records = Records { input, offset: 0, last: 0, ended: false };
-        let mut start = Vec::new();
-        records.fill(&mut start, START_BYTES as u64)?;
+    /// Something else, or another version.
+    pub fn start(start: &[u8]) -> Result<Self, MetadataError> {
         let (magic, version) = start.split_at(MAGIC.len().min(start.len()));
         if !MAGIC.starts_with(magic) || magic.is_empty() {
             return Err(MetadataError::Foreign);
@@ -115,49 +143,18 @@ impl<R: Read> Records<R> {
         if version != VERSION {
             return Err(MetadataError::Version(version));
         }
-        records.offset = START_BYTES as u64;
-        Ok(records)
+        Ok(Heads { offset: START_BYTES as u64, last: 0, ended: false })
     }
 
-    /// Where the next record begins.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// The next record; `None` after the last one.
+    /// The next head.
     ///
     /// # Errors
-    /// Input that ends before its last record, or does not end after it; damage; another record than a header where one belongs, or
-    /// a header elsewhere.
-    pub fn next_record(&mut self) -> Result<Option<Record>, MetadataError> {
+    /// One that does not follow.
+    pub fn next(&mut self, head: &[u8; HEAD_BYTES]) -> Result<Head, MetadataError> {
         let offset = self.offset;
-        let mut head = Vec::new();
-        self.fill(&mut head, HEAD_BYTES as u64)?;
         if self.ended {
-            return match head.is_empty() {
-                true => Ok(None),
-                false => Err(damaged(offset, "there is more after its end")),
-            };
+            return Err(damaged(offset, "there is more after its end"));
         }
-        let Ok(head) = <[u8; HEAD_BYTES]>::try_from(head) else {
-            return Err(MetadataError::CutOff { offset });
-        };
-        let kind = self.judge(&head, offset)?;
-        let length = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
-        let mut body = Vec::new();
-        self.fill(&mut body, length)?;
-        if (body.len() as u64) < length {
-            return Err(MetadataError::CutOff { offset });
-        }
-        if head[8..16] != xxh3_64(&body).to_le_bytes() {
-            return Err(damaged(offset, "the checksum of a record is wrong"));
-        }
-        self.offset += HEAD_BYTES as u64 + length;
-        self.ended = kind == RecordKind::End;
-        Ok(Some(Record { kind, offset, body }))
-    }
-
-    fn judge(&mut self, head: &[u8; HEAD_BYTES], offset: u64) -> Result<RecordKind, MetadataError> {
         let sum = xxh3_64_with_seed(&head[..16], self.last);
         if head[16..] != sum.to_le_bytes() {
             return Err(damaged(offset, "the head of a record does not follow the record before"));
@@ -169,18 +166,82 @@ impl<R: Read> Records<R> {
         if is_first != (kind == RecordKind::Header) {
             return Err(damaged(offset, "a record is out of its place"));
         }
-        Ok(kind)
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+        let mut sum = [0; 8];
+        sum.copy_from_slice(&head[8..16]);
+        Ok(Head { kind, length, sum })
     }
 
-    /// Reads so many bytes, or as many as there are.
-    fn fill(&mut self, into: &mut Vec<u8>, length: u64) -> Result<(), MetadataError> {
-        let offset = self.offset;
-        match (&mut self.input).take(length).read_to_end(into) {
-            Ok(_) => Ok(()),
-            // Of a broken link as much is whole as came.
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
-            Err(error) => Err(MetadataError::Io { offset, cause: error.to_string() }),
+    /// The record of that head is whole.
+    pub fn pass(&mut self, head: &Head) {
+        self.offset += head.record_bytes();
+        self.ended = head.kind == RecordKind::End;
+    }
+}
+
+/// Reads records from a file or a stream. Takes no more memory than a record has bytes that came.
+#[derive(Debug)]
+pub struct Records<R> {
+    input: R,
+    heads: Heads,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads what comes before the first record.
+    ///
+    /// # Errors
+    /// Input that is something else, or of another version.
+    pub fn open(mut input: R) -> Result<Self, MetadataError> {
+        let start = fill(&mut input, START_BYTES as u64, 0)?;
+        Ok(Records { heads: Heads::start(&start)?, input })
+    }
+
+    /// Where the next record begins.
+    pub fn offset(&self) -> u64 {
+        self.heads.offset
+    }
+
+    /// The next record; `None` after the last one.
+    ///
+    /// # Errors
+    /// Input that ends before its last record, or does not end after it; damage; another record than a header where one belongs, or
+    /// a header elsewhere.
+    pub fn next_record(&mut self) -> Result<Option<Record>, MetadataError> {
+        let offset = self.heads.offset;
+        let head = fill(&mut self.input, HEAD_BYTES as u64, offset)?;
+        if self.heads.ended {
+            return match head.is_empty() {
+                true => Ok(None),
+                false => Err(damaged(offset, "there is more after its end")),
+            };
         }
+        let Ok(head) = <[u8; HEAD_BYTES]>::try_from(head) else {
+            return Err(MetadataError::CutOff { offset });
+        };
+        let head = self.heads.next(&head)?;
+        let body = fill(&mut self.input, head.length.into(), offset)?;
+        if body.len() < head.length as usize {
+            return Err(MetadataError::CutOff { offset });
+        }
+        if !head.has(&body) {
+            return Err(damaged(offset, WRONG_SUM));
+        }
+        self.heads.pass(&head);
+        Ok(Some(Record { kind: head.kind, offset, body }))
+    }
+}
+
+/// What is said of a body with another checksum.
+pub(crate) const WRONG_SUM: &str = "the checksum of a record is wrong";
+
+/// Reads so many bytes, or as many as there are.
+fn fill(input: &mut impl Read, length: u64, offset: u64) -> Result<Vec<u8>, MetadataError> {
+    let mut bytes = Vec::new();
+    match input.take(length).read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        // Of a broken link as much is whole as came.
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(bytes),
+        Err(error) => Err(MetadataError::Io { offset, cause: error.to_string() }),
     }
 }
 
@@ -271,7 +332,7 @@ mod tests {
     fn other_files_and_versions_are_told() {
         assert_eq!(read(b">query\nMKV\n").1, Some(MetadataError::Foreign));
         let mut bytes = file(&[]);
-        bytes[8] = 2;
-        assert_eq!(read(&bytes).1, Some(MetadataError::Version(2)));
+        bytes[8] = 77;
+        assert_eq!(read(&bytes).1, Some(MetadataError::Version(77)));
     }
 }

@@ -4,8 +4,8 @@ pub(crate) mod given;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::{Expansion, Opened, expand};
 use fleetblast_job::plan::{Destination, Plan};
@@ -14,7 +14,7 @@ use fleetblast_metadata::Kind;
 use crate::messages::complain;
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
-use crate::options::expand::{self as options, ExpandOptions};
+use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::parse::Given;
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
@@ -35,22 +35,37 @@ pub fn run(given: &Given) -> Result<(), Error> {
     }
     let options = ExpandOptions::new(given);
     let opened = Opened::open(PathBuf::from(&options.metadata))?;
+    let out = input::destination(options::OUT.name(), &options.out)?;
+    let program = match opened.header.program.as_str() {
+        name if name == BLASTP.name => BLASTP.name,
+        name if name == BLASTN.name => BLASTN.name,
+        _ => EXPAND.name,
+    };
+    let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
+    make(opened, out, (&options, given), &progress)
+}
+
+/// Makes the report of metadata, as was typed.
+///
+/// # Errors
+/// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
+pub fn make(
+    opened: Opened,
+    out: Destination,
+    (options, given): (&ExpandOptions, &Given),
+    audience: &dyn Audience,
+) -> Result<(), Error> {
     let (searched, here) = (opened.header.version.as_str(), env!("CARGO_PKG_VERSION"));
     if searched != here {
-        complain(&format!(
-            "Warning: [expand] FleetBLAST {searched} made the metadata; this is {here}"
-        ));
+        audience.warn(&format!("FleetBLAST {searched} made the metadata; this is {here}"));
     }
-    let out = input::destination(options::OUT.name(), &options.out)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.num_threads.unwrap_or(cores).min(cores);
-    let plan = plan_of(&opened, &options, given, threads)?;
+    let plan = plan_of(&opened, options, given, threads)?;
     let wanted = options.query.as_ref().map(|names| names.as_bytes()).unwrap_or_default();
     let wanted = wanted.split(|&byte| byte == b',').filter(|name| !name.is_empty());
     let wanted = wanted.map(<[u8]>::to_vec).collect();
-    let program = plan.as_ref().map_or("expand", |plan| plan.program);
-    let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
-    expand(Expansion { opened, plan, out, threads, wanted }, &*Arc::new(progress))
+    expand(Expansion { opened, plan, out, threads, wanted }, audience)
 }
 
 /// How the report is made; `None` for one that is told as it is, without a database.

@@ -36,7 +36,7 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 /// Those of the format, which have no defaults of their own.
-const FORMAT: &[OptionSpec] = &[
+pub(super) const FORMAT: &[OptionSpec] = &[
     OptionSpec { default: None, ..OUTFMT.spec }.help(&[
         "The format, as for the search",
         "Default = the one that was typed for the search",
@@ -113,8 +113,13 @@ impl ExpandOptions {
     /// Gives each option its type.
     pub fn new(given: &Given) -> Self {
         let values = Values::new(&EXPAND, given);
+        Self::of(&values, values.get(&METADATA))
+    }
+
+    /// The same of another program that has these options, of metadata in that file.
+    pub fn of(values: &Values<'_>, metadata: OsString) -> Self {
         Self {
-            metadata: values.get(&METADATA),
+            metadata,
             db: values.optional(&DB),
             subject: values.optional(&SUBJECT),
             query: values.optional(&QUERY),

@@ -44,7 +44,7 @@ impl SearchProgram for BlastnOptions {
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
         if self.task == Task::Rmblastn {
             Some("-task rmblastn".to_owned())
-        } else if self.nucleotide.sum_stats == Some(true) && self.metadata.out.is_some() {
+        } else if self.nucleotide.sum_stats == Some(true) && self.metadata.is_asked_for() {
             // Metadata have e-values of single alignments.
             Some("-sum_stats true with -metadata_out".to_owned())
         } else if scores.reward == 0 && scores.penalty <= 0 {

@@ -8,18 +8,22 @@ mod reporter;
 mod traced;
 mod two_phases;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use fleetblast_db::SequenceKind;
 use fleetblast_db::load::HugePages;
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
+use fleetblast_metadata::follow::Reached;
 
-use self::outlet::Outlet;
+use self::outlet::{Outlet, other_queries};
 pub use self::reporter::Reporter;
 pub use self::two_phases::TwoPhases;
 use crate::audience::Audience;
+use crate::batching::Batching;
 use crate::error::Error;
+use crate::metadata::{Resumed, told};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries};
@@ -32,11 +36,12 @@ use crate::trace::{Kind, Lane};
 ///
 /// # Errors
 /// Whatever ends the run early; what was written until then is not the whole report.
-pub fn run(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
+pub fn run(plan: &Plan, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     pool(plan.threads)?.install(|| search(plan, audience))
 }
 
-fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
+fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
+    let audience = &**shared;
     let start = Instant::now();
     let mut timing = Timing { threads: plan.threads, ..Timing::default() };
     let recorder = traced::recorder(plan)?;
@@ -49,14 +54,17 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     let engine = plan.engine(target.totals);
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
-        return Outlet::empty(plan, &engine, &target, audience);
+        return Outlet::empty(plan, &engine, &target, shared);
     };
     if audience.is_watching() {
         audience.expect(count(plan).map(|queries| queries.sequences));
     }
     // What cannot be loaded is refused before anything is written.
     let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
-    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone())?;
+    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), shared)?;
+    if let Some(Resumed(reached)) = outlet.resumed() {
+        pass_over(&mut queries, reached, audience)?;
+    }
     drop(loading_span);
     timing.input_seconds += start.elapsed().as_secs_f64();
     let (mut shares, mut blocks) = (Shares::default(), 0);
@@ -71,7 +79,8 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
         shares.add(plan, &block);
         refuse(plan, &block)?;
         blocks += 1;
-        run_block(&block, &mut search, &mut outlet, &mut timing, audience)?;
+        let batching = queries.batching();
+        run_block(&block, (&mut search, batching), &mut outlet, &mut timing, audience)?;
         queries.found(search.extensions);
     }
     let writing = Instant::now();
@@ -99,7 +108,7 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
 
 fn run_block(
     block: &Block,
-    search: &mut TwoPhases,
+    (search, mut batching): (&mut TwoPhases, Batching),
     outlet: &mut Outlet,
     timing: &mut Timing,
     audience: &dyn Audience,
@@ -107,7 +116,8 @@ fn run_block(
     audience.open(0, block.prepared.len() as u64);
     let hits = search.run(&block.prepared, &block.batches)?;
     let writing = Instant::now();
-    outlet.block(block, &hits, search, audience)?;
+    batching.found(search.extensions);
+    outlet.block(block, &hits, (search, batching.course()), audience)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
     timing.queries += block.prepared.len() as u64;
     timing.query_residues += block.prepared.iter().map(|q| u64::from(q.length)).sum::<u64>();
@@ -116,6 +126,30 @@ fn run_block(
         Some(error) => Err(error.clone()),
         None => Ok(()),
     }
+}
+
+/// Reads the queries of which another site holds what was found, without searching them again.
+fn pass_over(
+    queries: &mut Queries,
+    reached: &Reached,
+    audience: &dyn Audience,
+) -> Result<(), Error> {
+    let mut digest = 0;
+    for _ in 0..reached.queries {
+        let record = queries.next_query(audience)?.ok_or_else(other_queries)?;
+        digest = told(&record).fold(digest);
+    }
+    if digest != reached.digest {
+        return Err(other_queries());
+    }
+    if let Some(course) = reached.course {
+        queries.go_on(course);
+    }
+    if reached.ended && queries.next_query(audience)?.is_some() {
+        return Err(other_queries());
+    }
+    audience.skip(reached.queries);
+    Ok(())
 }
 
 /// How the database came into memory.

@@ -1,13 +1,16 @@
 //! What a search leaves behind: a report, or the metadata of which another site makes it.
 
+use std::sync::Arc;
+
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
+use fleetblast_metadata::Course;
 
 use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
-use crate::error::Error;
-use crate::metadata::Writer;
+use crate::error::{Error, exit};
+use crate::metadata::{Resumed, Writer};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::Block;
@@ -35,6 +38,7 @@ impl<'a> Outlet<'a> {
         engine: &'a Search,
         target: &'a Target,
         recorder: Recorder,
+        audience: &Arc<dyn Audience>,
     ) -> Result<Self, Error> {
         let reporter = Reporter::new(plan, target, recorder);
         let way = match &plan.metadata {
@@ -44,7 +48,7 @@ impl<'a> Outlet<'a> {
                 Way::Report(output)
             }
             Some(metadata) => {
-                let mut writer = Writer::new(plan, metadata, engine, target)?;
+                let mut writer = Writer::new(plan, metadata, engine, target, audience)?;
                 writer.start(&reporter)?;
                 Way::Metadata(writer)
             }
@@ -60,20 +64,32 @@ impl<'a> Outlet<'a> {
         plan: &'a Plan,
         engine: &'a Search,
         target: &'a Target,
-        audience: &dyn Audience,
+        audience: &Arc<dyn Audience>,
     ) -> Result<(), Error> {
-        match &plan.metadata {
-            None => Output::open(&plan.out)?.commit(),
-            Some(metadata) => Writer::new(plan, metadata, engine, target)?.finish(None, audience),
+        let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
+        let writer = Writer::new(plan, metadata, engine, target, audience)?;
+        if let Some(Resumed(reached)) = writer.resumed()
+            && reached.queries > 0
+        {
+            return Err(other_queries());
+        }
+        writer.finish(None, &**audience)
+    }
+
+    /// What of the search another site holds since an earlier run.
+    pub fn resumed(&self) -> Option<&Resumed> {
+        match &self.way {
+            Way::Report(_) => None,
+            Way::Metadata(writer) => writer.resumed(),
         }
     }
 
-    /// Tells of a block, which `search` has just searched.
+    /// Tells of a block, which `search` has just searched, and how BLAST+ goes on after it.
     pub fn block(
         &mut self,
         block: &Block,
         hits: &[Vec<SubjectHit>],
-        search: &TwoPhases,
+        (search, course): (&TwoPhases, Course),
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         match &mut self.way {
@@ -81,7 +97,7 @@ impl<'a> Outlet<'a> {
                 self.reporter.block(block, &block.searched(), hits, output, audience)
             }
             Way::Metadata(writer) => {
-                writer.block(block, hits, search, &mut self.reporter, audience)
+                writer.block(block, hits, (search, course), &mut self.reporter, audience)
             }
         }
     }
@@ -96,4 +112,11 @@ impl<'a> Outlet<'a> {
             Way::Metadata(writer) => writer.finish(Some(&self.reporter), audience),
         }
     }
+}
+
+/// The other site holds other queries than those that are read.
+pub fn other_queries() -> Error {
+    let what = "the other site holds metadata of other queries of the same search: remove what 'fleetblast receive' keeps there, or \
+                name another file with its -metadata";
+    Error::new(exit::INPUT, what)
 }

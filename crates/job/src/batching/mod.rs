@@ -4,6 +4,7 @@
 pub mod course;
 
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
+use fleetblast_metadata::Course;
 
 /// Fewest letters of a batch.
 const LEAST: i32 = 100;
@@ -121,6 +122,17 @@ impl Batching {
         self.clamp();
     }
 
+    /// Where it is, for who goes on from there.
+    pub fn course(&self) -> Course {
+        Course { letters: self.letters, ratio: self.ratio }
+    }
+
+    /// Goes on from there.
+    pub fn go_on(&mut self, course: Course) {
+        (self.letters, self.ratio) = (course.letters, course.ratio);
+        self.clamp();
+    }
+
     /// Keeps to the limits, beyond which the ratio is forgotten.
     fn clamp(&mut self) {
         let BatchSize::Adaptive { most } = self.size else { return };
@@ -155,6 +167,19 @@ mod tests {
         assert_eq!(batching.letters(), 999_000);
         batching.found(998_999_999);
         assert_eq!(batching.letters(), 1000);
+    }
+
+    #[test]
+    fn who_goes_on_makes_the_same_batches() {
+        let mut one = Batching::new(ADAPTIVE, 1_000_000);
+        [9999, 1_999_999, 0].into_iter().for_each(|extensions| one.found(extensions));
+        let mut other = Batching::new(ADAPTIVE, 1_000_000);
+        other.go_on(one.course());
+        for extensions in [70_000, 0, 5] {
+            assert_eq!(one.letters(), other.letters());
+            one.found(extensions);
+            other.found(extensions);
+        }
     }
 
     #[test]

@@ -189,7 +189,7 @@ impl Maker<'_> {
         unlike: &dyn Fn(&'static str) -> Error,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let Told { queries, batches, found } = told;
+        let Told { queries, batches, found, course: _ } = told;
         let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if found.kind == Kind::Report {

@@ -1,12 +1,19 @@
 //! A search at one site and its report at another: [metadata](fleetblast_metadata) are written here, and expanded there.
 
+mod carrier;
 mod content;
 mod expand;
+mod growth;
 mod judge;
 mod queries;
+mod receive;
 mod source;
+mod spool;
 mod writer;
 
+pub use self::carrier::Resumed;
 pub use self::expand::{Expansion, expand};
+pub(crate) use self::queries::told;
+pub use self::receive::{Reception, receive};
 pub use self::source::Opened;
 pub(crate) use self::writer::Writer;

@@ -1,7 +1,7 @@
 //! Metadata that came from another site.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use fleetblast_metadata::records::Records;
@@ -15,7 +15,7 @@ pub struct Opened {
     pub path: PathBuf,
     /// What holds for all queries.
     pub header: Header,
-    pub(super) records: Records<BufReader<File>>,
+    pub(super) records: Records<Box<dyn Read + Send>>,
 }
 
 impl Opened {
@@ -28,8 +28,16 @@ impl Opened {
             Error::new(exit::INPUT, format!("cannot open {}: {error}", path.display()))
         };
         let file = File::open(&path).map_err(failed)?;
+        Self::read(path, Box::new(BufReader::new(file)))
+    }
+
+    /// Reads what is called `path`.
+    ///
+    /// # Errors
+    /// What is not whole as far as its header.
+    pub(super) fn read(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Self, Error> {
         let read = || {
-            let mut records = Records::open(BufReader::new(file))?;
+            let mut records = Records::open(input)?;
             let header = records.next_record()?;
             let header = header.ok_or(MetadataError::CutOff { offset: records.offset() })?;
             Ok((Header::decode(&header)?, records))

@@ -1,20 +1,23 @@
 //! Writes metadata instead of a report.
 
+use std::sync::Arc;
+
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::HspFilter;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::header::{Database, End, Header, Paragraph};
-use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::subjects::{self, Shown};
-use fleetblast_metadata::{Found, Kind, NoRoom, hits};
+use fleetblast_metadata::{Course, Found, Kind, NoRoom, hits};
 
+use super::carrier::{Carrier, Resumed};
 use super::content;
 use super::judge::Judge;
 use super::queries::told;
 use crate::alone::{Reporter, TwoPhases};
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::output::{Output, Pages};
+use crate::output::Pages;
 use crate::plan::{Metadata, Plan};
 use crate::queries::Block;
 use crate::subjects::Target;
@@ -25,8 +28,9 @@ pub struct Writer<'a> {
     kind: Kind,
     engine: &'a Search,
     target: &'a Target,
-    output: Output,
-    chain: Chain,
+    carrier: Carrier,
+    /// What the other site holds since an earlier run.
+    resumed: Option<Resumed>,
     blocks: u64,
     queries: u64,
     /// What is told of the report before the next block.
@@ -63,32 +67,35 @@ impl<'a> Writer<'a> {
         metadata: &Metadata,
         engine: &'a Search,
         target: &'a Target,
+        audience: &Arc<dyn Audience>,
     ) -> Result<Self, Error> {
-        let mut output = Output::open(&metadata.out)?;
-        output.write(&Chain::start())?;
+        let header = header(plan, metadata, target)?.encode().map_err(no_room)?;
+        let (carrier, resumed) = Carrier::begin(&metadata.out, &header, audience)?;
         let (kind, pages) = (metadata.kind, Parts::default());
-        let chain = Chain::default();
-        let mut writer =
-            Writer { plan, kind, engine, target, output, chain, blocks: 0, queries: 0, pages };
-        let header = header(plan, metadata, target)?;
-        writer.record(RecordKind::Header, header.encode())?;
-        Ok(writer)
+        let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
+        let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
+        Ok(Writer { plan, kind, engine, target, carrier, resumed, blocks, queries, pages })
+    }
+
+    /// What the other site holds since an earlier run.
+    pub fn resumed(&self) -> Option<&Resumed> {
+        self.resumed.as_ref()
     }
 
     /// Begins a report that is told as it is.
     pub fn start(&mut self, reporter: &Reporter) -> Result<(), Error> {
         match self.kind {
-            Kind::Report => reporter.start(&mut self.pages),
-            Kind::Oids | Kind::Hits => Ok(()),
+            Kind::Report if self.blocks == 0 => reporter.start(&mut self.pages),
+            _ => Ok(()),
         }
     }
 
-    /// Tells of a block, which `search` has just searched.
+    /// Tells of a block, which `search` has just searched, and how BLAST+ goes on after it.
     pub fn block(
         &mut self,
         block: &Block,
         hits: &[Vec<SubjectHit>],
-        search: &TwoPhases,
+        (search, course): (&TwoPhases, Course),
         reporter: &mut Reporter,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
@@ -111,7 +118,7 @@ impl<'a> Writer<'a> {
         };
         let queries = block.records.iter().map(told).collect();
         let batches = block.batches.iter().map(|&count| count as u32).collect();
-        let told = fleetblast_metadata::Block { queries, batches, found };
+        let told = fleetblast_metadata::Block { queries, batches, course, found };
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.record(RecordKind::Block, told.encode())
@@ -129,6 +136,9 @@ impl<'a> Writer<'a> {
         reporter: Option<&Reporter>,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
+        if self.resumed.as_ref().is_some_and(|Resumed(reached)| reached.ended) {
+            return self.carrier.commit();
+        }
         if let (Some(reporter), Kind::Report) = (reporter, self.kind) {
             reporter.finish(&mut self.pages, audience)?;
         }
@@ -139,12 +149,11 @@ impl<'a> Writer<'a> {
             closing: std::mem::take(&mut self.pages.rest),
         };
         self.record(RecordKind::End, end.encode())?;
-        self.output.commit()
+        self.carrier.commit()
     }
 
     fn record(&mut self, kind: RecordKind, body: Result<Vec<u8>, NoRoom>) -> Result<(), Error> {
-        let body = body.map_err(no_room)?;
-        self.output.write(&self.chain.record(kind, &body))
+        self.carrier.record(kind, &body.map_err(no_room)?)
     }
 }
 

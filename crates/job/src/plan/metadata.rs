@@ -1,5 +1,9 @@
 //! What crosses to another site instead of the report.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fleetblast_link::Fingerprint;
 use fleetblast_metadata::Kind;
 use fleetblast_metadata::header::OptionValue;
 
@@ -9,11 +13,41 @@ use super::Destination;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     /// Where they go.
-    pub out: Destination,
+    pub out: Carriage,
     /// What of the search they tell.
     pub kind: Kind,
     /// The options that were given on which search or report depend, but for paths, by name.
     pub options: Vec<(String, OptionValue)>,
     /// Environment variables on which they depend.
     pub environment: Vec<(String, Vec<u8>)>,
+}
+
+/// How metadata get to the other site.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carriage {
+    /// As a file, which somebody brings there.
+    File(Destination),
+    /// By a link.
+    Link(Link),
+}
+
+/// A link to another site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// `HOST:PORT` where it listens, or `ADDR:PORT` where this one does.
+    pub address: String,
+    /// The file with the key of this site.
+    pub key: PathBuf,
+    /// The keys of the other one.
+    pub peers: Vec<Fingerprint>,
+    /// It is given up if there is no connection for so long; never for none.
+    pub give_up: Option<Duration>,
+}
+
+impl Link {
+    /// A peer that says nothing for so long is given up.
+    pub fn patience(&self) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(20);
+        self.give_up.unwrap_or(LONGEST).min(LONGEST)
+    }
 }

@@ -20,7 +20,7 @@ pub use fleetblast_report::papers;
 pub use crate::batching::BatchSize;
 
 pub use self::foreign::{Foreign, Join, PLACES};
-pub use self::metadata::Metadata;
+pub use self::metadata::{Carriage, Link, Metadata};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 

@@ -12,6 +12,7 @@ use fleetblast_engine::query::{Findings, Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
+use fleetblast_metadata::Course;
 use fleetblast_seq::fasta::{Reader, Record};
 use rayon::prelude::*;
 
@@ -214,6 +215,11 @@ impl<'a> Queries<'a> {
     /// The last block brought about so many extensions, by which the next batch is made.
     pub fn found(&mut self, extensions: u64) {
         self.batching.found(extensions);
+    }
+
+    /// The queries before the next one were searched elsewhere, and brought this about.
+    pub fn go_on(&mut self, course: Course) {
+        self.batching.go_on(course);
     }
 
     /// The next block; `None` at the end. Made ready on all threads of the current pool.

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use fleetblast_metadata::Kind;
 
 use crate::options::opt::{Choices, Opt};
-use crate::options::spec::{Group, OptionSpec};
+use crate::options::spec::{Constraint, Group, OptionSpec};
 use crate::options::values::Values;
 
 /// In the order of the usage text.
-pub const OPTIONS: &[OptionSpec] = &[METADATA_OUT.spec, METADATA.spec];
+pub const OPTIONS: &[OptionSpec] =
+    &[METADATA_OUT.spec, METADATA.spec, SEND.spec, KEY.spec, PEER.spec, LINK_TIMEOUT.spec];
 
 /// The words of `-metadata`.
 const KINDS: Choices<Kind, 3> =
@@ -25,14 +26,14 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
     ],
 )
 .label("output_file")
-.excludes(&["out", "ranks", "plan", "checkpoint"]);
+.excludes(&["out", "ranks", "plan", "checkpoint", "send"]);
 
 /// `-metadata`.
 pub const METADATA: Opt<Kind> = Opt::one_of(
     "metadata",
     Group::FLEETBLAST,
     &[
-        "What to write there:",
+        "What to write there, or to send:",
         "    hits: alignments; the other site looks their sequences up",
         "    oids: which sequences are found, a tenth of that; the other site searches",
         "    these again",
@@ -42,8 +43,46 @@ pub const METADATA: Opt<Kind> = Opt::one_of(
     ],
     &KINDS,
 )
-.label("kind")
-.requires(&["metadata_out"]);
+.label("kind");
+
+/// `-send`.
+pub const SEND: Opt<OsString> = Opt::text(
+    "send",
+    Group::FLEETBLAST,
+    &[
+        "Write no report, but send what another site that has the database needs to make",
+        "it there while the search goes on: to 'fleetblast receive', which listens at this",
+        "address. After an end, typed again, it goes on with what arrived",
+    ],
+)
+.label("host:port")
+.excludes(&["out", "ranks", "plan", "checkpoint", "metadata_out"])
+.requires(&["key", "peer"]);
+
+/// `-key`.
+pub const KEY: Opt<OsString> =
+    Opt::input("key", Group::FLEETBLAST, &["The key of this site, made by 'fleetblast keygen'"])
+        .label("input_file");
+
+/// `-peer`.
+pub const PEER: Opt<OsString> = Opt::text(
+    "peer",
+    Group::FLEETBLAST,
+    &[
+        "The other site's key, by the fingerprint that 'fleetblast keygen' told there; of",
+        "several, separated by commas, one. Whoever has none of these is refused",
+    ],
+)
+.label("fingerprint");
+
+/// `-link_timeout`.
+pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
+    "link_timeout",
+    Group::FLEETBLAST,
+    &["Give up after so many seconds without a connection to the other site", "Default = `600'"],
+)
+.label("seconds")
+.within(Constraint::AtLeast(1));
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,13 +90,40 @@ pub struct MetadataOptions {
     /// `-metadata_out`.
     pub out: Option<OsString>,
     /// `-metadata`.
-    pub kind: Kind,
+    pub kind: Option<Kind>,
+    /// `-send`, and what it needs.
+    pub send: Option<LinkOptions>,
+}
+
+/// A link, as it was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOptions {
+    /// `-send` or `-listen`.
+    pub address: OsString,
+    /// `-key`.
+    pub key: OsString,
+    /// `-peer`.
+    pub peer: OsString,
+    /// `-link_timeout`.
+    pub timeout: Option<u32>,
 }
 
 impl MetadataOptions {
+    /// Whether there is to be no report here.
+    pub fn is_asked_for(&self) -> bool {
+        self.out.is_some() || self.send.is_some()
+    }
+
     /// Reads the options.
     pub fn read(values: &Values<'_>) -> Self {
-        let kind = values.optional(&METADATA).unwrap_or(Kind::Hits);
-        Self { out: values.optional(&METADATA_OUT), kind }
+        // They go with it only all together.
+        let needed = values.optional(&KEY).zip(values.optional(&PEER));
+        let send = values.optional(&SEND).zip(needed).map(|(address, (key, peer))| LinkOptions {
+            address,
+            key,
+            peer,
+            timeout: values.optional(&LINK_TIMEOUT),
+        });
+        Self { out: values.optional(&METADATA_OUT), kind: values.optional(&METADATA), send }
     }
 }

@@ -1,0 +1,24 @@
+//! `fleetblast keygen`: a key by which another site knows this one.
+
+use std::path::PathBuf;
+
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard::print;
+use fleetblast_link::Key;
+
+use crate::options::keygen::key;
+use crate::options::parse::Given;
+
+/// Makes a key, unless there is one, and tells its fingerprint.
+///
+/// # Errors
+/// A file that cannot be written, or is something else.
+pub fn run(given: &Given) -> Result<(), Error> {
+    let path = PathBuf::from(key(given));
+    let fingerprint = match path.symlink_metadata() {
+        Ok(_) => Key::read(&path).map(|key| key.fingerprint()),
+        Err(_) => Key::make(&path),
+    };
+    let fingerprint = fingerprint.map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
+    print(&format!("{fingerprint}\n"))
+}

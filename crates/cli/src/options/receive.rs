@@ -1,0 +1,111 @@
+//! The options of `receive`, which BLAST+ does not have.
+
+use std::ffi::OsString;
+
+use super::expand::{self, DB, ExpandOptions, NUM_THREADS, QUERY, SUBJECT};
+use super::opt::Opt;
+use super::parse::Given;
+use super::search::metadata::{self as link, LinkOptions};
+use super::search::{self};
+use super::spec::{self, Group, OptionSpec, Program};
+use super::values::Values;
+
+/// The program.
+pub const RECEIVE: Program = Program {
+    name: "receive",
+    release: None,
+    about: "Makes the report of a search that goes on at another site",
+    description: &[
+        "Listens for a search with -send at another site, and makes its report from the same",
+        "database. What of the format is not chosen here is as it was typed for the search.",
+        "After an end, typed again, it goes on with what it has",
+    ],
+    groups: search::GROUPS,
+    options: &[OPTIONS, expand::FORMAT],
+    lone: None,
+};
+
+/// In the order of the usage text.
+const OPTIONS: &[OptionSpec] = &[
+    spec::H,
+    spec::HELP,
+    LISTEN.spec,
+    KEY.spec,
+    PEER.spec,
+    LINK_TIMEOUT.spec,
+    METADATA.spec,
+    DB.spec,
+    SUBJECT.spec,
+    QUERY.spec,
+    OUT.spec,
+    NUM_THREADS.spec,
+];
+
+/// `-listen`.
+pub const LISTEN: Opt<OsString> = Opt::text(
+    "listen",
+    Group::TOP,
+    &["The address of this host at which to listen, and the port; 0 for any that is free"],
+)
+.label("addr:port")
+.mandatory();
+
+/// `-key`.
+pub const KEY: Opt<OsString> =
+    Opt::input("key", Group::TOP, link::KEY.spec.help).label("input_file").mandatory();
+
+/// `-peer`.
+pub const PEER: Opt<OsString> =
+    Opt::text("peer", Group::TOP, link::PEER.spec.help).label("fingerprint").mandatory();
+
+/// `-link_timeout`.
+pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
+    "link_timeout",
+    Group::TOP,
+    &["Give up after so many seconds without a connection to the other site", "Default = never"],
+)
+.label("seconds")
+.within(link::LINK_TIMEOUT.spec.constraint);
+
+/// `-metadata`.
+pub const METADATA: Opt<OsString> = Opt::output(
+    "metadata",
+    Group::TOP,
+    &[
+        "Keep what comes in this file, also when the report is made of it",
+        "Default = the name of the report and `.fbm', until it is made",
+    ],
+)
+.label("file");
+
+/// `-out`.
+pub const OUT: Opt<OsString> = expand::OUT;
+
+/// What was typed, but for the format.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiveOptions {
+    /// Where to listen, and for whom.
+    pub link: LinkOptions,
+    /// `-metadata`.
+    pub metadata: Option<OsString>,
+    /// How to make the report of the metadata.
+    pub expand: ExpandOptions,
+}
+
+impl ReceiveOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&RECEIVE, given);
+        let metadata = values.optional(&METADATA);
+        Self {
+            link: LinkOptions {
+                address: values.get(&LISTEN),
+                key: values.get(&KEY),
+                peer: values.get(&PEER),
+                timeout: values.optional(&LINK_TIMEOUT),
+            },
+            expand: ExpandOptions::of(&values, metadata.clone().unwrap_or_default()),
+            metadata,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `fleetblast receive`: the report of a search that goes on at another site.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fleetblast_job::audience::Audience;
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::metadata::{Reception, receive};
+use fleetblast_job::plan::Destination;
+
+use crate::expand;
+use crate::options::parse::Given;
+use crate::options::receive::{self as options, METADATA, ReceiveOptions};
+use crate::plan::{input, link};
+use crate::terminal::{Progress, When};
+
+/// What is added to the name of the report for the file of what came.
+const SUFFIX: &str = ".fbm";
+
+/// Runs the program.
+///
+/// # Errors
+/// See [`fleetblast_job::metadata::receive()`]; options that do not go with the search.
+pub fn run(given: &Given) -> Result<(), Error> {
+    if fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1) {
+        return Err(Error::new(
+            exit::INPUT,
+            "fleetblast receive is one process: start it without mpirun",
+        ));
+    }
+    let typed = ReceiveOptions::new(given);
+    let out = input::destination(options::OUT.name(), &typed.expand.out)?;
+    let spool = match (&typed.metadata, &out) {
+        (Some(file), _) => file.clone(),
+        (None, Destination::File(report)) => {
+            let mut name = OsString::from(report);
+            name.push(SUFFIX);
+            name
+        }
+        (None, _) => {
+            return Err(Error::query_options(format_args!(
+                "a report on standard output needs -{}: a file for what comes",
+                METADATA.name()
+            )));
+        }
+    };
+    let spool = PathBuf::from(spool);
+    input::refuse_same_file(&out, METADATA.name(), &Destination::File(spool.clone()))?;
+    let reception = Reception { link: link(&typed.link)?, spool, keep: typed.metadata.is_some() };
+    let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);
+    let audience: Arc<dyn Audience> = Arc::new(progress);
+    let made = receive(&reception, &audience, |opened| {
+        expand::make(opened, out, (&typed.expand, given), &*audience)
+    });
+    made.inspect_err(|_| audience.leave())
+}

@@ -1,0 +1,197 @@
+//! What brings records to the other site: a file, or a link.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fleetblast_link::message::Held;
+use fleetblast_link::send::{Arrival, Event, Opening, Sender, Target, Watch};
+use fleetblast_link::{Key, LinkError};
+use fleetblast_metadata::follow::{MOST_BODY, Reached};
+use fleetblast_metadata::records::{Chain, RecordKind};
+
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::output::Output;
+use crate::plan::{Carriage, Link};
+
+/// Where records go.
+pub struct Carrier {
+    way: Way,
+    chain: Chain,
+    /// Bytes so far.
+    offset: u64,
+}
+
+enum Way {
+    File(Output),
+    Link(Sending),
+}
+
+/// Records on their way by a link.
+struct Sending {
+    sender: Sender,
+    ledger: Ledger,
+    audience: Arc<dyn Audience>,
+}
+
+/// What the other site held when the link was made, of this very search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resumed(pub Reached);
+
+/// Where each record ends, and the checksum of its head, by which is known that the other site holds the same.
+type Ledger = Arc<Mutex<BTreeMap<u64, u64>>>;
+
+impl Carrier {
+    /// Begins with the header, or goes on with what the other site holds since an earlier run of the same search.
+    ///
+    /// # Errors
+    /// A file that cannot be written; no connection; another site that holds something else.
+    pub fn begin(
+        carriage: &Carriage,
+        header: &[u8],
+        audience: &Arc<dyn Audience>,
+    ) -> Result<(Self, Option<Resumed>), Error> {
+        let mut chain = Chain::default();
+        let start = [Chain::start(), chain.record(RecordKind::Header, header)].concat();
+        let link = match carriage {
+            Carriage::File(out) => {
+                let mut output = Output::open(out)?;
+                output.write(&start)?;
+                return Ok((Carrier { way: Way::File(output), chain, offset: 0 }, None));
+            }
+            Carriage::Link(link) => link,
+        };
+        let opening = connect(link, audience)?;
+        let held = opening.held().clone();
+        let ledger = Ledger::default();
+        let resumed = match held.whole {
+            0 => None,
+            _ => match Reached::decode(&held.state) {
+                Some(reached) if reached.header == Reached::header(header) => Some(reached),
+                _ => {
+                    let why = "the other site holds metadata of another search, or of other options, database or version: \
+                               remove what 'fleetblast receive' keeps there, or name another file with its -metadata";
+                    opening.refuse(why);
+                    return Err(failure(&LinkError::Ended(why.to_owned())));
+                }
+            },
+        };
+        note(&ledger, held.whole, resumed.as_ref().map_or(0, |reached| reached.last));
+        let own = Arc::clone(&ledger);
+        let agrees = move |held: &Held| {
+            let last = match held.whole {
+                0 => Some(0),
+                _ => Reached::decode(&held.state).map(|reached| reached.last),
+            };
+            let ledger = own.lock().unwrap_or_else(PoisonError::into_inner);
+            last.is_some() && ledger.get(&held.whole).copied() == last
+        };
+        let sender = opening.start(Box::new(agrees)).map_err(|error| failure(&error))?;
+        let sending = Sending { sender, ledger, audience: Arc::clone(audience) };
+        let offset = held.whole;
+        let mut carrier = Carrier { way: Way::Link(sending), chain, offset };
+        match resumed {
+            Some(reached) => {
+                carrier.chain = Chain::after(reached.last);
+                Ok((carrier, Some(Resumed(reached))))
+            }
+            None => {
+                carrier.send(&start)?;
+                Ok((carrier, None))
+            }
+        }
+    }
+
+    /// Brings a record on its way.
+    ///
+    /// # Errors
+    /// What cannot be written or sent.
+    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+        if matches!(self.way, Way::Link(_)) && body.len() > MOST_BODY as usize {
+            let mebibytes = MOST_BODY >> 20;
+            return Err(Error::output(format_args!(
+                "a block of queries has more than {mebibytes} MiB of metadata; name a smaller -block_residues"
+            )));
+        }
+        let record = self.chain.record(kind, body);
+        self.send(&record)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.offset += bytes.len() as u64;
+        match &mut self.way {
+            Way::File(output) => output.write(bytes),
+            Way::Link(Sending { sender, ledger, .. }) => {
+                note(ledger, self.offset, self.chain.last());
+                sender.write(bytes).map_err(|error| failure(&error))
+            }
+        }
+    }
+
+    /// Everything is there: a file gets its name, of a link the other site has made its report.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn commit(self) -> Result<(), Error> {
+        let Sending { sender, audience, .. } = match self.way {
+            Way::File(output) => return output.commit(),
+            Way::Link(sending) => sending,
+        };
+        audience.note(", waiting for the report at the other site".to_owned());
+        match sender.finish().map_err(|error| failure(&error))? {
+            Arrival::Done => {}
+            Arrival::Unknown => audience.warn(
+                "The other site has all metadata, but went away before it told whether the report is made: look there",
+            ),
+        }
+        Ok(())
+    }
+}
+
+fn note(ledger: &Ledger, offset: u64, last: u64) {
+    // Nothing panics while it holds the lock.
+    ledger.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, last);
+}
+
+fn connect(link: &Link, audience: &Arc<dyn Audience>) -> Result<Opening, Error> {
+    let key = Key::read(&link.key).map_err(|error| key_failure(&error))?;
+    let target = Target {
+        address: link.address.clone(),
+        key,
+        peers: link.peers.clone(),
+        patience: link.patience(),
+        give_up: link.give_up.unwrap_or(std::time::Duration::MAX),
+    };
+    let audience = Arc::clone(audience);
+    let watch: Watch = Arc::new(move |event| match event {
+        Event::Broken(why) => audience.warn(&format!("No connection ({why}); trying again")),
+        Event::Back => audience.warn("There is a connection again"),
+        Event::Progress { confirmed, waiting } => audience.note(format!(
+            ", {} at the other site, {} on their way",
+            amount(confirmed),
+            amount(waiting)
+        )),
+    });
+    Opening::connect(target, watch).map_err(|error| failure(&error))
+}
+
+/// Bytes for people.
+pub fn amount(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} B"),
+        10_000..10_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// A link that failed.
+pub fn failure(error: &LinkError) -> Error {
+    match error {
+        LinkError::Key(_) | LinkError::Address(_) => key_failure(error),
+        _ => Error::new(exit::OUTPUT, format!("The link to the other site failed: {error}")),
+    }
+}
+
+fn key_failure(error: &LinkError) -> Error {
+    Error::new(exit::INPUT, error.to_string())
+}

@@ -1,0 +1,157 @@
+//! Metadata that arrive, kept in a file until the report is made of them.
+
+use std::fmt::Display;
+use std::fs::{File, TryLockError};
+use std::io::Read;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fleetblast_link::message::Held;
+use fleetblast_link::receive::Sink;
+use fleetblast_metadata::MetadataError;
+use fleetblast_metadata::follow::Follower;
+
+use super::growth::Growth;
+use super::source::fault;
+use crate::error::{Error, exit};
+
+/// Bytes read at a time.
+const PIECE: usize = 1 << 20;
+
+/// What became of the metadata: nothing yet, or a report, or in words why there is none.
+pub type Verdict = Arc<Mutex<Option<Result<(), String>>>>;
+
+/// Metadata in a file.
+#[derive(Debug)]
+pub struct Spool {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    file: File,
+    follower: Follower,
+    growth: Growth,
+    verdict: Verdict,
+}
+
+impl Spool {
+    /// Opens a file, which is made if it is not there. What it holds since an earlier run is kept as far as it is whole; tells of
+    /// what is not.
+    ///
+    /// # Errors
+    /// A file that holds something else, that another process uses, or that cannot be used.
+    pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
+        let failed =
+            |what: &dyn Display| Error::new(exit::OUTPUT, format!("{}: {what}", path.display()));
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(path).map_err(|error| failed(&error))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                return Err(failed(&"another 'fleetblast receive' keeps its metadata there"));
+            }
+            // Where there are no locks, whoever starts two is to know.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mut follower = Follower::default();
+        let mut piece = vec![0; PIECE];
+        let damage = loop {
+            let count = file.read(&mut piece).map_err(|error| failed(&error))?;
+            if count == 0 {
+                break None;
+            }
+            match follower.take(&piece[..count]) {
+                Ok(()) => {}
+                Err(error @ MetadataError::Damaged { .. }) => break Some(error),
+                Err(error) => return Err(fault(path, &error)),
+            }
+        };
+        let told = damage.map(|error| {
+            let asked = "what comes from there on is asked for again";
+            format!("{} {error}; {asked}", path.display())
+        });
+        if told.is_some() {
+            follower.back();
+        }
+        let (growth, verdict) = Default::default();
+        let mut spool = Spool { path: path.to_owned(), file, follower, growth, verdict };
+        let cut = spool.follower.bytes();
+        spool.file.set_len(cut).map_err(|error| failed(&error))?;
+        spool.sync().map_err(|error| failed(&error))?;
+        if spool.follower.reached().ended {
+            spool.growth.finish();
+        }
+        Ok((spool, told))
+    }
+
+    /// How far it has grown.
+    pub fn growth(&self) -> &Growth {
+        &self.growth
+    }
+
+    /// What is to be told to who sends.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The file, to be read.
+    ///
+    /// # Errors
+    /// No more files can be opened.
+    pub fn reader(&self) -> Result<File, Error> {
+        self.file.try_clone().map_err(|error| Error::new(exit::OUTPUT, self.failed(&error)))
+    }
+
+    fn failed(&self, what: &dyn Display) -> String {
+        format!("{}: {what}", self.path.display())
+    }
+}
+
+impl Sink for Spool {
+    fn held(&mut self) -> Result<Held, String> {
+        let bytes = self.sync()?;
+        let reached = self.follower.reached();
+        Ok(Held { bytes, whole: reached.whole, state: reached.encode() })
+    }
+
+    fn start(&mut self, offset: u64) -> Result<(), String> {
+        if offset != self.follower.bytes() {
+            self.follower.back();
+        }
+        let bytes = self.follower.bytes();
+        if offset != bytes {
+            return Err(self.failed(&"the other site goes on from another place"));
+        }
+        // Who reads has read no further than what is whole, or reads the same bytes again: those of the same search.
+        self.file.set_len(bytes).map_err(|error| self.failed(&error))
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let offset = self.follower.bytes();
+        self.follower.take(bytes).map_err(|error| format!("what came {error}"))?;
+        self.file.write_all_at(bytes, offset).map_err(|error| self.failed(&error))
+    }
+
+    fn sync(&mut self) -> Result<u64, String> {
+        self.file.sync_data().map_err(|error| self.failed(&error))?;
+        let bytes = self.follower.bytes();
+        // Only what is whole: the rest may come in another way.
+        self.growth.reach(self.follower.reached().whole);
+        Ok(bytes)
+    }
+
+    fn finish(&mut self, total: u64) -> Result<(), String> {
+        let reached = self.follower.reached();
+        if !reached.ended || reached.whole != total {
+            return Err("what came is not whole".to_owned());
+        }
+        self.growth.finish();
+        Ok(())
+    }
+
+    fn verdict(&mut self) -> Option<Result<(), String>> {
+        self.verdict.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+use std::fs;
+
+use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::{Block, Course, Found, Kind};
+
+use super::*;
+
+fn metadata() -> Vec<u8> {
+    let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+    bytes.extend(chain.record(RecordKind::Header, b"header"));
+    for _ in 0..2 {
+        let found = Found { kind: Kind::Oids, bytes: vec![7; 100], digest: 0 };
+        let course = Course { letters: 0, ratio: None };
+        let block = Block { queries: Vec::new(), batches: Vec::new(), course, found };
+        bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()));
+    }
+    bytes.extend(chain.record(RecordKind::End, b""));
+    bytes
+}
+
+#[test]
+fn what_came_is_there_in_the_next_run_and_goes_on_from_either_place() {
+    let bytes = metadata();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m");
+    for cut in (0..=bytes.len()).step_by(29) {
+        for whole in [false, true] {
+            let _ = fs::remove_file(&path);
+            let (mut spool, _) = Spool::open(&path).unwrap();
+            spool.take(&bytes[..cut]).unwrap();
+            drop(spool);
+            let (mut spool, told) = Spool::open(&path).unwrap();
+            assert_eq!(told, None);
+            let held = spool.held().unwrap();
+            assert_eq!(held.bytes, cut as u64);
+            let from = if whole { held.whole } else { held.bytes };
+            spool.start(from).unwrap();
+            spool.take(&bytes[from as usize..]).unwrap();
+            assert_eq!(spool.sync().unwrap(), bytes.len() as u64);
+            spool.finish(bytes.len() as u64).unwrap();
+            assert!(fs::read(&path).unwrap() == bytes);
+        }
+    }
+}
+
+#[test]
+fn damage_since_then_is_asked_for_again() {
+    let bytes = metadata();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m");
+    for at in [40, 100, bytes.len() - 1] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        let (mut spool, told) = Spool::open(&path).unwrap();
+        assert!(told.unwrap().contains("is damaged at offset"));
+        let held = spool.held().unwrap();
+        assert!(held.bytes == held.whole && held.whole <= at as u64);
+        assert!(spool.finish(held.whole).is_err());
+        spool.start(held.whole).unwrap();
+        spool.take(&bytes[held.whole as usize..]).unwrap();
+        assert!(fs::read(&path).unwrap() == bytes);
+    }
+}
+
+#[test]
+fn other_files_and_files_in_use_stay_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m");
+    for text in ["my only copy of something", "42"] {
+        fs::write(&path, text).unwrap();
+        assert!(Spool::open(&path).unwrap_err().message.contains("is no metadata of a search"));
+        assert_eq!(fs::read(&path).unwrap(), text.as_bytes());
+    }
+    fs::remove_file(&path).unwrap();
+    let (_spool, _) = Spool::open(&path).unwrap();
+    assert!(Spool::open(&path).unwrap_err().message.contains("another 'fleetblast receive'"));
+}

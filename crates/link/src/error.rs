@@ -1,0 +1,49 @@
+//! What keeps a stream from arriving.
+
+use std::io;
+use std::time::Duration;
+
+/// Why a stream does not arrive.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// A key that cannot be read or made.
+    #[error("{0}")]
+    Key(String),
+    /// An address that cannot be used.
+    #[error("{0}")]
+    Address(String),
+    /// The connection ended, or there is none; another one may be better.
+    #[error("{0}")]
+    Broken(String),
+    /// The peer is not who it should be, or takes this side for somebody else.
+    #[error("{0}")]
+    Stranger(String),
+    /// The peer does not keep to the protocol.
+    #[error("the peer {0}")]
+    Protocol(&'static str),
+    /// The peer ends the stream, in its words.
+    #[error("the other site says: {0}")]
+    Refused(String),
+    /// This side does.
+    #[error("{0}")]
+    Ended(String),
+    /// There was no connection for too long.
+    #[error("no connection for {} s: {last}", after.as_secs())]
+    GivenUp {
+        /// For so long.
+        after: Duration,
+        /// What was wrong with the last one.
+        last: String,
+    },
+}
+
+impl LinkError {
+    /// Whether another connection may do better.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, LinkError::Broken(_))
+    }
+
+    pub(crate) fn broken(error: &io::Error) -> Self {
+        LinkError::Broken(error.to_string())
+    }
+}

@@ -1,0 +1,142 @@
+//! Keys, and the fingerprints by which peers know each other.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::str::FromStr;
+
+use ring::digest::{SHA256, digest};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::error::LinkError;
+
+/// Files that hold more are no keys.
+const MOST_BYTES: u64 = 1 << 16;
+/// Whoever has these permissions of a key besides its owner.
+const OTHERS: u32 = 0o077;
+
+/// SHA-256 of a certificate. As text it is 64 digits, of which a colon may be after each two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    /// Of a certificate.
+    pub fn of(certificate: &CertificateDer) -> Self {
+        let mut sum = [0; 32];
+        sum.copy_from_slice(digest(&SHA256, certificate).as_ref());
+        Fingerprint(sum)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = LinkError;
+
+    fn from_str(text: &str) -> Result<Self, LinkError> {
+        let wrong =
+            || LinkError::Key(format!("'{text}' is no fingerprint: it has 64 digits 0-9, a-f"));
+        let digits: Vec<u8> = text.bytes().filter(|&byte| byte != b':').collect();
+        if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+            return Err(wrong());
+        }
+        let mut sum = [0; 32];
+        for (byte, pair) in sum.iter_mut().zip(digits.chunks(2)) {
+            let pair = str::from_utf8(pair).map_err(|_| wrong())?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
+        }
+        Ok(Fingerprint(sum))
+    }
+}
+
+/// A private key with its certificate.
+#[derive(Debug)]
+pub struct Key {
+    pub(crate) certificate: CertificateDer<'static>,
+    pub(crate) private: PrivateKeyDer<'static>,
+}
+
+impl Key {
+    /// Makes a key, in a new file that only its owner can read.
+    ///
+    /// # Errors
+    /// A file that is there, or cannot be written.
+    pub fn make(path: &Path) -> Result<Fingerprint, LinkError> {
+        let told = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
+        let made = rcgen::generate_simple_self_signed(["fleetblast".to_owned()]);
+        let made = made.map_err(|error| told(&error))?;
+        let text = made.signing_key.serialize_pem() + &made.cert.pem();
+        let file = File::options().write(true).create_new(true).mode(0o600).open(path);
+        let written = file.and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|error| told(&error))?;
+        Ok(Fingerprint::of(made.cert.der()))
+    }
+
+    /// Reads a key.
+    ///
+    /// # Errors
+    /// A file that is none, or that others can read.
+    pub fn read(path: &Path) -> Result<Key, LinkError> {
+        let told = |what: &dyn fmt::Display| LinkError::Key(format!("{}: {what}", path.display()));
+        let meta = fs::metadata(path).map_err(|error| told(&error))?;
+        if meta.mode() & OTHERS != 0 {
+            return Err(told(&"others can read this key, or write it: chmod 600"));
+        }
+        let no_key = || told(&"this is no key that 'fleetblast keygen' made");
+        if meta.len() > MOST_BYTES {
+            return Err(no_key());
+        }
+        let text = fs::read(path).map_err(|error| told(&error))?;
+        let certificate = CertificateDer::from_pem_slice(&text).map_err(|_| no_key())?;
+        let private = PrivateKeyDer::from_pem_slice(&text).map_err(|_| no_key())?;
+        Ok(Key { certificate, private })
+    }
+
+    /// By what others know it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.certificate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_read_again_and_kept_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        let made = Key::make(&path).unwrap();
+        assert_eq!(Key::read(&path).unwrap().fingerprint(), made);
+        assert_eq!(made.to_string().parse::<Fingerprint>().unwrap(), made);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert!(Key::make(&path).is_err(), "a key is never written over");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(Key::read(&path).unwrap_err().to_string().contains("chmod 600"));
+        let other = dir.path().join("other");
+        fs::write(&other, "no key").unwrap();
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(Key::read(&other).unwrap_err().to_string().contains("no key"));
+    }
+
+    #[test]
+    fn fingerprints_are_64_digits() {
+        let text = "aB:".repeat(31) + "01";
+        assert_eq!(text.parse::<Fingerprint>().unwrap().to_string(), "ab".repeat(31) + "01");
+        for wrong in ["", "ab", &"g".repeat(64), &"a".repeat(66)] {
+            assert!(wrong.parse::<Fingerprint>().is_err());
+        }
+    }
+}

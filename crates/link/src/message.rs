@@ -1,0 +1,202 @@
+//! What the two sides say to each other: a byte for the kind, four for the length (little-endian), and the body.
+
+use crate::error::LinkError;
+
+/// Version of the protocol.
+pub const VERSION: u32 = 1;
+/// How the sender begins.
+const MAGIC: [u8; 4] = *b"FBLK";
+/// Bytes of a body at most. A slow link carries as many within the time after which a silent peer is given up.
+pub const MOST_BODY: usize = 1 << 14;
+/// Bytes before a body.
+const HEAD: usize = 5;
+/// Bytes of a text at most.
+const MOST_TEXT: usize = 2000;
+
+/// What is on the receiver's disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes up to where a sender that has begun anew can go on.
+    pub whole: u64,
+    /// What that sender has to know of them.
+    pub state: Vec<u8>,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// The sender begins, with the version of the protocol that it speaks.
+    Hello(u32),
+    /// The receiver answers.
+    Held(Held),
+    /// The sender goes on from this byte, which is one of those that [`Held`] names.
+    Start(u64),
+    /// The next bytes.
+    Data(Vec<u8>),
+    /// So many bytes are on the receiver's disk; said now and then also if there is no news.
+    Confirmed(u64),
+    /// The sender lives but has nothing to send.
+    Idle,
+    /// These are all bytes.
+    Finish(u64),
+    /// The receiver has done with them what it should.
+    Done,
+    /// Who says this ends the stream, and why.
+    Refused(String),
+}
+
+impl Message {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let (kind, body) = match self {
+            Message::Hello(version) => (1, [&MAGIC[..], &version.to_le_bytes()].concat()),
+            Message::Held(Held { bytes, whole, state }) => {
+                (2, [&bytes.to_le_bytes()[..], &whole.to_le_bytes(), state].concat())
+            }
+            Message::Start(offset) => (3, offset.to_le_bytes().to_vec()),
+            Message::Data(bytes) => (4, bytes.clone()),
+            Message::Confirmed(offset) => (5, offset.to_le_bytes().to_vec()),
+            Message::Idle => (6, Vec::new()),
+            Message::Finish(total) => (7, total.to_le_bytes().to_vec()),
+            Message::Done => (8, Vec::new()),
+            Message::Refused(text) => {
+                let text = text.as_bytes();
+                (9, text[..text.len().min(MOST_TEXT)].to_vec())
+            }
+        };
+        let length = (body.len() as u32).to_le_bytes();
+        [&[kind], &length[..], &body].concat()
+    }
+
+    fn decode(kind: u8, body: &[u8]) -> Option<Message> {
+        let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?));
+        Some(match kind {
+            1 => {
+                let version = body.strip_prefix(&MAGIC)?.try_into().ok()?;
+                Message::Hello(u32::from_le_bytes(version))
+            }
+            2 => {
+                let (numbers, state) = body.split_at_checked(16)?;
+                let (bytes, whole) = (number(&numbers[..8])?, number(&numbers[8..])?);
+                Message::Held(Held { bytes, whole, state: state.to_vec() })
+            }
+            3 => Message::Start(number(body)?),
+            4 if !body.is_empty() => Message::Data(body.to_vec()),
+            5 => Message::Confirmed(number(body)?),
+            6 if body.is_empty() => Message::Idle,
+            7 => Message::Finish(number(body)?),
+            8 if body.is_empty() => Message::Done,
+            9 => Message::Refused(shown(body)),
+            _ => return None,
+        })
+    }
+}
+
+/// Text of a peer, which has no effect on a terminal.
+fn shown(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT)]);
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+/// Takes messages from the bytes of a peer, of which it keeps no more than a message has.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    /// Of them, those taken.
+    taken: usize,
+}
+
+impl Inbox {
+    /// More bytes came.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.taken);
+        self.taken = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next message, if it is whole.
+    ///
+    /// # Errors
+    /// Bytes that are none, or too many.
+    pub fn next_message(&mut self) -> Result<Option<Message>, LinkError> {
+        let rest = &self.bytes[self.taken..];
+        let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
+        if length > MOST_BODY {
+            return Err(LinkError::Protocol("sends a message that is too long"));
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let message = Message::decode(head[0], body);
+        self.taken += HEAD + length;
+        message.map(Some).ok_or(LinkError::Protocol("sends a message that is none"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all() -> Vec<Message> {
+        vec![
+            Message::Hello(VERSION),
+            Message::Held(Held { bytes: 700, whole: 500, state: b"state".to_vec() }),
+            Message::Start(500),
+            Message::Data(vec![7; MOST_BODY]),
+            Message::Confirmed(u64::MAX),
+            Message::Idle,
+            Message::Finish(12),
+            Message::Done,
+            Message::Refused("for this and that".to_owned()),
+        ]
+    }
+
+    #[test]
+    fn messages_come_back_however_they_are_cut() {
+        let bytes: Vec<u8> = all().iter().flat_map(Message::encode).collect();
+        for step in [1, 7, 5000, bytes.len()] {
+            let (mut inbox, mut back) = (Inbox::default(), Vec::new());
+            for piece in bytes.chunks(step) {
+                inbox.add(piece);
+                while let Some(message) = inbox.next_message().unwrap() {
+                    back.push(message);
+                }
+            }
+            assert_eq!(back, all());
+        }
+    }
+
+    #[test]
+    fn too_much_is_refused_before_it_is_there() {
+        let mut inbox = Inbox::default();
+        inbox.add(&[4, 1, 64, 0, 0]);
+        assert!(inbox.next_message().is_err());
+        let mut inbox = Inbox::default();
+        inbox.add(&[4, 0, 64, 0, 0]);
+        assert_eq!(inbox.next_message(), Ok(None));
+        let text = "é".repeat(MOST_TEXT);
+        assert!(Message::Refused(text).encode().len() <= HEAD + MOST_TEXT);
+    }
+
+    #[test]
+    fn a_text_does_not_move_the_cursor() {
+        let mut inbox = Inbox::default();
+        inbox.add(&Message::Refused("a\x1b[2Jb\nc".to_owned()).encode());
+        assert_eq!(inbox.next_message(), Ok(Some(Message::Refused("a [2Jb c".to_owned()))));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let mut inbox = Inbox::default();
+            inbox.add(&bytes);
+            while let Ok(Some(message)) = inbox.next_message() {
+                let again = message.encode();
+                prop_assert!(again.len() <= HEAD + MOST_BODY);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! TLS 1.3 between two that know each other by their fingerprints, and nobody else.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ClientConnection, Resumption};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{NoServerSessionStorage, ServerConnection};
+use rustls::version::TLS13;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error,
+    PeerIncompatible, ServerConfig, SignatureScheme,
+};
+
+use crate::error::LinkError;
+use crate::key::{Fingerprint, Key};
+
+/// The name in all certificates, which means nothing.
+const NAME: &str = "fleetblast";
+
+/// Knows a peer by its certificate, whatever that says. That the peer has the key is proved by its signature of this handshake, so
+/// that what was recorded of another is of no use.
+#[derive(Debug)]
+struct Known {
+    peers: Vec<Fingerprint>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Known {
+    fn check(&self, certificate: &CertificateDer) -> Result<(), Error> {
+        match self.peers.contains(&Fingerprint::of(certificate)) {
+            true => Ok(()),
+            false => {
+                Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
+            }
+        }
+    }
+
+    fn verify(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let schemes = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, schemes)
+    }
+
+    fn schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Nobody speaks TLS 1.2 here.
+fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
+    Err(PeerIncompatible::Tls12NotOffered.into())
+}
+
+impl ServerCertVerifier for Known {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(certificate).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        no_tls12()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verify(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes()
+    }
+}
+
+impl ClientCertVerifier for Known {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.check(certificate).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        no_tls12()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verify(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes()
+    }
+}
+
+fn unusable(error: &dyn std::fmt::Display) -> LinkError {
+    LinkError::Key(format!("the key cannot be used: {error}"))
+}
+
+/// This side of new connections as the one who connects.
+///
+/// # Errors
+/// A key that cannot be used.
+pub fn client(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ClientConfig>, LinkError> {
+    let provider = Arc::new(ring::default_provider());
+    let known = Arc::new(Known { peers: peers.to_vec(), provider: Arc::clone(&provider) });
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])
+        .map_err(|error| unusable(&error))?
+        .dangerous()
+        .with_custom_certificate_verifier(known)
+        .with_client_auth_cert(vec![key.certificate.clone()], key.private.clone_key());
+    let mut config = config.map_err(|error| unusable(&error))?;
+    config.resumption = Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+/// This side of new connections as the one who listens.
+///
+/// # Errors
+/// A key that cannot be used.
+pub fn server(key: &Key, peers: &[Fingerprint]) -> Result<Arc<ServerConfig>, LinkError> {
+    let provider = Arc::new(ring::default_provider());
+    let known = Arc::new(Known { peers: peers.to_vec(), provider: Arc::clone(&provider) });
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])
+        .map_err(|error| unusable(&error))?
+        .with_client_cert_verifier(known)
+        .with_single_cert(vec![key.certificate.clone()], key.private.clone_key());
+    let mut config = config.map_err(|error| unusable(&error))?;
+    // Every connection proves anew who is there.
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    Ok(Arc::new(config))
+}
+
+/// A connection as the one who connects.
+///
+/// # Errors
+/// A key that cannot be used.
+pub fn connecting(config: &Arc<ClientConfig>) -> Result<rustls::Connection, LinkError> {
+    let name = ServerName::try_from(NAME).map_err(|error| unusable(&error))?;
+    let connection = ClientConnection::new(Arc::clone(config), name);
+    Ok(connection.map_err(|error| unusable(&error))?.into())
+}
+
+/// A connection as the one who listens.
+///
+/// # Errors
+/// A key that cannot be used.
+pub fn accepting(config: &Arc<ServerConfig>) -> Result<rustls::Connection, LinkError> {
+    let connection = ServerConnection::new(Arc::clone(config));
+    Ok(connection.map_err(|error| unusable(&error))?.into())
+}
