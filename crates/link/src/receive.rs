@@ -330,6 +330,10 @@ impl Host<'_> {
                 Stage::Whole
             }
             (_, Message::Idle) => return Ok(()),
+            // Somebody who sends something else; what is held may still be gone on with.
+            (Stage::Offered(_), Message::Refused(why)) => {
+                return Err(LinkError::Broken(LinkError::Refused(why).to_string()));
+            }
             (_, Message::Refused(why)) => return Err(LinkError::Refused(why)),
             _ => return Err(LinkError::Protocol("says what it should not")),
         };

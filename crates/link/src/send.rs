@@ -124,7 +124,7 @@ impl Opening {
     pub fn connect(target: Target, watch: Watch) -> Result<Opening, LinkError> {
         let config = tls::client(&target.key, &target.peers)?;
         let dialer = Dialer { target, config, watch };
-        let (channel, held) = dialer.dial(Instant::now(), &|| false)?;
+        let (channel, held) = dialer.dial(Instant::now(), None, &|| false)?;
         Ok(Opening { dialer, channel, held })
     }
 
@@ -150,7 +150,8 @@ impl Opening {
         shared.lock().confirmed = held.whole;
         let own = Arc::clone(&shared);
         let run = move || {
-            let result = Run { dialer, shared: &own, agrees, position: held.whole }.all(channel);
+            let result = Run { dialer, shared: &own, agrees, position: held.whole, stuck: None }
+                .all(channel);
             own.lock().result = Some(result);
             own.changed.notify_all();
         };
@@ -220,34 +221,33 @@ impl Shared {
 }
 
 impl Dialer {
-    /// Connects, again and again if need be.
+    /// Connects, again and again if need be, where nothing has got on since then; `last` ended the connection before.
     fn dial(
         &self,
         since: Instant,
+        mut last: Option<LinkError>,
         is_over: &dyn Fn() -> bool,
     ) -> Result<(Channel, Held), LinkError> {
         let [mut pause, longest] = PAUSES;
-        let mut told = false;
         loop {
-            let error = match self.dial_once() {
-                Err(error) if error.is_passing() => error,
-                result => {
-                    if told && result.is_ok() {
-                        (self.watch)(Event::Back);
-                    }
-                    return result;
+            if let Some(error) = last {
+                if since.elapsed() > self.target.give_up || is_over() {
+                    let last = format!("{}: {error}", self.target.address);
+                    return Err(LinkError::GivenUp { after: self.target.give_up, last });
                 }
-            };
-            if since.elapsed() > self.target.give_up || is_over() {
-                let last = format!("{}: {error}", self.target.address);
-                return Err(LinkError::GivenUp { after: self.target.give_up, last });
+                thread::sleep(pause);
+                pause = (pause * 2).min(longest);
             }
-            if !told {
-                told = true;
-                (self.watch)(Event::Broken(format!("{}: {error}", self.target.address)));
+            match self.dial_once() {
+                Err(error) if error.is_passing() => {
+                    if pause == PAUSES[0] {
+                        let what = format!("{}: {error}", self.target.address);
+                        (self.watch)(Event::Broken(what));
+                    }
+                    last = Some(error);
+                }
+                result => return result,
             }
-            thread::sleep(pause);
-            pause = (pause * 2).min(longest);
         }
     }
 
@@ -290,18 +290,29 @@ struct Run<'a> {
     agrees: Agrees,
     /// The next byte to send.
     position: u64,
+    /// Since when nothing gets on.
+    stuck: Option<Instant>,
 }
 
 impl Run<'_> {
     fn all(mut self, mut channel: Channel) -> Result<Arrival, LinkError> {
         loop {
+            let begun = Instant::now();
+            let before = self.shared.lock().confirmed;
             let error = match self.drive(channel) {
                 Err(error) if error.is_passing() => error,
                 result => return result.map(|()| Arrival::Done),
             };
             (self.dialer.watch)(Event::Broken(error.to_string()));
+            // Connections that break again and again without anything getting on are as good as none.
+            let got_on = self.shared.lock().confirmed > before
+                || begun.elapsed() > self.dialer.target.patience;
+            if got_on {
+                self.stuck = None;
+            }
+            let since = *self.stuck.get_or_insert_with(Instant::now);
             let is_over = || self.shared.lock().ended.is_some();
-            let (again, held) = match self.dialer.dial(Instant::now(), &is_over) {
+            let (again, held) = match self.dialer.dial(since, Some(error), &is_over) {
                 Err(LinkError::GivenUp { .. }) if self.is_all_there() => {
                     return Ok(Arrival::Unknown);
                 }

@@ -7,6 +7,8 @@ mod family;
 #[cfg(feature = "mpi")]
 #[path = "common/launched.rs"]
 mod launched;
+#[path = "common/proxy.rs"]
+mod proxy;
 #[path = "common/sandbox.rs"]
 mod sandbox;
 #[path = "../../../db/tests/black_box/common/mod.rs"]
@@ -41,6 +43,7 @@ mod fleet_trace;
 mod fleet_views;
 mod hidden_files;
 mod identifiers;
+mod link;
 mod little_memory;
 mod loading;
 mod makeblastdb;

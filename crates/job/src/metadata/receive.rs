@@ -70,6 +70,10 @@ pub fn receive(
         let served = link.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (made, served)
     });
+    if fs::metadata(path).is_ok_and(|meta| meta.len() == 0) {
+        // Best effort: nothing came that could be gone on with.
+        let _ = fs::remove_file(path);
+    }
     match (made, served) {
         (Ok(()), served) => {
             if let Err(error) = served {

@@ -48,6 +48,7 @@ impl Link {
     /// A peer that says nothing for so long is given up.
     pub fn patience(&self) -> Duration {
         const LONGEST: Duration = Duration::from_secs(20);
-        self.give_up.unwrap_or(LONGEST).min(LONGEST)
+        // There is time for other connections.
+        self.give_up.map_or(LONGEST, |after| (after / 3).min(LONGEST))
     }
 }

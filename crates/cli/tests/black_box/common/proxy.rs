@@ -1,0 +1,114 @@
+//! A link that breaks: connections pass through a thread of the test, which does to each what it is told.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What is done to a connection, at so many bytes of who connects.
+#[derive(Clone, Copy, Debug)]
+pub enum Fate {
+    /// It is cut.
+    Cut(usize),
+    /// A bit is turned.
+    Flip(usize),
+}
+
+/// A place to connect to, from where it goes on to another one.
+pub struct Proxy {
+    pub address: String,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Where it goes on to; nobody is there at first.
+    target: Mutex<String>,
+    /// What is done to the next connections; the last is done to all others if `forever`.
+    fates: Mutex<VecDeque<Fate>>,
+    forever: bool,
+    connections: AtomicUsize,
+    /// What who connects has said, of all connections.
+    said: Mutex<Vec<u8>>,
+}
+
+impl Proxy {
+    pub fn new(fates: impl IntoIterator<Item = Fate>, forever: bool) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let fates = Mutex::new(fates.into_iter().collect());
+        let shared = Arc::new(Shared { fates, forever, ..Shared::default() });
+        let own = Arc::clone(&shared);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let own = Arc::clone(&own);
+                thread::spawn(move || own.pass(client));
+            }
+        });
+        Proxy { address, shared }
+    }
+
+    /// Goes on to there from now on.
+    pub fn lead_to(&self, address: &str) {
+        *self.shared.target.lock().unwrap() = address.to_owned();
+    }
+
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Whether something is still to be done to connections.
+    pub fn has_fates(&self) -> bool {
+        !self.shared.fates.lock().unwrap().is_empty()
+    }
+
+    pub fn said(&self) -> Vec<u8> {
+        self.shared.said.lock().unwrap().clone()
+    }
+}
+
+impl Shared {
+    fn pass(&self, mut client: TcpStream) -> Option<()> {
+        let target = self.target.lock().unwrap().clone();
+        let mut server = TcpStream::connect(target).ok()?;
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        let mut fates = self.fates.lock().unwrap();
+        let fate = match self.forever && fates.len() == 1 {
+            true => fates.front().copied(),
+            false => fates.pop_front(),
+        };
+        drop(fates);
+        let (mut answers, mut to) = (server.try_clone().ok()?, client.try_clone().ok()?);
+        thread::spawn(move || {
+            let _ = std::io::copy(&mut answers, &mut to);
+            let _ = to.shutdown(Shutdown::Write);
+        });
+        let (mut passed, mut bytes) = (0, [0; 1 << 14]);
+        while let Ok(count @ 1..) = client.read(&mut bytes) {
+            let mut piece = bytes[..count].to_vec();
+            let within = |at: usize| (passed..passed + count).contains(&at).then(|| at - passed);
+            let mut is_cut = false;
+            match fate {
+                Some(Fate::Cut(at)) if passed + count > at => {
+                    piece.truncate(within(at).unwrap_or(0));
+                    is_cut = true;
+                }
+                Some(Fate::Flip(at)) => {
+                    within(at).into_iter().for_each(|at| piece[at] ^= 1);
+                }
+                _ => {}
+            }
+            passed += count;
+            self.said.lock().unwrap().extend_from_slice(&piece);
+            server.write_all(&piece).ok()?;
+            if is_cut {
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = server.shutdown(Shutdown::Both);
+                return None;
+            }
+        }
+        server.shutdown(Shutdown::Write).ok()
+    }
+}

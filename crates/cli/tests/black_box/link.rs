@@ -1,0 +1,430 @@
+//! Reports of searches at another site, by a link: the bytes of the report that the search would have written, whatever breaks on the
+//! way, or a clear end on both sides and nothing under the report's name.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::family::{family, queries};
+use crate::proxy::{Fate, Proxy};
+
+fn fleetblast(dir: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    command.current_dir(dir).args(words).stdin(Stdio::null());
+    command.env("BATCH_SIZE", "400");
+    command
+}
+
+fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
+    let run = fleetblast(dir, words).output().unwrap();
+    assert!(run.status.success(), "{words:?}: {}", said(&run));
+    run.stdout
+}
+
+fn said(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+/// Two sites in one directory, each with a key, and what they search.
+struct Sites {
+    dir: TempDir,
+    /// Fingerprints of the keys `here`, `there` and `other`.
+    keys: [String; 3],
+}
+
+const HERE: usize = 0;
+const THERE: usize = 1;
+const OTHER: usize = 2;
+const NAMES: [&str; 3] = ["here", "there", "other"];
+
+impl Sites {
+    fn new(count: usize) -> Sites {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("q.fa"), queries(5, count).concat()).unwrap();
+        make_database(dir.path(), "db", 1);
+        let key = |name| {
+            String::from_utf8(must(dir.path(), &["keygen", name])).unwrap().trim().to_owned()
+        };
+        let keys = NAMES.map(key);
+        Sites { dir, keys }
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn direct(&self, options: &[&str]) -> Vec<u8> {
+        must(self.path(), &[&["blastp", "-query", "q.fa", "-db", "db"], options].concat())
+    }
+
+    /// A search that sends to an address, as who has the first key and knows the second.
+    fn search(&self, to: &str, keys: [usize; 2], options: &[&str]) -> Command {
+        let words = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
+        let link = ["-send", to, "-key", NAMES[keys[0]], "-peer", &self.keys[keys[1]]];
+        fleetblast(self.path(), &[&words, &link[..], options].concat())
+    }
+
+    fn receive(&self, keys: [usize; 2], options: &[&str]) -> Receiver {
+        let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "30"];
+        let link = ["-key", NAMES[keys[0]], "-peer", &self.keys[keys[1]]];
+        Receiver::new(fleetblast(self.path(), &[&words, &link[..], options].concat()))
+    }
+
+    /// Who receives from `here`.
+    fn receive_db(&self) -> Receiver {
+        self.receive([THERE, HERE], &["-db", "db"])
+    }
+
+    /// What is under the report's name, which is removed.
+    fn report(&self) -> Option<Vec<u8>> {
+        let report = fs::read(self.path().join("r")).ok()?;
+        fs::remove_file(self.path().join("r")).unwrap();
+        Some(report)
+    }
+
+    /// Removes what an earlier run kept.
+    fn forget(&self) {
+        let _ = fs::remove_file(self.path().join("r.fbm"));
+    }
+}
+
+fn make_database(dir: &Path, name: &str, seed: u64) {
+    let text = |(title, letters): &(String, Vec<u8>)| {
+        format!(">{title}\n{}\n", String::from_utf8_lossy(letters))
+    };
+    let text: String = family(seed, 120).iter().map(text).collect();
+    fs::write(dir.join("db.fa"), text).unwrap();
+    must(dir, &["makeblastdb", "-in", "db.fa", "-dbtype", "prot", "-out", name, "-title", "db"]);
+}
+
+/// Who receives, and listens.
+struct Receiver {
+    child: Child,
+    address: String,
+    messages: JoinHandle<String>,
+}
+
+impl Receiver {
+    fn new(mut command: Command) -> Receiver {
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut before = String::new();
+        let address = loop {
+            let mut line = String::new();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "it does not listen: {before}");
+            match line.strip_prefix("Listening at ").and_then(|rest| rest.split_once(';')) {
+                Some((address, _)) => break address.to_owned(),
+                None => before += &line,
+            }
+        };
+        let messages = thread::spawn(move || {
+            let mut rest = before;
+            let _ = lines.read_to_string(&mut rest);
+            rest
+        });
+        Receiver { child, address, messages }
+    }
+
+    /// Waits for its end; its exit code and what it said.
+    fn end(mut self) -> (Option<i32>, String) {
+        let status = self.child.wait().unwrap();
+        (status.code(), self.messages.join().unwrap())
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.end();
+    }
+
+    fn must_end(self) {
+        let (code, messages) = self.end();
+        assert_eq!(code, Some(0), "{messages}");
+    }
+}
+
+#[test]
+fn every_kind_gives_the_bytes_of_the_search() {
+    let sites = Sites::new(20);
+    for (kind, format) in [("hits", "0"), ("oids", "6"), ("report", "5")] {
+        let receiver = match kind {
+            "report" => sites.receive([THERE, HERE], &[]),
+            _ => sites.receive([THERE, HERE], &["-db", "db", "-outfmt", format]),
+        };
+        let options = ["-metadata", kind, "-outfmt", format];
+        let mut search = sites.search(&receiver.address, [HERE, THERE], &options);
+        let run = search.output().unwrap();
+        assert!(run.status.success(), "{}", said(&run));
+        assert!(run.stdout.is_empty());
+        receiver.must_end();
+        assert!(sites.report() == Some(sites.direct(&["-outfmt", format])), "{kind}");
+        assert!(!sites.path().join("r.fbm").exists());
+    }
+}
+
+#[test]
+fn a_connection_cut_anywhere_goes_on_from_there() {
+    let sites = Sites::new(20);
+    let wanted = sites.direct(&[]);
+    // In the handshake, in messages, and in records, of which there are some at each connection.
+    let cuts = [0, 1, 100, 500, 1000, 1200, 1300, 1400, 1600, 2000, 2500, 3000, 4000, 5000];
+    let proxy = Proxy::new(cuts.map(Fate::Cut), false);
+    let receiver = sites.receive_db();
+    proxy.lead_to(&receiver.address);
+    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report() == Some(wanted));
+    assert!(proxy.connections() > 8, "{}", proxy.connections());
+}
+
+#[test]
+fn a_killed_search_goes_on_where_the_other_site_is() {
+    let sites = Sites::new(60);
+    let wanted = sites.direct(&[]);
+    let mut resumed = 0;
+    for kind in ["hits", "oids", "report"] {
+        let receiver = sites.receive_db();
+        let options = ["-metadata", kind, "-timing", "t", "-num_threads", "1"];
+        let search = || sites.search(&receiver.address, [HERE, THERE], &options);
+        for _ in 0..4 {
+            let mut killed = search().stderr(Stdio::null()).spawn().unwrap();
+            // As soon as more has come than there was.
+            let spool = sites.path().join("r.fbm");
+            let length = || fs::metadata(&spool).map_or(0, |meta| meta.len());
+            let before = length();
+            while length() <= before + 1500 && killed.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(3));
+            }
+            killed.kill().unwrap();
+            killed.wait().unwrap();
+        }
+        let run = search().output().unwrap();
+        assert!(run.status.success(), "{kind}: {}", said(&run));
+        receiver.must_end();
+        assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
+        let timing = fs::read_to_string(sites.path().join("t")).unwrap();
+        resumed += u32::from(!timing.contains("\"queries\": 60"));
+    }
+    assert!(resumed > 0, "no search went on: all were searched anew");
+}
+
+#[test]
+fn a_killed_receiver_goes_on_with_what_it_has() {
+    let sites = Sites::new(60);
+    let wanted = sites.direct(&[]);
+    for (kind, pause) in [("hits", 0), ("oids", 60), ("report", 10), ("hits", 150)] {
+        let proxy = Proxy::new([], false);
+        let receiver = sites.receive_db();
+        proxy.lead_to(&receiver.address);
+        let options = ["-metadata", kind, "-num_threads", "1"];
+        let mut search = sites.search(&proxy.address, [HERE, THERE], &options);
+        let search = search.stderr(Stdio::piped()).spawn().unwrap();
+        let spool = sites.path().join("r.fbm");
+        let mut receiver = receiver;
+        for part in 1..4 {
+            // It may have come to its end.
+            let come = || fs::metadata(&spool).map_or(u64::MAX, |meta| meta.len());
+            while come() < 2000 * part {
+                sleep(Duration::from_millis(3));
+            }
+            sleep(Duration::from_millis(pause));
+            if receiver.child.try_wait().unwrap().is_some() || !spool.exists() {
+                break;
+            }
+            receiver.kill();
+            assert!(sites.report().is_none_or(|report| report == wanted), "nothing by halves");
+            receiver = sites.receive_db();
+            proxy.lead_to(&receiver.address);
+        }
+        let run = search.wait_with_output().unwrap();
+        assert!(run.status.success(), "{kind}: {}", said(&run));
+        receiver.must_end();
+        assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
+    }
+}
+
+#[test]
+fn who_is_unknown_is_refused_on_both_sides_and_disturbs_nobody() {
+    let sites = Sites::new(5);
+    let receiver = sites.receive_db();
+    // Another key, and a peer that has another one.
+    for keys in [[OTHER, THERE], [HERE, OTHER]] {
+        let run = sites.search(&receiver.address, keys, &[]).output().unwrap();
+        assert_eq!(run.status.code(), Some(6), "{keys:?}");
+        let told = said(&run);
+        assert_eq!(told.lines().count(), 1, "{told}");
+        let wanted = ["the peer does not know this key", "the peer has another key"];
+        assert!(wanted.iter().any(|wanted| told.contains(wanted)), "{told}");
+    }
+    assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
+    assert!(sites.report().is_none());
+    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    let (code, messages) = receiver.end();
+    assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 2), "{messages}");
+    assert!(sites.report() == Some(sites.direct(&[])));
+}
+
+#[test]
+fn what_is_altered_on_the_way_is_never_taken() {
+    let sites = Sites::new(10);
+    let wanted = sites.direct(&[]);
+    // Some of the bits, in the handshake and after it: it is sent again.
+    let flips = [10, 200, 900, 1300, 1700, 2500].map(Fate::Flip);
+    let proxy = Proxy::new(flips, false);
+    let receiver = sites.receive_db();
+    proxy.lead_to(&receiver.address);
+    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report() == Some(wanted));
+    // On every connection: it is given up.
+    let proxy = Proxy::new([Fate::Flip(1100)], true);
+    let receiver = sites.receive_db();
+    proxy.lead_to(&receiver.address);
+    let options = ["-link_timeout", "2"];
+    let run = sites.search(&proxy.address, [HERE, THERE], &options).output().unwrap();
+    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert!(said(&run).contains("no connection for 2 s"), "{}", said(&run));
+    receiver.kill();
+    assert!(sites.report().is_none() && proxy.has_fates());
+}
+
+#[test]
+fn what_was_recorded_is_of_no_use() {
+    let sites = Sites::new(5);
+    let proxy = Proxy::new([], false);
+    let receiver = sites.receive_db();
+    proxy.lead_to(&receiver.address);
+    let run = sites.search(&proxy.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report().is_some());
+
+    let receiver = sites.receive_db();
+    let mut thief = TcpStream::connect(&receiver.address).unwrap();
+    thief.write_all(&proxy.said()).unwrap();
+    let mut answer = Vec::new();
+    let _ = thief.read_to_end(&mut answer);
+    assert!(answer.len() < 5000, "the handshake is all there is");
+    assert_eq!(fs::metadata(sites.path().join("r.fbm")).unwrap().len(), 0);
+    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    let (code, messages) = receiver.end();
+    assert_eq!((code, messages.matches("is not let in").count()), (Some(0), 1), "{messages}");
+}
+
+/// Peers that say nothing, nonsense, half of something, or something endless; more of them than are let wait.
+#[test]
+fn strangers_are_cut_off_in_time() {
+    let sites = Sites::new(5);
+    let words = ["-db", "db"];
+    let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "9"];
+    let keys = ["-key", "there", "-peer", &sites.keys[HERE]];
+    let receiver =
+        Receiver::new(fleetblast(sites.path(), &[&link[..], &keys, &words[..]].concat()));
+    let hello = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3];
+    let mut strangers = Vec::new();
+    for number in 0..12 {
+        let mut stranger = TcpStream::connect(&receiver.address).unwrap();
+        let _ = match number % 4 {
+            0 => Ok(()),
+            1 => stranger.write_all(b"GET / HTTP/1.1\r\n\r\n"),
+            2 => stranger.write_all(&hello),
+            _ => stranger.write_all(&[22; 100_000]),
+        };
+        strangers.push(stranger);
+    }
+    let start = Instant::now();
+    for mut stranger in strangers {
+        stranger.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = Vec::new();
+        let end = stranger.read_to_end(&mut answer).map_err(|error| error.kind());
+        assert!(!matches!(end, Err(std::io::ErrorKind::WouldBlock)), "it is never cut off");
+        assert!(answer.len() < 100);
+    }
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report() == Some(sites.direct(&[])));
+}
+
+#[test]
+fn another_database_another_search_and_other_queries_are_refused() {
+    let sites = Sites::new(60);
+    // The database there differs: both sides hear it.
+    make_database(sites.path(), "db2", 2);
+    let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
+    let run = sites.search(&receiver.address, [HERE, THERE], &[]).output().unwrap();
+    let (code, messages) = receiver.end();
+    assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
+    for told in [&said(&run), &messages] {
+        assert!(told.contains("is not the database that was searched"), "{told}");
+    }
+    assert!(sites.report().is_none());
+    sites.forget();
+
+    // Something of a search, then others.
+    let receiver = sites.receive_db();
+    let options = ["-num_threads", "1"];
+    let mut search = sites.search(&receiver.address, [HERE, THERE], &options);
+    let mut killed = search.stderr(Stdio::null()).spawn().unwrap();
+    let spool = sites.path().join("r.fbm");
+    while fs::metadata(&spool).unwrap().len() < 4000 && killed.try_wait().unwrap().is_none() {
+        sleep(Duration::from_millis(3));
+    }
+    killed.kill().unwrap();
+    assert!(!killed.wait().unwrap().success(), "it was too fast for this test");
+    let other = ["-num_threads", "1", "-evalue", "1"];
+    let run = sites.search(&receiver.address, [HERE, THERE], &other).output().unwrap();
+    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert!(said(&run).contains("holds metadata of another search"), "{}", said(&run));
+
+    let all = fs::read_to_string(sites.path().join("q.fa")).unwrap();
+    fs::write(sites.path().join("q.fa"), all.replacen('W', "Y", 1)).unwrap();
+    let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+    assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+    assert!(said(&run).contains("metadata of other queries"), "{}", said(&run));
+    let (code, _) = receiver.end();
+    assert_eq!(code, Some(6));
+    assert!(sites.report().is_none());
+
+    // The queries that were: it goes on.
+    fs::write(sites.path().join("q.fa"), all).unwrap();
+    let receiver = sites.receive_db();
+    let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report() == Some(sites.direct(&[])));
+}
+
+#[test]
+fn options_that_do_not_go_together_are_refused() {
+    let sites = Sites::new(2);
+    let peer = sites.keys[THERE].as_str();
+    let lines: [(&[&str], &str); 7] = [
+        (&["-send", "localhost:1"], "\"key\""),
+        (&["-send", "localhost", "-key", "here", "-peer", peer], "is no address with a port"),
+        (&["-send", "localhost:1", "-key", "here", "-peer", "12ab"], "is no fingerprint"),
+        (&["-send", "localhost:1", "-key", "q.fa", "-peer", peer], "-key: q.fa"),
+        (&["-send", "h:1", "-key", "here", "-peer", peer, "-out", "x"], "Incompatible"),
+        (&["-key", "here"], "-key needs -metadata_out or -send"),
+        (&["-metadata", "oids"], "-metadata needs -metadata_out or -send"),
+    ];
+    for (line, wanted) in lines {
+        let words = [&["blastp", "-query", "q.fa", "-db", "db"], line].concat();
+        let run = fleetblast(sites.path(), &words).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "{line:?}");
+        assert!(said(&run).contains(wanted), "{line:?}: {}", said(&run));
+    }
+    let run = fleetblast(sites.path(), &["keygen", "q.fa"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "there"])).unwrap().trim(), peer);
+}
