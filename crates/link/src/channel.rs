@@ -81,6 +81,12 @@ impl Channel {
         self.outbox.extend(message.encode());
     }
 
+    /// Sends any bytes.
+    #[cfg(test)]
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.outbox.extend_from_slice(bytes);
+    }
+
     /// Whether it is time to say something, whatever it is.
     pub fn is_quiet(&self) -> bool {
         self.said.elapsed() > SIGN_OF_LIFE && self.outbox.is_empty()

@@ -13,6 +13,8 @@ pub mod key;
 pub mod message;
 pub mod receive;
 pub mod send;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 pub use self::error::LinkError;

@@ -8,9 +8,12 @@ use super::blastp::{BLASTP, BlastpOptions};
 use super::cat::{CAT, CatOptions};
 use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
+use super::expand::EXPAND;
 use super::generate::{GENERATE, GenerateOptions};
+use super::keygen::{self, KEYGEN};
 use super::makeblastdb::MAKEBLASTDB;
 use super::parse::{Given, Value};
+use super::receive::RECEIVE;
 use super::report::{REPORT, ReportOptions};
 use super::search::generic::EVALUE;
 use super::search::single::{MATRIX, REMOTE};
@@ -98,6 +101,7 @@ fn each_option_of_a_search_counts() {
 #[test]
 fn each_option_of_what_blast_does_not_have_counts() {
     each_option_counts(&CAT, &[], |given| format!("{:?}", CatOptions::new(given)));
+    each_option_counts(&KEYGEN, &[], |given| format!("{:?}", keygen::key(given)));
     each_option_counts(&DBCHECK, &[], |given| format!("{:?}", DbcheckOptions::new(given)));
     each_option_counts(&DOCTOR, &[], |given| format!("{:?}", DoctorOptions::new(given)));
     each_option_counts(&GENERATE, &[], |given| format!("{:?}", GenerateOptions::new(given)));
@@ -114,6 +118,9 @@ fn options_are_in_a_table_once_and_tied_to_others_of_it() {
         BLASTDBCMD,
         MAKEBLASTDB,
         CAT,
+        EXPAND,
+        KEYGEN,
+        RECEIVE,
         DBCHECK,
         DOCTOR,
         REPORT,

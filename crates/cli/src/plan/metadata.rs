@@ -12,9 +12,7 @@ use fleetblast_metadata::Kind;
 use super::{Host, SearchProgram, input};
 use crate::expand::given::{VARIABLES, told};
 use crate::options::parse::Given;
-use crate::options::search::metadata::{
-    KEY, LINK_TIMEOUT, LinkOptions, METADATA, METADATA_OUT, PEER, SEND,
-};
+use crate::options::search::metadata::{KEY, LinkOptions, METADATA, METADATA_OUT, PEER, SEND};
 use crate::options::search::resources;
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
@@ -40,18 +38,13 @@ pub fn metadata(
             let give_up = link.give_up.or(Some(GIVE_UP));
             Carriage::Link(Link { give_up, ..link })
         }
-        (None, None) => {
-            // Without either they would do nothing.
-            let lost = [METADATA.name(), KEY.name(), PEER.name(), LINK_TIMEOUT.name()];
-            return match lost.into_iter().find(|name| given.contains_key(name)) {
-                None => Ok(None),
-                Some(name) => Err(Error::query_options(format_args!(
-                    "-{name} needs -{} or -{}",
-                    METADATA_OUT.name(),
-                    SEND.name()
-                ))),
-            };
+        (None, None) if options.kind.is_some() => {
+            // Without either it would do nothing.
+            let names = [METADATA.name(), METADATA_OUT.name(), SEND.name()];
+            let [kind, out, send] = names;
+            return Err(Error::query_options(format_args!("-{kind} needs -{out} or -{send}")));
         }
+        (None, None) => return Ok(None),
     };
     if let (Some(timing), Carriage::File(out)) = (&search.common().resources.timing, &out) {
         let timing = input::destination(resources::TIMING.name(), timing)?;

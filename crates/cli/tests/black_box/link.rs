@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::family::{family, queries};
 use crate::proxy::{Fate, Proxy};
+use crate::volumes::Random;
 
 fn fleetblast(dir: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
@@ -71,7 +72,7 @@ impl Sites {
     }
 
     fn receive(&self, keys: [usize; 2], options: &[&str]) -> Receiver {
-        let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "30"];
+        let words = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", "120"];
         let link = ["-key", NAMES[keys[0]], "-peer", &self.keys[keys[1]]];
         Receiver::new(fleetblast(self.path(), &[&words, &link[..], options].concat()))
     }
@@ -415,7 +416,7 @@ fn options_that_do_not_go_together_are_refused() {
         (&["-send", "localhost:1", "-key", "here", "-peer", "12ab"], "is no fingerprint"),
         (&["-send", "localhost:1", "-key", "q.fa", "-peer", peer], "-key: q.fa"),
         (&["-send", "h:1", "-key", "here", "-peer", peer, "-out", "x"], "Incompatible"),
-        (&["-key", "here"], "-key needs -metadata_out or -send"),
+        (&["-key", "here"], "\"send\". Must be specified"),
         (&["-metadata", "oids"], "-metadata needs -metadata_out or -send"),
     ];
     for (line, wanted) in lines {
@@ -427,4 +428,58 @@ fn options_that_do_not_go_together_are_refused() {
     let run = fleetblast(sites.path(), &["keygen", "q.fa"]).output().unwrap();
     assert_eq!(run.status.code(), Some(1));
     assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "there"])).unwrap().trim(), peer);
+}
+
+/// How BLAST+ cuts these queries into batches depends on what the batches before found.
+#[test]
+fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
+    let sites = Sites::new(1);
+    let mut random = Random(3);
+    let mut bases = |count: usize| -> String {
+        (0..count).map(|_| char::from(b"ACGT"[random.below(4) as usize])).collect()
+    };
+    let subjects: Vec<String> = (0..20).map(|_| bases(3000)).collect();
+    let text = |number: usize, letters: &str| format!(">s{number}\n{letters}\n");
+    let file: String = subjects.iter().enumerate().map(|(number, s)| text(number, s)).collect();
+    fs::write(sites.path().join("nt.fa"), file).unwrap();
+    must(sites.path(), &["makeblastdb", "-in", "nt.fa", "-dbtype", "nucl", "-out", "nt"]);
+    let query = |number: usize| {
+        let from = number * 37 % 2400;
+        text(number, &subjects[number % 20][from..from + 600])
+    };
+    fs::write(sites.path().join("n.fa"), (0..400).map(query).collect::<String>()).unwrap();
+    let words = ["blastn", "-task", "blastn", "-query", "n.fa", "-db", "nt", "-outfmt", "6"];
+    let wanted = fleetblast(sites.path(), &words).env_remove("BATCH_SIZE").output().unwrap();
+    assert!(wanted.status.success() && wanted.stdout.len() > 10_000);
+
+    let whole = fleetblast(sites.path(), &[&words[..], &["-metadata_out", "whole"]].concat())
+        .env_remove("BATCH_SIZE")
+        .output();
+    assert!(whole.unwrap().status.success());
+
+    let receiver = sites.receive([THERE, HERE], &["-db", "nt", "-metadata", "kept"]);
+    let address = receiver.address.clone();
+    let link = ["-send", &address, "-key", "here", "-peer", &sites.keys[THERE]];
+    let search = || {
+        let more = ["-num_threads", "1", "-timing", "t"];
+        let mut search = fleetblast(sites.path(), &[&words[..], &link, &more].concat());
+        search.env_remove("BATCH_SIZE");
+        search
+    };
+    let spool = sites.path().join("kept");
+    let length = || fs::metadata(&spool).map_or(0, |meta| meta.len());
+    let mut killed = search().stderr(Stdio::null()).spawn().unwrap();
+    while length() < 1500 && killed.try_wait().unwrap().is_none() {
+        sleep(Duration::from_millis(1));
+    }
+    killed.kill().unwrap();
+    assert!(!killed.wait().unwrap().success(), "it was too fast for this test");
+    let run = search().output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    receiver.must_end();
+    assert!(sites.report() == Some(wanted.stdout));
+    let [kept, whole] = ["kept", "whole"].map(|name| fs::read(sites.path().join(name)).unwrap());
+    assert!(kept == whole, "the batches are those of one search");
+    let timing = fs::read_to_string(sites.path().join("t")).unwrap();
+    assert!(!timing.contains("\"queries\": 400"), "it went on: {timing}");
 }

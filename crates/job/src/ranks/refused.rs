@@ -4,7 +4,7 @@ use fleetblast_engine::params::Params;
 use fleetblast_fleet::config::{Schedule, Strategy};
 
 use crate::error::{Error, exit};
-use crate::plan::{Format, Plan};
+use crate::plan::{Carriage, Format, Plan};
 
 /// Refuses by name what ranks would do wrong.
 ///
@@ -20,8 +20,12 @@ pub fn refuse(plan: &Plan) -> Result<(), Error> {
 }
 
 fn refused(plan: &Plan) -> Option<String> {
-    if plan.metadata.is_some() {
-        return Some("-metadata_out".to_owned());
+    if let Some(metadata) = &plan.metadata {
+        let option = match metadata.out {
+            Carriage::File(_) => "-metadata_out",
+            Carriage::Link(_) => "-send",
+        };
+        return Some(option.to_owned());
     }
     if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
         // Each block's references would stand before its lines.

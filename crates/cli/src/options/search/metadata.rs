@@ -62,7 +62,8 @@ pub const SEND: Opt<OsString> = Opt::text(
 /// `-key`.
 pub const KEY: Opt<OsString> =
     Opt::input("key", Group::FLEETBLAST, &["The key of this site, made by 'fleetblast keygen'"])
-        .label("input_file");
+        .label("input_file")
+        .requires(&["send"]);
 
 /// `-peer`.
 pub const PEER: Opt<OsString> = Opt::text(
@@ -73,7 +74,8 @@ pub const PEER: Opt<OsString> = Opt::text(
         "several, separated by commas, one. Whoever has none of these is refused",
     ],
 )
-.label("fingerprint");
+.label("fingerprint")
+.requires(&["send"]);
 
 /// `-link_timeout`.
 pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
@@ -82,6 +84,7 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
     &["Give up after so many seconds without a connection to the other site", "Default = `600'"],
 )
 .label("seconds")
+.requires(&["send"])
 .within(Constraint::AtLeast(1));
 
 /// What was typed.

@@ -1,0 +1,273 @@
+//! Both sides in one process, and peers that are known but do what they should not.
+
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::channel::Channel;
+use crate::message::{Held, MOST_BODY, Message, VERSION};
+use crate::receive::{Event, Listener, Sink};
+use crate::send::{Arrival, Opening, Target};
+use crate::{Fingerprint, Key, LinkError, tls};
+
+/// A peer is given up after so long.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+struct Keys {
+    dir: tempfile::TempDir,
+}
+
+impl Keys {
+    fn new() -> Keys {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["here", "there"] {
+            Key::make(&dir.path().join(name)).unwrap();
+        }
+        Keys { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn key(&self, name: &str) -> Key {
+        Key::read(&self.path(name)).unwrap()
+    }
+
+    fn print(&self, name: &str) -> Vec<Fingerprint> {
+        vec![self.key(name).fingerprint()]
+    }
+}
+
+/// Keeps everything in memory. What is whole is what has a full thousand.
+#[derive(Default)]
+struct Memory {
+    bytes: Vec<u8>,
+    synced: usize,
+    finished: bool,
+    most: Option<usize>,
+    over: Arc<AtomicBool>,
+}
+
+impl Sink for Memory {
+    fn held(&mut self) -> Result<Held, String> {
+        self.synced = self.bytes.len();
+        let bytes = self.synced as u64;
+        Ok(Held { bytes, whole: bytes / 1000 * 1000, state: b"state".to_vec() })
+    }
+
+    fn start(&mut self, offset: u64) -> Result<(), String> {
+        self.bytes.truncate(offset as usize);
+        Ok(())
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.bytes.extend_from_slice(bytes);
+        match self.most {
+            Some(most) if self.bytes.len() > most => Err("no room on the disk".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn sync(&mut self) -> Result<u64, String> {
+        self.synced = self.bytes.len();
+        Ok(self.synced as u64)
+    }
+
+    fn finish(&mut self, total: u64) -> Result<(), String> {
+        assert_eq!(total, self.bytes.len() as u64);
+        self.finished = true;
+        Ok(())
+    }
+
+    fn verdict(&mut self) -> Option<Result<(), String>> {
+        (self.finished || self.over.load(Ordering::Relaxed)).then_some(Ok(()))
+    }
+}
+
+/// Listens, and has `act` do what it likes at the address. What was received, how it ended, and what happened.
+fn received(
+    keys: &Keys,
+    mut sink: Memory,
+    act: impl FnOnce(SocketAddr) + Send,
+) -> (Memory, Result<(), LinkError>, Vec<Event>) {
+    let listener =
+        Listener::bind("127.0.0.1:0", &keys.key("there"), &keys.print("here"), PATIENCE).unwrap();
+    let address = listener.address().unwrap();
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&events);
+    let watch: crate::receive::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
+    let over = Arc::clone(&sink.over);
+    let result = thread::scope(|scope| {
+        scope.spawn(move || {
+            act(address);
+            over.store(true, Ordering::Relaxed);
+        });
+        listener.serve(&mut sink, None, &watch)
+    });
+    let events = events.lock().unwrap().clone();
+    (sink, result, events)
+}
+
+fn target(keys: &Keys, address: SocketAddr) -> Target {
+    Target {
+        address: address.to_string(),
+        key: keys.key("here"),
+        peers: keys.print("there"),
+        patience: PATIENCE,
+        give_up: Duration::from_secs(3),
+    }
+}
+
+/// A known peer that has said hello.
+fn known(keys: &Keys, address: SocketAddr) -> Channel {
+    let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
+    let tcp = TcpStream::connect(address).unwrap();
+    let patience = Duration::from_secs(20);
+    let mut channel = Channel::new(tcp, tls::connecting(&config).unwrap(), patience).unwrap();
+    channel.shake_hands().unwrap();
+    channel.send(&Message::Hello(VERSION));
+    channel
+}
+
+/// Waits until the other side ends the connection; how long that took.
+fn until_cut(channel: &mut Channel) -> Duration {
+    let start = Instant::now();
+    loop {
+        let heard = channel.exchange(Duration::from_millis(20)).and_then(|()| channel.receive());
+        match heard {
+            Err(_) => return start.elapsed(),
+            Ok(_) => assert!(start.elapsed() < Duration::from_secs(15), "it is never cut off"),
+        }
+    }
+}
+
+#[test]
+fn a_stream_arrives_and_both_sides_know() {
+    let keys = Keys::new();
+    let bytes: Vec<u8> = (0..3_000_000u32).map(|number| (number % 251) as u8).collect();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        assert_eq!(opening.held(), &Held { bytes: 0, whole: 0, state: b"state".to_vec() });
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        bytes.chunks(70_001).for_each(|piece| sender.write(piece).unwrap());
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert!(sink.bytes == bytes);
+}
+
+#[test]
+fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
+    let keys = Keys::new();
+    let sink = Memory { bytes: vec![1; 2345], ..Memory::default() };
+    let (sink, result, _) = received(&keys, sink, |address| {
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        assert_eq!((opening.held().bytes, opening.held().whole), (2345, 2000));
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(&[2; 500]).unwrap();
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert!(sink.bytes == [vec![1; 2000], vec![2; 500]].concat());
+}
+
+#[test]
+fn a_failure_on_either_side_is_told_on_the_other() {
+    let keys = Keys::new();
+    let sink = Memory { most: Some(100_000), ..Memory::default() };
+    let (_, result, _) = received(&keys, sink, |address| {
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(&[3; 200_000]).unwrap();
+        let told = LinkError::Refused("no room on the disk".to_owned());
+        assert_eq!(sender.finish(), Err(told));
+    });
+    assert_eq!(result, Err(LinkError::Ended("no room on the disk".to_owned())));
+
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"half").unwrap();
+        drop(sender);
+    });
+    assert!(!sink.finished && matches!(result, Err(LinkError::Refused(_))), "{result:?}");
+}
+
+#[test]
+fn a_known_peer_that_is_silent_or_sends_half_a_message_is_cut_off() {
+    let keys = Keys::new();
+    let (sink, _, events) = received(&keys, Memory::default(), |address| {
+        let mut silent = known(&keys, address);
+        let took = until_cut(&mut silent);
+        assert!(took > PATIENCE / 2 && took < 4 * PATIENCE, "{took:?}");
+        let mut halved = known(&keys, address);
+        halved.send(&Message::Start(0));
+        halved.send_bytes(&Message::Data(vec![5; 1000]).encode()[..700]);
+        let took = until_cut(&mut halved);
+        assert!(took > PATIENCE / 2 && took < 4 * PATIENCE, "{took:?}");
+    });
+    assert!(sink.bytes.is_empty());
+    let broken = |event: &&Event| matches!(event, Event::Broken(_));
+    assert_eq!(events.iter().filter(broken).count(), 2, "{events:?}");
+}
+
+#[test]
+fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
+    let keys = Keys::new();
+    let too_long = [&[4][..], &(MOST_BODY as u32 + 1).to_le_bytes(), &[0; 100]].concat();
+    let lines: [Vec<u8>; 7] = [
+        too_long,
+        vec![77, 0, 0, 0, 0],
+        Message::Data(vec![1]).encode(),
+        Message::Start(1).encode(),
+        Message::Finish(0).encode(),
+        [Message::Start(0).encode(), Message::Finish(5).encode()].concat(),
+        [Message::Start(0).encode(), Message::Confirmed(5).encode()].concat(),
+    ];
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        for line in &lines {
+            let mut peer = known(&keys, address);
+            peer.send_bytes(line);
+            let took = until_cut(&mut peer);
+            assert!(took < PATIENCE, "{line:?}: {took:?}");
+        }
+        // And one that does what it should.
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"whole").unwrap();
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"whole");
+}
+
+#[test]
+fn a_new_connection_takes_the_place_of_an_old_one() {
+    let keys = Keys::new();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let mut old = known(&keys, address);
+        old.send(&Message::Start(0));
+        old.exchange(Duration::from_millis(100)).unwrap();
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"new").unwrap();
+        until_cut(&mut old);
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"new");
+}
+
+#[test]
+fn nobody_there_is_told_after_a_while() {
+    let keys = Keys::new();
+    let target = target(&keys, SocketAddr::from(([127, 0, 0, 1], 1)));
+    let start = Instant::now();
+    let end = Opening::connect(target, Arc::new(|_| {})).err().unwrap();
+    assert!(matches!(end, LinkError::GivenUp { .. }), "{end:?}");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
