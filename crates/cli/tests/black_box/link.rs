@@ -452,16 +452,15 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     let wanted = fleetblast(sites.path(), &words).env_remove("BATCH_SIZE").output().unwrap();
     assert!(wanted.status.success() && wanted.stdout.len() > 10_000);
 
-    let whole = fleetblast(sites.path(), &[&words[..], &["-metadata_out", "whole"]].concat())
-        .env_remove("BATCH_SIZE")
-        .output();
-    assert!(whole.unwrap().status.success());
+    let more = ["-num_threads", "1", "-timing", "t"];
+    let file = ["-metadata_out", "whole"];
+    let mut whole = fleetblast(sites.path(), &[&words[..], &file, &more].concat());
+    assert!(whole.env_remove("BATCH_SIZE").status().unwrap().success());
 
     let receiver = sites.receive([THERE, HERE], &["-db", "nt", "-metadata", "kept"]);
     let address = receiver.address.clone();
     let link = ["-send", &address, "-key", "here", "-peer", &sites.keys[THERE]];
     let search = || {
-        let more = ["-num_threads", "1", "-timing", "t"];
         let mut search = fleetblast(sites.path(), &[&words[..], &link, &more].concat());
         search.env_remove("BATCH_SIZE");
         search
