@@ -16,6 +16,7 @@ pub mod nearest;
 pub mod number;
 pub mod opt;
 pub mod parse;
+pub mod psiblast;
 pub mod report;
 pub mod search;
 pub mod simulate;

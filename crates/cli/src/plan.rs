@@ -12,6 +12,7 @@ mod fleet;
 mod format;
 pub(crate) mod input;
 mod load;
+mod psiblast;
 mod restrict;
 mod search;
 mod threads;
@@ -184,6 +185,7 @@ fn with_files(
         },
         papers: search.papers,
         identity_resets_composition: search.identity_resets_composition,
+        iteration: search.iteration,
         report,
         out,
         threads,

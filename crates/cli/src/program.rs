@@ -30,6 +30,7 @@ use crate::options::generate::GENERATE;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
 use crate::options::parse::{self, Given, Request};
+use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
@@ -56,13 +57,12 @@ like a command, the program is that command.
 ";
 
 /// Programs of BLAST+ that are not there yet.
-const NOT_YET: [&str; 10] = [
+const NOT_YET: [&str; 9] = [
     "blast_formatter",
     "blastdb_aliastool",
     "blastdbcheck",
     "blastx",
     "deltablast",
-    "psiblast",
     "rpsblast",
     "rpstblastn",
     "tblastn",
@@ -86,7 +86,7 @@ enum Work {
     Together(fn(&Given, &Refuse) -> Result<(), Error>),
 }
 
-const COMMANDS: [Command; 9] = [
+const COMMANDS: [Command; 10] = [
     Command {
         program: BLASTP,
         run: Work::Together(|given, refuse| search(&BlastpOptions::new(given), refuse)),
@@ -94,6 +94,10 @@ const COMMANDS: [Command; 9] = [
     Command {
         program: BLASTN,
         run: Work::Together(|given, refuse| search(&BlastnOptions::new(given), refuse)),
+    },
+    Command {
+        program: PSIBLAST,
+        run: Work::Together(|given, refuse| search(&PsiblastOptions::new(given), refuse)),
     },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },

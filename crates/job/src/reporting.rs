@@ -43,10 +43,20 @@ pub fn warn(
     misses_taxonomy: bool,
     audience: &dyn Audience,
 ) {
+    warn_of(setup, record.warning(), misses_taxonomy, audience);
+}
+
+/// The same of a warning that a query brings about.
+pub fn warn_of(
+    setup: &model::Setup,
+    warning: Option<Vec<u8>>,
+    misses_taxonomy: bool,
+    audience: &dyn Audience,
+) {
     if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
         return;
     }
-    if let Some(text) = record.warning() {
+    if let Some(text) = warning {
         audience.warn_alone(&text);
     }
     if misses_taxonomy {
@@ -73,15 +83,18 @@ pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> 
         hits: &[],
         hit_count: 0,
         messages: &[],
+        round: None,
     }
 }
 
 /// A query's warnings as the XML report prints them.
 pub fn xml_messages(record: &QueryRecord) -> Vec<u8> {
-    record
-        .warning()
-        .map(|warning| [&record.name()[..], b":  ", &warning[..]].concat())
-        .unwrap_or_default()
+    xml_message(record, record.warning())
+}
+
+/// A warning that a query brings about, as the XML report prints it.
+pub fn xml_message(record: &QueryRecord, warning: Option<Vec<u8>>) -> Vec<u8> {
+    warning.map(|warning| [&record.name()[..], b":  ", &warning[..]].concat()).unwrap_or_default()
 }
 
 /// A report that cannot be made.

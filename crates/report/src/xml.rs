@@ -46,7 +46,8 @@ fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Resul
 /// What comes before a query's subjects.
 pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     out.extend_from_slice(b"<Iteration>\n");
-    value(2, "Iteration_iter-num", query.number, out);
+    let number = query.round.map_or(query.number, |round| round.serial);
+    value(2, "Iteration_iter-num", number, out);
     query_elements("Iteration_query", query, out)?;
     out.extend_from_slice(b"<Iteration_hits>\n");
     Ok(())
@@ -169,7 +170,7 @@ pub fn query_footer(
         if setup.params.common().ungapped {
             ungapped
         } else {
-            program::gapped(setup.params, &ungapped)
+            program::gapped(setup.params, query, &ungapped)
         }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));

@@ -11,6 +11,9 @@ pub use protein::{CompositionMode, ProteinParams};
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
 
+/// `-inclusion_ethresh` unless something else is typed (`PSI_INCLUSION_ETHRESH`, blast_options.h).
+pub const INCLUSION_EVALUE: f64 = 0.002;
+
 /// How preliminary hits become alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -83,6 +86,8 @@ pub struct CommonParams {
     pub lcase_masking: bool,
     /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
+    /// Matches with an e-value up to this one are kept however many there are (`-inclusion_ethresh`).
+    pub inclusion_evalue: f64,
 }
 
 impl Params {

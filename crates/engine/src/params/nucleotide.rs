@@ -4,7 +4,7 @@ use fleetblast_release::Release;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
-use super::{CommonParams, HspFilter};
+use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
 
 /// Which strands of a query are searched (`-strand`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,7 @@ impl NucleotideParams {
             soft_masking: true,
             lcase_masking: false,
             search_space: None,
+            inclusion_evalue: INCLUSION_EVALUE,
         };
         NucleotideParams {
             common,

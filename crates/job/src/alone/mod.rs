@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
+mod iterated;
 mod reporter;
 mod traced;
 mod two_phases;
@@ -14,6 +15,7 @@ use fleetblast_db::load::HugePages;
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 
+use self::iterated::Rounds;
 use self::reporter::Reporter;
 use self::two_phases::TwoPhases;
 use crate::audience::Audience;
@@ -54,7 +56,13 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     }
     let mut output = Output::open(&plan.out)?;
     let engine = plan.engine(target.totals);
+    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let mut rounds = plan
+        .iteration
+        .as_ref()
+        .zip(with_pssm.as_ref())
+        .map(|(iteration, next)| Rounds::new(plan, iteration, &target, [&engine, next]));
     let mut reporter = Reporter::new(plan, &target, recorder.clone());
     drop(loading_span);
     reporter.start(&mut output)?;
@@ -71,7 +79,15 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
         shares.add(plan, &block);
         refuse(plan, &block)?;
         blocks += 1;
-        run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, audience)?;
+        match &mut rounds {
+            Some(rounds) => {
+                rounds.block(&block, &mut search, &mut reporter, &mut output, audience)?;
+                timing.add_queries(&block.prepared);
+            }
+            None => {
+                run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, audience)?;
+            }
+        }
         queries.found(search.extensions);
     }
     let writing = Instant::now();
@@ -111,8 +127,7 @@ fn run_block(
     let writing = Instant::now();
     reporter.block(block, &hits, output, audience)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
-    timing.queries += block.prepared.len() as u64;
-    timing.query_residues += block.prepared.iter().map(|q| u64::from(q.length)).sum::<u64>();
+    timing.add_queries(&block.prepared);
     audience.close(0);
     match &block.failure {
         Some(error) => Err(error.clone()),

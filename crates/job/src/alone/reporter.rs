@@ -95,9 +95,7 @@ impl<'a> Reporter<'a> {
         if self.queries == 0
             && let Some(first) = results.first()
         {
-            let mut bytes = Vec::new();
-            pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
-            output.write(&bytes)?;
+            self.open(first, output)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
         let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
@@ -127,6 +125,37 @@ impl<'a> Reporter<'a> {
         self.queries += results.len();
         self.blocks += 1;
         Ok(())
+    }
+
+    /// The report of one of a query's searches.
+    pub fn round(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
+        let report = self.query(result).map_err(|error| failure(&error))?;
+        Ok(report.bytes)
+    }
+
+    /// Writes a warning of one of a query's searches, and its report.
+    pub fn write_round(
+        &mut self,
+        warning: Option<Vec<u8>>,
+        report: &[u8],
+        output: &mut Output,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        reporting::warn_of(&self.setup, warning, self.misses_taxonomy, audience);
+        self.queries += 1;
+        output.write(report)
+    }
+
+    /// Writes what comes before the first query.
+    pub fn open(&self, first: &QueryResult, output: &mut Output) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
+        output.write(&bytes)
+    }
+
+    /// Whether anything but the formats' own may stand between reports.
+    pub fn is_plain(&self) -> bool {
+        self.setup.output.format != model::Format::Xml
     }
 
     fn query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {

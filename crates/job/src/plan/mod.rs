@@ -1,5 +1,6 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
+mod iteration;
 mod ranks;
 mod report;
 
@@ -17,6 +18,7 @@ pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
 
+pub use self::iteration::{Iteration, Start};
 pub use self::ranks::{Checkpoint, Fleet};
 pub use self::report::{Format, Report};
 
@@ -122,6 +124,8 @@ pub struct Plan {
     /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
     /// for each query of the first batch.
     pub identity_resets_composition: bool,
+    /// Queries are searched again with what was found.
+    pub iteration: Option<Iteration>,
     /// The report.
     pub report: Report,
     /// Where it goes.

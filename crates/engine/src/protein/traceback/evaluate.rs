@@ -11,7 +11,7 @@ use crate::order::{best_evalue, order_s};
 use crate::params::{DatabaseTotals, ProteinParams};
 
 /// How scores become e-values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Significance {
     gumbel: Gumbel,
     /// Gapped statistics in raw units.
@@ -37,6 +37,17 @@ impl Significance {
             residues: totals.residues,
             finite_size: params.finite_size,
             limit: params.common.evalue,
+        }
+    }
+
+    /// The same with the gapped statistics of a PSSM, in raw units.
+    #[must_use]
+    pub fn with(&self, karlin: KarlinBlock) -> Self {
+        Significance {
+            gumbel: self.gumbel.with_k(karlin.k),
+            karlin,
+            scaled: KarlinBlock { lambda: karlin.lambda / self.scale, ..karlin },
+            ..*self
         }
     }
 
@@ -81,7 +92,7 @@ impl Traceback {
         let mut scored: Vec<(Scaled, f64)> = alignments
             .into_iter()
             .map(|a| {
-                let evalue = self.significance.evalue(a.score, query, subject_len);
+                let evalue = query.significance.evalue(a.score, query, subject_len);
                 (a, self.united(evalue, pair_p, query, subject_len))
             })
             .collect();
@@ -122,7 +133,7 @@ impl Traceback {
         let bounds = scaled.bounds;
         Alignment {
             score,
-            bit_score: self.significance.bits(score),
+            bit_score: query.significance.bits(score),
             evalue,
             query: bounds.q_start..bounds.q_end,
             subject: bounds.s_start..bounds.s_end,
