@@ -88,6 +88,11 @@ impl Paper {
         out.push(b'\n');
     }
 
+    /// Whether XML cites it rather than the first one (`CBLASTXMLReportData`).
+    pub(crate) fn is_of_xml(&self) -> bool {
+        *self == COMPOSITION_IN_LATER_ROUNDS
+    }
+
     /// As XML has it.
     pub(crate) fn citation(&self) -> &'static str {
         self.citation

@@ -117,7 +117,7 @@ fn alike(one: &Row, other: &Sequence, is_query: bool, limit: f64) -> Vec<Range<u
     // BLAST+ counts from the start on; after a place where neither is aligned, from the next pair without an `X`.
     let mut region = Some(Region::default());
     for (position, (&one, &other)) in one.iter().zip(&other.row).enumerate() {
-        if !(one.is_aligned() && !is_query) && !other.is_aligned() {
+        if (!one.is_aligned() || is_query) && !other.is_aligned() {
             found.extend(region.take().and_then(|region| region.alike(limit)));
             continue;
         }

@@ -2,6 +2,7 @@
 
 mod ascii;
 mod print;
+mod real;
 mod tree;
 mod write;
 

@@ -71,7 +71,7 @@ impl PositionAdjuster {
             return false;
         }
         let shares = &subject.probabilities;
-        let ratio = self.ratio(shares, table).min(1.0).max(0.5);
+        let ratio = self.ratio(shares, table).clamp(0.5, 1.0);
         let lambda = self.lambda / ratio;
         out.clear();
         out.extend(self.log_ratios.iter().zip(&self.start).map(|(logs, start)| {
