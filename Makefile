@@ -29,7 +29,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
 endif
 
 .PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
-        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume fuzzdiff kills fuzz \
+        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -84,6 +84,9 @@ test-table:
 	FLEETBLAST_KERNEL=portable $(TESTED_TABLE) --part 4/12
 	$(TESTED_TABLE) --ranks --part 2/4
 	$(TESTED_TABLE) --resume --part 3/4
+	$(TESTED_TABLE) --through oids --part 5/12
+	$(TESTED_TABLE) --through hits --part 8/12
+	$(TESTED_TABLE) --through report --part 11/24
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 
@@ -118,6 +121,10 @@ difftest-mpi: tools
 difftest-resume: tools
 	$(DIFFTEST) table --quick --ranks --resume
 
+## difftest-metadata: the quick table, each report made at another site of metadata of each kind
+difftest-metadata: tools
+	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind || exit 1; done
+
 ## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:
 	crates/mpi/tests/run.sh
@@ -127,7 +134,7 @@ test-mpi:
 test-netlab: build
 	scripts/netlab/run.sh
 
-## test-nfs: four hosts write a report over NFS, 50 times for each way to mount (setup.sh nfs; an hour; RUNS=50 MODES="vers=3 vers=4.2")
+## test-nfs: four hosts write a report over NFS, 50 times for each way to mount (root; setup.sh nfs; RUNS=50, some ten seconds each; MODES="vers=3 vers=4.2")
 test-nfs: build
 	scripts/test-nfs.sh
 

@@ -46,6 +46,12 @@ genomes() {
 client_kleborate() { # blastn, many queries against an assembly
     kleborate -a "$work/genomes/klebsiella.fna" --resistance -o found/kleborate.txt --force_index
 }
+client_kaptive() { # blastn, and makeblastdb; its tblastn is BLAST+'s on both sides
+    local assembly
+    assembly=$(/usr/bin/python3 -W ignore scripts/clients/kaptive_loci.py loci.gbk "$work"/{genomes,phages}/*.fna)
+    cp "$assembly" assembly.fna
+    kaptive.py -a assembly.fna -k loci.gbk -o found/kaptive -t 1
+}
 client_pyani() { # blastn: average nucleotide identity of fragments, with columns of its own
     average_nucleotide_identity.py -i "$work/phages" -o ani -m ANIb --nocompress --workers 2
     mv ani/*.tab ani/blastn_output/*.blast_tab found/

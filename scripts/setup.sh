@@ -63,6 +63,7 @@ peers)
     ;;
 clients)
     needs kleborate kleborate
+    needs kaptive kaptive.py
     needs python3-pyani average_nucleotide_identity.py
     needs virulencefinder virulencefinder.py
     needs proteinortho proteinortho

@@ -7,13 +7,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
 use fleetblast_spool::{
-    Error, Fault, FileId, HEADER_BYTES, Index, Key, Kind, Place, Reader, Run, Share, Writer,
+    Catalog, Checkpoint, Codec, ENTRY_BYTES, Error, Fault, FileId, HEADER_BYTES, Index, Key, Kind,
+    Name, Place, Reader, Report, Run, Share, Start, Writer,
 };
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64;
 
 const FILE: FileId = FileId { run: 1, writer: 0 };
-const JOB: u64 = 0x0123_4567_89ab_cdef;
 
 /// A file with records, made once in each process.
 struct Specimen {
@@ -28,15 +28,21 @@ fn specimen() -> &'static Specimen {
     static SPECIMEN: OnceLock<Specimen> = OnceLock::new();
     SPECIMEN.get_or_init(|| {
         let root = tempfile::tempdir().expect("a directory");
-        let run = Run { root: root.path().to_path_buf(), number: FILE.run, job: JOB };
+        let job = Checkpoint::open_as(root.path(), None, Start::New, Codec::Zstd).expect("a job");
+        let run = job.run().clone();
         let mut writer = Writer::new(&run, FILE.writer, 0).expect("a writer");
         let append = |block: u64| {
             let whole = b"query\tsubject\n".repeat(block as usize * 3);
             let key = Key { block, kind: Kind::RESULT };
             let share = Share::whole(whole.len() as u64);
-            writer.append(key, share, [whole.as_slice()]).expect("room")
+            let places = writer.append(key, share, &whole).expect("room");
+            // Two in each record.
+            if block % 2 == 1 {
+                writer.flush().expect("room");
+            }
+            places
         };
-        let records = (0..6).map(append).collect();
+        let records = (0..6).flat_map(append).collect();
         writer.sync().expect("room");
         let path = run.path(FILE);
         let bytes = fs::read(&path).expect("readable");
@@ -57,57 +63,88 @@ fn edited(mut bytes: Vec<u8>, mut edits: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A record that has what the input says, and right checksums.
+/// A record with one share that has what the input says, and right checksums.
 fn forged(input: &[u8]) -> Vec<u8> {
-    let Some((fields, body)) = input.split_first_chunk::<52>() else { return Vec::new() };
+    let Some((fields, body)) = input.split_first_chunk::<{ 24 + ENTRY_BYTES }>() else {
+        return Vec::new();
+    };
     let mut bytes = specimen().bytes[..HEADER_BYTES].to_vec();
-    bytes[32..84].copy_from_slice(fields);
-    // The length as stored is often right, so that the body is looked at.
-    if fields[35] & 1 == 0 {
-        bytes[60..68].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    let (header, table) = fields.split_at(24);
+    // One of the codecs, mostly; one share, mostly.
+    bytes[48] = header[0] % 3;
+    bytes[52] = 1 + header[1] / 128;
+    bytes[56..72].copy_from_slice(&header[8..]);
+    // The lengths are often right, so that the body is looked at.
+    if header[2] & 1 == 0 {
+        bytes[56..64].copy_from_slice(&(body.len() as u64).to_le_bytes());
     }
-    bytes[84..92].copy_from_slice(&xxh3_64(body).to_le_bytes());
-    let sum = xxh3_64(&bytes[..92]);
-    bytes[92..].copy_from_slice(&sum.to_le_bytes());
+    if header[3] & 1 == 0 {
+        bytes[64..72].copy_from_slice(&table[28..36]);
+    }
+    bytes[72..80].copy_from_slice(&xxh3_64(table).to_le_bytes());
+    bytes[80..88].copy_from_slice(&xxh3_64(body).to_le_bytes());
+    let sum = xxh3_64(&bytes[..88]);
+    bytes[88..].copy_from_slice(&sum.to_le_bytes());
+    bytes.extend_from_slice(table);
     bytes.extend_from_slice(body);
     bytes
+}
+
+/// An index of any bytes, with a right checksum, and a whole one whose places are any.
+fn look_at_index(specimen: &Specimen, input: &[u8]) {
+    let packed = zstd::encode_all(input, 1).expect("memory");
+    let head = [&b"\xf5FBind1\n"[..], &xxh3_64(&packed).to_le_bytes()].concat();
+    let _ = Catalog::decode(&[&head[..], &packed].concat());
+    let _ = Catalog::decode(input);
+    let mut places = specimen.records.clone();
+    for (place, byte) in places.iter_mut().zip(input) {
+        place.offset = place.offset.wrapping_add(u64::from(*byte));
+        place.share.start = u64::from(*byte).rotate_left(u32::from(*byte));
+    }
+    let names = input.iter().map(|&byte| Name::new(&[byte], u64::from(byte))).collect();
+    let written = specimen.bytes.len() as u64;
+    let catalog = Catalog::new(&specimen.run, FILE, written, places, names);
+    catalog.write(&specimen.run).expect("room");
+    // Whatever it says, what is shown was written.
+    if let Ok(mut report) = Report::open(&specimen.run.root) {
+        for block in report.blocks() {
+            let key = Key { block, kind: Kind::RESULT };
+            let _ = report.result::<Error>(key, |_| Ok(()));
+            let _ = report.part::<Error>(key, 3..5, |_| Ok(()));
+        }
+        let _ = report.find(&input[..input.len().min(1)]);
+    }
 }
 
 fuzz_target!(|input: &[u8]| {
     let Some((&form, rest)) = input.split_first() else { return };
     let specimen = specimen();
-    let bytes = match form % 3 {
+    let bytes = match form % 4 {
         0 => rest.to_vec(),
         1 => edited(specimen.bytes.clone(), rest),
-        _ => forged(rest),
+        2 => forged(rest),
+        _ => return look_at_index(specimen, rest),
     };
     specimen.file.write_all_at(&bytes, 0).expect("room");
     specimen.file.set_len(bytes.len() as u64).expect("room");
     let scan = specimen.run.scan(FILE).expect("any bytes can be scanned");
 
     // Records and faults part the file between them.
-    let size = |place: &Place| HEADER_BYTES as u64 + place.stored;
-    let mut covered: u64 = scan.records.iter().map(size).sum();
-    covered += scan
-        .faults
-        .iter()
-        .map(|fault| match fault {
-            Fault::Tail { bytes, .. } | Fault::Gap { bytes, .. } => *bytes,
-            Fault::Body(place) => size(place),
-        })
-        .sum::<u64>();
-    assert_eq!(covered, bytes.len() as u64);
+    let of_faults = scan.faults.iter().map(|fault| match fault {
+        Fault::Tail { bytes, .. } | Fault::Gap { bytes, .. } | Fault::Body { bytes, .. } => *bytes,
+    });
+    assert_eq!(scan.bytes + of_faults.sum::<u64>(), bytes.len() as u64);
 
     let mut index = Index::default();
     let mut reader = Reader::new(&specimen.run);
-    for place in &scan.records {
+    for place in &scan.places {
         let _ = index.add(&specimen.run, *place);
         match reader.read(place) {
             Ok(contents) => assert_eq!(xxh3_64(&contents), place.content),
-            Err(Error::Damaged { .. }) => assert_eq!(form % 3, 2, "the scan found it whole"),
+            Err(Error::Damaged { .. }) => assert_eq!(form % 4, 2, "the scan found it whole"),
             Err(error) => panic!("{error}"),
         }
-        if form % 3 == 1 {
+        if form % 4 == 1 {
             assert!(specimen.records.contains(place));
         }
     }

@@ -9,7 +9,7 @@ job=(-outfmt 6 -out report -checkpoint kept -resume -partitions 8 -replicas 1)
 ranks -n 5 -- "${job[@]}" 2>"$work/messages" &
 search=$!
 spooled() {
-    find "$work/kept" -name '*.spool' -size +0 2>/dev/null | grep . >/dev/null
+    find "$work/kept" -name '*.zst' -size +0 2>/dev/null | grep . >/dev/null
 }
 until spooled; do
     kill -0 $search 2>/dev/null || fail "the search ended before a block was kept: $(cat "$work/messages")"

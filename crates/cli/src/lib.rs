@@ -6,8 +6,10 @@
 //! `-help` and the default of `-num_threads`; as `fleetblast blastp` the usage text lists the own options too.
 
 pub mod blastdbcmd;
+mod cat;
 pub mod dbcheck;
 pub mod doctor;
+pub mod expand;
 pub mod generate;
 mod hint;
 pub mod makeblastdb;
@@ -19,3 +21,4 @@ pub mod program;
 pub mod report;
 pub mod simulate;
 pub mod terminal;
+mod wrap;

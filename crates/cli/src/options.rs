@@ -8,8 +8,10 @@
 pub mod blastdbcmd;
 pub mod blastn;
 pub mod blastp;
+pub mod cat;
 pub mod dbcheck;
 pub mod doctor;
+pub mod expand;
 pub mod generate;
 pub mod makeblastdb;
 pub mod nearest;
@@ -24,6 +26,7 @@ pub mod spec;
 pub mod typed;
 pub mod usage;
 pub mod values;
+pub mod wrap;
 
 use fleetblast_release::Release;
 

@@ -11,25 +11,31 @@ mod blastp;
 mod fleet;
 mod format;
 pub(crate) mod input;
-mod load;
+pub(crate) mod load;
+mod metadata;
 mod psiblast;
 mod restrict;
 mod search;
 mod threads;
+mod windowmasker;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use fleetblast_db::restrict::Restriction;
 use fleetblast_engine::kernel::Kernel;
+use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
 use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
 
+pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
+pub(crate) use self::metadata::metadata;
 use self::search::Searching;
 use crate::options::number;
 use crate::options::search::common::CommonOptions;
+use crate::options::search::metadata::{METADATA, METADATA_OUT, MetadataOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::{files, fleet as ranks, resources};
 
@@ -58,13 +64,23 @@ impl Host<'static> {
     }
 }
 
-/// What was typed, as if the program had been run under its own name: without the `fleetblast` before it.
+/// What was typed, as if the program had been run under its own name, for a report: without the `fleetblast` before it, and without
+/// what has metadata made for the report.
 fn command_line() -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let own = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("fleetblast"));
-    let words = std::env::args_os();
-    let words = words.enumerate().filter(|(at, word)| *at > 0 || !own(word));
-    words.flat_map(|(_, word)| [word.as_bytes(), b" "].concat()).collect()
+    let mut words = std::env::args_os().enumerate().filter(|(at, word)| *at > 0 || !own(word));
+    let mut line = Vec::new();
+    while let Some((_, word)) = words.next() {
+        let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
+        let is = |option: &str| name.strip_prefix(option.as_bytes());
+        match [METADATA_OUT.name(), METADATA.name()].into_iter().find_map(is) {
+            Some(b"") => drop(words.next()),
+            Some([b'=', ..]) => {}
+            _ => line.extend([word.as_bytes(), b" "].concat()),
+        }
+    }
+    line
 }
 
 /// What was typed for a search program: what each has of its own besides what is common to all.
@@ -74,6 +90,11 @@ pub trait SearchProgram {
 
     /// What was typed for any search.
     fn common(&self) -> &CommonOptions;
+
+    /// What was typed of a report at another site, if the program can be told there.
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        None
+    }
 
     /// A value that FleetBLAST does not support, with its option.
     fn unsupported(&self) -> Option<String>;
@@ -109,7 +130,10 @@ impl Named {
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
         let query = input::source(files::QUERY.name(), &options.files.query)?;
-        let out = input::destination(files::OUT.name(), &options.files.out)?;
+        let out = match options.fleet.output {
+            Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
+            _ => input::destination(files::OUT.name(), &options.files.out)?,
+        };
         // Better now than after the search.
         for (option, file) in
             [(&resources::TIMING, &options.resources.timing), (&ranks::TRACE, &options.fleet.trace)]
@@ -188,6 +212,7 @@ fn with_files(
         iteration: search.iteration,
         report,
         out,
+        metadata: None,
         threads,
         threads_wished: options.threads.num_threads.is_some(),
         split,

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use fleetblast_job::error::{Error, exit};
-use fleetblast_job::plan::Destination;
+use fleetblast_job::plan::{Destination, Plan};
 use fleetblast_job::standard::print;
 use fleetblast_mpi::speaks_for_all;
 
 use crate::blastdbcmd;
+use crate::cat;
 use crate::dbcheck;
 use crate::doctor;
+use crate::expand;
 use crate::generate;
 use crate::hint;
 use crate::makeblastdb;
@@ -24,8 +26,10 @@ use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
+use crate::options::cat::CAT;
 use crate::options::dbcheck::DBCHECK;
 use crate::options::doctor::DOCTOR;
+use crate::options::expand::EXPAND;
 use crate::options::generate::GENERATE;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
@@ -35,10 +39,12 @@ use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
 use crate::options::spec::Program;
 use crate::options::usage::{self, Name};
+use crate::options::wrap::WRAP;
 use crate::plan::{self, Host, SearchProgram};
 use crate::report;
 use crate::simulate;
 use crate::terminal::Progress;
+use crate::wrap;
 
 const USAGE: &str = "
 USAGE
@@ -70,7 +76,7 @@ const NOT_YET: [&str; 9] = [
 ];
 
 /// Ends with an error that is not to be told by all of several processes.
-type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
+pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// One command.
 struct Command {
@@ -84,27 +90,38 @@ enum Work {
     Alone(fn(&Given) -> Result<(), Error>),
     /// All processes that were started together.
     Together(fn(&Given, &Refuse) -> Result<(), Error>),
+    /// The same, with another command, which follows two dashes.
+    Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 13] = [
     Command {
         program: BLASTP,
-        run: Work::Together(|given, refuse| search(&BlastpOptions::new(given), refuse)),
+        run: Work::Together(|given, refuse| {
+            search(&BLASTP, &BlastpOptions::new(given), given, refuse)
+        }),
     },
     Command {
         program: BLASTN,
-        run: Work::Together(|given, refuse| search(&BlastnOptions::new(given), refuse)),
+        run: Work::Together(|given, refuse| {
+            search(&BLASTN, &BlastnOptions::new(given), given, refuse)
+        }),
     },
     Command {
         program: PSIBLAST,
-        run: Work::Together(|given, refuse| search(&PsiblastOptions::new(given), refuse)),
+        run: Work::Together(|given, refuse| {
+            search(&PSIBLAST, &PsiblastOptions::new(given), given, refuse)
+        }),
     },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },
     Command { program: MAKEBLASTDB, run: Work::Alone(makeblastdb::run) },
+    Command { program: EXPAND, run: Work::Alone(expand::run) },
+    Command { program: CAT, run: Work::Alone(cat::run) },
     Command { program: DBCHECK, run: Work::Alone(dbcheck::run) },
     Command { program: DOCTOR, run: Work::Alone(doctor::run) },
     Command { program: REPORT, run: Work::Alone(report::run) },
     Command { program: SIMULATE, run: Work::Alone(simulate::run) },
+    Command { program: WRAP, run: Work::Wrapping(wrap::run) },
     Command { program: GENERATE, run: Work::Alone(generate) },
 ];
 
@@ -144,15 +161,16 @@ fn ended(end: Result<(), Error>) -> ExitCode {
 enum Action {
     /// To print a text.
     Print(String),
-    /// To run a command.
-    Run(&'static Command, Given),
+    /// To run a command, and what follows two dashes where another command is to.
+    Run(&'static Command, Given, Vec<OsString>),
 }
 
 fn dispatch(arguments: &[OsString]) -> Result<(), Error> {
     let aside = |reason| Err(fleetblast_job::stand_aside(reason, &complain));
     match decide(arguments) {
-        Ok(Action::Run(command, given)) => match command.run {
+        Ok(Action::Run(command, given, wrapped)) => match command.run {
             Work::Together(run) => run(&given, &aside),
+            Work::Wrapping(run) => run(&given, &wrapped, &aside),
             Work::Alone(run) => run(&given),
         },
         Ok(Action::Print(text)) if speaks_for_all() => print(&text),
@@ -245,16 +263,34 @@ fn generate(given: &Given) -> Result<(), Error> {
 }
 
 fn parse(command: &'static Command, name: Name, arguments: &[OsString]) -> Result<Action, Error> {
-    Ok(match parse::parse(&command.program, name, arguments)? {
-        Request::Print(text) => Action::Print(text),
-        Request::Run(given) => Action::Run(command, given),
-    })
+    let dashes = arguments.iter().position(|word| word == "--");
+    let (own, wrapped) = match (&command.run, dashes) {
+        (Work::Wrapping(_), Some(at)) => (&arguments[..at], arguments[at + 1..].to_vec()),
+        _ => (arguments, Vec::new()),
+    };
+    match parse::parse(&command.program, name, own)? {
+        Request::Print(text) => Ok(Action::Print(text)),
+        Request::Run(_) if matches!(command.run, Work::Wrapping(_)) && wrapped.is_empty() => {
+            let message = "fleetblast wrap: name the program, with its arguments, after two dashes: -- PROGRAM ARGUMENTS";
+            Err(Error::new(exit::INPUT, message))
+        }
+        Request::Run(given) => Ok(Action::Run(command, given, wrapped)),
+    }
 }
 
 /// Searches. Of processes that were started together all come here or `refuse`.
-fn search(program: &impl SearchProgram, refuse: &Refuse) -> Result<(), Error> {
-    let mut warnings = Vec::new();
-    let plan = plan::plan(program, &Host::current(), &mut warnings);
+fn search(
+    table: &Program,
+    program: &impl SearchProgram,
+    given: &Given,
+    refuse: &Refuse,
+) -> Result<(), Error> {
+    let (mut warnings, host) = (Vec::new(), Host::current());
+    let plan = plan::plan(program, &host, &mut warnings);
+    let plan = plan.and_then(|plan| {
+        let metadata = plan::metadata(table, program, given, &host)?;
+        Ok(Plan { metadata, ..plan })
+    });
     if speaks_for_all() {
         warnings.iter().for_each(|warning| complain(warning));
     }

@@ -100,6 +100,18 @@ impl Database {
         let stated = (self.infos(), self.title(), self.date(), self.counted_lengths());
         let numbers = (self.stats_sequences(), self.stats_residues());
         state.update(format!("{stated:?} {numbers:?}").as_bytes());
+        self.add_included(&mut state);
+        state.digest128()
+    }
+
+    /// The fingerprint of what lists make of the sequences: those that are included, and the definition lines that are shown.
+    pub fn included_fingerprint(&self) -> u128 {
+        let mut state = Xxh3::new();
+        self.add_included(&mut state);
+        state.digest128()
+    }
+
+    fn add_included(&self, state: &mut Xxh3) {
         for range in self.oids() {
             state.update(&range.start.to_le_bytes());
             state.update(&range.end.to_le_bytes());
@@ -107,6 +119,5 @@ impl Database {
         if let Some(filter) = self.volumes().find_map(|(volume, _)| volume.filter()) {
             state.update(filter.description().as_bytes());
         }
-        state.digest128()
     }
 }

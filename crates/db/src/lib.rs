@@ -54,6 +54,6 @@ pub use error::{DbError, TaxidSign};
 pub use lookup::Lookup;
 pub use odd::{OddHeader, OddText};
 pub use partition::{Contents, LoadedPartition, Partition};
-pub use search_path::SearchPath;
+pub use search_path::{SearchPath, configured};
 pub use taxdb::{TaxonNames, TaxonomyFault, TaxonomyNames};
 pub use volume::VolumeBytes;

@@ -1,4 +1,4 @@
-//! The one setting that is read from NCBI's configuration file: `[BLAST] BLASTDB`.
+//! Settings of NCBI's configuration file.
 
 /// The value of `key` in `[section]`, both compared without case; the last one wins.
 ///

@@ -1,6 +1,6 @@
 //! Where databases are looked for: the working directory, `BLASTDB`, the configuration file.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,22 @@ pub struct SearchPath {
     directory: Vec<u8>,
     /// All three parts, joined.
     text: Vec<u8>,
+}
+
+/// A setting of NCBI's configuration.
+///
+/// Only the first configuration file found counts: `.ncbirc` in the working directory, the home
+/// directory, `$NCBI`, `/etc`; if `NCBI_CONFIG_PATH` is set, its directories are tried instead.
+/// The variable `NCBI_CONFIG__SECTION__KEY` overrides the file.
+pub fn configured(section: &str, key: &str) -> Option<OsString> {
+    let variable = std::env::var_os(format!("NCBI_CONFIG__{section}__{key}"));
+    variable.filter(|value| !value.is_empty()).or_else(|| {
+        let file = configuration_directories()
+            .into_iter()
+            .find_map(|dir| std::fs::read(dir.join(".ncbirc")).ok())?;
+        let value = ncbirc::value(&file, section, key)?;
+        Some(OsStr::from_bytes(&value).to_owned())
+    })
 }
 
 impl SearchPath {
@@ -39,25 +55,13 @@ impl SearchPath {
 
     /// The path of this process: working directory, environment and `.ncbirc`.
     ///
-    /// Only the first configuration file found counts: `.ncbirc` in the working directory, the home
-    /// directory, `$NCBI`, `/etc`; if `NCBI_CONFIG_PATH` is set, its directories are tried instead.
-    /// The variable `NCBI_CONFIG__BLAST__BLASTDB` overrides the file.
-    ///
     /// # Errors
     /// [`DbError::Io`] if the working directory cannot be told.
     pub fn from_environment() -> Result<Self, DbError> {
         let directory = std::env::current_dir()
             .map_err(|source| DbError::Io { path: PathBuf::from("."), source })?;
         let blastdb = std::env::var_os("BLASTDB").unwrap_or_default();
-        let configured = std::env::var_os("NCBI_CONFIG__BLAST__BLASTDB")
-            .filter(|value| !value.is_empty())
-            .or_else(|| {
-                let file = configuration_directories()
-                    .into_iter()
-                    .find_map(|dir| std::fs::read(dir.join(".ncbirc")).ok())?;
-                let value = ncbirc::value(&file, "BLAST", "BLASTDB")?;
-                Some(OsStr::from_bytes(&value).to_owned())
-            });
+        let configured = configured("BLAST", "BLASTDB");
         Ok(Self::new(&directory, &blastdb, configured.as_deref()))
     }
 

@@ -10,6 +10,7 @@ use crate::fleet::Spread;
 use crate::process::{Tool, Tools};
 use crate::program::Program;
 use crate::programs::{self, BLASTP};
+use crate::through::Kind;
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 
@@ -17,14 +18,16 @@ use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 pub const USAGE: &str = "\
 difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
-  difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N] [--ranks | --mpi] [--resume]
+  difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
+                 [--ranks | --mpi] [--resume] [--through oids|hits|report]
       Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
       that each two of the options, queries, databases and formats that meet in a case meet in one
       of these, or of those of the next seed, if even (else the one before); --part takes every N-th,
       from the I-th. --ranks and --mpi search on ranks in one process, or on processes that mpirun
       starts, in many shapes; --resume interrupts each as soon as something is kept in its
-      checkpoint, and resumes it on other ranks.
+      checkpoint, and resumes it on other ranks; --through has each write metadata of that kind, of which
+      'fleetblast expand' makes the report.
   difftest dbcmd [--filter TEXT]
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
@@ -42,11 +45,12 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       All queries against all of the data, in all formats; blastn in four tasks, with transcripts
       and a genome as well. The first time, the oracle needs about ten minutes for 176,606 proteins
       and as long for 83 million bases; its results are kept.
-  difftest bench [--full | --single | --fleet | --peers | --blastn]
+  difftest bench [--full | --single | --fleet | --peers | --blastn [--filter TEXT]]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
       that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
-      beside DIAMOND and MMseqs2 (half an hour); else 20 queries (below 5 minutes).
+      beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches, or those whose
+      names have TEXT in them; else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
@@ -110,6 +114,7 @@ struct Raw {
     filter: Option<String>,
     spread: Spread,
     resume: bool,
+    through: Option<Kind>,
     jobs: Option<usize>,
     seconds: u64,
     seed: u64,
@@ -162,6 +167,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 jobs,
                 spread,
                 resume,
+                through: raw.through,
                 programs,
             })
         }
@@ -194,7 +200,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);
-            Command::Bench(bench::Options { size, tools: tools()? })
+            if raw.filter.is_some() && size != bench::Size::Blastn {
+                return Err(Error::Usage("bench takes --filter with --blastn only".into()));
+            }
+            Command::Bench(bench::Options { size, filter: raw.filter, tools: tools()? })
         }
         Some(other) => return Err(Error::Usage(format!("unknown subcommand `{other}`"))),
         None => return Err(Error::Usage("no subcommand given".into())),
@@ -213,6 +222,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         filter: None,
         spread: Spread::None,
         resume: false,
+        through: None,
         jobs: None,
         seconds: 60,
         seed: 1,
@@ -240,6 +250,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("ranks") => raw.spread = Spread::Ranks,
             Arg::Long("mpi") => raw.spread = Spread::Processes,
             Arg::Long("resume") => raw.resume = true,
+            Arg::Long("through") => raw.through = Some(parser.value()?.parse_with(through)?),
             Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,
@@ -276,6 +287,11 @@ fn ranks_at_least(spread: Spread) -> Spread {
 fn part(text: &str) -> std::result::Result<(usize, usize), String> {
     let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     numbers.filter(|(i, n)| (1..=*n).contains(i)).ok_or("not I/N with I from 1 to N".to_owned())
+}
+
+fn through(text: &str) -> std::result::Result<Kind, String> {
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+    kind.ok_or("not oids, hits or report".to_owned())
 }
 
 /// `ITEM` or `ITEM:SEARCH`.

@@ -1,9 +1,12 @@
 //! Shapes of a fleet: how many ranks, and what they do how. The report must be the same with all of them.
 
-use std::env;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{env, fs};
 
-use crate::process::Tool;
+use crate::error::{Result, io_error};
+use crate::process::{MINUTE, Outcome, Tool};
 use crate::rng::Rng;
 
 /// How FleetBLAST's searches are spread.
@@ -20,6 +23,9 @@ pub enum Spread {
 /// Directory of a random shape's checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 
+/// What `-output` calls a report of records.
+const RECORDS: &str = "records";
+
 /// How many ranks, and what they do how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -32,12 +38,13 @@ pub struct Shape {
 }
 
 /// Ranks, threads of each, and options. Cases take turns, so that together they see all.
-const SHAPES: [(u32, u32, &str); 16] = [
+const SHAPES: [(u32, u32, &str); 20] = [
     (1, 1, "-partitions 1"),
     (2, 1, "-partitions 3 -output individual"),
     (3, 2, "-partitions 16"),
     (4, 1, "-partitions 61 -output collective"),
     (7, 1, "-partitions 7 -groups 2"),
+    (3, 1, "-partitions 7 -output records"),
     (1, 2, "-partitions 61 -output collective"),
     (2, 2, "-partitions 1 -replicas 2"),
     (3, 1, "-partitions 3 -groups 3 -output individual"),
@@ -45,9 +52,16 @@ const SHAPES: [(u32, u32, &str); 16] = [
     (7, 1, "-partitions 61 -groups 2 -replicas 2 -output individual"),
     (2, 1, "-partitions 16 -write_buffer 5000 -result_memory 30000"),
     (3, 1, "-partitions 1 -replicas 3 -schedule weight"),
+    (
+        5,
+        1,
+        "-partitions 5 -groups 2 -output records -compression gzip -write_buffer 5000 -result_memory 30000",
+    ),
+    (1, 2, "-partitions 3 -output records"),
     (4, 2, "-partitions 3 -write_buffer 700 -result_memory 9000 -output individual"),
     (7, 1, "-partitions 3 -replicas 3 -output collective -write_buffer 3000"),
     (3, 1, "-partitions 2 -groups 2 -segment_size 500"),
+    (7, 1, "-partitions 61 -groups 3 -output records -write_buffer 700 -result_memory 9000"),
     (5, 1, "-partitions 9 -groups 2 -write_buffer 100 -result_memory 1000"),
 ];
 
@@ -88,7 +102,7 @@ impl Shape {
         let ranks = rng.between(1, 7) as u32;
         let mut options = Vec::new();
         let mut add = |name: &str, value: String| options.extend([format!("-{name}"), value]);
-        add("output", (*rng.pick(&["merge", "individual", "collective"])).to_owned());
+        add("output", (*rng.pick(&["merge", "individual", "collective", RECORDS])).to_owned());
         if rng.chance(0.8) {
             add("partitions", rng.between(1, 61).to_string());
         }
@@ -114,6 +128,8 @@ impl Shape {
         }
         let (threads, broadcast) = (rng.between(1, 2) as u32, rng.chance(0.3));
         let shape = Shape { ranks, threads, broadcast, options };
+        // These are their own checkpoint, where that is named.
+        let shape = if shape.keeps_records() { shape.without("checkpoint") } else { shape };
         if in_order { shape.without("schedule").without("segment_size") } else { shape }
     }
 
@@ -124,6 +140,47 @@ impl Shape {
             self.options.drain(at..at + 2);
         }
         self
+    }
+
+    /// The same with the report as records, or not.
+    pub fn with_records(mut self, records: bool) -> Self {
+        if self.keeps_records() != records {
+            self = self.without("output").without("compression");
+            let output = if records { RECORDS } else { "merge" };
+            self.options.extend(["-output".to_owned(), output.to_owned()]);
+        }
+        self
+    }
+
+    /// Whether the report is records.
+    pub fn keeps_records(&self) -> bool {
+        self.options.iter().any(|word| word == RECORDS)
+    }
+
+    /// Runs a search on these ranks to its end, or kills it after `limit`. A report of records, which is made in a directory of
+    /// its own, is put together to what the search would have written. Without ranks nothing is spread.
+    pub fn run(
+        &self,
+        tested: &Tool,
+        spread: Spread,
+        args: &[String],
+        place: &Place,
+        limit: Duration,
+    ) -> Result<Outcome> {
+        let says_where = args.iter().any(|arg| arg == "-out");
+        let records =
+            spread != Spread::None && self.keeps_records() && !says_where && !is_sam(args);
+        let shape = self.clone().with_records(records);
+        let (tool, mut all) = shape.spread(tested, spread, args);
+        if !records {
+            return tool.run(&all, place.cwd, place.stdin, limit);
+        }
+        place.clear()?;
+        all.splice(0..0, ["-out".to_owned(), place.records.display().to_string()]);
+        let outcome = tool.run(&all, place.cwd, place.stdin, limit)?;
+        let shown = put_together(tested, outcome, &place.records, place.cwd)?;
+        place.clear()?;
+        Ok(shown)
     }
 
     /// What starts `tested` on these ranks, and all arguments.
@@ -147,6 +204,52 @@ impl Shape {
         // Before the case's own: some of those end in the middle of an option.
         all.extend_from_slice(args);
         (tool, all)
+    }
+}
+
+/// Whether the report is SAM, which cannot be records.
+pub fn is_sam(args: &[String]) -> bool {
+    let format = args.iter().position(|arg| arg == "-outfmt").and_then(|at| args.get(at + 1));
+    format.is_some_and(|format| format.trim_start().starts_with("17"))
+}
+
+/// Where a search runs.
+pub struct Place<'a> {
+    /// The current directory.
+    pub cwd: &'a Path,
+    /// The file that is standard input.
+    pub stdin: Option<&'a Path>,
+    /// What no other search makes at the same time.
+    pub records: PathBuf,
+}
+
+impl Place<'_> {
+    fn clear(&self) -> Result<()> {
+        match fs::remove_dir_all(&self.records) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            cleared => cleared.map_err(io_error("remove", &self.records)),
+        }
+    }
+}
+
+/// The outcome of a search with the report that its records are: of one that failed, with what there is of it.
+pub fn put_together(
+    tested: &Tool,
+    outcome: Outcome,
+    records: &Path,
+    cwd: &Path,
+) -> Result<Outcome> {
+    let cat = Tool { prefix: vec!["cat".to_owned()], ..tested.clone() };
+    let mut args = vec![records.display().to_string()];
+    if outcome.code != 0 {
+        args.push("-partial".to_owned());
+    }
+    let shown = cat.run(&args, cwd, None, MINUTE)?;
+    match (outcome.code, shown.code) {
+        (0, code) if code != 0 => {
+            Ok(Outcome { stderr: [outcome.stderr, shown.stderr].concat(), code, ..outcome })
+        }
+        _ => Ok(Outcome { stdout: shown.stdout, ..outcome }),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::{Recipe, make_database};
 use crate::fleet::{CHECKPOINT, Shape, Spread};
-use crate::process::{MINUTE, Tools, exit_code, shell};
+use crate::process::{MINUTE, Tool, Tools, exit_code, shell};
 use crate::program::{Program, Victim};
 use crate::resume::has_bytes;
 use crate::rng::Rng;
@@ -67,6 +67,8 @@ struct Trial<'a> {
     longest: Duration,
     /// Launchers that did not end when all ranks had.
     hung: usize,
+    /// Whether the report of the job is records.
+    records: bool,
 }
 
 /// Kills so many searches of each program; true if all ended as they must.
@@ -86,8 +88,19 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
         }
         let (rng, spread, expected) = (Rng::new(options.seed), options.spread, oracle.stdout);
         let (duration, longest) = (Duration::ZERO, Duration::ZERO);
-        let mut trial =
-            Trial { program, tools, spread, dir, args, expected, duration, rng, longest, hung: 0 };
+        let mut trial = Trial {
+            program,
+            tools,
+            spread,
+            dir,
+            args,
+            expected,
+            duration,
+            rng,
+            longest,
+            hung: 0,
+            records: false,
+        };
         trial.kill(options)?;
     }
     Ok(true)
@@ -135,6 +148,7 @@ impl Trial<'_> {
     /// One search until it is through; how often one rank was killed, and how often all.
     fn job(&mut self, most: usize) -> Result<(usize, usize)> {
         self.clear()?;
+        self.records = self.rng.chance(0.3);
         let (mut one, mut all) = (0, 0);
         while one + all < KILLS_PER_JOB.min(most) {
             let (mut child, args) = self.start()?;
@@ -160,7 +174,7 @@ impl Trial<'_> {
             }
             *(if whole { &mut all } else { &mut one }) += 1;
             // A rank may be killed when the report is complete. What has a name is; the checkpoint may be there still.
-            if has_bytes(&self.dir.join(REPORT)) {
+            if !self.records && has_bytes(&self.dir.join(REPORT)) {
                 return self.compare(&args).map(|()| (one, all));
             }
         }
@@ -169,8 +183,11 @@ impl Trial<'_> {
 
     /// Starts the search in a random shape, in a process group of its own.
     fn start(&mut self) -> Result<(Child, Vec<String>)> {
-        let own = ["-out", REPORT, "-resume", "-checkpoint", CHECKPOINT].map(String::from);
+        // Records are their own checkpoint.
+        let kept = if self.records { REPORT } else { CHECKPOINT };
+        let own = ["-out", REPORT, "-resume", "-checkpoint", kept].map(String::from);
         let shape = Shape::random(&mut self.rng, self.program.is_in_order).without("checkpoint");
+        let shape = shape.with_records(self.records);
         let fixed: Vec<String> = self.args.iter().cloned().chain(own).collect();
         let (tool, args) = shape.spread(&self.tools.tested, self.spread, &fixed);
         let mut command = tool.command(&args, &self.dir);
@@ -224,7 +241,14 @@ impl Trial<'_> {
     /// Whether the report is right.
     fn compare(&self, args: &[String]) -> Result<()> {
         let path = self.dir.join(REPORT);
-        match fs::read(&path).map_err(io_error("read", &path))? == self.expected {
+        let report = match self.records {
+            true => {
+                let cat = Tool { prefix: vec!["cat".to_owned()], ..self.tools.tested.clone() };
+                cat.run(&[REPORT.to_owned()], &self.dir, None, MINUTE)?.stdout
+            }
+            false => fs::read(&path).map_err(io_error("read", &path))?,
+        };
+        match report == self.expected {
             true => Ok(()),
             false => Err(self.wrong(args, "other bytes than BLAST+")),
         }

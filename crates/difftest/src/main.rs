@@ -26,6 +26,7 @@ mod rng;
 mod sample;
 mod synth;
 mod table;
+mod through;
 mod victims;
 mod workspace;
 

@@ -42,8 +42,17 @@ pub struct Program {
     pub masker: &'static str,
     /// Whether a search with these arguments may be refused by name on ranks.
     pub refused_on_ranks: fn(&[String]) -> bool,
+    /// The same where it writes metadata.
+    pub refused_as_metadata: fn(&[String]) -> bool,
     /// Ranks take its queries in order, so that some shapes of a fleet are refused.
     pub is_in_order: bool,
+}
+
+impl Program {
+    /// Whether a search with these arguments may be refused by name where it is spread like that.
+    pub fn may_refuse(&self, spread: Spread, args: &[String]) -> bool {
+        spread != Spread::None && (self.refused_on_ranks)(args)
+    }
 }
 
 /// All of a program's data, and what is searched in it.

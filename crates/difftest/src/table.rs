@@ -1,5 +1,6 @@
 //! `difftest table`: every case of the tables with both programs.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -9,14 +10,15 @@ use std::time::Duration;
 
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
-use crate::compare::{Difference, compare, describe, is_refusal};
+use crate::compare::{AS_METADATA, Difference, ON_RANKS, compare, describe, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
-use crate::fleet::{Shape, Spread};
+use crate::fleet::{Place, Shape, Spread};
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Searches};
 use crate::sample;
+use crate::through::{self, Kind, Sites};
 use crate::workspace::{self, Source, Workspace};
 
 /// Longest time one search may take.
@@ -39,6 +41,8 @@ pub struct Options {
     pub spread: Spread,
     /// Each search is interrupted and resumed.
     pub resume: bool,
+    /// Each report is made at another site, of such metadata.
+    pub through: Option<Kind>,
     /// The programs.
     pub programs: Vec<(&'static Program, Tools)>,
 }
@@ -56,6 +60,19 @@ struct Session<'a> {
     resumed: AtomicUsize,
     interrupted: AtomicUsize,
     refused: AtomicUsize,
+    through_dir: PathBuf,
+    crossed: AtomicUsize,
+    crossed_bytes: AtomicUsize,
+    crossed_report: AtomicUsize,
+}
+
+impl Session<'_> {
+    /// Counts and prints a case that was rightly refused; it has not failed.
+    fn refused(&self, case: &Case) -> bool {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        println!("refused {}", case.id);
+        true
+    }
 }
 
 /// Runs the cases, prints one line for each and a closing summary of each program; true if none failed.
@@ -102,6 +119,10 @@ fn session<'a>(
         resumed: AtomicUsize::new(0),
         interrupted: AtomicUsize::new(0),
         refused: AtomicUsize::new(0),
+        through_dir: workspace.target.join("difftest-through").join(program.name),
+        crossed: AtomicUsize::new(0),
+        crossed_bytes: AtomicUsize::new(0),
+        crossed_report: AtomicUsize::new(0),
     })
 }
 
@@ -113,12 +134,15 @@ fn run_program(session: &Session, chosen: &[Case]) -> Result<bool> {
     if session.options.resume {
         report_resumed(session)?;
     }
+    if let Some(kind) = session.options.through {
+        report_crossed(session, kind)?;
+    }
     for id in &failed {
         println!("failed: {id}");
     }
     let refused = session.refused.load(Ordering::Relaxed);
     if refused > 0 {
-        println!("refused by name on ranks: {refused}");
+        println!("refused by name: {refused}");
     }
     println!(
         "difftest table {}: {} passed, {} failed",
@@ -143,6 +167,24 @@ fn report_resumed(session: &Session) -> Result<()> {
         return Err(Error::Usage("too few searches were interrupted to prove anything".into()));
     }
     Ok(())
+}
+
+/// Says how many reports were made at another site, and what crossed for them.
+///
+/// # Errors
+/// If hardly any was, which would prove nothing.
+fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
+    let crossed = session.crossed.load(Ordering::Relaxed);
+    let bytes = session.crossed_bytes.load(Ordering::Relaxed);
+    let report = session.crossed_report.load(Ordering::Relaxed);
+    println!(
+        "made of {} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata",
+        kind.name()
+    );
+    match crossed {
+        0 => Err(Error::Usage("no report was made at another site".into())),
+        _ => Ok(()),
+    }
 }
 
 fn choose(program: &Program, cases: Vec<Case>, options: &Options) -> Vec<Case> {
@@ -203,14 +245,23 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     if session.options.resume && resume::can_be(case, &expected) {
         return run_resumed(session, case, number, &expected);
     }
+    if let Some(kind) = session.options.through
+        && through::can_be(case, expected.code)
+    {
+        return run_through(session, case, (kind, number), stdin.as_deref(), &expected);
+    }
     let shape = Shape::numbered(number, session.program.is_in_order);
     let tested = session.tools.tested.within(&case.environment);
-    let (tested, args) = shape.spread(&tested, spread, &case.args);
-    let actual = tested.run(&args, &session.fixtures.dir, stdin.as_deref(), LIMIT)?;
-    if is_refusal(session.program, spread, &case.args, &actual) {
-        session.refused.fetch_add(1, Ordering::Relaxed);
-        println!("refused {}", case.id);
-        return Ok(true);
+    fs::create_dir_all(&session.resume_dir).map_err(io_error("create", &session.resume_dir))?;
+    let place = Place {
+        cwd: &session.fixtures.dir,
+        stdin: stdin.as_deref(),
+        records: session.resume_dir.join(format!("records-{number}")),
+    };
+    let actual = shape.run(&tested, spread, &case.args, &place, LIMIT)?;
+    if is_refusal(session.program.may_refuse(session.options.spread, &case.args), ON_RANKS, &actual)
+    {
+        return Ok(session.refused(case));
     }
     let found = compare(&expected, &actual, case.stderr && spread.keeps_stderr());
     judge(session, case, &found, (&expected, &actual))
@@ -225,18 +276,44 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
         cwd: &session.fixtures.dir,
         in_order: session.program.is_in_order,
         dir: session.resume_dir.join(number.to_string()),
+        records: Cell::new(false),
     };
     let resumed = searches.run(case, number)?;
-    if is_refusal(session.program, session.options.spread, &case.args, &resumed.outcome) {
-        session.refused.fetch_add(1, Ordering::Relaxed);
-        println!("refused {}", case.id);
-        return Ok(true);
+    if is_refusal(
+        session.program.may_refuse(session.options.spread, &case.args),
+        ON_RANKS,
+        &resumed.outcome,
+    ) {
+        return Ok(session.refused(case));
     }
     session.resumed.fetch_add(1, Ordering::Relaxed);
     session.interrupted.fetch_add(usize::from(resumed.interrupted), Ordering::Relaxed);
     let mut found = compare(expected, &resumed.outcome, false);
     found.extend(resumed.wrong.map(Difference::Resume));
     judge(session, case, &found, (expected, &resumed.outcome))
+}
+
+/// The same with a report that is made at another site.
+fn run_through(
+    session: &Session,
+    case: &Case,
+    (kind, number): (Kind, usize),
+    stdin: Option<&Path>,
+    expected: &Outcome,
+) -> Result<bool> {
+    let tested = session.tools.tested.within(&case.environment);
+    let file = session.through_dir.join(number.to_string());
+    let sites = Sites { tested: &tested, cwd: &session.fixtures.dir, kind, file };
+    let crossed = sites.run(case, stdin, number)?;
+    if is_refusal((session.program.refused_as_metadata)(&case.args), AS_METADATA, &crossed.outcome)
+    {
+        return Ok(session.refused(case));
+    }
+    session.crossed.fetch_add(1, Ordering::Relaxed);
+    session.crossed_bytes.fetch_add(crossed.bytes as usize, Ordering::Relaxed);
+    session.crossed_report.fetch_add(expected.stdout.len(), Ordering::Relaxed);
+    let found = compare(expected, &crossed.outcome, false);
+    judge(session, case, &found, (expected, &crossed.outcome))
 }
 
 /// Prints the line of a case, or keeps and prints its differences; true if there are none.

@@ -223,7 +223,7 @@ blastp "$@" -out "$out"
     )
 }
 
-const WAITS: &str = r#"echo some >"$kept/a.spool"; while :; do sleep 0.01; done"#;
+const WAITS: &str = r#"echo some >"$kept/a.zst"; while :; do sleep 0.01; done"#;
 const CLEARS: &str = r#"rm -r "$kept""#;
 
 #[test]

@@ -5,7 +5,7 @@
 //! they are filed under the smallest aligned power-of-two cell that holds their query range, and likewise for the subject:
 //! whatever encloses a box is filed under one of the few ancestors of that box's own cell.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::order::Bounds;
 
@@ -35,11 +35,11 @@ pub struct ContainmentTree {
 #[derive(Debug, Default)]
 struct Index {
     /// Members of each pair of cells.
-    cells: HashMap<(Cell, Cell), Vec<u32>>,
+    cells: FxHashMap<(Cell, Cell), Vec<u32>>,
     /// For each query level, the subject levels in use, as a bit set.
     levels: Vec<u64>,
-    starts: HashMap<(u32, u32), u32>,
-    ends: HashMap<(u32, u32), u32>,
+    starts: FxHashMap<(u32, u32), u32>,
+    ends: FxHashMap<(u32, u32), u32>,
 }
 
 /// The positions that agree in all but the lowest `level` bits.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches;
 use crate::lists::{Piece, split};
-use crate::nucleotide::{Company, final_x_drop};
+use crate::nucleotide::{Company, Finals};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
@@ -23,8 +23,8 @@ pub struct Grouping {
     pieces: Vec<Piece>,
     /// The company of nucleotides, by [`Piece::search`].
     companies: Vec<Company>,
-    /// Final X-drops of gapped extensions of nucleotides, by query.
-    final_x_drops: Vec<i32>,
+    /// What the traceback of nucleotides takes of the batch, by query.
+    finals: Vec<Finals>,
 }
 
 /// How BLAST+ searches a batch of queries.
@@ -35,27 +35,27 @@ pub struct Batch {
     /// Of all the pieces of a search, with nothing beside them.
     companies: Vec<Company>,
     /// Of nucleotides.
-    final_x_drop: Option<i32>,
+    finals: Option<Finals>,
 }
 
 impl Batch {
     /// A batch of these queries.
-    pub(crate) fn new(queries: &[&Query], params: &Params) -> Batch {
+    pub(crate) fn new(queries: &[&Query], (params, totals): (&Params, &DatabaseTotals)) -> Batch {
         let chunk = params.chunk().filter(|_| !params.common().ungapped);
         let lengths: Vec<u32> = queries.iter().map(|query| query.length).collect();
         let spaces = |query: usize| {
             queries[query].contexts.iter().map(|context| context.search_space).collect()
         };
         let pieces = split(&lengths, chunk, spaces);
-        let (companies, final_x_drop) = match params {
+        let (companies, finals) = match params {
             Params::Protein(_) => (Vec::new(), None),
             Params::Nucleotide(params) => {
                 let together = pieces.chunk_by(|a, b| a.search == b.search);
-                let company = |pieces: &[Piece]| Company::of_all(queries, pieces, params);
-                (together.map(company).collect(), Some(final_x_drop(queries, params)))
+                let company = |pieces: &[Piece]| Company::of_all(queries, pieces, (params, totals));
+                (together.map(company).collect(), Some(Finals::new(queries, params)))
             }
         };
-        Batch { queries: queries.len(), pieces, companies, final_x_drop }
+        Batch { queries: queries.len(), pieces, companies, finals }
     }
 
     /// How some of the queries of the batch, which are all given again, are searched. Of what lies beside them so many letters are
@@ -89,8 +89,8 @@ impl Batch {
                 grouping.companies.push(company);
             }
         }
-        let drops = |drop| vec![drop; range.len()];
-        grouping.final_x_drops = self.final_x_drop.map(drops).unwrap_or_default();
+        let of_each = |finals| vec![finals; range.len()];
+        grouping.finals = self.finals.map(of_each).unwrap_or_default();
         grouping
     }
 
@@ -101,6 +101,11 @@ impl Batch {
 }
 
 impl Grouping {
+    /// Whether some query is searched in several pieces.
+    pub fn has_pieces(&self) -> bool {
+        self.pieces().len() > self.queries()
+    }
+
     /// How queries are searched in batches of these lengths.
     pub(crate) fn of_batches(
         queries: &[Query],
@@ -110,7 +115,7 @@ impl Grouping {
         let mut grouping = Grouping::default();
         for range in batches::ranges(batches) {
             let queries: Vec<&Query> = queries[range].iter().collect();
-            grouping.append(Batch::new(&queries, rules.0).whole(&queries, rules));
+            grouping.append(Batch::new(&queries, rules).whole(&queries, rules));
         }
         grouping
     }
@@ -127,7 +132,7 @@ impl Grouping {
         self.queries += other.queries;
         self.pieces.extend(other.pieces.into_iter().map(moved));
         self.companies.extend(other.companies);
-        self.final_x_drops.extend(other.final_x_drops);
+        self.finals.extend(other.finals);
     }
 
     /// Number of queries.
@@ -145,9 +150,9 @@ impl Grouping {
         &self.companies[search]
     }
 
-    /// The final X-drop of a nucleotide query.
-    pub(crate) fn final_x_drop(&self, query: usize) -> i32 {
-        self.final_x_drops[query]
+    /// What the traceback of a nucleotide query takes of its batch.
+    pub(crate) fn finals(&self, query: usize) -> Finals {
+        self.finals[query]
     }
 }
 

@@ -24,6 +24,8 @@ pub struct PrelimHsp {
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
+    /// How many HSPs that is of: 1, but for sum statistics.
+    pub linked: u32,
     /// Which context of its query, from 0; the positions count in it.
     pub context: u8,
     /// How the subject is read; its positions count in that.
@@ -81,6 +83,8 @@ pub struct Alignment {
     pub bit_score: f64,
     /// Expect value.
     pub evalue: f64,
+    /// How many alignments that is of: 1, but for sum statistics.
+    pub linked: u32,
     /// Query residues covered, 0-based half-open, within the context.
     pub query: Range<u32>,
     /// Subject residues covered, 0-based half-open, within the frame.

@@ -63,6 +63,16 @@ enum QueryAligner<'a> {
     Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
+/// What alignments of a query are worth, for whoever does not align it.
+#[derive(Debug)]
+pub struct Worth<'a>(WorthOf<'a>);
+
+#[derive(Debug)]
+enum WorthOf<'a> {
+    Protein(traceback::QueryWorth<'a>),
+    Nucleotide(nucleotide::QueryWorth),
+}
+
 /// The work space of an aligning thread.
 #[derive(Debug)]
 pub struct AlignScratch(ScratchOf);
@@ -120,7 +130,7 @@ impl Search {
 
     /// How BLAST+ searches one batch of queries.
     pub fn batch(&self, queries: &[&Query]) -> Batch {
-        Batch::new(queries, &self.params)
+        Batch::new(queries, (&self.params, &self.totals))
     }
 
     /// How some of the queries of a batch, which are all given again, are searched. Of what lies beside them so many letters are told.
@@ -168,9 +178,17 @@ impl Search {
                 QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
             }
             Traceback::Nucleotide(traceback) => {
-                let x_drop = grouping.final_x_drop(number);
-                QueryAligner::Nucleotide(traceback.aligner(query, x_drop), self.kernel)
+                let finals = grouping.finals(number);
+                QueryAligner::Nucleotide(traceback.aligner(query, finals), self.kernel)
             }
+        })
+    }
+
+    /// What alignments of a query are worth.
+    pub fn worth(&self, query: &Query) -> Worth<'_> {
+        Worth(match &self.traceback {
+            Traceback::Protein(traceback) => WorthOf::Protein(traceback.worth(query)),
+            Traceback::Nucleotide(traceback) => WorthOf::Nucleotide(traceback.worth(query)),
         })
     }
 
@@ -204,6 +222,35 @@ impl Searcher {
         match &self.0 {
             PrelimSearcher::Protein(searcher) => searcher.merger(),
             PrelimSearcher::Nucleotide(searcher) => searcher.merger(),
+        }
+    }
+}
+
+impl Worth<'_> {
+    /// How much finer the scores are from which e-values follow than those that are reported.
+    pub fn scale(&self) -> i32 {
+        match &self.0 {
+            WorthOf::Protein(worth) => worth.scale(),
+            WorthOf::Nucleotide(_) => 1,
+        }
+    }
+
+    /// Bit score of a reported score in a context.
+    pub fn bit_score(&self, context: u8, score: i32) -> f64 {
+        match &self.0 {
+            WorthOf::Protein(worth) => worth.bits(score),
+            WorthOf::Nucleotide(worth) => worth.of(context, score).map_or(0.0, |(bits, _)| bits),
+        }
+    }
+
+    /// E-value of a finer score in a context, against a subject of so many letters. Where e-values do not follow from scores alone this
+    /// is another one.
+    pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
+        match &self.0 {
+            WorthOf::Protein(worth) => worth.evalue(score, subject_length as usize),
+            WorthOf::Nucleotide(worth) => {
+                worth.of(context, score).map_or(f64::INFINITY, |(_, evalue)| evalue)
+            }
         }
     }
 }

@@ -36,7 +36,8 @@ pub trait Subjects: Sync {
     /// May panic if `oid` is not held here, or a protein.
     fn bases(&self, oid: u32) -> Packed<'_>;
 
-    /// The letters of these parts of subject `oid`, nucleotides, as [`SubjectLetters::parts`] gives them.
+    /// The letters of these parts of subject `oid`, nucleotides, which ascend and are apart, at their places, masked as
+    /// [`Masks::aligned`] tells; what is between them may be any.
     ///
     /// # Panics
     /// May panic if `oid` is not held here, or a protein.
@@ -72,12 +73,6 @@ pub trait SubjectLetters {
     /// May panic if the subject has fewer.
     fn part(&self, range: Range<u32>) -> Cow<'_, [u8]>;
 
-    /// The letters of these parts, which ascend and are apart, at their places; what is between them may be any.
-    fn parts(&self, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
-        let _ = parts;
-        self.all()
-    }
-
     /// All letters.
     fn all(&self) -> Cow<'_, [u8]> {
         self.part(0..self.length())
@@ -99,6 +94,34 @@ impl Masks<'_> {
     }
 }
 
+/// Letters of parts of one subject after another, at their places. What is between them stays memory that was never used: of a
+/// chromosome an alignment reads little.
+#[derive(Debug, Default)]
+pub(crate) struct PlacedLetters {
+    /// Zeros, but for those of `parts`.
+    letters: Vec<u8>,
+    parts: Vec<Range<usize>>,
+}
+
+impl PlacedLetters {
+    /// The letters of these parts of a subject, as many as it has, with zeros between the parts.
+    pub fn place(&mut self, subject: &impl SubjectLetters, parts: &[Range<u32>]) -> &[u8] {
+        for part in self.parts.drain(..) {
+            self.letters[part].fill(0);
+        }
+        let length = subject.length() as usize;
+        if self.letters.len() < length {
+            self.letters = vec![0; length.next_power_of_two()];
+        }
+        for part in parts {
+            let place = part.start as usize..part.end as usize;
+            self.letters[place.clone()].copy_from_slice(&subject.part(part.clone()));
+            self.parts.push(place);
+        }
+        &self.letters[..length]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +136,24 @@ mod tests {
         assert_eq!(aligned(Masks::Hard(&masks), 1), [21, 3, 21, 21, 21]);
         assert_eq!(aligned(Masks::Hard(&far), 0), letters);
         assert_eq!(aligned(Masks::Soft(&masks), 0), letters);
+    }
+
+    #[test]
+    fn letters_of_the_subject_before_are_gone() {
+        struct Whole(Vec<u8>);
+        impl SubjectLetters for Whole {
+            fn length(&self) -> u32 {
+                self.0.len() as u32
+            }
+            fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
+                self.0[range.start as usize..range.end as usize].into()
+            }
+        }
+        let mut placed = PlacedLetters::default();
+        let (long, short) = (Whole(vec![3; 9]), Whole(vec![2; 4]));
+        assert_eq!(placed.place(&long, &[1..3, 5..9]), [0, 3, 3, 0, 0, 3, 3, 3, 3]);
+        assert_eq!(placed.place(&short, &[0..1, 3..4]), [2, 0, 0, 2]);
+        assert_eq!(placed.place(&long, &[]), [0; 9]);
+        assert_eq!(placed.place(&Whole(vec![1; 99]), &[0..1, 98..99])[97..], [0, 1]);
     }
 }

@@ -17,6 +17,8 @@ pub enum Strategy {
     Individual,
     /// WorkerCollective: the workers of a group write together.
     Collective,
+    /// There is no one file: what is stored of a block, by the worker with most of it, is its output.
+    Records,
 }
 
 /// How blocks get to the groups.
@@ -55,7 +57,7 @@ pub struct Config {
     /// supermaster, which judges one block after the other, finds that the forecast was wrong. Blocks are handed out one by one, in
     /// their order, so that the next one to be judged is always under way.
     pub consults: bool,
-    /// Make each block durable before it counts as finished.
+    /// Each block that counts as finished outlives the job, so that a drain is worth while.
     pub checkpoint: bool,
     /// Bytes written, collected or sent at once, at most.
     pub write_buffer: u64,
@@ -158,6 +160,11 @@ impl Config {
     /// other's, MPI-IO sees to that where a file system needs it.
     pub fn seams(&self) -> Option<u64> {
         (self.strategy == Strategy::Merge).then_some(self.grain)
+    }
+
+    /// Whether each block is stored before it counts as finished.
+    pub fn stores(&self) -> bool {
+        self.checkpoint || self.strategy == Strategy::Records
     }
 
     /// Checks the settings.

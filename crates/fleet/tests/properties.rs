@@ -8,7 +8,7 @@ use fleetblast_oracle::sample;
 #[test]
 fn random_jobs_come_out_right() {
     let mut resumed = 0;
-    for seed in sample(2, 0..400) {
+    for seed in sample(2, 0..1_000) {
         let outcomes = trial::run(seed, 60).unwrap_or_else(|what| panic!("{what}"));
         let left = outcomes.iter().rev().skip(1).map(|outcome| &outcome.checkpoint);
         resumed += left.filter(|checkpoint| has_passes(checkpoint)).count();

@@ -35,32 +35,31 @@ pub fn misses_taxonomy(setup: &model::Setup, target: &Target) -> bool {
         && !target.taxonomy.is_installed()
 }
 
-/// What BLAST+ warns of with a query's report; in XML the report holds that itself, and with SAM there is nothing of it. `misses_taxonomy`
-/// is of the whole run.
-pub fn warn(
-    setup: &model::Setup,
-    record: &QueryRecord,
-    misses_taxonomy: bool,
-    audience: &dyn Audience,
-) {
-    warn_of(setup, record.warning(), misses_taxonomy, audience);
-}
+/// What BLAST+ warns of with a query's report; in XML the report holds that itself, and with SAM there is nothing of it.
+pub struct Warning(Option<Vec<u8>>);
 
-/// The same of a warning that a query brings about.
-pub fn warn_of(
-    setup: &model::Setup,
-    warning: Option<Vec<u8>>,
-    misses_taxonomy: bool,
-    audience: &dyn Audience,
-) {
-    if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
-        return;
+impl Warning {
+    /// That of a query.
+    pub fn of(record: &QueryRecord) -> Warning {
+        Warning(record.warning())
     }
-    if let Some(text) = warning {
-        audience.warn_alone(&text);
+
+    /// What one of its searches brought about.
+    pub fn new(text: Option<Vec<u8>>) -> Warning {
+        Warning(text)
     }
-    if misses_taxonomy {
-        audience.warn_alone(NO_TAXONOMY.as_bytes());
+
+    /// Tells it. `misses_taxonomy` is of the whole run.
+    pub fn tell(&self, setup: &model::Setup, misses_taxonomy: bool, audience: &dyn Audience) {
+        if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
+            return;
+        }
+        if let Some(text) = &self.0 {
+            audience.warn_alone(text);
+        }
+        if misses_taxonomy {
+            audience.warn_alone(NO_TAXONOMY.as_bytes());
+        }
     }
 }
 

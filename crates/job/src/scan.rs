@@ -11,7 +11,7 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::lists::HitLists;
-use fleetblast_engine::search::{Aligner, SearchScratch, Searcher};
+use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
 use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_seq::nucleotide::Packed;
 use rayon::prelude::*;
@@ -37,6 +37,8 @@ pub struct Scan<'a> {
     validated: bool,
     /// Who is told what is done, if somebody wants to know.
     audience: Option<&'a dyn Audience>,
+    /// Work spaces that nobody uses at the moment.
+    scratches: Mutex<Vec<AlignScratch>>,
     /// Waiting of the searching threads for what was not loaded yet, in sum.
     pub waiting: Duration,
 }
@@ -68,11 +70,35 @@ impl Subjects for Searched<'_> {
     }
 }
 
+/// The target where it is, for searches of a few subjects.
+struct Chosen<'a>(&'a Target);
+
+impl Subjects for Chosen<'_> {
+    fn residues(&self, oid: u32) -> &[u8] {
+        self.0.searched.residues_of(oid)
+    }
+
+    fn bases(&self, oid: u32) -> Packed<'_> {
+        let bases = self.0.searched.bases_of(oid);
+        bases.map_or(Packed::default(), |bases| Packed::stored(bases.packed()))
+    }
+
+    fn true_letters(&self, oid: u32, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
+        let bases = self.0.searched.bases_of(oid).unwrap_or_default();
+        Letters { stored: Stored::Bases(bases), masks: self.masks(oid) }.aligned_parts(parts)
+    }
+
+    fn masks(&self, oid: u32) -> Masks<'_> {
+        self.0.masked(oid)
+    }
+}
+
 impl<'a> Scan<'a> {
     /// Searches of what `supply` brings of `target`; `stays` says that it is the same bytes each time.
     pub fn new(target: &'a Target, supply: Supply, stays: bool) -> Self {
         let (audience, halt, waiting) = (None, Halt::default(), Duration::ZERO);
-        Scan { target, supply, stays, halt, validated: false, audience, waiting }
+        let scratches = Mutex::default();
+        Scan { target, supply, stays, halt, validated: false, audience, scratches, waiting }
     }
 
     /// The same, which ends early, with some of the hits only, when `halt` tells it to.
@@ -141,6 +167,22 @@ impl<'a> Scan<'a> {
         Ok(lists.into_inner().expect("no thread panicked"))
     }
 
+    /// The preliminary hits in these subjects, which ascend and are known to be sound, on all threads of the current pool.
+    pub fn search_some(&self, searcher: &Searcher, oids: &[u32]) -> HitLists {
+        let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
+        let search = |scratch: &mut SearchScratch, part: &[u32]| {
+            let lists = searcher.search(&Chosen(self.target), part.iter().copied(), scratch);
+            self.step(part.len() as u64);
+            lists
+        };
+        let parts = oids.par_chunks(oids.len().div_ceil(ranges).max(1));
+        let parts: Vec<HitLists> = parts.map_init(SearchScratch::default, search).collect();
+        let merger = searcher.merger();
+        let mut lists = merger.empty_lists();
+        parts.into_iter().for_each(|part| merger.absorb(&mut lists, part));
+        lists
+    }
+
     /// The preliminary hits in what is included of a range.
     fn search_range(
         &self,
@@ -189,12 +231,15 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// The alignments of hits of one query, on all threads of the current pool.
-    pub fn align(&self, aligner: &Aligner, hits: &[PrelimHit]) -> Vec<Candidate> {
+    /// The alignments of hits, each with what aligns those of its query, on all threads of the current pool.
+    pub fn align(&self, hits: &[(&Aligner, &PrelimHit)]) -> Vec<Candidate> {
+        // One at a time: the best hits, which come first, are the longest.
         hits.par_iter()
+            .with_max_len(1)
             .map_init(
-                || aligner.scratch(),
-                |scratch, hit| {
+                || Lent::take(&self.scratches),
+                |scratch, &(aligner, hit)| {
+                    let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     self.step(1);
                     candidate
@@ -214,5 +259,23 @@ impl<'a> Scan<'a> {
             Stored::Residues(kept.unwrap_or_else(|| searched.residues_of(oid)))
         };
         Letters { stored, masks: self.target.masked(oid) }
+    }
+}
+
+/// A work space that goes back to where it was taken from; none yet if all were in use.
+struct Lent<'a>(Option<AlignScratch>, &'a Mutex<Vec<AlignScratch>>);
+
+impl<'a> Lent<'a> {
+    fn take(from: &'a Mutex<Vec<AlignScratch>>) -> Self {
+        // A poisoned lock means that another thread panicked, which ends the run anyway.
+        Lent(from.lock().expect("no thread panicked").pop(), from)
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let (Some(scratch), Ok(mut scratches)) = (self.0.take(), self.1.lock()) {
+            scratches.push(scratch);
+        }
     }
 }

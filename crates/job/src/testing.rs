@@ -14,7 +14,7 @@ use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use crate::audience::{Audience, Stage};
 use crate::plan::{
-    BatchSize, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
+    BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
 };
 
 /// A search of nucleotides in a database that is not there, with the defaults of megablast.
@@ -65,12 +65,14 @@ pub fn megablast(queries: &Path) -> Plan {
             wishes: Wishes::default(),
             config: Config::default(),
             checkpoint: None,
+            codec: Codec::default(),
             trace: None,
             decisive: BTreeMap::new(),
             common: BTreeMap::new(),
             list: None,
         },
         load: Wish::default(),
+        metadata: None,
         kernel: Kernel::detect(),
         timing: None,
     }

@@ -23,6 +23,8 @@ pub struct SubjectScores {
     pub total_bits: f64,
     /// E-value of the best alignment.
     pub evalue: f64,
+    /// Of how many alignments the e-value of the first one is.
+    pub linked: u32,
     /// E-value of the alignment found best, as it is sorted by.
     pub first_evalue: f64,
     /// Identity of the best alignment in per cent.
@@ -47,6 +49,7 @@ impl SubjectScores {
             bits: 0.0,
             total_bits: hit.alignments.iter().map(|alignment| alignment.bit_score).sum(),
             evalue: 0.0,
+            linked: alignments.first().map_or(1, |alignment| alignment.linked),
             // Subjects are sorted before their alignments are.
             first_evalue: hit.alignments.first().map_or(0.0, sorted_evalue),
             identity: 100.0,
@@ -266,6 +269,7 @@ mod tests {
         SubjectScores {
             bits: 1.0,
             total_bits,
+            linked: 1,
             evalue: 0.0,
             first_evalue: 0.0,
             identity: 50.0,
@@ -279,6 +283,7 @@ mod tests {
             score: 1000,
             bit_score: 900.0,
             evalue,
+            linked: 1,
             query: start..start + 9,
             subject: 0..9,
             context: 0,

@@ -228,7 +228,11 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
     let bits = number::bits(alignment.bit_score);
     let evalue = number::evalue(alignment.evalue);
     let score = alignment.score;
-    let mut text = format!(" Score = {bits} bits ({score}),  Expect = {evalue}{method}\n");
+    let linked = match alignment.linked {
+        0 | 1 => String::new(),
+        count => format!("({count})"),
+    };
+    let mut text = format!(" Score = {bits} bits ({score}),  Expect{linked} = {evalue}{method}\n");
     text += &format!(" Identities = {}", share(pair.identities));
     if positives.are_told() {
         text += &format!(", Positives = {}", share(pair.positives(positives)));

@@ -142,7 +142,7 @@ pub fn epilogue(setup: &Setup, queries: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends all of a query: header, subjects, footer. The header of a report in SAM, which comes before all queries and names
-/// those with alignments, is made by [`sam::header`].
+/// those with alignments, is a [`sam::Header`].
 ///
 /// # Errors
 /// If a subject cannot be read or does not fit its alignments, or a text cannot be written to XML.
@@ -155,7 +155,7 @@ pub fn format_query(
     if let Format::Sam(options) = &setup.output.format {
         let records = query.hits.iter().map(|hit| sam::records(setup, options, query, source, hit));
         let mut records = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records);
+        sam::order(options, &mut records, |record| &record.mark);
         records.iter().for_each(|record| record.write(out));
         return Ok(());
     }

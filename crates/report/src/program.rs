@@ -43,6 +43,11 @@ pub fn rows_tell_counts(params: &Params, columns: &Columns) -> bool {
     matches!(params, Params::Nucleotide(_)) && !columns.have_letters()
 }
 
+/// Whether the description table tells of how many alignments an e-value is.
+pub fn tells_sets(params: &Params) -> bool {
+    matches!(params, Params::Nucleotide(params) if params.sum_stats && params.common.ungapped)
+}
+
 /// Whether identical letters are counted before hard masks: in the ungapped search of proteins, which has no traceback.
 pub fn counts_unmasked(params: &Params) -> bool {
     matches!(params, Params::Protein(params) if params.common.ungapped)
@@ -138,6 +143,9 @@ fn filter(params: &Params) -> String {
         },
         Params::Protein(_) | Params::Nucleotide(_) => String::new(),
     };
+    if let Params::Nucleotide(NucleotideParams { window_masker: Some(masker), .. }) = params {
+        text.push_str(&format!("{};", masker.name));
+    }
     if params.common().soft_masking {
         text.push_str("m;");
     }

@@ -1,6 +1,7 @@
 //! SAM (format 17; sam_formatter.cpp): the query is the reference, and what is aligned to it are the subjects; or the other way
 //! round.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use fleetblast_engine::hits::{Alignment, Edit, EditOp, SubjectHit};
@@ -17,22 +18,42 @@ use crate::number;
 use crate::order;
 use crate::pair::Pair;
 
-/// A sequence that others are aligned to.
+/// A sequence that others are aligned to, each with a name of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     name: Vec<u8>,
     length: u32,
 }
 
-/// A line, and what it must be known by where a report is put together.
+impl Reference {
+    /// Appends its line of the header.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(REFERENCE);
+        out.extend_from_slice(&self.name);
+        out.extend_from_slice(format!("\tLN:{}\n", self.length).as_bytes());
+    }
+}
+
+/// How the line of a reference begins. That of an alignment has a number there, its flags.
+const REFERENCE: &[u8] = b"@SQ\tSN:";
+
+/// What a line must be known by where a report is put together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Mark {
     /// What the header must name.
     pub reference: Reference,
     /// Where it lies in the query.
     start: u32,
     evalue: f64,
-    line: Vec<u8>,
+}
+
+/// A line, with its mark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Where it belongs.
+    pub mark: Mark,
+    /// With its end.
+    pub line: Vec<u8>,
 }
 
 impl Record {
@@ -42,42 +63,76 @@ impl Record {
     }
 }
 
-/// Appends what comes before the records of all queries: nothing if there are none. `references` are theirs, in the order of
-/// the records, where each counts once.
-pub fn header<'a>(
-    setup: &Setup,
-    options: &Sam,
-    references: impl Iterator<Item = &'a Reference>,
-    out: &mut Vec<u8>,
-) {
-    let mut named: Vec<&Reference> = Vec::new();
-    for reference in references {
-        if !named.iter().any(|known| known.name == reference.name) {
-            named.push(reference);
-        }
-    }
-    if named.is_empty() {
-        return;
-    }
-    out.extend_from_slice(match options.subjects_are_references {
-        true => b"@HD\tVN:1.2\tGO:query\n",
-        false => b"@HD\tVN:1.2\tSO:coordinate\tGO:reference\n",
-    });
-    for Reference { name, length } in named {
-        out.extend_from_slice(b"@SQ\tSN:");
-        out.extend_from_slice(name);
-        out.extend_from_slice(format!("\tLN:{length}\n").as_bytes());
-    }
-    let version = setup.banner.rsplit(' ').next().unwrap_or_default();
-    out.extend_from_slice(format!("@PG\tID:0\tVN:{version}\tCL:").as_bytes());
-    out.extend_from_slice(&options.command);
-    out.extend_from_slice(format!("\tPN:{}\n", setup.program).as_bytes());
+/// What comes before the records of all queries, if there are any: the references between two lines of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    first: Vec<u8>,
+    last: Vec<u8>,
+    /// Lines of the references, each of which counts once.
+    references: Vec<u8>,
+    named: HashSet<Vec<u8>>,
 }
 
-/// Puts the records of all subjects of a query, which are in the order found, in the order of printing.
-pub fn order(options: &Sam, records: &mut [Record]) {
+impl Header {
+    /// One without references.
+    pub fn new(setup: &Setup, options: &Sam) -> Header {
+        let first: &[u8] = match options.subjects_are_references {
+            true => b"@HD\tVN:1.2\tGO:query\n",
+            false => b"@HD\tVN:1.2\tSO:coordinate\tGO:reference\n",
+        };
+        let version = setup.banner.rsplit(' ').next().unwrap_or_default();
+        let mut last = format!("@PG\tID:0\tVN:{version}\tCL:").into_bytes();
+        last.extend_from_slice(&options.command);
+        last.extend_from_slice(format!("\tPN:{}\n", setup.program).as_bytes());
+        Header::between(first, &last)
+    }
+
+    /// One whose references, of which there are none yet, stand between two texts.
+    pub fn between(first: &[u8], last: &[u8]) -> Header {
+        let (first, last) = (first.to_vec(), last.to_vec());
+        Header { first, last, references: Vec::new(), named: HashSet::new() }
+    }
+
+    /// Adds a reference, unless it has been named.
+    pub fn add(&mut self, reference: &Reference) {
+        if !self.named.contains(&reference.name) {
+            self.named.insert(reference.name.clone());
+            reference.write(&mut self.references);
+        }
+    }
+
+    /// Adds the reference that a line stands for; false if it is the line of an alignment.
+    pub fn takes(&mut self, line: &[u8]) -> bool {
+        let Some(rest) = line.strip_prefix(REFERENCE) else { return false };
+        let name = rest.split(|&byte| byte == b'\t').next().unwrap_or_default();
+        if !self.named.contains(name) {
+            self.named.insert(name.to_vec());
+            self.references.extend_from_slice(line);
+        }
+        true
+    }
+
+    /// The lines of the references.
+    pub fn references(&self) -> &[u8] {
+        &self.references
+    }
+
+    /// All lines; none without references.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self.named.is_empty() {
+            true => Vec::new(),
+            false => [&self.first[..], &self.references, &self.last].concat(),
+        }
+    }
+}
+
+/// Puts what stands for the records of all subjects of a query, which are in the order found, in the order of printing.
+pub fn order<T>(options: &Sam, records: &mut [T], mark: impl Fn(&T) -> &Mark) {
     if !options.subjects_are_references {
-        records.sort_by(|a, b| a.start.cmp(&b.start).then(a.evalue.total_cmp(&b.evalue)));
+        records.sort_by(|a, b| {
+            let (a, b) = (mark(a), mark(b));
+            a.start.cmp(&b.start).then(a.evalue.total_cmp(&b.evalue))
+        });
     }
 }
 
@@ -108,6 +163,8 @@ struct Group<'a> {
     oid: u32,
     first: &'a Alignment,
     last: &'a Alignment,
+    /// The e-value of the first one that has one of its own.
+    own_evalue: Option<f64>,
     loci: Vec<Loci>,
     /// In the order of the query.
     edits: Vec<Edit>,
@@ -127,7 +184,9 @@ impl<'a> Group<'a> {
             edits.extend(pair.edits);
         }
         let [first, last] = [&alignments[0], &alignments[alignments.len() - 1]];
-        Ok(Self { oid, first, last, loci, edits })
+        let own = alignments.iter().find(|alignment| alignment.linked <= 1);
+        let own_evalue = own.map(|alignment| alignment.evalue);
+        Ok(Self { oid, first, last, own_evalue, loci, edits })
     }
 
     fn record(
@@ -160,7 +219,7 @@ impl<'a> Group<'a> {
         let reference = Reference { name: names[reference].clone(), length: lengths[reference] };
         // It sorts by what it reads last.
         let evalue = number::stored_evalue(self.last.evalue);
-        Ok(Record { reference, start: self.start(), evalue, line })
+        Ok(Record { mark: Mark { reference, start: self.start(), evalue }, line })
     }
 
     /// Whether the strands differ; of alignments on both, the first decides.
@@ -254,10 +313,12 @@ impl<'a> Group<'a> {
             false => (100.0 * identities as f64 / paired as f64).min(99.99),
         };
         let six = |value| number::general(value, 6, false);
-        let evalue = six(number::stored_evalue(self.first.evalue));
+        // That of a set has another name.
+        let evalue = self.own_evalue.map(|value| six(number::stored_evalue(value)));
+        let evalue = evalue.map_or_else(String::new, |value| format!("\tEV:f:{value}"));
         let bits = six(self.first.bit_score);
         let score = self.first.score;
-        format!("\tAS:i:{score}\tEV:f:{evalue}\tNM:i:{gaps}\tPI:f:{share:.2}\tBS:f:{bits}")
+        format!("\tAS:i:{score}{evalue}\tNM:i:{gaps}\tPI:f:{share:.2}\tBS:f:{bits}")
     }
 }
 

@@ -123,17 +123,36 @@ struct Widths {
     bits: usize,
     total: usize,
     evalue: usize,
+    linked: usize,
+}
+
+/// Which columns there are besides score and e-value.
+#[derive(Clone, Copy)]
+struct More {
+    /// Total score, coverage and identity.
+    totals: bool,
+    /// Of how many alignments the e-value is.
+    sets: bool,
+}
+
+impl More {
+    fn of(setup: &Setup) -> Self {
+        let totals = setup.output.hit_order.is_some();
+        More { totals, sets: program::tells_sets(setup.params) }
+    }
 }
 
 impl Widths {
     /// `all` tells whether the rows are all subjects found: then BLAST+ takes the width of the last
     /// row's total, if it is the widest total, for the column of bit scores.
     fn of(rows: &[&DescriptionRow], all: bool) -> Self {
-        let mut widths = Self { bits: "(Bits)".len(), total: "Total".len(), evalue: "Value".len() };
+        let (bits, total, evalue) = ("(Bits)".len(), "Total".len(), "Value".len());
+        let mut widths = Self { bits, total, evalue, linked: "N".len() };
         for (i, row) in rows.iter().enumerate() {
             let total = number::total_bits(row.scores.total_bits).len();
             widths.bits = widths.bits.max(number::bits(row.scores.bits).len());
             widths.evalue = widths.evalue.max(number::evalue(row.scores.evalue).len());
+            widths.linked = widths.linked.max(row.scores.linked.to_string().len());
             if !(all && i + 1 == rows.len()) {
                 widths.total = widths.total.max(total);
             } else if total > widths.total {
@@ -159,9 +178,8 @@ pub fn description_table(
     if setup.output.num_descriptions == 0 {
         return;
     }
-    let more = setup.output.hit_order.is_some();
     let widths = Widths::of(shown, rows.len() <= setup.output.num_descriptions);
-    heading(&widths, more, out);
+    heading(&widths, More::of(setup), out);
     out.push(b'\n');
     lines(setup, query, shown, &widths, out);
 }
@@ -184,7 +202,7 @@ fn two_tables(
     let (again, new): (Vec<&DescriptionRow>, Vec<&DescriptionRow>) =
         shown.copied().partition(|row| round.known.contains(&row.oid));
     let widths = Widths::of(&again, true);
-    heading(&widths, setup.output.hit_order.is_some(), out);
+    heading(&widths, More::of(setup), out);
     out.extend_from_slice(b"Sequences used in model and found again:\n\n");
     lines(setup, query, &again, &widths, out);
     out.extend_from_slice(
@@ -201,23 +219,23 @@ fn lines(
     widths: &Widths,
     out: &mut Vec<u8>,
 ) {
-    let more = setup.output.hit_order.is_some();
+    let more = More::of(setup);
     for (i, row) in rows.iter().enumerate() {
         row.text(setup, i + 1, out);
         values(setup, query, row, widths, more, out);
     }
 }
 
-fn heading(widths: &Widths, more: bool, out: &mut Vec<u8>) {
+fn heading(widths: &Widths, more: More, out: &mut Vec<u8>) {
     blanks(LINE + 2, out);
     cell("Score", widths.bits, out);
     blanks(2, out);
-    if more {
+    if more.totals {
         cell("Total", widths.total, out);
         out.extend_from_slice(b"  Query  ");
     }
     out.extend_from_slice(b"  E");
-    if more {
+    if more.totals {
         blanks(widths.evalue - "Value".len() + 5, out);
         out.extend_from_slice(b"Max");
     }
@@ -225,14 +243,20 @@ fn heading(widths: &Widths, more: bool, out: &mut Vec<u8>) {
     cell("Sequences producing significant alignments:", LINE + 1, out);
     cell("(Bits)", widths.bits, out);
     blanks(2, out);
-    if more {
+    if more.totals {
         out.push(b' ');
         cell("Score", widths.total, out);
         out.extend_from_slice(b"  cover   ");
-        cell("Value", widths.evalue, out);
-        out.extend_from_slice(b"  Ident");
-    } else {
-        out.extend_from_slice(b"Value");
+    }
+    out.extend_from_slice(b"Value");
+    if more.totals || more.sets {
+        blanks(widths.evalue - "Value".len() + 2, out);
+    }
+    if more.sets {
+        out.push(b'N');
+    }
+    if more.totals {
+        out.extend_from_slice(b"Ident");
     }
     out.push(b'\n');
 }
@@ -243,7 +267,7 @@ fn values(
     query: &QueryResult,
     row: &DescriptionRow,
     widths: &Widths,
-    more: bool,
+    more: More,
     out: &mut Vec<u8>,
 ) {
     blanks(2, out);
@@ -258,7 +282,7 @@ fn values(
         out.extend_from_slice(bits.as_bytes());
     }
     blanks(widths.bits.saturating_sub(bits.len()), out);
-    if more {
+    if more.totals {
         blanks(3, out);
         cell(&number::total_bits(row.scores.total_bits), widths.total, out);
         let coverage = 100 * row.scores.covered / query.residues.len().max(1);
@@ -267,7 +291,11 @@ fn values(
     }
     blanks(2, out);
     cell(&number::evalue(row.scores.evalue), widths.evalue, out);
-    if more {
+    if more.sets {
+        blanks(2, out);
+        cell(&row.scores.linked.to_string(), widths.linked, out);
+    }
+    if more.totals {
         let identity = (0.5 + row.scores.identity) as u32;
         blanks(2, out);
         // The sign does not count for the width.

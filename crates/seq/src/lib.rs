@@ -11,3 +11,4 @@ pub mod input;
 pub mod mask;
 pub mod nucleotide;
 pub mod seg;
+pub mod windowmasker;

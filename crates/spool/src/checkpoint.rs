@@ -4,12 +4,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::codec::Codec;
 use crate::durable::{make_directory, owner_in, parent, remove_file, sync_directory};
 use crate::error::{Context, Error};
 use crate::identity::Identity;
 use crate::job::{self, Job};
 use crate::layout::{Run, entries};
 use crate::lock::{self, Lock};
+use crate::summary::Summary;
 
 /// What is expected of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,20 @@ impl Checkpoint {
     /// * [`Error::Foreign`]: somebody else has put something there.
     /// * [`Error::JobFile`], [`Error::Io`].
     pub fn open(root: &Path, identity: &Identity, start: Start) -> Result<Self, Error> {
+        Self::open_as(root, Some(identity), start, Codec::default())
+    }
+
+    /// The same of a job whose results stay in the directory as its report ([`complete`](Self::complete)). Without an
+    /// identity it cannot be resumed. A job that is resumed keeps its codec.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_as(
+        root: &Path,
+        identity: Option<&Identity>,
+        start: Start,
+        codec: Codec,
+    ) -> Result<Self, Error> {
         if start != Start::Resume && !root.is_dir() {
             make_directory(root)?;
             sync_directory(parent(root))?;
@@ -54,18 +70,28 @@ impl Checkpoint {
             Some(_) if start == Start::New => return Err(Error::Occupied(root.to_path_buf())),
             None if start == Start::Resume => return Err(Error::NoJob(root.to_path_buf())),
             Some(job) => job,
-            None => Job::new(root, identity)?,
+            None => Job::new(root, identity, codec)?,
         };
-        let differences = job.identity.differences(identity);
-        if !differences.0.is_empty() {
-            return Err(Error::Differs { path: root.to_path_buf(), differences });
+        match (&job.identity, identity) {
+            (Some(kept), Some(identity)) => {
+                let differences = kept.differences(identity);
+                if !differences.0.is_empty() {
+                    return Err(Error::Differs { path: root.to_path_buf(), differences });
+                }
+            }
+            (None, Some(_)) => return Err(Error::Unknown(root.to_path_buf())),
+            (_, None) => {}
+        }
+        if Summary::read(root)?.is_some() {
+            return Err(Error::Complete(root.to_path_buf()));
         }
         job.runs = job.runs.checked_add(1).ok_or_else(|| Error::JobFile {
             path: root.join(job::NAME),
             what: "it was started too often".to_owned(),
         })?;
         job.write(root)?;
-        let run = Run { root: root.to_path_buf(), number: job.runs, job: job.mark };
+        let (number, codec) = (job.runs, job.codec);
+        let run = Run { root: root.to_path_buf(), number, job: job.mark, codec };
         Ok(Self { run, lock })
     }
 
@@ -74,7 +100,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Foreign`], [`Error::JobFile`], [`Error::Io`].
     pub fn kept(root: &Path) -> Result<Option<Identity>, Error> {
-        Ok(Job::read(root, owner_in(root)?)?.map(|job| job.identity))
+        Ok(Job::read(root, owner_in(root)?)?.and_then(|job| job.identity))
     }
 
     /// The run that began with [`open`](Self::open). If its number is above 1, [`Run::files`] has what earlier runs
@@ -90,6 +116,25 @@ impl Checkpoint {
     /// resumed this one: it has to end, and what it did is kept. [`Error::Io`].
     pub fn beat(&self) -> Result<(), Error> {
         self.lock.beat()
+    }
+
+    /// The results are complete, and are to stay as they are: a report of its own kind.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::LockLost`].
+    pub fn complete(&self, summary: &Summary) -> Result<(), Error> {
+        self.lock.beat()?;
+        summary.write(&self.run.root)
+    }
+
+    /// Leaves everything as it is but for the lock.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::LockLost`].
+    pub fn leave(self) -> Result<(), Error> {
+        let Self { run, lock } = self;
+        lock.beat()?;
+        remove_file(&run.root.join(lock::NAME))
     }
 
     /// Removes everything, the directory too: the output is complete.

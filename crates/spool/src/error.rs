@@ -93,6 +93,19 @@ pub enum Error {
         .0.display()
     )]
     Occupied(PathBuf),
+    /// The job that is there is through.
+    #[error(
+        "{} keeps a whole report already: read it with 'fleetblast cat', or name another directory",
+        .0.display()
+    )]
+    Complete(PathBuf),
+    /// The job that is there cannot go on.
+    #[error(
+        "{} keeps the results of a job without -checkpoint, which cannot be resumed: nobody knows what it searched; \
+         name another directory",
+        .0.display()
+    )]
+    Unknown(PathBuf),
     /// There is no job to resume.
     #[error("{} keeps no job that could be resumed; start it as a new one", .0.display())]
     NoJob(PathBuf),

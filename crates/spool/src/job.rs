@@ -1,12 +1,15 @@
 //! The file that says what a job is.
 
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::codec::Codec;
 use crate::durable::{open_own, replace};
 use crate::error::{Context, Error};
 use crate::identity::Identity;
@@ -16,7 +19,7 @@ pub(crate) const NAME: &str = "job";
 /// Name of its next version while that is written.
 pub(crate) const ASIDE: &str = "job.new";
 /// Version of the format of the file.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Bytes that a job file may have: enough for a database of 50,000 volumes.
 const MAX_BYTES: u64 = 16 << 20;
 
@@ -30,7 +33,10 @@ pub(crate) struct Job {
     pub(crate) mark: u64,
     /// Number of starts.
     pub(crate) runs: u32,
-    pub(crate) identity: Identity,
+    /// How records are compressed.
+    pub(crate) codec: Codec,
+    /// `None` for one that cannot be resumed: nobody looked what it searches.
+    pub(crate) identity: Option<Identity>,
 }
 
 /// What any version of the format has.
@@ -41,9 +47,19 @@ struct Format {
 
 impl Job {
     /// A job that was never started.
-    pub(crate) fn new(root: &Path, identity: &Identity) -> Result<Self, Error> {
-        let text = serde_json::to_vec(identity).map_err(|error| wrong(root, error))?;
-        Ok(Self { format: FORMAT, mark: xxh3_64(&text), runs: 0, identity: identity.clone() })
+    pub(crate) fn new(
+        root: &Path,
+        identity: Option<&Identity>,
+        codec: Codec,
+    ) -> Result<Self, Error> {
+        let mark = match identity {
+            Some(identity) => {
+                xxh3_64(&serde_json::to_vec(identity).map_err(|error| wrong(root, error))?)
+            }
+            // Unlike that of any other job.
+            None => RandomState::new().hash_one((root, std::process::id(), SystemTime::now())),
+        };
+        Ok(Self { format: FORMAT, mark, runs: 0, codec, identity: identity.cloned() })
     }
 
     /// The job of a directory, if it has one: a file of `owner`'s.

@@ -11,6 +11,12 @@ impl Kind {
     pub const RESULT: Self = Self(0);
     /// How often the search extended for each query of the block.
     pub const COUNTS: Self = Self(1);
+    /// The queries of the block by name, and where in its output each begins and ends.
+    pub const NAMES: Self = Self(2);
+    /// What stands before the first block.
+    pub const PROLOGUE: Self = Self(3);
+    /// What stands after the last one.
+    pub const EPILOGUE: Self = Self(4);
 }
 
 /// Names a result. Whoever finds it, at whatever time, finds the same bytes.

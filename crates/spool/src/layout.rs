@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::durable::is_directory;
+use crate::catalog;
+use crate::codec::Codec;
+use crate::durable::{is_directory, remove_file};
 use crate::error::{Context, Error};
 
 /// Writers that a run can have: 256 directories of 256 directories of 16 writers.
@@ -21,6 +23,8 @@ pub struct Run {
     pub number: u32,
     /// The mark that all records of the job bear.
     pub job: u64,
+    /// How they are compressed.
+    pub codec: Codec,
 }
 
 /// A spool file. Ordered by run, then by writer.
@@ -33,16 +37,16 @@ pub struct FileId {
 }
 
 impl FileId {
-    fn name(self) -> String {
-        format!("writer-{}-{}.spool", self.writer, self.run)
+    fn name(self, extension: &str) -> String {
+        format!("writer-{}-{}.{extension}", self.writer, self.run)
     }
 
     /// The file that has exactly this name.
-    fn parse(name: &str) -> Option<Self> {
-        let numbers = name.strip_prefix("writer-")?.strip_suffix(".spool")?;
+    fn parse(name: &str, extension: &str) -> Option<Self> {
+        let numbers = name.strip_prefix("writer-")?.strip_suffix(extension)?.strip_suffix('.')?;
         let (writer, run) = numbers.split_once('-')?;
         let file = Self { run: run.parse().ok()?, writer: writer.parse().ok()? };
-        (file.writer < MAX_WRITERS && file.name() == name).then_some(file)
+        (file.writer < MAX_WRITERS && file.name(extension) == name).then_some(file)
     }
 
     /// Names of the two directories above the file.
@@ -54,8 +58,13 @@ impl FileId {
 impl Run {
     /// Path of a spool file.
     pub fn path(&self, file: FileId) -> PathBuf {
+        self.named(file, self.codec.extension())
+    }
+
+    /// Path of what is beside it.
+    pub(crate) fn named(&self, file: FileId, extension: &str) -> PathBuf {
         let [outer, inner] = file.branches();
-        self.root.join(outer).join(inner).join(file.name())
+        self.root.join(outer).join(inner).join(file.name(extension))
     }
 
     /// The spool files of all runs so far, in order. The scans of them can be divided among the processes.
@@ -66,7 +75,8 @@ impl Run {
         let mut files = Vec::new();
         for outer in branches(&self.root)? {
             for inner in branches(&outer)? {
-                let found = entries(&inner)?.into_iter().filter_map(|name| FileId::parse(&name));
+                let names = entries(&inner)?.into_iter();
+                let found = names.filter_map(|name| FileId::parse(&name, self.codec.extension()));
                 files.extend(found.filter(|&file| self.path(file).parent() == Some(&inner)));
             }
         }
@@ -78,7 +88,8 @@ impl Run {
     pub(crate) fn remove_files(&self) -> Result<(), Error> {
         for file in self.files()? {
             let path = self.path(file);
-            fs::remove_file(&path).during("remove", &path)?;
+            remove_file(&path)?;
+            remove_file(&self.named(file, catalog::EXTENSION))?;
         }
         for outer in branches(&self.root)? {
             for inner in branches(&outer)? {

@@ -1,80 +1,115 @@
-//! Reading records back.
+//! Reading results back.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
-use zstd::stream::read::Decoder;
 
 use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
 use crate::record::{HEADER_BYTES, Header, Place};
 
-/// Largest window (base 2 logarithm) that a body may ask the decompressor to keep: 8 MB.
-const WINDOW_LOG: u32 = 23;
-/// Contents are rarely more times as long as what is stored: the memory to begin with.
-const USUAL_RATIO: u64 = 16;
-
-/// Reads records of any file of a job, whichever writer and run it is of.
+/// Reads from any file of a job, whichever writer and run it is of. It holds a few records as it read them last: the next
+/// share may be in one of them, too.
 pub struct Reader {
     run: Run,
     /// The file that was read last.
     open: Option<(FileId, File)>,
+    /// What messages call a file without a name.
+    nameless: Option<PathBuf>,
+    held: VecDeque<Record>,
+    /// How many are held.
+    most: usize,
+}
+
+/// A record that was read and found sound.
+struct Record {
+    file: FileId,
+    offset: u64,
+    places: Vec<Place>,
+    contents: Vec<u8>,
 }
 
 impl Reader {
     /// A reader for the job of `run`.
     pub fn new(run: &Run) -> Self {
-        Self { run: run.clone(), open: None }
+        Self { run: run.clone(), open: None, nameless: None, held: VecDeque::new(), most: 1 }
     }
 
-    /// The contents of a record. One of a writer at work can be read after its [`flush`](crate::Writer::flush).
+    /// Reads from an open file, the only one of its job, and holds so many records.
+    pub(crate) fn from_file(run: &Run, file: File, id: FileId, path: &Path, most: usize) -> Self {
+        let nameless = Some(path.to_path_buf());
+        Self { open: Some((id, file)), nameless, most, ..Self::new(run) }
+    }
+
+    /// A share of a result. What a writer at work appended can be read after its [`flush`](crate::Writer::flush).
     ///
     /// # Errors
     /// [`Error::Damaged`] if the bytes are not those that were written; [`Error::Io`] if they cannot be read.
     pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
-        let path = self.run.path(place.file);
+        let path = self.path(place.file);
         let damaged = |what| Error::Damaged { path: path.clone(), offset: place.offset, what };
+        let record = self.record(place.file, place.offset)?;
+        if !record.places.contains(place) {
+            return Err(damaged("there is no such record"));
+        }
+        // The table is as long as the contents are: it was looked at.
+        let (start, end) = (place.at as usize, (place.at + place.length) as usize);
+        let bytes = record.contents.get(start..end).filter(|bytes| xxh3_64(bytes) == place.content);
+        bytes.map(<[u8]>::to_vec).ok_or_else(|| damaged("the contents are not those of its table"))
+    }
+
+    fn path(&self, file: FileId) -> PathBuf {
+        self.nameless.clone().unwrap_or_else(|| self.run.path(file))
+    }
+
+    /// The record that begins there.
+    fn record(&mut self, file: FileId, offset: u64) -> Result<&Record, Error> {
+        let known = self.held.iter().position(|held| (held.file, held.offset) == (file, offset));
+        let record = match known.and_then(|known| self.held.remove(known)) {
+            Some(record) => record,
+            None => self.fetch(file, offset)?,
+        };
+        self.held.truncate(self.most - 1);
+        self.held.push_front(record);
+        Ok(&self.held[0])
+    }
+
+    fn fetch(&mut self, id: FileId, offset: u64) -> Result<Record, Error> {
+        let path = self.path(id);
+        let damaged = |what| Error::Damaged { path: path.clone(), offset, what };
         let file = match self.open.take() {
-            Some((id, file)) if id == place.file => file,
+            Some((open, file)) if open == id => file,
             _ => File::open(&path).during("open", &path)?,
         };
-        let (_, file) = self.open.insert((place.file, file));
+        let (_, file) = self.open.insert((id, file));
 
         let length = file.metadata().during("read", &path)?.len();
-        let size = place.stored.checked_add(HEADER_BYTES as u64);
-        let end = size.and_then(|size| size.checked_add(place.offset));
-        let (Some(size), true) = (size, end.is_some_and(|end| end <= length)) else {
-            return Err(damaged("the file ends before the record does"));
+        // Never more than the file has, whatever is asked for or told.
+        let within = |start: u64, bytes: u64| {
+            let end = start.checked_add(bytes).filter(|&end| end <= length);
+            end.ok_or_else(|| damaged("the file ends before the record does"))
         };
+        within(offset, HEADER_BYTES as u64)?;
+        let mut bytes = [0; HEADER_BYTES];
+        file.read_exact_at(&mut bytes, offset).during_at("read", &path, offset)?;
+        let header = Header::decode(&bytes, self.run.job, id, offset);
+        let header = header.ok_or_else(|| damaged("there is no such record"))?;
+        let rest = offset + HEADER_BYTES as u64;
+        let size = header.stored.saturating_add(header.table_bytes() as u64);
+        within(rest, size)?;
         let mut bytes = vec![0; size as usize];
-        file.read_exact_at(&mut bytes, place.offset).during_at("read", &path, place.offset)?;
-        let header = bytes
-            .first_chunk()
-            .and_then(|bytes| Header::decode(bytes, self.run.job, place.file, place.offset))
-            .filter(|header| header.place == *place)
-            .ok_or_else(|| damaged("there is no such record"))?;
-        let stored = &bytes[HEADER_BYTES..];
+        file.read_exact_at(&mut bytes, rest).during_at("read", &path, rest)?;
+        let (table, stored) = bytes.split_at(header.table_bytes());
+        let places =
+            header.places(table).ok_or_else(|| damaged("the table of the record is wrong"))?;
         if xxh3_64(stored) != header.body {
             return Err(damaged("the checksum of the record is wrong"));
         }
-        decompress(stored, place.length)
-            .ok()
-            .filter(|contents| xxh3_64(contents) == place.content)
-            .ok_or_else(|| damaged("the record cannot be decompressed"))
-    }
-}
-
-/// The contents of a body, which have to be of this length. Memory grows with what comes out, not with what is told.
-fn decompress(stored: &[u8], length: u64) -> io::Result<Vec<u8>> {
-    let mut decoder = Decoder::with_buffer(stored)?.single_frame();
-    decoder.window_log_max(WINDOW_LOG)?;
-    let usual = length.min(USUAL_RATIO.saturating_mul(stored.len() as u64));
-    let mut contents = Vec::with_capacity(usual as usize);
-    decoder.take(length.saturating_add(1)).read_to_end(&mut contents)?;
-    match contents.len() as u64 == length {
-        true => Ok(contents),
-        false => Err(io::ErrorKind::InvalidData.into()),
+        let contents = header.codec.decompress(stored, header.length);
+        let contents = contents.map_err(|_| damaged("the record cannot be decompressed"))?;
+        Ok(Record { file: id, offset, places, contents })
     }
 }

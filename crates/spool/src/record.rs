@@ -1,32 +1,41 @@
-//! Records: what is stored of one result, and where.
+//! Records: what is stored of some results, and where.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::codec::{Codec, ENVELOPE_BYTES, MOST_EXTRA};
 use crate::key::{Key, Kind, Share};
 use crate::layout::FileId;
 
-/// Bytes in front of the body of a record.
-pub const HEADER_BYTES: usize = 100;
-/// The first bytes of a record. The first of them occurs in no UTF-8 text.
-pub(crate) const MAGIC: [u8; 8] = *b"\xf5FBspl1\n";
+/// Bytes of a record before its table.
+pub const HEADER_BYTES: usize = ENVELOPE_BYTES + 80;
+/// Bytes of a table for each share.
+pub const ENTRY_BYTES: usize = 44;
+/// Shares that a record may have.
+pub(crate) const MOST_SHARES: usize = 1024;
+/// The first bytes of a header, after its envelope. The first of them occurs in no UTF-8 text.
+pub(crate) const MAGIC: [u8; 8] = *b"\xf5FBrec2\n";
+/// Where in a header its checksum is.
+const SUM: usize = HEADER_BYTES - 8;
 
-/// A record and where it is. Small, to be sent to whoever places the output.
+const _: () = assert!(HEADER_BYTES - ENVELOPE_BYTES + MOST_SHARES * ENTRY_BYTES <= MOST_EXTRA);
+
+/// A share of a result and where it is. Small, to be sent to whoever places the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The file.
     pub file: FileId,
-    /// Where in the file its header begins.
+    /// Where in the file its record begins.
     pub offset: u64,
+    /// Where in the contents of the record it begins.
+    pub at: u64,
     /// Whose result it is.
     pub key: Key,
     /// Which bytes of it.
     pub share: Share,
-    /// Bytes of the body as stored.
-    pub stored: u64,
-    /// Bytes of the contents.
+    /// How many.
     pub length: u64,
-    /// XXH3 (64 bits) of the contents.
+    /// XXH3 (64 bits) of them.
     pub content: u64,
 }
 
@@ -40,32 +49,42 @@ impl Place {
 /// The header of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) place: Place,
+    pub(crate) file: FileId,
+    pub(crate) offset: u64,
+    pub(crate) codec: Codec,
+    /// Shares in the table.
+    pub(crate) shares: usize,
+    /// Bytes of the body as stored.
+    pub(crate) stored: u64,
+    /// Bytes of the contents.
+    pub(crate) length: u64,
+    /// XXH3 of the table.
+    pub(crate) table: u64,
     /// XXH3 of the body as stored.
     pub(crate) body: u64,
 }
 
 impl Header {
     pub(crate) fn encode(&self, job: u64) -> [u8; HEADER_BYTES] {
-        let Place { file, offset, key, share, stored, length, content } = self.place;
         let mut bytes = [0; HEADER_BYTES];
         let mut used = 0;
         let mut put = |field: &[u8]| {
             bytes[used..used + field.len()].copy_from_slice(field);
             used += field.len();
         };
+        put(&self.codec.envelope(HEADER_BYTES - ENVELOPE_BYTES + self.table_bytes()));
         put(&MAGIC);
         put(&job.to_le_bytes());
-        put(&file.writer.to_le_bytes());
-        put(&file.run.to_le_bytes());
-        put(&offset.to_le_bytes());
-        put(&key.block.to_le_bytes());
-        put(&key.kind.0.to_le_bytes());
-        for number in [share.start, share.total, stored, length, content, self.body] {
+        put(&self.file.writer.to_le_bytes());
+        put(&self.file.run.to_le_bytes());
+        put(&self.offset.to_le_bytes());
+        put(&self.codec.number().to_le_bytes());
+        put(&(self.shares as u32).to_le_bytes());
+        for number in [self.stored, self.length, self.table, self.body] {
             put(&number.to_le_bytes());
         }
-        let sum = xxh3_64(&bytes[..HEADER_BYTES - 8]);
-        bytes[HEADER_BYTES - 8..].copy_from_slice(&sum.to_le_bytes());
+        let sum = xxh3_64(&bytes[..SUM]);
+        bytes[SUM..].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
 
@@ -76,35 +95,75 @@ impl Header {
         file: FileId,
         offset: u64,
     ) -> Option<Self> {
-        if !bytes.starts_with(&MAGIC) {
+        if bytes[ENVELOPE_BYTES..ENVELOPE_BYTES + 8] != MAGIC {
             return None;
         }
         let header = Self {
-            place: Place {
-                file: FileId { writer: word(bytes, 16), run: word(bytes, 20) },
-                offset: long(bytes, 24),
-                key: Key { block: long(bytes, 32), kind: Kind(word(bytes, 40)) },
-                share: Share { start: long(bytes, 44), total: long(bytes, 52) },
-                stored: long(bytes, 60),
-                length: long(bytes, 68),
-                content: long(bytes, 76),
-            },
-            body: long(bytes, 84),
+            file: FileId { writer: word(bytes, 32), run: word(bytes, 36) },
+            offset: long(bytes, 40),
+            codec: Codec::numbered(word(bytes, 48))?,
+            shares: word(bytes, 52) as usize,
+            stored: long(bytes, 56),
+            length: long(bytes, 64),
+            table: long(bytes, 72),
+            body: long(bytes, 80),
         };
-        let sound = xxh3_64(&bytes[..HEADER_BYTES - 8]) == long(bytes, HEADER_BYTES - 8);
-        let own =
-            long(bytes, 8) == job && header.place.file == file && header.place.offset == offset;
-        (sound && own && header.place.share.has_room(header.place.length)).then_some(header)
+        let sound = xxh3_64(&bytes[..SUM]) == long(bytes, SUM);
+        let own = long(bytes, 24) == job && header.file == file && header.offset == offset;
+        (sound && own && (1..=MOST_SHARES).contains(&header.shares)).then_some(header)
+    }
+
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.shares * ENTRY_BYTES
+    }
+
+    /// The shares of a table; `None` if that is not what was written.
+    pub(crate) fn places(&self, table: &[u8]) -> Option<Vec<Place>> {
+        if xxh3_64(table) != self.table {
+            return None;
+        }
+        let mut at = 0_u64;
+        let mut places = Vec::with_capacity(self.shares);
+        for entry in table.as_chunks::<ENTRY_BYTES>().0 {
+            let place = Place {
+                file: self.file,
+                offset: self.offset,
+                at,
+                key: Key { block: long(entry, 0), kind: Kind(word(entry, 8)) },
+                share: Share { start: long(entry, 12), total: long(entry, 20) },
+                length: long(entry, 28),
+                content: long(entry, 36),
+            };
+            at = at.checked_add(place.length)?;
+            if !place.share.has_room(place.length) {
+                return None;
+            }
+            places.push(place);
+        }
+        (at == self.length).then_some(places)
     }
 }
 
-fn word(bytes: &[u8; HEADER_BYTES], at: usize) -> u32 {
+/// The table of a record with these shares.
+pub(crate) fn table(places: &[Place]) -> Vec<u8> {
+    let mut table = Vec::with_capacity(places.len() * ENTRY_BYTES);
+    for Place { key, share, length, content, .. } in places {
+        table.extend(key.block.to_le_bytes());
+        table.extend(key.kind.0.to_le_bytes());
+        for number in [share.start, share.total, *length, *content] {
+            table.extend(number.to_le_bytes());
+        }
+    }
+    table
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
     let mut field = [0; 4];
     field.copy_from_slice(&bytes[at..at + 4]);
     u32::from_le_bytes(field)
 }
 
-fn long(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
+fn long(bytes: &[u8], at: usize) -> u64 {
     let mut field = [0; 8];
     field.copy_from_slice(&bytes[at..at + 8]);
     u64::from_le_bytes(field)

@@ -9,6 +9,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::codec::ENVELOPE_BYTES;
 use crate::durable::{open_own, owner_in};
 use crate::error::{Context, Error};
 use crate::job;
@@ -23,14 +24,16 @@ const WINDOW: usize = 256 * 1024;
 pub struct Scan {
     /// The file.
     pub file: FileId,
-    /// The records that are whole, in the order of the file.
-    pub records: Vec<Place>,
+    /// The shares in records that are whole, in the order of the file.
+    pub places: Vec<Place>,
+    /// Bytes of these records.
+    pub bytes: u64,
     /// What is no whole record, in the order of the file.
     pub faults: Vec<Fault>,
 }
 
 /// Bytes of a spool file that are no whole record. What they were is lost and has to be searched again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
     /// The end of a file that was being written when its process or machine stopped: nothing to worry about.
     Tail {
@@ -47,7 +50,14 @@ pub enum Fault {
         bytes: u64,
     },
     /// A record whose body is not what was written.
-    Body(Place),
+    Body {
+        /// Where it begins.
+        offset: u64,
+        /// How many bytes it has.
+        bytes: u64,
+        /// The blocks of which it has something: from the least to the greatest number.
+        blocks: (u64, u64),
+    },
 }
 
 impl fmt::Display for Fault {
@@ -62,10 +72,12 @@ impl fmt::Display for Fault {
             Self::Gap { offset, bytes } => {
                 write!(f, "{bytes} bytes at offset {offset} are damaged; skipped")
             }
-            Self::Body(place) => write!(
+            Self::Body { offset, blocks: (first, last), .. } if first == last => {
+                write!(f, "the result of block {first} at offset {offset} is damaged; skipped")
+            }
+            Self::Body { offset, blocks: (first, last), .. } => write!(
                 f,
-                "the result of block {} at offset {} is damaged; skipped",
-                place.key.block, place.offset
+                "results of blocks from {first} to {last} at offset {offset} are damaged; skipped"
             ),
         }
     }
@@ -95,25 +107,38 @@ impl Run {
 /// Those of `source`.
 pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     let mut input = Input::new(source);
-    let (mut records, mut faults) = (Vec::new(), Vec::new());
+    let mut scan = Scan { file, places: Vec::new(), bytes: 0, faults: Vec::new() };
     let mut gap = None;
     loop {
         let offset = input.offset;
         let bytes = input.at_least(HEADER_BYTES)?;
         let Some(start) = bytes.first_chunk() else { break };
-        let Some(Header { place, body }) = Header::decode(start, job, file, offset) else {
-            let useless = next_candidate(bytes);
+        let header = Header::decode(start, job, file, offset);
+        let useless = next_candidate(bytes);
+        let head = HEADER_BYTES + header.map_or(0, |header| header.table_bytes());
+        let table = input.at_least(head)?.get(HEADER_BYTES..head);
+        let record =
+            header.zip(table).and_then(|(header, table)| Some((header, header.places(table)?)));
+        let Some((header, places)) = record else {
             input.skip(useless);
             gap.get_or_insert(offset);
             continue;
         };
-        if let Some(offset) = gap.take() {
-            faults.push(Fault::Gap { offset, bytes: place.offset - offset });
+        if let Some(begin) = gap.take() {
+            scan.faults.push(Fault::Gap { offset: begin, bytes: offset - begin });
         }
-        input.skip(HEADER_BYTES);
-        match input.checksum(place.stored)? {
-            Some(sum) if sum == body => records.push(place),
-            Some(_) => faults.push(Fault::Body(place)),
+        input.skip(head);
+        let bytes = header.stored.saturating_add(head as u64);
+        match input.checksum(header.stored)? {
+            Some(sum) if sum == header.body => {
+                scan.places.extend(places);
+                scan.bytes += bytes;
+            }
+            Some(_) => {
+                let blocks = places.iter().map(|place| place.key.block);
+                let blocks = blocks.clone().min().zip(blocks.max()).unwrap_or_default();
+                scan.faults.push(Fault::Body { offset, bytes, blocks });
+            }
             None => gap = Some(offset),
         }
     }
@@ -121,16 +146,16 @@ pub fn scan(source: impl Read, job: u64, file: FileId) -> io::Result<Scan> {
     let end = input.offset + left;
     let tail = gap.unwrap_or(input.offset);
     if tail < end {
-        faults.push(Fault::Tail { offset: tail, bytes: end - tail });
+        scan.faults.push(Fault::Tail { offset: tail, bytes: end - tail });
     }
-    Ok(Scan { file, records, faults })
+    Ok(scan)
 }
 
 /// How many of `bytes`, at which no record begins, can be skipped.
 fn next_candidate(bytes: &[u8]) -> usize {
-    match memmem::find(&bytes[1..], &MAGIC) {
+    match memmem::find(&bytes[1 + ENVELOPE_BYTES..], &MAGIC) {
         Some(at) => 1 + at,
-        None => bytes.len() - (MAGIC.len() - 1),
+        None => bytes.len() - (ENVELOPE_BYTES + MAGIC.len() - 1),
     }
 }
 

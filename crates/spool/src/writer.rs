@@ -2,53 +2,50 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::Xxh3;
-use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
+use xxhash_rust::xxh3::xxh3_64;
 
+use crate::codec::Compressor;
 use crate::durable::{make_directory, parent, sync_directory};
 use crate::error::{Context, Error};
 use crate::key::{Key, Share};
 use crate::layout::{FileId, MAX_WRITERS, Run};
-use crate::record::{HEADER_BYTES, Header, Place};
+use crate::record::{HEADER_BYTES, Header, MOST_SHARES, Place, table};
 
-/// Compression level of zstd: the fastest, which still makes reports several times smaller.
-const LEVEL: i32 = 1;
-/// The smallest buffer.
+/// Bytes of results that are compressed together, at most.
+const CONTENTS: usize = 1 << 20;
+/// The smallest buffers.
 const MIN_BUFFER: usize = 4096;
 
-/// Appends records to the file of one writer.
+/// Appends results to the file of one writer, through two buffers: what comes is collected as it is in the first one, which
+/// is compressed when it is full, and becomes a record in the second one, which is written at once when it is full.
 ///
-/// Its memory is the buffer and about one megabyte of the compressor, however large the results are. The file comes to
-/// be with the first write.
+/// Its memory is that of both, however large the results are. The file comes to be with the first write.
 ///
 /// # After an error
-/// A record whose [`append`](Self::append) failed is cut off the file again; those appended before stay, in the buffer
-/// if they were there, so that a later [`sync`](Self::sync) may still bring them to disk. After a `sync` that failed
-/// with anything but a failure to write, nothing can be appended any more: see [`Error::Unreliable`].
+/// What was in the buffers stays there, so that a later [`sync`](Self::sync) may still bring it to disk; what a write that
+/// failed left in the file is cut off again. After a `sync` that failed with anything but a failure to write, nothing can be
+/// appended any more: see [`Error::Unreliable`].
 pub struct Writer {
     run: Run,
     id: FileId,
     path: PathBuf,
     file: Option<File>,
-    encoder: Encoder<'static>,
-    /// What is not written yet: `buffer[..used]`, which belongs at `written` of the file.
-    buffer: Box<[u8]>,
-    used: usize,
+    compressor: Compressor,
+    /// The first buffer, and what is in it.
+    contents: Vec<u8>,
+    places: Vec<Place>,
+    /// Bytes that it takes.
+    room: usize,
+    /// The second buffer, which belongs at `written` of the file.
+    records: Vec<u8>,
+    /// Bytes that are written at once, if a record is not longer.
+    most: usize,
     written: u64,
     unsynced: usize,
     /// Why the system could not bring the file to disk.
     unreliable: Option<String>,
-}
-
-/// A record that is being appended.
-struct Open {
-    offset: u64,
-    content: Xxh3,
-    length: u64,
-    body: Xxh3,
-    stored: u64,
 }
 
 impl Writer {
@@ -62,58 +59,80 @@ impl Writer {
         }
         let id = FileId { run: run.number, writer };
         let path = run.path(id);
-        let encoder = Encoder::new(LEVEL).during("compress for", &path)?;
         Ok(Self {
+            compressor: Compressor::new(run.codec).during("compress for", &path)?,
             run: run.clone(),
             id,
             path,
             file: None,
-            encoder,
-            buffer: vec![0; buffer_bytes.max(MIN_BUFFER)].into(),
-            used: 0,
+            contents: Vec::new(),
+            places: Vec::new(),
+            room: buffer_bytes.clamp(MIN_BUFFER, CONTENTS),
+            records: Vec::new(),
+            most: buffer_bytes.max(MIN_BUFFER),
             written: 0,
             unsynced: 0,
             unreliable: None,
         })
     }
 
-    /// Appends a record of which the contents are all `pieces`, one after the other: a share of a result, or all of it.
+    /// The same to a file that is open.
+    pub(crate) fn into_file(self, file: File, path: &Path) -> Self {
+        Self { file: Some(file), path: path.to_path_buf(), ..self }
+    }
+
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Bytes of the file that are written.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Appends a result, or a share of it: where its parts are, which are several if it is longer than the first buffer.
     ///
-    /// It can be read once it is written ([`flush`](Self::flush)), and counts once it is on disk ([`sync`](Self::sync)).
+    /// They can be read once they are written ([`flush`](Self::flush)), and count once they are on disk
+    /// ([`sync`](Self::sync)).
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be made or written, as on a full disk; [`Error::Unreliable`] after a failed
     /// `sync`; [`Error::ShareTooLong`].
-    pub fn append<'a>(
-        &mut self,
-        key: Key,
-        share: Share,
-        pieces: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Result<Place, Error> {
+    pub fn append(&mut self, key: Key, share: Share, bytes: &[u8]) -> Result<Vec<Place>, Error> {
         self.check_reliable()?;
-        let offset = self.end();
-        let appended = self.append_at(offset, key, share, pieces);
-        match appended {
-            Ok(_) => self.unsynced += 1,
-            Err(_) => self.cut_back(offset),
+        let length = bytes.len() as u64;
+        if !share.has_room(length) {
+            return Err(Error::ShareTooLong { key, share, length });
         }
-        appended
+        let mut places = Vec::with_capacity(1 + bytes.len() / self.room);
+        let mut start = share.start;
+        if bytes.is_empty() {
+            places.push(self.collect(key, share, bytes)?);
+        }
+        for part in bytes.chunks(self.room) {
+            places.push(self.collect(key, Share { start, ..share }, part)?);
+            start += part.len() as u64;
+        }
+        self.unsynced += 1;
+        Ok(places)
     }
 
-    /// Records that do not count yet.
+    /// Results that do not count yet.
     pub fn unsynced(&self) -> usize {
         self.unsynced
     }
 
-    /// Writes what is in the buffer, so that other processes can read it.
+    /// Writes what is in the buffers, so that other processes can read it.
     ///
     /// # Errors
-    /// [`Error::Io`]. Nothing is lost then: the buffer is as before.
+    /// [`Error::Io`]. Nothing is lost then: the buffers are as before.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.write(self.used)
+        self.seal()?;
+        self.write()
     }
 
-    /// Brings all records to disk: from now on they count.
+    /// Brings everything to disk: from now on it counts.
     ///
     /// # Errors
     /// [`Error::Io`]. If it was the writing that failed, nothing is lost and it can be tried again.
@@ -142,125 +161,70 @@ impl Writer {
         }
     }
 
-    /// Where the next record begins.
-    fn end(&self) -> u64 {
-        self.written + self.used as u64
-    }
-
-    fn append_at<'a>(
-        &mut self,
-        offset: u64,
-        key: Key,
-        share: Share,
-        pieces: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Result<Place, Error> {
-        self.encoder.reinit().during("compress for", &self.path)?;
-        let mut record =
-            Open { offset, content: Xxh3::new(), length: 0, body: Xxh3::new(), stored: 0 };
-        self.reserve_header(offset)?;
-        for piece in pieces {
-            record.content.update(piece);
-            record.length += piece.len() as u64;
-            let mut input = InBuffer::around(piece);
-            while input.pos() < piece.len() {
-                self.compress(&mut record, |encoder, output| encoder.run(&mut input, output))?;
-            }
-        }
-        while self.compress(&mut record, |encoder, output| encoder.finish(output, false))? > 0 {}
-        if !share.has_room(record.length) {
-            return Err(Error::ShareTooLong { key, share, length: record.length });
+    /// Puts a part that is no longer than the first buffer there.
+    fn collect(&mut self, key: Key, share: Share, part: &[u8]) -> Result<Place, Error> {
+        if self.contents.len() + part.len() > self.room || self.places.len() == MOST_SHARES {
+            self.seal()?;
         }
         let place = Place {
             file: self.id,
-            offset,
+            // Where the record will be that the first buffer becomes.
+            offset: self.written + self.records.len() as u64,
+            at: self.contents.len() as u64,
             key,
             share,
-            stored: record.stored,
-            length: record.length,
-            content: record.content.digest(),
+            length: part.len() as u64,
+            content: xxh3_64(part),
         };
-        self.put_header(&Header { place, body: record.body.digest() })?;
+        self.contents.extend_from_slice(part);
+        self.places.push(place);
         Ok(place)
     }
 
-    /// Leaves room for the header, whose contents are known last.
-    fn reserve_header(&mut self, offset: u64) -> Result<(), Error> {
-        if self.buffer.len() - self.used < HEADER_BYTES {
-            self.make_room(offset)?;
+    /// Makes a record of what is in the first buffer.
+    fn seal(&mut self) -> Result<(), Error> {
+        if self.places.is_empty() {
+            return Ok(());
         }
-        self.buffer[self.used..self.used + HEADER_BYTES].fill(0);
-        self.used += HEADER_BYTES;
+        let body = self.compressor.compress(&self.contents).during("compress for", &self.path)?;
+        let table = table(&self.places);
+        let size = HEADER_BYTES + table.len() + body.len();
+        if self.records.len() + size > self.most {
+            self.write()?;
+        }
+        let header = Header {
+            file: self.id,
+            offset: self.written + self.records.len() as u64,
+            codec: self.run.codec,
+            shares: self.places.len(),
+            stored: body.len() as u64,
+            length: self.contents.len() as u64,
+            table: xxh3_64(&table),
+            body: xxh3_64(&body),
+        };
+        self.records.reserve_exact(size.max(self.most.saturating_sub(self.records.len())));
+        self.records.extend_from_slice(&header.encode(self.run.job));
+        self.records.extend_from_slice(&table);
+        self.records.extend_from_slice(&body);
+        self.contents.clear();
+        self.places.clear();
         Ok(())
     }
 
-    /// One step of the compressor; returns what it returned.
-    fn compress(
-        &mut self,
-        record: &mut Open,
-        step: impl FnOnce(&mut Encoder<'_>, &mut OutBuffer<'_, [u8]>) -> std::io::Result<usize>,
-    ) -> Result<usize, Error> {
-        if self.used == self.buffer.len() {
-            self.make_room(record.offset)?;
-        }
-        let mut output = OutBuffer::around(&mut self.buffer[self.used..]);
-        let left = step(&mut self.encoder, &mut output).during("compress for", &self.path)?;
-        record.body.update(output.as_slice());
-        let count = output.pos();
-        record.stored += count as u64;
-        self.used += count;
-        Ok(left)
-    }
-
-    /// Writes what stands before the record at `offset`, so that it begins the buffer; or all, if it does already. So
-    /// each record that fits in the buffer is written at once, with its header.
-    fn make_room(&mut self, offset: u64) -> Result<(), Error> {
-        match offset.saturating_sub(self.written) {
-            0 => self.write(self.used),
-            before => self.write(before as usize),
-        }
-    }
-
-    fn put_header(&mut self, header: &Header) -> Result<(), Error> {
-        let bytes = header.encode(self.run.job);
-        let offset = header.place.offset;
-        if let Some(at) = offset.checked_sub(self.written) {
-            let at = at as usize;
-            self.buffer[at..at + HEADER_BYTES].copy_from_slice(&bytes);
+    /// Writes the second buffer.
+    fn write(&mut self) -> Result<(), Error> {
+        if self.records.is_empty() {
             return Ok(());
         }
         let file = opened(&mut self.file, &self.run, self.id)?;
-        file.write_all_at(&bytes, offset).during_at("write", &self.path, offset)
-    }
-
-    /// Writes the first `count` bytes of the buffer and takes them out of it.
-    fn write(&mut self, count: usize) -> Result<(), Error> {
-        if count == 0 {
-            return Ok(());
-        }
-        let file = opened(&mut self.file, &self.run, self.id)?;
-        if let Err(error) = file.write_all_at(&self.buffer[..count], self.written) {
+        if let Err(error) = file.write_all_at(&self.records, self.written) {
             // Gives back what the failed write took of a full disk. Without, a scan would tell of a torn tail.
             let _ = file.set_len(self.written);
             return Err(error).during_at("write", &self.path, self.written);
         }
-        self.buffer.copy_within(count..self.used, 0);
-        self.used -= count;
-        self.written += count as u64;
+        self.written += self.records.len() as u64;
+        self.records.clear();
         Ok(())
-    }
-
-    /// Forgets everything from `offset` on.
-    fn cut_back(&mut self, offset: u64) {
-        if let Some(before) = offset.checked_sub(self.written) {
-            self.used = before as usize;
-            return;
-        }
-        self.used = 0;
-        self.written = offset;
-        if let Some(file) = &self.file {
-            // Without a header, what is left would be skipped by a scan, or be overwritten by the next record.
-            let _ = file.set_len(offset);
-        }
     }
 }
 

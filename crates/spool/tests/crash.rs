@@ -58,7 +58,7 @@ fn index(run: &Run) -> (Index, usize) {
         let scan = run.scan(file).expect("readable");
         assert!(scan.faults.iter().all(|fault| matches!(fault, Fault::Tail { .. })), "{scan:?}");
         tails += scan.faults.len();
-        for place in scan.records {
+        for place in scan.places {
             index.add(run, place).expect("equal results");
         }
     }

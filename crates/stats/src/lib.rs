@@ -13,6 +13,7 @@ pub mod length;
 pub mod matrix;
 pub mod nucleotide;
 pub mod scoring;
+pub mod sums;
 pub mod unified;
 
 mod table;

@@ -9,6 +9,7 @@ use super::parse::Given;
 use super::search::common::CommonOptions;
 use super::search::filtering::{self, NucleotideFilteringOptions};
 use super::search::megablast::{self, MegablastOptions, OFF_DIAGONAL_RANGE};
+use super::search::metadata::{self, MetadataOptions};
 use super::search::nucleotide::{self, NucleotideOptions};
 use super::search::program::ProgramSpec;
 use super::search::query::{self, STRAND};
@@ -81,6 +82,7 @@ pub const BLASTN: Program = Program {
         &[REMOTE.spec, spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,
+        metadata::OPTIONS,
     ],
     lone: None,
 };
@@ -90,6 +92,8 @@ pub const BLASTN: Program = Program {
 pub struct BlastnOptions {
     /// What any search has.
     pub common: CommonOptions,
+    /// A report made at another site.
+    pub metadata: MetadataOptions,
     /// `-task`.
     pub task: Task,
     /// `-strand`.
@@ -108,6 +112,7 @@ impl BlastnOptions {
         let values = Values::new(&BLASTN, given);
         Self {
             common: CommonOptions::read(&values),
+            metadata: MetadataOptions::read(&values),
             task: values.get(&TASK),
             strands: values.get(&STRAND),
             nucleotide: NucleotideOptions::read(&values),

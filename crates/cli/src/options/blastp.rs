@@ -10,6 +10,7 @@ use super::parse::Given;
 use super::search::common::CommonOptions;
 use super::search::composition::{self, CompositionOptions};
 use super::search::filtering::{self, FilteringOptions};
+use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
 use super::search::single::{MATRIX, REMOTE, THRESHOLD, UNGAPPED, WINDOW_SIZE};
 use super::search::{
@@ -81,6 +82,7 @@ pub const BLASTP: Program = Program {
         &[spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,
+        metadata::OPTIONS,
     ],
     lone: None,
 };
@@ -90,6 +92,8 @@ pub const BLASTP: Program = Program {
 pub struct BlastpOptions {
     /// What any search has.
     pub common: CommonOptions,
+    /// A report made at another site.
+    pub metadata: MetadataOptions,
     /// `-task`.
     pub task: Task,
     /// What of the queries is masked.
@@ -108,6 +112,7 @@ impl BlastpOptions {
         let values = Values::new(&BLASTP, given);
         Self {
             common: CommonOptions::read(&values),
+            metadata: MetadataOptions::read(&values),
             task: values.get(&TASK),
             filtering: FilteringOptions::read(&values),
             matrix: values.optional(&MATRIX),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::blastdbcmd::BLASTDBCMD;
 use super::blastn::{BLASTN, BlastnOptions};
 use super::blastp::{BLASTP, BlastpOptions};
+use super::cat::{CAT, CatOptions};
 use super::dbcheck::{DBCHECK, DbcheckOptions};
 use super::doctor::{DOCTOR, DoctorOptions};
 use super::generate::{GENERATE, GenerateOptions};
@@ -16,6 +17,7 @@ use super::search::single::{MATRIX, REMOTE};
 use super::simulate::{SIMULATE, SimulateOptions};
 use super::spec::{Constraint, H, HELP, Kind, OptionSpec, Program, VERSION};
 use super::values::Values;
+use super::wrap::{WRAP, WrapOptions};
 
 /// Names in BLAST+'s lists of what excludes what that name no option any more.
 const LEFT_OVER: [&str; 2] = ["pig", "mask_sequence"];
@@ -95,17 +97,30 @@ fn each_option_of_a_search_counts() {
 
 #[test]
 fn each_option_of_what_blast_does_not_have_counts() {
+    each_option_counts(&CAT, &[], |given| format!("{:?}", CatOptions::new(given)));
     each_option_counts(&DBCHECK, &[], |given| format!("{:?}", DbcheckOptions::new(given)));
     each_option_counts(&DOCTOR, &[], |given| format!("{:?}", DoctorOptions::new(given)));
     each_option_counts(&GENERATE, &[], |given| format!("{:?}", GenerateOptions::new(given)));
     each_option_counts(&REPORT, &[], |given| format!("{:?}", ReportOptions::new(given)));
+    each_option_counts(&WRAP, &[], |given| format!("{:?}", WrapOptions::new(given)));
     each_option_counts(&SIMULATE, &[], |given| format!("{:?}", SimulateOptions::new(given)));
 }
 
 #[test]
 fn options_are_in_a_table_once_and_tied_to_others_of_it() {
-    let programs =
-        [BLASTP, BLASTN, BLASTDBCMD, MAKEBLASTDB, DBCHECK, DOCTOR, REPORT, SIMULATE, GENERATE];
+    let programs = [
+        BLASTP,
+        BLASTN,
+        BLASTDBCMD,
+        MAKEBLASTDB,
+        CAT,
+        DBCHECK,
+        DOCTOR,
+        REPORT,
+        SIMULATE,
+        WRAP,
+        GENERATE,
+    ];
     for program in programs {
         for option in program.all() {
             let (program_name, name) = (program.name, option.name);

@@ -10,12 +10,13 @@ use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::fleet::{Told, flag, number, told, word};
 use super::search::{Searching, bad_filter, common, filter_words};
-use super::{Host, SearchProgram};
+use super::{Host, SearchProgram, windowmasker};
 use crate::options::blastn::{BlastnOptions, SPEC, TASK, Task};
 use crate::options::number::parse_int4;
 use crate::options::search::common::CommonOptions;
 use crate::options::search::filtering::{self, NucleotideFilteringOptions};
 use crate::options::search::megablast::{self, MegablastOptions};
+use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::nucleotide::{self, NucleotideOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::query;
@@ -33,14 +34,19 @@ impl SearchProgram for BlastnOptions {
         &self.common
     }
 
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        Some(&self.metadata)
+    }
+
     fn unsupported(&self) -> Option<String> {
         let scores = Scores::new(self);
         // An index is for the default task and for databases; it is ignored elsewhere.
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
         if self.task == Task::Rmblastn {
             Some("-task rmblastn".to_owned())
-        } else if self.nucleotide.sum_stats == Some(true) {
-            Some("-sum_stats true".to_owned())
+        } else if self.nucleotide.sum_stats == Some(true) && self.metadata.out.is_some() {
+            // Metadata have e-values of single alignments.
+            Some("-sum_stats true with -metadata_out".to_owned())
         } else if scores.reward == 0 && scores.penalty <= 0 {
             // BLAST+ finds nothing, or crashes if the penalty is 0 too.
             Some("-reward 0".to_owned())
@@ -52,13 +58,17 @@ impl SearchProgram for BlastnOptions {
     }
 
     fn check_filter(&self) -> Result<(), Error> {
-        dust(&self.filtering.dust).map(|_| ())
+        dust(&self.filtering.dust)?;
+        windowmasker::check(&self.filtering)
     }
 
     fn searching(&self, hitlist_size: usize, _: &Host<'_>) -> Result<Searching, Error> {
         let (scoring, refusal) = self.scoring();
-        let params = self.params(scoring, hitlist_size)?;
+        let mut params = self.params(scoring, hitlist_size)?;
         self.check(&params)?;
+        let masker = windowmasker::read(&self.filtering);
+        let refusal = masker.as_ref().err().cloned().or(refusal);
+        params.window_masker = masker.ok().flatten();
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
@@ -90,9 +100,18 @@ impl SearchProgram for BlastnOptions {
                     use_index: _,
                     index_name: _,
                 },
-            filtering: NucleotideFilteringOptions { dust, soft_masking },
+            filtering:
+                masking @ NucleotideFilteringOptions {
+                    dust,
+                    soft_masking,
+                    // Told by what they name.
+                    window_masker_taxid: _,
+                    window_masker_db: _,
+                },
             // In common with others.
             common: _,
+            // No report is written here with it.
+            metadata: _,
         } = self;
         let template = template_type.as_ref();
         let template = template.and_then(|kind| word(&megablast::TEMPLATE_TYPE, kind));
@@ -109,6 +128,7 @@ impl SearchProgram for BlastnOptions {
             told(&megablast::TEMPLATE_LENGTH, number(template_length)),
             told(&megablast::OFF_DIAGONAL_RANGE, Some(off_diagonal_range.to_string())),
             told(&filtering::DUST, Some(lossy(dust))),
+            told(&filtering::WINDOW_MASKER_DB, windowmasker::fingerprint(masking)),
             told(&filtering::SOFT_MASKING, Some(soft_masking.to_string())),
         ]
     }
@@ -150,7 +170,7 @@ impl BlastnOptions {
             Ok(scoring) => (scoring, None),
             Err(error) => {
                 let any = NucleotideScoring::without_gapped(reward, penalty, gap_open, gap_extend);
-                (any, (!self.common.ungapped).then(|| error.to_string()))
+                (any, (!self.common.ungapped).then(|| format!("Error: {error}")))
             }
         }
     }
@@ -182,6 +202,7 @@ impl BlastnOptions {
             greedy: defaults.greedy && !self.nucleotide.no_greedy,
             least_score: typed.min_raw_gapped_score.filter(|&score| score > 0),
             percent_identity: self.nucleotide.perc_identity.unwrap_or(0.0),
+            sum_stats: self.nucleotide.sum_stats.unwrap_or(defaults.sum_stats),
             dust: dust(&self.filtering.dust)?,
             strands: self.strands,
             ..defaults

@@ -20,6 +20,7 @@ use crate::options::number::{parse_double_strict, parse_int4};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
 use crate::options::search::filtering::{self, FilteringOptions};
+use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::single;
 use crate::options::typed::lossy;
@@ -34,6 +35,10 @@ impl SearchProgram for BlastpOptions {
 
     fn common(&self) -> &CommonOptions {
         &self.common
+    }
+
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        Some(&self.metadata)
     }
 
     fn unsupported(&self) -> Option<String> {
@@ -57,6 +62,8 @@ impl SearchProgram for BlastpOptions {
             composition: CompositionOptions { comp_based_stats, use_sw_tback },
             // In common with others.
             common: _,
+            // No report is written here with it.
+            metadata: _,
         } = self;
         vec![
             told(&TASK, word(&TASK, task)),

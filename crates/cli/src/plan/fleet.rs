@@ -1,10 +1,10 @@
 //! A search by many ranks.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{PathBuf, absolute};
 
-use fleetblast_fleet::config::Config;
+use fleetblast_fleet::config::{Config, Strategy};
 use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
@@ -60,13 +60,31 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
         directory: PathBuf::from(directory),
         resume: options.resume,
     });
+    let records = options.output == Strategy::Records;
+    if options.compression.is_some() && !records {
+        return Err(Error::query_options("-compression goes with -output records only"));
+    }
+    if let (true, Some(checkpoint)) = (records, &checkpoint) {
+        refuse_other_checkpoint(checkpoint, &all.files.out)?;
+    }
+    let codec = options.compression.unwrap_or_default();
     // Keeping and laying out is the matter of ranks, so there is one at least.
-    let ranks = ranks.or((checkpoint.is_some() || dry_run).then_some(1));
+    let ranks = ranks.or((checkpoint.is_some() || records || dry_run).then_some(1));
     let trace = options.trace.as_ref().map(PathBuf::from);
     let mut decisive = decisive(all, has_old_finite_size(host));
     decisive.extend(given(program.decisive()));
     let (common, list) = (common(all), list(&all.database.lists));
-    Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, trace, decisive, common, list })
+    Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
+}
+
+/// Records are kept where they stay.
+pub fn refuse_other_checkpoint(checkpoint: &Checkpoint, out: &OsStr) -> Result<(), Error> {
+    match (absolute(&checkpoint.directory), absolute(out)) {
+        (Ok(directory), Ok(out)) if directory == out => Ok(()),
+        _ => Err(Error::query_options(
+            "with -output records what is finished is kept where it stays: -checkpoint and -out must name the same directory",
+        )),
+    }
 }
 
 /// The options on which the report depends, but for those of the program. All are named here, so that a new one cannot be forgotten.
@@ -204,6 +222,7 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         groups,
         replicas,
         output,
+        compression,
         schedule,
         segment_size,
         block_residues,
@@ -226,6 +245,7 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         told(&ranks::GROUPS, number(groups)),
         told(&ranks::REPLICAS, number(replicas)),
         told(&ranks::OUTPUT, word(&ranks::OUTPUT, output)),
+        told(&ranks::COMPRESSION, compression.and_then(|codec| word(&ranks::COMPRESSION, &codec))),
         told(&ranks::SCHEDULE, word(&ranks::SCHEDULE, schedule)),
         told(&ranks::SEGMENT_SIZE, number(segment_size)),
         told(&ranks::BLOCK_RESIDUES, number(block_residues)),

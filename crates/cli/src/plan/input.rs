@@ -56,6 +56,23 @@ pub fn destination(option: &str, path: &OsStr) -> Result<Destination, Error> {
     Ok(Destination::File(PathBuf::from(path)))
 }
 
+/// The directory of a report that is records. What may be in it is looked at when the job begins.
+pub fn records(option: &str, path: &OsStr) -> Result<Destination, Error> {
+    if path == "-" {
+        return Err(Error::query_options(
+            "-output records needs a directory, which is made or is empty: name it with -out",
+        ));
+    }
+    let directory = PathBuf::from(path);
+    if fs::metadata(&directory).is_ok_and(|meta| !meta.is_dir()) {
+        return Err(Error::query_options(format_args!(
+            "-output records needs a directory, and {} is none: name a new or an empty one with -{option}",
+            directory.display()
+        )));
+    }
+    Ok(Destination::Records(directory))
+}
+
 /// Whether a file can be written. All ranks of a job look at the same time, so that it may come and go meanwhile: each
 /// removes only what it has made itself.
 fn can_be_written(path: &Path) -> bool {

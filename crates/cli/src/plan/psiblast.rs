@@ -210,7 +210,7 @@ impl PsiblastOptions {
 fn pssm_file(option: &str, name: &Option<OsString>) -> Result<Option<PathBuf>, Error> {
     let Some(name) = name else { return Ok(None) };
     Ok(Some(match input::destination(option, name)? {
-        Destination::File(path) => path,
+        Destination::File(path) | Destination::Records(path) => path,
         // BLAST+ makes a file of that name.
         Destination::Stdout => PathBuf::from("-"),
     }))

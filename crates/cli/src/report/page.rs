@@ -193,6 +193,9 @@ fn output(figures: &Figures) -> String {
     let run = &figures.timeline.description;
     let hint = match format!("{:?}", run.output).to_lowercase().as_str() {
         "individual" => "Strategy individual: each rank writes its own pieces where they belong.",
+        "records" => {
+            "Strategy records: of each block the rank with most of it collects the rest and keeps it in its own file."
+        }
         "collective" => "Strategy collective: the ranks of a group write together.",
         _ => "Strategy merge: of each block the rank with most of it collects the rest and writes.",
     };

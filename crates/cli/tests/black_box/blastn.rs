@@ -315,11 +315,8 @@ fn what_is_not_supported_is_refused_by_name() {
         ("-remote", "-remote"),
         ("-import_search_strategy|x", "-import_search_strategy"),
         ("-filtering_db|x", "-filtering_db"),
-        ("-window_masker_taxid|9606", "-window_masker_taxid"),
-        ("-window_masker_db|x", "-window_masker_db"),
         ("-task|rmblastn", "-task rmblastn"),
         ("-use_index|true", "-use_index true"),
-        ("-sum_stats|true", "-sum_stats true"),
         ("-reward|0", "-reward 0"),
         ("-outfmt|11", "-outfmt 11"),
     ];

@@ -111,3 +111,32 @@ fn what_is_of_low_complexity_is_told_by_the_strand_that_is_searched() {
     });
     compare(&fixture, sample(3, lines));
 }
+
+#[test]
+fn counts_of_a_taxid_are_looked_for_like_the_oracles() {
+    let fixture = fixture();
+    let Some(oracle) = fixture.oracle else { return };
+    let directory =
+        |name: &str| fs::create_dir_all(fixture.path().join(name)).expect("a directory");
+    ["9606", "elsewhere/562"].into_iter().for_each(directory);
+    for (subjects, out) in
+        [("masked.fa", "9606/wmasker.obinary"), ("few.fa", "elsewhere/562/wmasker.obinary")]
+    {
+        let line = format!("-in|{subjects}|-mk_counts|-unit|6|-sformat|obinary|-out|{out}");
+        let mut command = oracle.command("windowmasker");
+        let made = command.args(Fixture::words(&line)).current_dir(fixture.path()).output();
+        let made = made.expect("windowmasker");
+        assert!(made.status.success(), "{}", complaint(&made));
+    }
+    let lines = |taxid: u32| {
+        let search = format!("-query|few.fa|-subject|masked.fa|-window_masker_taxid|{taxid}");
+        [format!("{search}|-task|blastn|-outfmt|5"), format!("{search}|-soft_masking|false")]
+    };
+    compare(&fixture, lines(9606));
+    // Nobody has made any.
+    compare(&fixture, lines(10090));
+    let configuration = "[WINDOW_MASKER]\nWINDOW_MASKER_PATH = elsewhere\n";
+    fs::write(fixture.path().join(".ncbirc"), configuration).expect("a file");
+    compare(&fixture, lines(562));
+    compare(&fixture, lines(9606));
+}

@@ -192,7 +192,7 @@ impl<'a> Job<'a> {
             for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
                 if path.is_dir() {
                     directories.push(path);
-                } else if path.extension().is_some_and(|extension| extension == "spool") {
+                } else if path.extension().is_some_and(|extension| extension == "zst") {
                     found.push(path);
                 }
             }

@@ -44,13 +44,16 @@ mod identifiers;
 mod little_memory;
 mod loading;
 mod makeblastdb;
+mod metadata;
 mod names;
 mod partitions;
 mod program;
 mod progress;
+mod records;
 mod refusals;
 mod restrictions;
 #[cfg(feature = "mpi")]
 mod shared_pages;
 mod standard_streams;
 mod taxonomy;
+mod wrap;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{DbError, SearchPath, path};
 
 /// What is wrong with a list, in BLAST+'s words.
@@ -39,7 +41,7 @@ pub enum ListError {
 }
 
 /// Identifiers, as a text file or one made by `blastdb_aliastool -seqid_file_in` lists them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeqIdList {
     /// As they stand in the file.
     pub ids: Vec<Vec<u8>>,

@@ -21,6 +21,8 @@ mod resolve;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use self::evaluation::{Evaluation, Selection};
 use self::filter::DeflineFilter;
 pub use self::list::{ListError, SeqIdList};
@@ -31,7 +33,7 @@ use crate::tree::Node;
 use crate::{Database, DbError, range};
 
 /// What a list names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ids {
     /// Identifiers.
     Sequences(SeqIdList),
@@ -42,7 +44,7 @@ pub enum Ids {
 }
 
 /// A list by which the user restricts a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
     /// What it names.
     pub ids: Ids,

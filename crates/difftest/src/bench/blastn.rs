@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Sample, hash_file, measure, median, words};
+use super::{Options, Sample, hash_file, measure, median, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
-use crate::process::{Tool, Tools, must_run};
+use crate::process::{Tool, must_run};
 use crate::rng::Rng;
 use crate::workspace::{Source, Workspace};
 
@@ -57,7 +57,9 @@ const fn row(
 }
 
 /// Measures and prints the rows; true if all outputs of a kind were the same.
-pub(super) fn run(workspace: &Workspace, source: &Source, tools: &Tools) -> Result<bool> {
+pub(super) fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<bool> {
+    let Options { filter, tools, .. } = options;
+    let filter = filter.as_deref().unwrap_or_default();
     let dir = prepare(workspace, source)?;
     let tested = Tool { prefix: vec!["blastn".to_owned()], ..tools.tested.clone() };
     let oracle = Tool::plain(tools.oracle.program.with_file_name("blastn"));
@@ -66,7 +68,7 @@ pub(super) fn run(workspace: &Workspace, source: &Source, tools: &Tools) -> Resu
         "", "BLAST+ s", "FleetBLAST s", "ratio", "must", "goal", "peak MB (ratio)"
     );
     let mut same = true;
-    for row in &ROWS {
+    for row in ROWS.iter().filter(|row| row.name.contains(filter)) {
         let (theirs, ours) = row.measure(&dir, &tested, &oracle)?;
         let equal = theirs.iter().chain(&ours).all(|sample| sample.output == theirs[0].output);
         same &= equal;

@@ -53,6 +53,8 @@ pub enum Size {
 pub struct Options {
     /// How much.
     pub size: Size,
+    /// Of [`Size::Blastn`], only the rows whose names have this in them.
+    pub filter: Option<String>,
     /// The programs.
     pub tools: Tools,
 }
@@ -86,7 +88,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
     workspace::report_source(source);
     describe_machine(&options.tools)?;
     if options.size == Size::Blastn {
-        return blastn::run(workspace, source, &options.tools);
+        return blastn::run(workspace, source, options);
     }
     let dir = prepare_big(workspace, source)?;
     let (rounds, budget) = match options.size {

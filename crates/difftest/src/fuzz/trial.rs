@@ -8,11 +8,11 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::masks;
-use crate::compare::{Difference, compare, is_refusal};
+use crate::compare::{Difference, ON_RANKS, compare, is_refusal};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::fixtures::taxdb;
-use crate::fleet::{CHECKPOINT, Spread};
+use crate::fleet::{CHECKPOINT, Place, Spread};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
 use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
@@ -132,12 +132,11 @@ impl<'a> Bench<'a> {
 
     /// What the oracle and FleetBLAST say, side by side.
     fn both(&self, trial: &Trial) -> Result<(Outcome, Outcome)> {
-        let (tested, args) = trial.tested(&self.tools.tested);
         // What a search that failed has left, if there was one.
         let _ = fs::remove_dir_all(self.dir.join(CHECKPOINT));
         let (expected, actual) = thread::scope(|scope| {
             let expected = scope.spawn(|| self.oracle(trial));
-            let actual = tested.run(&args, &self.dir, None, LIMIT);
+            let actual = self.tested(trial);
             let panicked = |_| Error::Tool {
                 program: "difftest".into(),
                 reason: "the thread that runs the oracle panicked".into(),
@@ -156,6 +155,15 @@ impl<'a> Bench<'a> {
             actual = expected.clone();
         }
         Ok((expected, actual))
+    }
+
+    fn tested(&self, trial: &Trial) -> Result<Outcome> {
+        let tested = &self.tools.tested;
+        let Some((spread, shape)) = &trial.shape else {
+            return tested.run(&trial.args(), &self.dir, None, LIMIT);
+        };
+        let place = Place { cwd: &self.dir, stdin: None, records: self.dir.join("records") };
+        shape.run(tested, *spread, &trial.args(), &place, LIMIT)
     }
 
     fn oracle(&self, trial: &Trial) -> Result<Outcome> {
@@ -203,7 +211,8 @@ pub struct Found {
 }
 
 fn found(trial: &Trial, expected: &Outcome, actual: &Outcome) -> Found {
-    let refused = is_refusal(trial.program, trial.spread(), &trial.args(), actual);
+    let refused =
+        is_refusal(trial.program.may_refuse(trial.spread(), &trial.args()), ON_RANKS, actual);
     let differences = if refused { Vec::new() } else { differences(trial, expected, actual) };
     Found { refused, differences }
 }

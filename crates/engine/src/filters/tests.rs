@@ -12,6 +12,7 @@ fn hsp(score: i32, q: (u32, u32), s_start: u32, evalue: f64) -> PrelimHsp {
         q_seed: 0,
         s_seed: 0,
         evalue,
+        linked: 1,
         context: 0,
         frame: Frame::Protein,
     }

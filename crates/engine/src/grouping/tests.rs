@@ -149,7 +149,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             beside += part.companies.iter().filter(|company| company.is_beside()).count();
             assert_eq!(found, expected[run.clone()], "seed {seed}: {run:?} of {count}");
             assert_eq!(counts, extensions[run.clone()], "seed {seed}: {run:?} of {count}");
-            let drop = |number| part.final_x_drop(number) == whole.final_x_drop(run.start);
+            let drop = |number| part.finals(number) == whole.finals(run.start);
             assert!((0..run.len()).all(drop));
         }
     }

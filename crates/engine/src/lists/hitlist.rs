@@ -13,14 +13,17 @@ pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
     /// Gapped extensions of each piece of nucleotides, by which BLAST+ makes the next batch of queries; nothing as long as there are none.
     pub(super) extensions: Vec<u64>,
+    /// Subjects found of each piece, kept or not, where that matters; nothing elsewhere.
+    pub(super) found: Vec<u64>,
     /// An extension came to where it is not known what lies beside the queries, and might have gone on.
     pub strayed: bool,
 }
 
 impl HitLists {
     /// Empty lists for so many pieces.
-    pub(super) fn new(pieces: usize) -> HitLists {
-        HitLists { lists: vec![Vec::new(); pieces], ..HitLists::default() }
+    pub(super) fn new(pieces: usize, counts_found: bool) -> HitLists {
+        let found = vec![0; if counts_found { pieces } else { 0 }];
+        HitLists { lists: vec![Vec::new(); pieces], found, ..HitLists::default() }
     }
 
     /// Hits of all pieces: a subject counts once for each query.
@@ -43,6 +46,9 @@ impl HitLists {
 
     /// Adds a hit; where there are far more than `capacity`, the worst are dropped.
     pub(crate) fn push(&mut self, piece: usize, hit: PrelimHit, capacity: Option<usize>) {
+        if let Some(found) = self.found.get_mut(piece) {
+            *found += 1;
+        }
         let list = &mut self.lists[piece];
         list.push(hit);
         if let Some(capacity) = capacity
@@ -59,6 +65,9 @@ impl HitLists {
         self.strayed |= other.strayed;
         for (piece, count) in other.extensions.into_iter().enumerate() {
             self.count(piece, count);
+        }
+        for (found, more) in self.found.iter_mut().zip(other.found) {
+            *found += more;
         }
         for (list, hits) in self.lists.iter_mut().zip(other.lists) {
             list.extend(hits);

@@ -9,8 +9,8 @@ use super::pieces::{self, Piece};
 use super::select::preliminary_capacity;
 use crate::filters::{self, Written};
 use crate::grouping::Grouping;
-use crate::hits::{HitKey, PrelimHit};
-use crate::order::order_h;
+use crate::hits::{HitKey, PrelimHit, PrelimHsp};
+use crate::order::{order_evalue, order_h, order_s};
 use crate::params::{HspFilter, Params};
 
 /// What is known of a block of queries when only hits are to be merged: no profiles, no words.
@@ -22,6 +22,8 @@ pub struct Merger {
     capacity: usize,
     /// Matches go into the traceback by OID.
     by_oid: bool,
+    /// HSPs are linked, so that their e-values need not be in the order of their scores.
+    links: bool,
     /// The queries of the block.
     queries: Vec<Written>,
 }
@@ -41,6 +43,7 @@ impl Merger {
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
+            links: matches!(params, Params::Nucleotide(params) if params.sum_stats),
             queries: written(grouping, params),
         }
     }
@@ -52,7 +55,7 @@ impl Merger {
 
     /// Lists without hits, to [absorb](Self::absorb) ranges into.
     pub fn empty_lists(&self) -> HitLists {
-        HitLists::new(self.pieces.len())
+        HitLists::new(self.pieces.len(), self.links)
     }
 
     /// Whether the lists have a list for each piece of this block.
@@ -106,7 +109,12 @@ impl Merger {
     /// the best first (ORDER-H), or by OID without composition adjustment (`BlastHSPStreamNew`, blast_hspstream.c).
     pub fn choose(&self, lists: HitLists) -> Vec<Vec<PrelimHit>> {
         let mut queries: Vec<Vec<PrelimHit>> = vec![Vec::new(); self.queries.len()];
-        for (piece, hits) in self.pieces.iter().zip(lists.lists) {
+        let found = lists.found.into_iter().chain(std::iter::repeat(0));
+        for ((piece, mut hits), found) in self.pieces.iter().zip(lists.lists).zip(found) {
+            if self.prune_to().is_some() && found > self.capacity as u64 {
+                // Of a list that cannot take all, BLAST+ sorts the HSPs of each subject (`Blast_HitListUpdate`, blast_hits.c).
+                hits.iter_mut().for_each(|hit| hit.hsps.sort_by(by_evalue));
+            }
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
             let split_at = if piece.continues { piece.range.start } else { 0 };
@@ -144,6 +152,11 @@ impl Merger {
         hitlist::keep_best(&mut kept, capacity);
         kept
     }
+}
+
+/// By e-value, and as ever.
+fn by_evalue(a: &PrelimHsp, b: &PrelimHsp) -> Ordering {
+    order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b))
 }
 
 /// The queries of a block, whose lengths their pieces tell.

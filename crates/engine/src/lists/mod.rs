@@ -4,6 +4,7 @@
 //! whole database does not depend on how it was cut. [`Selector`] chooses among their alignments.
 
 mod hitlist;
+pub(crate) mod linking;
 mod merger;
 mod pieces;
 mod select;

@@ -46,6 +46,8 @@ pub struct Selector {
 struct QueryHits {
     query: Written,
     kept: BinaryHeap<Record>,
+    /// More were kept once, of which only those that stay are offered here.
+    overflowed: bool,
 }
 
 /// What decides on final hits.
@@ -97,6 +99,7 @@ impl Selector {
             .map(|&length| QueryHits {
                 query: Written::new(params, length),
                 kept: BinaryHeap::new(),
+                overflowed: false,
             })
             .collect();
         let method = params.method();
@@ -120,6 +123,12 @@ impl Selector {
     /// by score (`BlastHSPStreamNew`, `blast_hspstream.c`).
     pub fn by_subject(&self) -> bool {
         self.by_subject
+    }
+
+    /// How many of the queries, from the first on, have matches that are all wanted: all of them, or all but the last, which ends
+    /// when each has its fill.
+    pub fn unconditional(&self) -> usize {
+        self.queries.len().saturating_sub(usize::from(self.heaps))
     }
 
     /// Takes the candidates of all `chosen` preliminary hits of the batch, by query and place, in BLAST+'s order; `None` for hits
@@ -179,12 +188,27 @@ impl Selector {
         }
     }
 
+    /// For each query whether it has more hits than stay. Whoever finds only those that stay must
+    /// [know](Selector::overflow): it changes their order.
+    pub fn overflowing(&self) -> Vec<bool> {
+        let limit = self.rules.hitlist_size;
+        self.queries.iter().map(|query| query.overflowed || query.kept.len() > limit).collect()
+    }
+
+    /// The candidates of this query are those that stayed of more.
+    ///
+    /// # Panics
+    /// If there is no such query.
+    pub fn overflow(&mut self, query: usize) {
+        self.queries[query].overflowed = true;
+    }
+
     /// The final hits of every query.
     pub fn finish(self) -> Vec<Vec<SubjectHit>> {
         let rules = self.rules;
         let finish = |query: QueryHits| {
             let hits = query.kept.into_iter().map(|record| record.hit).collect();
-            rules.finish(hits, query.query)
+            rules.finish(hits, query.query, query.overflowed)
         };
         self.queries.into_iter().map(finish).collect()
     }
@@ -220,8 +244,13 @@ impl QueryHits {
 }
 
 impl Rules {
-    fn finish(&self, mut hits: Vec<SubjectHit>, query: Written) -> Vec<SubjectHit> {
-        if hits.len() > self.hitlist_size {
+    fn finish(
+        &self,
+        mut hits: Vec<SubjectHit>,
+        query: Written,
+        overflowed: bool,
+    ) -> Vec<SubjectHit> {
+        if overflowed || hits.len() > self.hitlist_size {
             // A hit list that overflows sorts the alignments of its subjects anew (`Blast_HitListUpdate`, `blast_hits.c`).
             for hit in &mut hits {
                 hit.alignments.sort_by(by_evalue);

@@ -1,18 +1,23 @@
 //! The traceback of nucleotides: chosen hits to alignments.
 
 use fleetblast_seq::mask;
-use fleetblast_stats::karlin::KarlinBlock;
 
+use super::company::Finals;
 use super::greedy::Scoring;
-use super::limits::ContextLimits;
+use super::limits::{ContextLimits, Statistics};
 use super::traceback::{self, Context};
-use crate::hits::{Candidate, HitKey, PrelimHit};
+use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
+use crate::lists::linking::{self, Linkable};
+use crate::order::{Hsp as _, order_s};
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::scores::ScoreRows;
-use crate::subjects::SubjectLetters;
+use crate::subjects::{PlacedLetters, SubjectLetters};
 use crate::xdrop::GapCosts;
+
+/// Letters of a subject near HSPs that are looked at together.
+const SHORT: u32 = 6000;
 
 /// What is fixed of the traceback for all queries and subjects.
 #[derive(Debug)]
@@ -33,14 +38,32 @@ pub(crate) struct Aligner<'a> {
     traceback: traceback::Traceback,
 }
 
+/// What alignments of a query are worth, by its contexts.
+#[derive(Debug)]
+pub(crate) struct QueryWorth(Vec<Option<Statistics>>);
+
+impl QueryWorth {
+    /// Bit score and e-value of a score in a context; `None` for one that is not searched.
+    pub fn of(&self, context: u8, score: i32) -> Option<(f64, f64)> {
+        let worth = self.0.get(usize::from(context))?.as_ref()?.worth(score);
+        Some((worth.bit_score, worth.evalue))
+    }
+}
+
 /// The work space of an aligning thread.
 #[derive(Debug)]
-pub(crate) struct AlignScratch(traceback::Scratch);
+pub(crate) struct AlignScratch {
+    traceback: traceback::Scratch,
+    letters: PlacedLetters,
+}
 
 impl AlignScratch {
     /// An empty work space for these instructions.
     pub fn new(kernel: Kernel) -> AlignScratch {
-        AlignScratch(traceback::Scratch::new(kernel))
+        AlignScratch {
+            traceback: traceback::Scratch::new(kernel),
+            letters: PlacedLetters::default(),
+        }
     }
 }
 
@@ -51,21 +74,32 @@ impl Traceback {
         Traceback { params: params.clone(), totals: *totals, scores }
     }
 
-    /// Makes a query ready to be aligned, with the X-drop of its batch.
-    pub fn aligner(&self, query: &Query, x_drop: i32) -> Aligner<'_> {
-        let params = &self.params;
-        let limits = |context: &crate::query::Context| {
-            let length = context.letters.len() as u32;
-            let karlin: KarlinBlock = context.karlin?;
-            Some(ContextLimits::new(length, &karlin, context.search_space, params, &self.totals))
-        };
-        let limits: Vec<_> = query.contexts.iter().map(limits).collect();
+    /// Makes a query ready to be aligned, with what is taken of its batch.
+    pub fn aligner(&self, query: &Query, finals: Finals) -> Aligner<'_> {
+        let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
             Context::new(context.letters.clone(), context.unmasked.clone(), cutoff)
         });
-        let traceback = self.traceback(x_drop);
+        let traceback = self.traceback(finals.x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
+    }
+
+    /// What alignments of a query are worth.
+    pub fn worth(&self, query: &Query) -> QueryWorth {
+        // What they are worth does not depend on the lengths of others.
+        let limits = self.limits(query, 0).into_iter();
+        QueryWorth(limits.map(|limits| limits.map(|limits| limits.statistics)).collect())
+    }
+
+    /// The limits of the contexts that are searched.
+    fn limits(&self, query: &Query, mean_length: i32) -> Vec<Option<ContextLimits>> {
+        let limits = |context: &crate::query::Context| {
+            let (length, karlin) = (context.letters.len() as u32, context.karlin?);
+            let (space, rules) = (context.search_space, (&self.params, &self.totals));
+            Some(ContextLimits::new(length, &karlin, space, mean_length, rules))
+        };
+        query.contexts.iter().map(limits).collect()
     }
 
     fn traceback(&self, x_drop: i32) -> traceback::Traceback {
@@ -101,16 +135,82 @@ impl Aligner<'_> {
         let mut alignments = if self.params.common.ungapped {
             traceback::Traceback::ungapped(&hit.hsps, worth)
         } else {
-            let (q_len, s_len) = (self.length, subject.length());
-            let reached = hit.hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
-            let subject = subject.parts(&mask::combine(reached.collect()));
-            let (contexts, limit) = (&self.contexts, self.params.common.evalue);
-            self.traceback.align(contexts, &subject, &hit.hsps, worth, limit, &mut scratch.0)
+            match self.align_near(subject, &hit.hsps, worth, &mut scratch.traceback) {
+                Some(alignments) => alignments,
+                None => self.align_within_reach(subject, &hit.hsps, worth, scratch),
+            }
         };
+        if !self.params.common.ungapped {
+            if self.params.sum_stats {
+                self.link(&mut alignments, subject.length());
+            }
+            alignments.retain(|alignment| alignment.evalue <= self.params.common.evalue);
+        }
         for (number, alignment) in (0..).zip(&mut alignments) {
             alignment.number = number;
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate { oid: hit.oid, key, first_local: None, alignments }
+    }
+
+    /// Judges alignments together that follow each other. (As BLAST+ does here, without sets of small gaps.)
+    fn link(&self, alignments: &mut [Alignment], s_len: u32) {
+        alignments.sort_by_key(|alignment| alignment.context);
+        for of_context in alignments.chunk_by_mut(|a, b| a.context == b.context) {
+            let limits = &self.limits[usize::from(of_context[0].context)];
+            let Some(linking) = limits.as_ref().and_then(|limits| limits.linking) else { continue };
+            let linkable = |a: &Alignment| Linkable { bounds: a.bounds(), score: a.score };
+            let hsps: Vec<Linkable> = of_context.iter().map(linkable).collect();
+            for (alignment, set) in
+                of_context.iter_mut().zip(linking::link(&hsps, &linking.rules(s_len, None)))
+            {
+                (alignment.evalue, alignment.linked) = (set.evalue, set.count);
+            }
+        }
+        alignments.sort_by(order_s);
+    }
+
+    /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.
+    fn align_near(
+        &self,
+        subject: &impl SubjectLetters,
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> traceback::Worth,
+        scratch: &mut traceback::Scratch,
+    ) -> Option<Vec<Alignment>> {
+        let near = traceback::near_hsps(self.length, hsps, subject.length());
+        let is_short = near.end - near.start <= SHORT;
+        if !self.params.greedy || !self.traceback.scoring.is_linear() || !is_short {
+            return None;
+        }
+        let moved = |hsp: &PrelimHsp| PrelimHsp {
+            s_start: hsp.s_start - near.start,
+            s_end: hsp.s_end - near.start,
+            s_seed: hsp.s_seed - near.start,
+            ..*hsp
+        };
+        let hsps: Vec<PrelimHsp> = hsps.iter().map(moved).collect();
+        scratch.take_met_subject_end();
+        let letters = subject.part(near.clone());
+        let mut alignments = self.traceback.align(&self.contexts, &letters, &hsps, worth, scratch);
+        for Alignment { subject, .. } in &mut alignments {
+            *subject = subject.start + near.start..subject.end + near.start;
+        }
+        (!scratch.take_met_subject_end()).then_some(alignments)
+    }
+
+    /// Aligns in all of the subject that alignments from the HSPs can read.
+    fn align_within_reach(
+        &self,
+        subject: &impl SubjectLetters,
+        hsps: &[PrelimHsp],
+        worth: impl Fn(u8, i32) -> traceback::Worth,
+        scratch: &mut AlignScratch,
+    ) -> Vec<Alignment> {
+        let (q_len, s_len) = (self.length, subject.length());
+        let reached = hsps.iter().map(|hsp| traceback::reach(q_len, hsp, s_len));
+        let AlignScratch { traceback, letters } = scratch;
+        let subject = letters.place(subject, &mask::combine(reached.collect()));
+        self.traceback.align(&self.contexts, subject, hsps, worth, traceback)
     }
 }

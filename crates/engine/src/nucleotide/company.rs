@@ -25,10 +25,21 @@ pub(crate) struct Company {
     pub(super) indexing: Indexing,
     /// Preliminary X-drop of gapped extensions.
     pub(super) x_drop: i32,
+    /// With sum statistics.
+    pub(super) linking: Option<Linking>,
     /// What lies before the first of them.
     pub(super) before: Beside,
     /// What lies after the last of them.
     pub(super) after: Beside,
+}
+
+/// What sum statistics take of all that are searched together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Linking {
+    /// Mean length of their contexts.
+    pub mean_length: i32,
+    /// The least score of an ungapped HSP of any of them that is kept.
+    pub least_cutoff: i32,
 }
 
 impl Company {
@@ -39,12 +50,18 @@ impl Company {
     }
 
     /// Of all that are searched together.
-    pub fn of_all(queries: &[&Query], pieces: &[Piece], params: &NucleotideParams) -> Company {
-        let readings: Vec<Reading> = pieces
-            .iter()
-            .flat_map(|piece| strands().map(move |context| (piece, context)))
+    pub fn of_all(
+        queries: &[&Query],
+        pieces: &[Piece],
+        rules: (&NucleotideParams, &DatabaseTotals),
+    ) -> Company {
+        let params = rules.0;
+        let contexts =
+            || pieces.iter().flat_map(|piece| strands().map(move |context| (piece, context)));
+        let readings: Vec<Reading> = contexts()
             .map(|(piece, context)| Reading::new(queries[piece.query], piece, context, params))
             .collect();
+        let spaces = contexts().map(|(piece, context)| piece.spaces[usize::from(context)]);
         let contexts = readings.iter().map(|reading| (reading.letters, &reading.regions[..]));
         Company {
             indexing: Indexing::new(contexts, &seed_rules(params)),
@@ -53,6 +70,7 @@ impl Company {
                 params,
             )
             .0,
+            linking: params.sum_stats.then(|| Linking::of_all(readings.iter().zip(spaces), rules)),
             before: Beside::default(),
             after: Beside::default(),
         }
@@ -120,6 +138,29 @@ impl Company {
     }
 }
 
+impl Linking {
+    fn of_all<'a>(
+        readings: impl Iterator<Item = (&'a Reading<'a>, i64)> + Clone,
+        rules: (&NucleotideParams, &DatabaseTotals),
+    ) -> Linking {
+        let mean_length = mean_length(readings.clone().map(|(reading, _)| reading.letters.len()));
+        let cutoffs = readings.filter_map(|(reading, space)| {
+            let length = reading.letters.len() as u32;
+            let limits = ContextLimits::new(length, &reading.karlin?, space, mean_length, rules);
+            Some(limits.cutoff_ungapped)
+        });
+        Linking { mean_length, least_cutoff: cutoffs.min().unwrap_or(0) }
+    }
+}
+
+/// The mean length of contexts that lie one after another, with a sentinel between two.
+fn mean_length(lengths: impl Iterator<Item = usize>) -> i32 {
+    let lengths: Vec<usize> = lengths.collect();
+    let Some((last, others)) = lengths.split_last() else { return 0 };
+    let before: usize = others.iter().map(|&length| length + usize::from(length > 0)).sum();
+    ((before + last) / lengths.len()) as i32
+}
+
 /// The last letters of a context, in places that count from the end of what lies before the others.
 fn other(
     reading: &Reading,
@@ -130,7 +171,8 @@ fn other(
 ) -> Other {
     let whole = reading.letters.len() as u32;
     let limits = reading.karlin.map(|karlin| {
-        let limits = ContextLimits::new(whole, &karlin, space, params, totals);
+        // Neither depends on the lengths of others.
+        let limits = ContextLimits::new(whole, &karlin, space, 0, (params, totals));
         Limits { x_drop: limits.x_drop, cutoff: limits.cutoff_ungapped }
     });
     let first = whole - length;
@@ -143,8 +185,24 @@ fn strands() -> Range<u8> {
     0..STRANDS
 }
 
-/// The final X-drop of a batch.
-pub(crate) fn final_x_drop(queries: &[&Query], params: &NucleotideParams) -> i32 {
-    let contexts = queries.iter().flat_map(|query| &query.contexts);
-    gapped_x_drops(contexts.filter_map(|context| context.karlin.as_ref()), params).1
+/// What the traceback takes of all queries of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Finals {
+    /// X-drop of gapped extensions.
+    pub x_drop: i32,
+    /// Mean length of the contexts, with sum statistics; otherwise 0.
+    pub mean_length: i32,
+}
+
+impl Finals {
+    /// Those of a batch.
+    pub fn new(queries: &[&Query], params: &NucleotideParams) -> Finals {
+        let contexts = || queries.iter().flat_map(|query| &query.contexts);
+        let karlin = contexts().filter_map(|context| context.karlin.as_ref());
+        let mean_length = match params.sum_stats {
+            true => mean_length(contexts().map(|context| context.letters.len())),
+            false => 0,
+        };
+        Finals { x_drop: gapped_x_drops(karlin, params).1, mean_length }
+    }
 }

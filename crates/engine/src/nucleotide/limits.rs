@@ -1,14 +1,19 @@
 //! Cut-offs and X-drops of nucleotide searches (`blast_parameters.c`).
 
 use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::sums::{Space, decay_divisor};
 
 use super::traceback::Worth;
+use crate::lists::linking::{self, DECAY};
 use crate::params::{DatabaseTotals, NucleotideParams, whole};
+use crate::query::QueryRules;
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
 /// E-value of an ungapped search's cut-off (`CUTOFF_E_BLASTN`).
 const UNGAPPED_EVALUE: f64 = 0.05;
+/// E-value, in one subject, of an HSP that may be linked to others.
+const LINKED_EVALUE: f64 = 1.0;
 
 /// What holds for one context.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +26,19 @@ pub(super) struct ContextLimits {
     pub cutoff_gapped: i32,
     /// What tells e-values and bit scores.
     pub statistics: Statistics,
+    /// With sum statistics.
+    pub linking: Option<Linking>,
+}
+
+/// What tells e-values of sets of HSPs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linking {
+    /// Letters of the context, and of them those that do not count for what is long.
+    length: i32,
+    adjustment: i32,
+    lambda: f64,
+    log_k: f64,
+    search_space: i64,
 }
 
 /// What a score of a context is worth.
@@ -33,21 +51,30 @@ pub(super) struct Statistics {
 }
 
 impl ContextLimits {
-    /// Of a context of so many letters with these ungapped statistics.
+    /// Of a context of so many letters with these ungapped statistics. With sum statistics the mean length of the contexts that are
+    /// searched together counts too.
     pub fn new(
         length: u32,
         karlin: &KarlinBlock,
         search_space: i64,
-        params: &NucleotideParams,
-        totals: &DatabaseTotals,
+        mean_length: i32,
+        (params, totals): (&NucleotideParams, &DatabaseTotals),
     ) -> ContextLimits {
         let common = &params.common;
         let block = block(karlin, params);
-        let by_evalue = block.cutoff_score(common.evalue, search_space);
-        let cutoff_gapped = params.least_score.unwrap_or(by_evalue);
+        let by_evalue = params.least_score;
+        let by_evalue =
+            by_evalue.unwrap_or_else(|| block.cutoff_score(common.evalue, search_space));
+        let mut cutoff_gapped = by_evalue;
+        if params.sum_stats && !common.ungapped && params.least_score.is_none() {
+            cutoff_gapped = cutoff_gapped.min(linked_cutoff(&block, mean_length, totals));
+        }
         let trigger = ((common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
-        let first = if common.ungapped { ungapped_cutoff(length, karlin, totals) } else { trigger };
-        let cutoff_ungapped = first.min(cutoff_gapped);
+        let first = match common.ungapped {
+            true => ungapped_cutoff(length, karlin, params.sum_stats, totals),
+            false => trigger,
+        };
+        let cutoff_ungapped = first.min(by_evalue);
         let x_drop = if common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
         } else {
@@ -55,7 +82,31 @@ impl ContextLimits {
         };
         let even_scores = params.scoring.even_scores && !common.ungapped;
         let statistics = Statistics { block, search_space: search_space as f64, even_scores };
-        ContextLimits { x_drop, cutoff_ungapped, cutoff_gapped, statistics }
+        let linking = params.sum_stats.then(|| {
+            let (residues, sequences) = (totals.space_residues, totals.sequences);
+            let model = params.length_model(karlin);
+            Linking {
+                length: length as i32,
+                adjustment: model.adjustment(length as i32, residues, sequences),
+                lambda: block.lambda,
+                log_k: block.log_k,
+                search_space,
+            }
+        });
+        ContextLimits { x_drop, cutoff_ungapped, cutoff_gapped, statistics, linking }
+    }
+}
+
+impl Linking {
+    /// How HSPs of this context in a subject of so many bases are linked.
+    pub fn rules(&self, subject_length: u32, small_cutoff: Option<i32>) -> linking::Rules {
+        let &Linking { length, adjustment, lambda, log_k, search_space } = self;
+        let space = Space {
+            query: (length - adjustment).max(1),
+            subject: (subject_length as i32 - adjustment).max(1),
+            search: search_space,
+        };
+        linking::Rules { space, lambda, log_k, small_cutoff }
     }
 }
 
@@ -78,9 +129,22 @@ fn block(karlin: &KarlinBlock, params: &NucleotideParams) -> KarlinBlock {
 }
 
 /// The cut-off of an ungapped search by the mean length of the subjects.
-fn ungapped_cutoff(length: u32, karlin: &KarlinBlock, totals: &DatabaseTotals) -> i32 {
+fn ungapped_cutoff(
+    length: u32,
+    karlin: &KarlinBlock,
+    sum_stats: bool,
+    totals: &DatabaseTotals,
+) -> i32 {
     let mean = totals.mean_length;
-    karlin.cutoff_score(UNGAPPED_EVALUE, mean.min(2 * i64::from(length)) * mean)
+    let decay = if sum_stats { decay_divisor(DECAY, 1) } else { 1.0 };
+    karlin.cutoff_score(UNGAPPED_EVALUE * decay, mean.min(2 * i64::from(length)) * mean)
+}
+
+/// The cut-off of HSPs that may be linked, by the mean lengths of queries and subjects.
+fn linked_cutoff(block: &KarlinBlock, mean_length: i32, totals: &DatabaseTotals) -> i32 {
+    let subject = totals.mean_length;
+    let space = i64::from(mean_length).min(subject) * subject;
+    block.cutoff_score(LINKED_EVALUE * decay_divisor(DECAY, 1), space)
 }
 
 /// Gapped X-drops, preliminary and final, raw, from the ungapped statistics of all contexts.

@@ -16,6 +16,6 @@ pub(crate) mod testing;
 mod traceback;
 mod ungapped;
 
-pub(crate) use align::{AlignScratch, Aligner, Traceback};
-pub(crate) use company::{Company, final_x_drop};
+pub(crate) use align::{AlignScratch, Aligner, QueryWorth, Traceback};
+pub(crate) use company::{Company, Finals};
 pub(crate) use searcher::{SearchScratch, Searcher};

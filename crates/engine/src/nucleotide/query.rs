@@ -6,6 +6,7 @@ use fleetblast_seq::dust::{self, DustParams};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::mask;
 use fleetblast_seq::nucleotide::blastna;
+use fleetblast_seq::windowmasker;
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::length::LengthModel;
 
@@ -73,8 +74,18 @@ impl QueryRules for NucleotideParams {
 }
 
 impl NucleotideParams {
-    /// The masked intervals of the plus strand: DUST and, if asked for, lower case.
+    /// The masked intervals of the plus strand: DUST and, if asked for, lower case; or what WindowMasker masks.
     pub(super) fn masks_of(&self, letters: &[u8], lower_case: &[Range<u32>]) -> Vec<Range<u32>> {
+        if let Some(masker) = &self.window_masker {
+            // It takes the place of what was masked before (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
+            return match self.strands {
+                Strands::Plus | Strands::Both => windowmasker::mask(letters, &masker.counts),
+                // It reads the minus strand, too, if that is the only one, but takes places in it for those of the other.
+                Strands::Minus => {
+                    windowmasker::mask(&blastna::reverse_complement(letters), &masker.counts)
+                }
+            };
+        }
         let dust = self.dust.as_ref();
         let mut intervals = dust.map(|dust| self.dusted(letters, dust)).unwrap_or_default();
         if self.common.lcase_masking {

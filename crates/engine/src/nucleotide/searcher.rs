@@ -111,7 +111,11 @@ impl Chunk {
                 let reading = Reading::new(&queries[piece.query], piece, context, params);
                 let space = piece.spaces[usize::from(context)];
                 let length = reading.letters.len() as u32;
-                let limits = |karlin| ContextLimits::new(length, &karlin, space, params, totals);
+                let mean_length = company.linking.map_or(0, |linking| linking.mean_length);
+                let limits = |karlin| {
+                    let rules = (params, totals);
+                    ContextLimits::new(length, &karlin, space, mean_length, rules)
+                };
                 strands.push(Strand {
                     piece: number,
                     context,
@@ -141,7 +145,7 @@ impl Chunk {
         }
         Chunk {
             seeds: Seeds::new(&contexts, &regions, &seed_rules(params), company.indexing, kernel),
-            stage: Stage::new(strands, company.x_drop, params, kernel),
+            stage: Stage::new(strands, company, params, kernel),
             contexts,
         }
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::{mask, nucleotide::Packed};
 
+use super::company::Company;
 use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
 use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
@@ -17,7 +18,8 @@ use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
-use crate::order::{self, Bounds};
+use crate::lists::linking::{self, Linkable};
+use crate::order::{self, Bounds, Hsp as _};
 use crate::params::NucleotideParams;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
@@ -65,6 +67,8 @@ pub(super) struct Stage {
     separation: u32,
     subject_besthit: bool,
     evalue: f64,
+    /// With sum statistics, the cut-off of sets with small gaps, if there is one.
+    linking: Option<Option<i32>>,
 }
 
 /// Memory of a thread.
@@ -88,11 +92,11 @@ impl Stage {
     /// For strands in the order of the contexts.
     pub fn new(
         strands: Vec<Strand>,
-        x_drop: i32,
+        company: &Company,
         params: &NucleotideParams,
         kernel: Kernel,
     ) -> Stage {
-        let scoring = &params.scoring;
+        let (scoring, x_drop) = (&params.scoring, company.x_drop);
         let gaps = GapCosts { open: scoring.gap_open, extend: scoring.gap_extend };
         let method = if params.common.ungapped {
             Method::Ungapped(Reevaluation::new(params))
@@ -119,6 +123,9 @@ impl Stage {
             separation: params.diagonal_separation.max(0) as u32,
             subject_besthit: params.common.subject_besthit,
             evalue: params.common.evalue,
+            linking: company
+                .linking
+                .map(|linking| Some(linking.least_cutoff).filter(|&cutoff| cutoff != 0)),
         }
     }
 
@@ -143,9 +150,9 @@ impl Stage {
             self.collect(range.start, scratch, &mut lists);
         }
         if let Method::Ungapped(rules) = &self.method {
-            self.reevaluate(rules, &mut lists, letters);
+            self.reevaluate(rules, &mut lists, bases.length(), letters);
         }
-        self.finish(oid, lists, scratch);
+        self.finish((oid, bases.length()), lists, scratch);
     }
 
     /// Judges HSPs without gaps by the true letters of their subject. Such searches have no pieces.
@@ -153,10 +160,11 @@ impl Stage {
         &self,
         rules: &Reevaluation,
         lists: &mut [(u32, Vec<PrelimHsp>)],
+        s_len: u32,
         letters: impl FnOnce(&[Range<u32>]) -> Cow<'s, [u8]>,
     ) {
         for (piece, hsps) in lists.iter_mut() {
-            hsps.retain(|hsp| self.is_significant(*piece, hsp));
+            self.judge(*piece, hsps, s_len);
         }
         let all = lists.iter().flat_map(|(_, hsps)| hsps);
         let reached: Vec<_> = all.map(|hsp| hsp.s_start..hsp.s_end).collect();
@@ -169,8 +177,7 @@ impl Stage {
                 let Strand { letters, unmasked, limits, .. } = self.strand(*piece, hsp.context);
                 let cutoff = limits.as_ref()?.cutoff_ungapped;
                 let query = ungapped::Letters { scored: letters, unmasked, cutoff };
-                let hsp = rules.apply(hsp, query, &subject)?;
-                rules.is_wide(&hsp, letters.len()).then_some(hsp)
+                rules.apply(hsp, query, &subject)
             };
             *hsps = hsps.iter().filter_map(true_hsp).collect();
             hsps.sort_by(order::order_s);
@@ -275,6 +282,7 @@ impl Stage {
             q_seed,
             s_seed,
             evalue: limits.statistics.evalue(score),
+            linked: 1,
             context: self.strands[number].context,
             frame: Frame::Strand(frame::Strand::Plus),
         }
@@ -328,24 +336,50 @@ impl Stage {
         &self.strands[2 * (piece as usize - first) + usize::from(context)]
     }
 
-    fn is_significant(&self, piece: u32, hsp: &PrelimHsp) -> bool {
-        let limits = self.strand(piece, hsp.context).limits.as_ref();
-        limits.is_some_and(|limits| limits.statistics.evalue(hsp.score) <= self.evalue)
+    /// Tells what the HSPs of a piece are worth, alone or together, and drops what is worth too little.
+    fn judge(&self, piece: u32, hsps: &mut Vec<PrelimHsp>, s_len: u32) {
+        for hsp in hsps.iter_mut() {
+            if let Some(limits) = &self.strand(piece, hsp.context).limits {
+                hsp.evalue = limits.statistics.evalue(hsp.score);
+            }
+        }
+        if let Some(small_cutoff) = self.linking {
+            hsps.sort_by_key(|hsp| hsp.context);
+            for of_context in hsps.chunk_by_mut(|a, b| a.context == b.context) {
+                let limits = self.strand(piece, of_context[0].context).limits.as_ref();
+                let Some(linking) = limits.and_then(|limits| limits.linking) else { continue };
+                let rules = linking.rules(s_len, small_cutoff);
+                let linkable =
+                    |hsp: &PrelimHsp| Linkable { bounds: hsp.bounds(), score: hsp.score };
+                let all: Vec<Linkable> = of_context.iter().map(linkable).collect();
+                for (hsp, set) in of_context.iter_mut().zip(linking::link(&all, &rules)) {
+                    (hsp.evalue, hsp.linked) = (set.evalue, set.count);
+                }
+            }
+            hsps.sort_by(order::order_s);
+        }
+        hsps.retain(|hsp| hsp.evalue <= self.evalue);
     }
 
     /// Drops what is worth too little and makes hits of the rest, with positions in whole queries.
-    fn finish(&self, oid: u32, lists: Vec<(u32, Vec<PrelimHsp>)>, scratch: &mut StageScratch) {
+    fn finish(
+        &self,
+        (oid, s_len): (u32, u32),
+        lists: Vec<(u32, Vec<PrelimHsp>)>,
+        scratch: &mut StageScratch,
+    ) {
         for (piece, mut hsps) in lists {
+            self.judge(piece, &mut hsps, s_len);
+            if let Method::Ungapped(rules) = &self.method {
+                let length = |hsp: &PrelimHsp| self.strand(piece, hsp.context).letters.len();
+                hsps.retain(|hsp| rules.is_wide(hsp, length(hsp)));
+            }
             for hsp in &mut hsps {
-                let Strand { offset, limits, .. } = self.strand(piece, hsp.context);
-                if let Some(limits) = limits {
-                    hsp.evalue = limits.statistics.evalue(hsp.score);
-                }
+                let offset = self.strand(piece, hsp.context).offset;
                 hsp.q_start += offset;
                 hsp.q_end += offset;
                 hsp.q_seed += offset;
             }
-            hsps.retain(|hsp| hsp.evalue <= self.evalue);
             if !hsps.is_empty() {
                 let evalue = order::best_evalue(hsps.iter().map(|hsp| hsp.evalue));
                 scratch.hits.push((piece as usize, PrelimHit { oid, evalue, hsps }));

@@ -125,6 +125,7 @@ mod tests {
             q_seed: 10,
             s_seed: 10,
             evalue: 0.0,
+            linked: 1,
             context: 0,
             frame: Frame::Strand(Strand::Plus),
         };

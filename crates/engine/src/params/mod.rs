@@ -5,7 +5,7 @@ mod protein;
 
 use fleetblast_release::Release;
 
-pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind};
+pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind, WindowMasker};
 pub use protein::{CompositionMode, ProteinParams};
 
 /// Residues in a chunk of a long batch of proteins.

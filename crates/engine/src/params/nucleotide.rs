@@ -1,7 +1,10 @@
 //! What steers a search of nucleotides.
 
+use std::sync::Arc;
+
 use fleetblast_release::Release;
 use fleetblast_seq::dust::DustParams;
+use fleetblast_seq::windowmasker::Counts;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
@@ -37,6 +40,15 @@ pub enum TemplateKind {
     Both,
 }
 
+/// What masks queries by how frequent their parts are in a genome.
+#[derive(Clone, Debug)]
+pub struct WindowMasker {
+    /// How often units occur.
+    pub counts: Arc<Counts>,
+    /// What reports call it.
+    pub name: String,
+}
+
 /// Everything that steers a search of nucleotides with nucleotides.
 #[derive(Clone, Debug)]
 pub struct NucleotideParams {
@@ -60,8 +72,12 @@ pub struct NucleotideParams {
     pub least_score: Option<i32>,
     /// `-perc_identity`, 0 for none.
     pub percent_identity: f64,
+    /// HSPs that follow each other are judged together (`-sum_stats`).
+    pub sum_stats: bool,
     /// DUST of the queries.
     pub dust: Option<DustParams>,
+    /// WindowMasker instead of all other masks of the queries.
+    pub window_masker: Option<WindowMasker>,
     /// Which strands are searched.
     pub strands: Strands,
     /// Longest part of a batch of queries that is searched on its own (rules of blastn, 6.1).
@@ -101,7 +117,9 @@ impl NucleotideParams {
             diagonal_separation: 6,
             least_score: None,
             percent_identity: 0.0,
+            sum_stats: false,
             dust: Some(DustParams::default()),
+            window_masker: None,
             strands: Strands::Both,
             chunk: 5_000_000,
         }

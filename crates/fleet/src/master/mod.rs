@@ -121,7 +121,7 @@ impl<P: Payload> Master<P> {
             members: vec![Member::default(); workers.len()],
             task_seconds: 0.0,
             hungry: BTreeSet::new(),
-            outputs: Outputs::new(config.checkpoint),
+            outputs: Outputs::new(config),
             collective: Collective::new(config.write_buffer),
             turn: 0,
             peers: Peers::new(workers.len() + 1, config.heartbeat),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::config::Strategy;
+use crate::config::{Config, Strategy};
 use crate::ids::{BlockId, WorkerId};
 use crate::work::{Holder, Run, Slice};
 use crate::worker::windows;
@@ -54,7 +54,7 @@ pub fn portions(
     if slices.is_empty() {
         return vec![Portion { worker: spare, runs: Vec::new() }];
     }
-    if strategy == Strategy::Merge {
+    if matches!(strategy, Strategy::Merge | Strategy::Records) {
         return vec![Portion { worker: most, runs: vec![Run { block, offset: 0, slices }] }];
     }
     let mut runs: BTreeMap<WorkerId, Vec<Run>> = BTreeMap::new();
@@ -93,7 +93,10 @@ pub enum Next {
 /// The outputs of a group's blocks.
 #[derive(Debug)]
 pub struct Outputs {
-    checkpoint: bool,
+    /// Blocks are stored ...
+    stores: bool,
+    /// ... and what is stored is all that is to come of them.
+    stays: bool,
     blocks: BTreeMap<BlockId, Laid>,
     /// Outputs that are not durable yet.
     storing: usize,
@@ -101,8 +104,9 @@ pub struct Outputs {
 
 impl Outputs {
     /// None.
-    pub fn new(checkpoint: bool) -> Outputs {
-        Outputs { checkpoint, blocks: BTreeMap::new(), storing: 0 }
+    pub fn new(config: &Config) -> Outputs {
+        let (stores, stays) = (config.stores(), config.strategy == Strategy::Records);
+        Outputs { stores, stays, blocks: BTreeMap::new(), storing: 0 }
     }
 
     /// True while outputs are made durable.
@@ -113,7 +117,7 @@ impl Outputs {
     /// A block is laid out.
     pub fn lay(&mut self, block: BlockId, portions: Vec<Portion>) -> Next {
         let size = portions.iter().flat_map(|portion| &portion.runs).map(Run::length).sum();
-        if self.checkpoint {
+        if self.stores {
             let stage = Stage::Storing(portions.len() as u32);
             self.storing += 1;
             self.blocks.insert(block, Laid { stage, size, portions: recorded(&portions) });
@@ -147,7 +151,7 @@ impl Outputs {
     pub fn base(&mut self, block: BlockId, base: u64) -> Next {
         let Some(laid) = self.blocks.get_mut(&block) else { return Next::Nothing };
         let mut portions = std::mem::take(&mut laid.portions);
-        if laid.size == 0 {
+        if laid.size == 0 || self.stays {
             self.blocks.remove(&block);
             return Next::Placed;
         }

@@ -73,6 +73,10 @@ pub fn run(seed: u64, most_ranks: u32) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
+/// Those that are drawn.
+const STRATEGIES: [Strategy; 4] =
+    [Strategy::Merge, Strategy::Individual, Strategy::Collective, Strategy::Records];
+
 fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
     Distribution {
         queries: *[0, 1, 2, 7, 30, 80].choose(rng).unwrap_or(&1),
@@ -106,9 +110,7 @@ fn config(rng: &mut Xoshiro256PlusPlus, workload: &Workload) -> Config {
     let write_buffer = write_buffer.max(output / (20 * blocks + 1000));
     let result_memory = write_buffer * rng.random_range(5..40);
     Config {
-        strategy: *[Strategy::Merge, Strategy::Individual, Strategy::Collective]
-            .choose(rng)
-            .unwrap_or(&Strategy::Merge),
+        strategy: *STRATEGIES.choose(rng).unwrap_or(&Strategy::Merge),
         schedule: *[Schedule::Dynamic, Schedule::Dynamic, Schedule::Length, Schedule::Weight]
             .choose(rng)
             .unwrap_or(&Schedule::Dynamic),

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::config::{Config, Schedule};
+use crate::config::{Config, Schedule, Strategy};
 use crate::end::{Exit, Failure};
 use crate::health::Peers;
 use crate::ids::{Address, BlockId, GroupId, Ticket, Time};
@@ -237,7 +237,8 @@ impl<P: Payload> Supermaster<P> {
         }
         let Some(offsets) = &self.offsets else { return };
         // The oldest unfinished block may go whatever waits: it is what the others wait for.
-        let waiting = offsets.waiting_bytes() + self.ends.bytes();
+        let held = self.config.strategy != Strategy::Records;
+        let waiting = if held { offsets.waiting_bytes() + self.ends.bytes() } else { 0 };
         let (oldest, full) = (offsets.next(), waiting > self.config.waiting_limit);
         while !self.wanting.is_empty() && !self.segments.is_empty() {
             let blocks = if full {

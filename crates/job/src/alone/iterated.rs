@@ -176,8 +176,16 @@ impl<'a> Rounds<'a> {
         }
         if !goes_on {
             course.end(self.iteration.save_last);
+            return Ok(());
         }
-        Ok(())
+        let next = std::slice::from_ref(&course.query);
+        match self.engines[1].grouping(next, &[1]).has_pieces() {
+            // The rows of a matrix are of the whole query.
+            true => {
+                Err(Error::unsupported("psiblast", "a PSSM of a query that is searched in pieces"))
+            }
+            false => Ok(()),
+        }
     }
 
     /// The alignments of a subject that go into the model.

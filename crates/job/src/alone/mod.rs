@@ -4,6 +4,7 @@
 //! the reports of a few queries.
 
 mod iterated;
+mod outlet;
 mod reporter;
 mod traced;
 mod two_phases;
@@ -16,11 +17,11 @@ use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 
 use self::iterated::Rounds;
-use self::reporter::Reporter;
-use self::two_phases::TwoPhases;
+use self::outlet::Outlet;
+pub use self::reporter::Reporter;
+pub use self::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::output::Output;
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries};
@@ -47,25 +48,24 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
     let (letters, nothing_included) = (target.letters(), target.nothing_included);
     let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
+    let engine = plan.engine(target.totals);
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
-        return Output::open(&plan.out)?.commit();
+        return Outlet::empty(plan, &engine, &target, audience);
     };
     if audience.is_watching() {
         audience.expect(count(plan).map(|queries| queries.sequences));
     }
-    let mut output = Output::open(&plan.out)?;
-    let engine = plan.engine(target.totals);
-    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
+    // What cannot be loaded is refused before anything is written.
     let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone())?;
+    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
     let mut rounds = plan
         .iteration
         .as_ref()
         .zip(with_pssm.as_ref())
         .map(|(iteration, next)| Rounds::new(plan, iteration, &target, [&engine, next]));
-    let mut reporter = Reporter::new(plan, &target, recorder.clone());
     drop(loading_span);
-    reporter.start(&mut output)?;
     timing.input_seconds += start.elapsed().as_secs_f64();
     let (mut shares, mut blocks) = (Shares::default(), 0);
     loop {
@@ -81,19 +81,17 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
         blocks += 1;
         match &mut rounds {
             Some(rounds) => {
-                rounds.block(&block, &mut search, &mut reporter, &mut output, audience)?;
+                let (reporter, output) = outlet.report()?;
+                rounds.block(&block, &mut search, reporter, output, audience)?;
                 timing.add_queries(&block.prepared);
             }
-            None => {
-                run_block(&block, &mut search, &mut reporter, &mut output, &mut timing, audience)?;
-            }
+            None => run_block(&block, &mut search, &mut outlet, &mut timing, audience)?,
         }
         queries.found(search.extensions);
     }
     let writing = Instant::now();
     target.searched.check_unchanged(&(0..target.searched.oid_count()))?;
-    reporter.finish(&mut output, audience)?;
-    output.commit()?;
+    outlet.finish(audience)?;
     warn_of_few_queries(plan, shares.count, audience);
     target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();
@@ -117,15 +115,14 @@ fn search(plan: &Plan, audience: &dyn Audience) -> Result<(), Error> {
 fn run_block(
     block: &Block,
     search: &mut TwoPhases,
-    reporter: &mut Reporter,
-    output: &mut Output,
+    outlet: &mut Outlet,
     timing: &mut Timing,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
     audience.open(0, block.prepared.len() as u64);
     let hits = search.run(&block.prepared, &block.batches)?;
     let writing = Instant::now();
-    reporter.block(block, &hits, output, audience)?;
+    outlet.block(block, &hits, search, audience)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
     timing.add_queries(&block.prepared);
     audience.close(0);
@@ -156,7 +153,8 @@ fn refuse(plan: &Plan, block: &Block) -> Result<(), Error> {
     match &plan.refusal {
         Some(told) if block.prepared.iter().any(Query::is_searchable) => {
             let first = block.batches.first().copied().unwrap_or_default();
-            Err(queries::refused(told, &block.records[..first]))
+            let messages = block.records[..first].iter().map(|record| &record.messages);
+            Err(queries::refused(told, messages))
         }
         _ => Ok(()),
     }

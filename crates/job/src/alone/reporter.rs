@@ -1,7 +1,6 @@
 //! Reports of blocks of queries, formatted by all threads and written in query order.
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
 use fleetblast_report::pieces;
@@ -10,15 +9,17 @@ use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage};
 use crate::error::Error;
-use crate::output::Output;
+use crate::output::Pages;
 use crate::plan::Plan;
-use crate::queries::{self, Block};
-use crate::reporting::{self, NO_TAXONOMY, failure, misses_taxonomy, warns_at_end};
+use crate::queries::Block;
+use crate::reporting::{self, NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
 /// Queries whose reports are held in memory at a time, per thread.
 const QUERIES_PER_THREAD: usize = 4;
+/// More, as long as they have no more hits than this, per thread.
+const HITS_PER_THREAD: usize = 2000;
 
 /// What is reported of a query.
 #[derive(Default)]
@@ -62,18 +63,19 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes what comes before all queries.
-    pub fn start(&self, output: &mut Output) -> Result<(), Error> {
+    pub fn start(&self, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.setup, &mut bytes);
         output.write(&bytes)
     }
 
-    /// Writes the reports of a block.
+    /// Writes the reports of a block; `searched` says for each query whether some query of its batch can be searched.
     pub fn block(
         &mut self,
         block: &Block,
+        searched: &[bool],
         hits: &[Vec<SubjectHit>],
-        output: &mut Output,
+        output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let messages: Vec<Vec<u8>> = block.records.iter().map(reporting::xml_messages).collect();
@@ -83,8 +85,8 @@ impl<'a> Reporter<'a> {
             .zip(&block.prepared)
             .zip(hits)
             .zip(&messages)
-            .zip(queries::batch_searched(&block.prepared, &block.batches, Query::is_searchable))
-            .map(|((((record, query), hits), messages), batch_searched)| QueryResult {
+            .zip(searched)
+            .map(|((((record, query), hits), messages), &batch_searched)| QueryResult {
                 batch_searched,
                 messages,
                 hits,
@@ -98,8 +100,11 @@ impl<'a> Reporter<'a> {
             self.open(first, output)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
-        let at_a_time = QUERIES_PER_THREAD * rayon::current_num_threads();
-        for (part, records) in results.chunks(at_a_time).zip(block.records.chunks(at_a_time)) {
+        let (mut results_left, mut records_left) = (&results[..], &block.records[..]);
+        while !results_left.is_empty() {
+            let count = together(results_left);
+            let (part, records) = (&results_left[..count], &records_left[..count]);
+            (results_left, records_left) = (&results_left[count..], &records_left[count..]);
             let mut span = self.recorder.begin(Lane::Search, Kind::Format);
             let reports: Vec<_> = part.par_iter().map(|result| self.query(result)).collect();
             let bytes = reports.iter().flatten().map(|report| report.bytes.len() as u64).sum();
@@ -112,11 +117,11 @@ impl<'a> Reporter<'a> {
             span.arg("block", self.blocks);
             span.arg("bytes", bytes);
             for (report, record) in reports.into_iter().zip(records) {
-                reporting::warn(&self.setup, record, self.misses_taxonomy, audience);
+                Warning::of(record).tell(&self.setup, self.misses_taxonomy, audience);
                 let report = report.map_err(|error| failure(&error))?;
                 match self.setup.output.format {
                     model::Format::Sam(_) => self.lines.extend(report.bytes),
-                    _ => output.write(&report.bytes)?,
+                    _ => output.query(&report.bytes)?,
                 }
                 self.references.extend(report.references);
             }
@@ -138,16 +143,16 @@ impl<'a> Reporter<'a> {
         &mut self,
         warning: Option<Vec<u8>>,
         report: &[u8],
-        output: &mut Output,
+        output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        reporting::warn_of(&self.setup, warning, self.misses_taxonomy, audience);
+        Warning::new(warning).tell(&self.setup, self.misses_taxonomy, audience);
         self.queries += 1;
         output.write(report)
     }
 
     /// Writes what comes before the first query.
-    pub fn open(&self, first: &QueryResult, output: &mut Output) -> Result<(), Error> {
+    pub fn open(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
         let mut bytes = Vec::new();
         pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
         output.write(&bytes)
@@ -168,27 +173,38 @@ impl<'a> Reporter<'a> {
         let records =
             subjects.map(|hit| sam::records(&self.setup, options, result, self.target, hit));
         let mut records: Vec<Record> = records.collect::<Result<Vec<_>, _>>()?.concat();
-        sam::order(options, &mut records);
+        sam::order(options, &mut records, |record| &record.mark);
         records.iter().for_each(|record| record.write(&mut report.bytes));
-        report.references = records.into_iter().map(|record| record.reference).collect();
+        report.references = records.into_iter().map(|record| record.mark.reference).collect();
         // Mostly one after the other.
         report.references.dedup();
         Ok(report)
     }
 
     /// Writes what comes after the last query.
-    pub fn finish(&self, output: &mut Output, audience: &dyn Audience) -> Result<(), Error> {
+    pub fn finish(&self, output: &mut impl Pages, audience: &dyn Audience) -> Result<(), Error> {
         if self.misses_taxonomy && warns_at_end(&self.setup) {
             audience.warn_alone(NO_TAXONOMY.as_bytes());
         }
         let mut bytes = Vec::new();
         if let model::Format::Sam(options) = &self.setup.output.format {
-            sam::header(&self.setup, options, self.references.iter(), &mut bytes);
-            output.write(&bytes)?;
+            let mut header = sam::Header::new(&self.setup, options);
+            self.references.iter().for_each(|reference| header.add(reference));
+            output.write(&header.bytes())?;
             output.write(&self.lines)?;
-            bytes.clear();
         }
         pieces::epilogue(&self.setup, self.queries, &mut bytes);
         output.write(&bytes)
     }
+}
+
+/// How many of these reports are made together.
+fn together(results: &[QueryResult]) -> usize {
+    let threads = rayon::current_num_threads();
+    let mut hits = 0;
+    let fits = |&(number, result): &(usize, &QueryResult)| {
+        hits += result.hits.len();
+        number < QUERIES_PER_THREAD * threads || hits <= HITS_PER_THREAD * threads
+    };
+    results.iter().enumerate().take_while(fits).count()
 }

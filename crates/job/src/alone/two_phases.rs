@@ -10,9 +10,11 @@ use fleetblast_db::DbError;
 use fleetblast_db::load::{self, Choice, Loader, Purpose};
 use fleetblast_engine::batches;
 use fleetblast_engine::grouping::Grouping;
-use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::lists::Selector;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
+use fleetblast_metadata::subjects::Shown;
 use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage};
@@ -27,6 +29,8 @@ const RANGE_RESIDUES: u64 = 256 * 1024;
 const MAX_RANGES: usize = 4096;
 /// Matches per thread that are aligned before the early stop is looked at again (rules 6.1).
 const MATCHES_PER_THREAD: usize = 32;
+/// Matches per thread, of one query after another, that are aligned together where all are wanted.
+const MATCHES_TOGETHER_PER_THREAD: usize = 512;
 
 /// How long the phases took, wall time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +54,10 @@ pub struct TwoPhases<'a> {
     pub phases: Phases,
     /// Extensions that the last block brought about.
     pub extensions: u64,
+    /// For each query of the last block whether more of its subjects were aligned than stay.
+    pub overflowed: Vec<bool>,
+    /// Whether the last block has a query that is searched in pieces.
+    pub has_pieces: bool,
     recorder: Recorder,
     /// Blocks searched so far.
     blocks: u64,
@@ -82,6 +90,8 @@ impl<'a> TwoPhases<'a> {
             choice,
             phases: Phases::default(),
             extensions: 0,
+            overflowed: Vec::new(),
+            has_pieces: false,
             recorder,
             blocks: 0,
         })
@@ -116,6 +126,7 @@ impl<'a> TwoPhases<'a> {
         let mut span = self.recorder.begin(Lane::Search, Kind::Search);
         let loaded = self.loader().statistics().bytes;
         let grouping = self.engine.grouping(queries, batches);
+        self.has_pieces = grouping.has_pieces();
         let chosen = self.preliminary(queries, &grouping)?;
         let found: usize = chosen.iter().map(Vec::len).sum();
         span.arg("block", self.blocks);
@@ -131,7 +142,8 @@ impl<'a> TwoPhases<'a> {
         let start = Instant::now();
         self.audience.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
         let mut span = self.recorder.begin(Lane::Search, Kind::Align);
-        let hits = self.trace_block((queries, &grouping), batches, &chosen);
+        let (hits, overflowed) = self.trace_block((queries, &grouping), batches, &chosen, &[]);
+        self.overflowed = overflowed;
         span.arg("block", self.blocks);
         span.arg("partitions", 1);
         span.arg("hits", hits.iter().map(|hits| hits.len() as u64).sum());
@@ -139,6 +151,31 @@ impl<'a> TwoPhases<'a> {
         self.phases.traceback += start.elapsed();
         self.blocks += 1;
         Ok(hits)
+    }
+
+    /// Searches the same queries in those subjects only that were found, and finds the same: the statistics are those of the whole
+    /// database, and of each query no other subjects are looked at than its own.
+    ///
+    /// # Errors
+    /// A damaged database.
+    pub fn run_again(
+        &mut self,
+        queries: &[Query],
+        batches: &[usize],
+        shown: &[Shown],
+    ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
+        let grouping = self.engine.grouping(queries, batches);
+        let searcher = self.engine.prepare(queries, &grouping);
+        let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
+        self.audience.stage(Stage::Search, oids.len() as u64);
+        self.target.searched.will_need(oids.iter().copied().collect::<BTreeSet<_>>());
+        let oids: Vec<u32> = oids.into_iter().collect();
+        let mut chosen = searcher.merger().choose(self.scan.search_some(&searcher, &oids));
+        for (hits, shown) in chosen.iter_mut().zip(shown) {
+            hits.retain(|hit| shown.oids.binary_search(&hit.oid).is_ok());
+        }
+        self.audience.stage(Stage::Align, chosen.iter().map(|hits| hits.len() as u64).sum());
+        Ok(self.trace_block((queries, &grouping), batches, &chosen, shown).0)
     }
 
     /// The chosen preliminary hits of each query, in the order of the traceback.
@@ -177,21 +214,25 @@ impl<'a> TwoPhases<'a> {
         Ok(())
     }
 
-    /// Traceback of all batches of a block.
+    /// Traceback of all batches of a block; for each query also whether more of its subjects were aligned than stay. `shown` are those
+    /// that stayed, if they were found before.
     fn trace_block(
         &self,
         all: (&[Query], &Grouping),
         batches: &[usize],
         chosen: &[Vec<PrelimHit>],
-    ) -> Vec<Vec<SubjectHit>> {
+        shown: &[Shown],
+    ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
         let ranges: Vec<_> = batches::ranges(batches).collect();
-        ranges
+        let traced: Vec<_> = ranges
             .into_par_iter()
-            .map(|range| self.trace_batch(all, range.clone(), &chosen[range]))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .flatten()
-            .collect()
+            .map(|range| {
+                let shown = shown.get(range.clone()).unwrap_or_default();
+                self.trace_batch(all, range.clone(), &chosen[range], shown)
+            })
+            .collect();
+        let (hits, overflowed): (Vec<_>, Vec<_>) = traced.into_iter().unzip();
+        (hits.concat(), overflowed.concat())
     }
 
     /// Traceback of one batch of queries.
@@ -200,40 +241,86 @@ impl<'a> TwoPhases<'a> {
         (all, grouping): (&[Query], &Grouping),
         batch: Range<usize>,
         chosen: &[Vec<PrelimHit>],
-    ) -> Vec<Vec<SubjectHit>> {
-        let aligner = |number: usize| self.engine.aligner(all, grouping, batch.start + number);
+        shown: &[Shown],
+    ) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
         let mut selector = self.engine.selector(&all[batch.clone()]);
-        if selector.by_subject() {
-            let aligned = |(number, hits): (usize, &Vec<PrelimHit>)| {
-                let candidates = self.scan.align(&aligner(number), hits);
-                candidates.into_iter().map(Some).collect()
-            };
-            selector.replay(chosen, chosen.iter().enumerate().map(aligned).collect());
-            return selector.finish();
+        for (query, _) in shown.iter().enumerate().filter(|(_, shown)| shown.overflowed) {
+            selector.overflow(query);
         }
-        for (number, hits) in chosen.iter().enumerate() {
-            let aligner = aligner(number);
-            for wave in hits.chunks(self.wave(number, chosen.len())) {
+        if selector.by_subject() {
+            let aligned = self.align((all, grouping), batch.start, chosen).into_iter();
+            let aligned = aligned.map(|candidates| candidates.into_iter().map(Some).collect());
+            selector.replay(chosen, aligned.collect());
+        } else {
+            self.trace_queries((all, grouping), batch.start, &mut selector, chosen);
+        }
+        let overflowed = selector.overflowing();
+        (selector.finish(), overflowed)
+    }
+
+    /// Aligns query by query, from the `first` on, what is wanted.
+    fn trace_queries(
+        &self,
+        (all, grouping): (&[Query], &Grouping),
+        first: usize,
+        selector: &mut Selector,
+        chosen: &[Vec<PrelimHit>],
+    ) {
+        let align = |queries: Range<usize>| {
+            self.align((all, grouping), first + queries.start, &chosen[queries])
+        };
+        let unconditional = selector.unconditional();
+        let mut next = 0;
+        while next < unconditional {
+            let end = next + together(&chosen[next..unconditional]);
+            for (number, candidates) in (next..end).zip(align(next..end)) {
+                candidates.into_iter().for_each(|candidate| selector.offer(number, candidate));
+            }
+            next = end;
+        }
+        for (number, hits) in chosen.iter().enumerate().skip(unconditional) {
+            let aligner = self.engine.aligner(all, grouping, first + number);
+            for wave in hits.chunks(MATCHES_PER_THREAD * rayon::current_num_threads()) {
                 if !wave.iter().any(|hit| selector.wants(hit.evalue)) {
                     continue;
                 }
-                let candidates = self.scan.align(&aligner, wave);
-                for (hit, candidate) in wave.iter().zip(candidates) {
+                let wave: Vec<_> = wave.iter().map(|hit| (&aligner, hit)).collect();
+                for ((_, hit), candidate) in wave.iter().zip(self.scan.align(&wave)) {
                     if selector.wants(hit.evalue) {
                         selector.offer(number, candidate);
                     }
                 }
             }
         }
-        selector.finish()
     }
 
-    /// How many matches to align before asking whether more are wanted. Only the last query of a batch can be stopped early.
-    fn wave(&self, number: usize, queries: usize) -> usize {
-        if number + 1 == queries {
-            MATCHES_PER_THREAD * rayon::current_num_threads()
-        } else {
-            usize::MAX
-        }
+    /// Aligns all hits of queries from the `first` on.
+    fn align(
+        &self,
+        (queries, grouping): (&[Query], &Grouping),
+        first: usize,
+        hits: &[Vec<PrelimHit>],
+    ) -> Vec<Vec<Candidate>> {
+        let aligner = |(number, hits): (usize, &Vec<PrelimHit>)| {
+            (!hits.is_empty()).then(|| self.engine.aligner(queries, grouping, first + number))
+        };
+        let aligners: Vec<_> = hits.par_iter().enumerate().map(aligner).collect();
+        let with_hits =
+            aligners.iter().zip(hits).filter_map(|(aligner, hits)| Some((aligner.as_ref()?, hits)));
+        let pairs =
+            with_hits.flat_map(|(aligner, hits)| hits.iter().map(move |hit| (aligner, hit)));
+        let mut candidates = self.scan.align(&pairs.collect::<Vec<_>>()).into_iter();
+        hits.iter().map(|hits| candidates.by_ref().take(hits.len()).collect()).collect()
     }
+}
+
+/// How many of these queries, at least one, are aligned together.
+fn together(hits: &[Vec<PrelimHit>]) -> usize {
+    let most = MATCHES_TOGETHER_PER_THREAD * rayon::current_num_threads();
+    let mut matches = 0;
+    let fits = |hits: &&Vec<PrelimHit>| {
+        matches += hits.len();
+        matches <= most
+    };
+    hits.iter().take_while(fits).count().max(1)
 }

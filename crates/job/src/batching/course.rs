@@ -7,15 +7,9 @@ use super::Batching;
 
 /// Who knows how long the queries are.
 pub trait Lengths {
-    /// Why it cannot be told.
-    type Error;
-
     /// Where a batch ends that begins with a query: before the first query without which it has so many letters, or where all
     /// queries end.
-    ///
-    /// # Errors
-    /// Queries that cannot be read.
-    fn end_of_batch(&mut self, start: usize, letters: usize) -> Result<usize, Self::Error>;
+    fn end_of_batch(&mut self, start: usize, letters: usize) -> usize;
 }
 
 /// Queries one after another that lie in one batch.
@@ -61,12 +55,9 @@ impl Course {
     }
 
     /// The next queries that lie in one batch, up to `end` at most.
-    ///
-    /// # Errors
-    /// Queries that cannot be read.
-    pub fn run<L: Lengths>(&self, end: usize, lengths: &mut L) -> Result<Run, L::Error> {
-        let batch = self.start..lengths.end_of_batch(self.start, self.batching.letters())?;
-        Ok(Run { queries: self.next..end.min(batch.end), batch })
+    pub fn run(&self, end: usize, lengths: &mut impl Lengths) -> Run {
+        let batch = self.start..lengths.end_of_batch(self.start, self.batching.letters());
+        Run { queries: self.next..end.min(batch.end), batch }
     }
 
     /// Goes on past a run, which brought about so many extensions.
@@ -80,24 +71,21 @@ impl Course {
     }
 
     /// The runs of some queries, if queries bring about as many extensions as is believed of them.
-    ///
-    /// # Errors
-    /// Queries that cannot be read.
-    pub fn foretell<L: Lengths>(
+    pub fn foretell(
         &self,
         queries: Range<usize>,
         believed: impl Fn(Range<usize>) -> u64,
-        lengths: &mut L,
-    ) -> Result<Vec<Run>, L::Error> {
+        lengths: &mut impl Lengths,
+    ) -> Vec<Run> {
         let (mut course, mut runs) = (self.clone(), Vec::new());
         while course.next < queries.end {
             let is_before = course.next < queries.start;
-            let run = course.run(if is_before { queries.start } else { queries.end }, lengths)?;
+            let run = course.run(if is_before { queries.start } else { queries.end }, lengths);
             course.pass(&run, believed(run.queries.clone()));
             if !is_before {
                 runs.push(run);
             }
         }
-        Ok(runs)
+        runs
     }
 }

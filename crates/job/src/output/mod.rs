@@ -22,6 +22,23 @@ pub const PRIVATE: u32 = 0o600;
 /// What a detour is a part of, in the current directory.
 const DETOUR: &str = "fleetblast";
 
+/// What takes a report, one piece after the other.
+pub trait Pages {
+    /// Appends what comes before, between or after queries.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Appends what is reported of the next query.
+    fn query(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(bytes)
+    }
+}
+
+impl Pages for Output {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        Output::write(self, bytes)
+    }
+}
+
 /// The open output.
 pub struct Output {
     writer: BufWriter<Counted>,
@@ -59,13 +76,20 @@ impl Output {
     pub fn open(target: &Destination) -> Result<Output, Error> {
         let name = match target {
             Destination::Stdout => Path::new("standard output"),
-            Destination::File(path) => path,
+            Destination::File(path) | Destination::Records(path) => path,
         };
         let watch = Watch::start()?;
         let open = || {
             let (file, wanted) = match target {
                 Destination::Stdout => (standard::output()?, None),
                 Destination::File(path) => open_file(path, &watch)?,
+                Destination::Records(path) => {
+                    let what = "records are written by ranks";
+                    return Err(io::Error::new(
+                        ErrorKind::IsADirectory,
+                        format!("{}: {what}", path.display()),
+                    ));
+                }
             };
             let writer = BufWriter::with_capacity(BUFFER, Counted { file, bytes: 0 });
             Ok(Output { writer, name: name.into(), wanted, watch, detour: None })

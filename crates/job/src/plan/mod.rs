@@ -1,11 +1,13 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
+mod foreign;
 mod iteration;
+mod metadata;
 mod ranks;
 mod report;
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fleetblast_db::SequenceKind;
 use fleetblast_db::load::Wish;
@@ -18,8 +20,10 @@ pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
 
+pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::iteration::{Iteration, Start};
-pub use self::ranks::{Checkpoint, Fleet};
+pub use self::metadata::Metadata;
+pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
 
 /// Where bytes come from.
@@ -38,6 +42,8 @@ pub enum Destination {
     Stdout,
     /// A file, which could be opened for writing; it holds what it held, and is missing if it was.
     File(PathBuf),
+    /// A directory of records, which is new or empty, or keeps what is to go on.
+    Records(PathBuf),
 }
 
 /// What is searched.
@@ -130,6 +136,8 @@ pub struct Plan {
     pub report: Report,
     /// Where it goes.
     pub out: Destination,
+    /// Metadata are written instead, by which another site makes it.
+    pub metadata: Option<Metadata>,
     /// Threads to use, at least 1.
     pub threads: usize,
     /// Whether that is the user's wish.
@@ -149,9 +157,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether the queries of a batch depend on what those before found. Searches without gaps have none of the extensions that count.
+    pub fn has_unknown_batches(&self) -> bool {
+        self.batch_size.is_adaptive() && !self.params.common().ungapped
+    }
+
     /// The search of a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals) -> Search {
         Search::new(self.params.clone(), totals, self.kernel)
+    }
+
+    /// The directory of a report that is records.
+    pub fn records(&self) -> Option<&Path> {
+        match &self.out {
+            Destination::Records(path) => Some(path),
+            Destination::Stdout | Destination::File(_) => None,
+        }
     }
 
     /// So many ranks, this one among them, run on the same cores: without a wish, each takes its share of threads.

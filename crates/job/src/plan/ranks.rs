@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::Wishes;
+pub use fleetblast_spool::Codec;
 
 /// What the user wants of the ranks.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Fleet {
     pub config: Config,
     /// What is finished is kept.
     pub checkpoint: Option<Checkpoint>,
+    /// How records are compressed that stay as the report.
+    pub codec: Codec,
     /// File for what every rank did when.
     pub trace: Option<PathBuf>,
     /// Names, with their dashes, and values of all options on which the report depends, but for the queries and lists.

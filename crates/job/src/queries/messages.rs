@@ -3,7 +3,6 @@
 use fleetblast_db::SequenceKind;
 use fleetblast_seq::alphabet;
 
-use super::QueryRecord;
 use crate::error::Error;
 
 /// What BLAST+ says of a query whose composition allows no statistics.
@@ -26,13 +25,13 @@ pub fn all_empty(queries: usize) -> Error {
     Error::engine(format!("Warning: {EMPTY} ").repeat(queries))
 }
 
-/// What BLAST+ says of a batch that it cannot search with the scores as they are.
-pub fn refused(told: &str, batch: &[QueryRecord]) -> Error {
-    let of_query = |record: &QueryRecord| {
-        let warnings = record.messages.iter().map(|text| format!("Warning: {text} "));
-        format!("Error: {told} {}", warnings.collect::<String>())
+/// What BLAST+ says of a batch that it cannot search as it is told to, for each query; the messages are those of each.
+pub fn refused<'a>(told: &str, messages: impl Iterator<Item = &'a Vec<String>>) -> Error {
+    let of_query = |messages: &Vec<String>| {
+        let warnings = messages.iter().map(|text| format!("Warning: {text} "));
+        format!("{told} {}", warnings.collect::<String>())
     };
-    Error::engine(batch.iter().map(of_query).collect::<String>())
+    Error::engine(messages.map(of_query).collect::<String>())
 }
 
 /// What BLAST+ warns of when it sets up a query.

@@ -63,6 +63,33 @@ impl QueryRecord {
         message_name(&self.record, "Query", self.unnamed)
     }
 
+    /// What it may be asked for by: its first word, or its identifiers, in whole and by accession; else what reports make up.
+    pub fn names(&self) -> Vec<Vec<u8>> {
+        let ids = self.record.ids.iter();
+        let mut names: Vec<Vec<u8>> =
+            ids.flat_map(|id| [id.fasta(), id.accession_version()]).collect();
+        if names.is_empty() {
+            names.push(self.record.first_word().to_vec());
+        }
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| !name.is_empty() && !name.contains(&b'\n'));
+        if names.is_empty() {
+            names.push(format!("Query_{}", self.unnamed).into_bytes());
+        }
+        names
+    }
+
+    /// Whether it is called so: by the first word of its title, by one of its identifiers, or by its number.
+    pub fn is_called(&self, name: &[u8]) -> bool {
+        let Self { record, unnamed, .. } = self;
+        let numbered = || record.ids.is_empty() && name == format!("Query_{unnamed}").as_bytes();
+        match record.ids.as_slice() {
+            [] => record.first_word() == name || numbered(),
+            ids => ids.iter().any(|id| id.accession() == name),
+        }
+    }
+
     /// The query as it is searched.
     pub fn prepare(&self, engine: &Search) -> Query {
         engine.query(&input(&self.record, self.range.as_ref()))
@@ -129,6 +156,13 @@ pub struct Block {
     pub batches: Vec<usize>,
     /// What stopped the reading after this block.
     pub failure: Option<Error>,
+}
+
+impl Block {
+    /// For each query whether some query of its batch can be searched.
+    pub fn searched(&self) -> Vec<bool> {
+        batch_searched(&self.prepared, &self.batches, Query::is_searchable).collect()
+    }
 }
 
 impl Records {
@@ -350,6 +384,11 @@ impl<'a> Queries<'a> {
                 record.messages.push(messages::NOTHING_INCLUDED.to_owned());
             }
         }
+    }
+
+    /// What BLAST+ says of a batch with something to search, if it cannot search with these scores. The messages are those of each query.
+    pub fn refusal<'m>(&self, messages: impl Iterator<Item = &'m Vec<String>>) -> Option<Error> {
+        self.plan.refusal.as_ref().map(|told| refused(told, messages))
     }
 
     /// The searched part of a query. BLAST+ passes over queries that end before it starts, without a word.

@@ -30,10 +30,8 @@ use super::vigil::{self, Vigil};
 use super::watch::{Tally, Watch};
 use super::wire::Bytes;
 use super::works::lanes::{self, MasterTask, WorkerTask};
-use super::works::master::MasterWorks;
 use super::works::shared::Shared;
-use super::works::supermaster::SupermasterWorks;
-use super::works::worker::WorkerWorks;
+use super::works::{OfMaster, OfSupermaster, OfWorker};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::trace::{
@@ -43,18 +41,21 @@ use crate::trace::{
 /// What a rank hosts, and what carries out the works.
 pub struct Hosted<'a> {
     /// If the supermaster is here.
-    pub supermaster: Option<SupermasterWorks<'a>>,
+    pub supermaster: Option<Box<dyn OfSupermaster + 'a>>,
     /// With the supermaster, the blocks that earlier runs finished, with the bytes of their output.
     pub earlier: BTreeMap<BlockId, u64>,
     /// If a master is here.
-    pub master: Option<(GroupId, MasterWorks<'a>)>,
+    pub master: Option<(GroupId, Box<dyn OfMaster + 'a>)>,
     /// If a worker is here, with its threads.
-    pub worker: Option<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool)>,
+    pub worker: Option<HostedWorker<'a>>,
     /// Where all of them tell what they do.
     pub recorder: Recorder,
     /// Who is told how the job goes.
     pub audience: Arc<dyn Audience>,
 }
+
+/// A worker, who carries out its works, and on which threads.
+pub type HostedWorker<'a> = (WorkerId, Box<dyn OfWorker + 'a>, Arc<Shared>, rayon::ThreadPool);
 
 /// What becomes of the job as far as this rank knows.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use crate::subjects::Target;
 /// Bytes read at a time.
 const READ: usize = 1 << 20;
 /// The program that this process runs, also if the file has another name by now.
-const PROGRAM: &str = "/proc/self/exe";
+pub const PROGRAM: &str = "/proc/self/exe";
 
 /// Follows the residues of a block in what an identity says of blocks.
 const BLOCK_UNIT: &str = " residues";
@@ -127,7 +127,10 @@ fn lossy(name: &OsStr) -> String {
 }
 
 /// The digest of an input that can be read again when the job is resumed.
-fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
+///
+/// # Errors
+/// One that cannot.
+pub fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
     match source {
         Source::File(path) if path.is_file() => digest(path),
         _ => Err(Error::query_options(format_args!(
@@ -136,7 +139,11 @@ fn again(source: &Source, option: &str) -> Result<QueryDigest, Error> {
     }
 }
 
-fn digest(path: &Path) -> Result<QueryDigest, Error> {
+/// The digest of a file.
+///
+/// # Errors
+/// One that cannot be read.
+pub fn digest(path: &Path) -> Result<QueryDigest, Error> {
     let failed = |error: std::io::Error| {
         Error::new(exit::INPUT, format!("cannot read {}: {error}", path.display()))
     };

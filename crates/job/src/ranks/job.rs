@@ -68,7 +68,7 @@ impl<'a> Job<'a> {
 
     /// Whether batches depend on what was found, so that what a block found is judged.
     pub fn consults(&self) -> bool {
-        self.plan.batch_size.is_adaptive()
+        self.plan.has_unknown_batches()
     }
 
     /// OIDs of a partition.

@@ -4,6 +4,9 @@ mod account;
 mod checkpoint;
 mod contents;
 mod driver;
+mod ending;
+mod foreign;
+mod header;
 mod identity;
 mod job;
 mod layout;
@@ -29,16 +32,19 @@ use std::time::Instant;
 
 use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
 use fleetblast_fleet::config::Config;
-use fleetblast_fleet::end::{Exit, Failure};
+use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::{Shape, Topology};
 use fleetblast_spool::Checkpoint;
 
 use self::account::Figures;
-use self::checkpoint::Kept;
+use self::checkpoint::{Kept, Opened};
 use self::contents::Contents;
-use self::driver::{End, Hosted};
+pub(crate) use self::contents::Side;
+use self::driver::{End, Hosted, HostedWorker};
+use self::ending::{publish, remove, verdict};
+pub use self::foreign::run as wrap;
 use self::job::Job;
 use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
@@ -52,12 +58,14 @@ pub use self::without_mpi::{on_processes, stand_aside};
 use self::works::counts::Counts;
 use self::works::master::MasterWorks;
 use self::works::records::Records;
-use self::works::shared::Shared;
+use self::works::register::{self, SharedRegister};
+use self::works::shared::{Shared, lock};
 use self::works::store::Store;
 use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
+use self::works::{OfMaster, OfSupermaster};
 use crate::audience::Audience;
-use crate::error::{Error, exit};
+use crate::error::Error;
 use crate::output::{Output, Unpublished};
 use crate::plan::Plan;
 use crate::queries::Queries;
@@ -88,10 +96,11 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
         Some(checkpoint) => {
-            vigil.signals = Some(vigil::signals()?);
+            // What cannot be resumed is ended at once.
+            vigil.signals = plan.fleet.checkpoint.is_some().then(vigil::signals).transpose()?;
             let run = checkpoint.run();
             let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
-            Some(Kept::told(checkpoint.run().clone(), plan, &scans, &**audience)?)
+            Some(Kept::told(checkpoint.run().clone(), &plan.into(), &scans, &**audience)?)
         }
         None => None,
     };
@@ -140,7 +149,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
-        remove(checkpoint, &**audience);
+        remove(checkpoint, plan.records().is_some(), &**audience);
     }
     // A search that was ended early has its account too.
     let account = match figures.len() == ranks as usize {
@@ -148,20 +157,6 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
         false => Ok(()),
     };
     ended.and(account)
-}
-
-/// Publishes the report of a job when all ranks have closed it, on the rank that has it whole.
-fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
-    whole.try_iter().try_for_each(|whole| whole.publish(checkpoint))
-}
-
-/// Removes the checkpoint of a job whose report is complete.
-fn remove(checkpoint: Option<Checkpoint>, audience: &dyn Audience) {
-    if let Some(Err(error)) = checkpoint.map(Checkpoint::remove) {
-        audience.warn(&format!(
-            "the report is complete, but what was kept of it is not removed: {error}"
-        ));
-    }
 }
 
 /// Both ends of a job: the queries and the report.
@@ -185,13 +180,22 @@ impl<'a> Ends<'a> {
         let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
         let Some(queries) = queries else {
             audience.warn("Query is Empty!");
-            Output::open(&plan.out)?.commit()?;
+            match plan.records() {
+                Some(directory) => checkpoint::leave_empty(directory, plan.fleet.codec)?,
+                None => Output::open(&plan.out)?.commit()?,
+            }
             return Ok(None);
         };
         if audience.is_watching() {
             audience.expect(layout.config.total.map(|queries| queries.sequences));
         }
-        let checkpoint = checkpoint::open(plan, target, contents, block_residues, audience)?;
+        let identity = || identity::of_job(plan, target, contents, block_residues);
+        let opened = checkpoint::open(&plan.into(), identity, audience)?;
+        let checkpoint = match opened {
+            Opened::Nothing => None,
+            Opened::Checkpoint(checkpoint) => Some(checkpoint),
+            Opened::Complete => return Ok(None),
+        };
         let output = match checkpoint.as_ref().map(Checkpoint::run) {
             Some(run) => Whole::kept(&plan.out, run)?,
             None => Whole::new(Output::open(&plan.out)?)?,
@@ -255,7 +259,12 @@ impl<'a> Common<'a> {
             choice: Choice { streamed: layout.streamed, ..choice },
             held: HashMap::new(),
             topology,
-            config: Arc::new(Config { consults, checkpoint: kept.is_some(), read_ahead, ..config }),
+            config: Arc::new(Config {
+                consults,
+                checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
+                read_ahead,
+                ..config
+            }),
             path,
             kept,
             hosts: Vec::new(),
@@ -264,28 +273,8 @@ impl<'a> Common<'a> {
 
     /// What a rank's end means for its process.
     fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
-        match end? {
-            End::Exited(Exit::Completed) => Ok(()),
-            // Told already, lest a long search delay it.
-            End::Exited(Exit::Drained) => Err(Error::new(exit::DRAINED, "")),
-            End::Failed(Failure { rank, code, cause }) => {
-                // What is wrong with queries and options has nothing to do with ranks, and is told in BLAST+'s words.
-                let anywhere = [exit::INPUT, exit::ENGINE].contains(&code) || cause.is_empty();
-                let mut message = cause;
-                if !anywhere {
-                    if self.topology.ranks > 1 {
-                        message += &format!(" ({})", self.place(rank));
-                    }
-                    if let Some(Kept { run, .. }) = &self.kept {
-                        let kept = run.root.display();
-                        message += &format!(
-                            "; what is finished is kept in {kept}: run it again with -resume"
-                        );
-                    }
-                }
-                Err(Error::new(code, message))
-            }
-        }
+        let place = |rank| (self.topology.ranks > 1).then(|| self.place(rank));
+        verdict(end, self.kept.as_ref(), &place)
     }
 
     /// What is to be removed when the job ends early.
@@ -310,7 +299,8 @@ impl<'a> Common<'a> {
         recorder: &Recorder,
         transport: &mut impl Transport,
     ) -> Result<(End, Figures), Error> {
-        let hosted = self.hosted(rank, supermaster, recorder)?;
+        let register = register::of_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
+        let hosted = self.hosted(rank, supermaster, register.as_ref(), recorder)?;
         let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
         let (topology, config) = (&self.topology, &self.config);
         let failed = |end| {
@@ -320,10 +310,11 @@ impl<'a> Common<'a> {
             }
         };
         let end = driver::run(rank, topology, config, hosted, vigil, transport, failed)?;
-        if let (Some(shared), Some(_), End::Exited(Exit::Completed)) = (shared, &self.kept, &end) {
+        if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
             // Before the report gets its name and the checkpoint is removed. What this rank wrote may be known to its host
             // only.
-            shared.output().sync()?;
+            shared.map_or(Ok(()), |shared| shared.finish())?;
+            register.map_or(Ok(()), |register| lock(&register).finish())?;
         }
         Ok((end, Figures::close(self.job.plan, recorder)?))
     }
@@ -333,6 +324,7 @@ impl<'a> Common<'a> {
         &'a self,
         rank: Rank,
         supermaster: Option<SupermasterWorks<'a>>,
+        register: Option<&SharedRegister>,
         recorder: &Recorder,
     ) -> Result<Hosted<'a>, Error> {
         let _span = recorder.begin(Lane::Search, Kind::Load);
@@ -342,18 +334,24 @@ impl<'a> Common<'a> {
         let earlier = match (&mut supermaster, &self.kept) {
             (Some(works), Some(kept)) => {
                 let judged = self.job.consults();
-                if judged {
+                if judged && kept.durable {
                     works.keep(Counts::new(kept, self.topology.ranks)?);
+                }
+                if let Some(register) = register {
+                    works.register(register);
                 }
                 kept.finished(judged)
             }
             _ => BTreeMap::new(),
         };
         Ok(Hosted {
-            supermaster,
+            supermaster: supermaster.map(|works| Box::new(works) as Box<dyn OfSupermaster>),
             earlier,
             master: master
-                .map(|id| MasterWorks::new(&self.job).map(|works| (GroupId(id as u32), works)))
+                .map(|id| {
+                    let works = MasterWorks::new(&self.job, register.cloned())?;
+                    Ok::<_, Error>((GroupId(id as u32), Box::new(works) as Box<dyn OfMaster>))
+                })
                 .transpose()?,
             worker: worker.transpose()?,
             recorder: recorder.clone(),
@@ -361,11 +359,7 @@ impl<'a> Common<'a> {
         })
     }
 
-    fn worker(
-        &'a self,
-        rank: Rank,
-        id: WorkerId,
-    ) -> Result<(WorkerId, WorkerWorks<'a>, Arc<Shared>, rayon::ThreadPool), Error> {
+    fn worker(&'a self, rank: Rank, id: WorkerId) -> Result<HostedWorker<'a>, Error> {
         let (plan, target) = (self.job.plan, self.job.target);
         let partitions = self.topology.held(id);
         // One partition is searched at a time, but each has buffers of its own.
@@ -387,12 +381,12 @@ impl<'a> Common<'a> {
         }
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let records = match &self.kept {
-            Some(kept) => Some(Records::new(kept, rank)?),
+            Some(kept) => Some(Records::new(kept, rank, self.config.write_buffer)?),
             None => None,
         };
         let output = SharedOutput::new(&self.path);
         let shared = Arc::new(Shared::new(Store::new(directory), records, output));
         let works = WorkerWorks::new(&self.job, scans, Arc::clone(&shared));
-        Ok((id, works, shared, pool(plan.threads)?))
+        Ok((id, Box::new(works), shared, pool(plan.threads)?))
     }
 }

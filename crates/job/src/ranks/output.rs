@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use fleetblast_spool::{Checkpoint, Run};
+use fleetblast_report::sam::Header;
+use fleetblast_spool::{Checkpoint, Run, Summary};
 
-use super::checkpoint;
+use super::{checkpoint, header};
 use crate::error::Error;
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
@@ -21,6 +22,8 @@ const COPIED: usize = 1 << 20;
 pub struct Whole {
     path: PathBuf,
     ending: Ending,
+    /// Of a report in SAM, that of what comes before its lines.
+    pub header: Option<Header>,
     /// What keeps the report from being whole: queries after those that it reports cannot be read.
     pub failure: Option<Error>,
 }
@@ -36,6 +39,8 @@ enum Ending {
     Renamed(Unfinished, PathBuf),
     /// ... or is copied to what is opened then: until then, signals have the job end in order.
     CopiedLate(Unfinished, Destination),
+    /// The records of the blocks are the report; how much it is, once that is known.
+    Records(Option<Summary>),
 }
 
 /// The unfinished report of a run with a checkpoint.
@@ -70,7 +75,7 @@ impl Whole {
     /// If it needs a file of its own and none can be made in the current directory.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole { path, ending: Ending::Named(output), failure: None });
+            return Ok(Whole { path, ending: Ending::Named(output), header: None, failure: None });
         }
         let path = output.detour().map_err(|error| {
             Error::output(format_args!(
@@ -78,7 +83,7 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole { path, ending: Ending::Copied(output), failure: None })
+        Ok(Whole { path, ending: Ending::Copied(output), header: None, failure: None })
     }
 
     /// The output of a run with a checkpoint.
@@ -89,6 +94,11 @@ impl Whole {
         let wanted = match target {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
+            Destination::Records(_) => {
+                let ending = Ending::Records(None);
+                let path = run.root.clone();
+                return Ok(Whole { path, ending, header: None, failure: None });
+            }
         };
         let id = Some(RunId { job: run.job, number: run.number });
         let made = match &wanted {
@@ -108,12 +118,19 @@ impl Whole {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
             None => Ending::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole { path, ending, failure: None })
+        Ok(Whole { path, ending, header: None, failure: None })
     }
 
     /// Where the others write.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Tells how much a report of records is.
+    pub fn sum_up(&mut self, summary: Summary) {
+        if let Ending::Records(known) = &mut self.ending {
+            *known = Some(summary);
+        }
     }
 
     /// Gives the report its name, or copies it to where it goes. All ranks must have closed the file: what was written on
@@ -129,9 +146,17 @@ impl Whole {
         if let Some(checkpoint) = checkpoint {
             checkpoint.beat().map_err(|error| checkpoint::failure(&error))?;
         }
+        if let Some(header) = self.header {
+            let put = match &self.failure {
+                None => header::put(&self.path, header),
+                // One process shows nothing of it then.
+                Some(_) => empty(&self.path),
+            };
+            put.map_err(|error| failure(&self.path, None, &error))?;
+        }
         if let Some(failure) = self.failure {
             match self.ending {
-                Ending::Named(_) | Ending::Renamed(..) => {}
+                Ending::Named(_) | Ending::Renamed(..) | Ending::Records(_) => {}
                 Ending::Copied(output) => copy(&self.path, output)?,
                 Ending::CopiedLate(_unfinished, target) => {
                     copy(&self.path, Output::open(&target)?)?;
@@ -143,6 +168,12 @@ impl Whole {
             Ending::Named(output) => output.commit(),
             Ending::Copied(output) => copy(&self.path, output),
             Ending::CopiedLate(_unfinished, target) => copy(&self.path, Output::open(&target)?),
+            Ending::Records(summary) => match (checkpoint, summary) {
+                (Some(checkpoint), Some(summary)) => {
+                    checkpoint.complete(&summary).map_err(|error| checkpoint::failure(&error))
+                }
+                _ => Err(Error::engine("nobody has told how much the report is")),
+            },
             Ending::Renamed(_unfinished, wanted) => {
                 // What is in the checkpoint is removed afterwards.
                 let synced = File::open(&self.path).and_then(|file| file.sync_all());
@@ -154,6 +185,10 @@ impl Whole {
             }
         }
     }
+}
+
+fn empty(path: &Path) -> io::Result<()> {
+    File::options().write(true).open(path)?.set_len(0)
 }
 
 fn copy(path: &Path, mut output: Output) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! What ranks do not do yet.
 
 use fleetblast_engine::params::Params;
-use fleetblast_fleet::config::Schedule;
+use fleetblast_fleet::config::{Schedule, Strategy};
 
 use crate::error::{Error, exit};
 use crate::plan::{Format, Plan};
@@ -20,23 +20,23 @@ pub fn refuse(plan: &Plan) -> Result<(), Error> {
 }
 
 fn refused(plan: &Plan) -> Option<String> {
-    // All of its header comes before the first line of any query.
-    if plan.report.format == Format::Sam {
-        return Some("-outfmt 17".to_owned());
+    if plan.metadata.is_some() {
+        return Some("-metadata_out".to_owned());
+    }
+    if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
+        // Each block's references would stand before its lines.
+        return Some("-outfmt 17 and -output records".to_owned());
     }
     let Params::Nucleotide(params) = &plan.params else { return None };
-    if !plan.batch_size.is_adaptive() {
+    if !plan.has_unknown_batches() {
         return None;
     }
     if params.off_diagonal_range > 0 {
         // Two hits beside each other may lie in two queries, and need not be worth anything.
         return Some("-off_diagonal_range".to_owned());
     }
-    // Each of several copies of a segment counts.
-    if params.common.ungapped {
-        return Some("-ungapped".to_owned());
-    }
-    // Blocks are handed out one by one.
+    // Groups are given segments of blocks ahead then. But a block is judged when those before it are, and what is foretold of one that
+    // is far ahead is wrong: nearly all of it would wait, and be searched again.
     match plan.fleet.config.schedule {
         Schedule::Dynamic if plan.fleet.wishes.segment_residues.is_some() => {
             Some("-segment_size".to_owned())

@@ -7,6 +7,7 @@ use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::hits::{Candidate, PrelimHit};
 use fleetblast_engine::query::Findings;
 use fleetblast_fleet::payload::Payload;
+use fleetblast_report::sam::Mark;
 use fleetblast_report::table::DescriptionRow;
 use fleetblast_seq::fasta::Record;
 use fleetblast_seq::id::SeqId;
@@ -128,6 +129,8 @@ pub struct Found {
 pub enum Verdict {
     /// The batches were foretold right.
     Right,
+    /// They were, for so many of the queries; the others, and what comes after them, are not reported.
+    Until(u32),
     /// They were not, or not enough was known of what lies beside them: the queries are to be searched like this.
     Again(Together),
 }
@@ -237,6 +240,17 @@ pub enum Answer {
         /// Bytes of each piece.
         sizes: Vec<u64>,
     },
+    /// To [`Question::Format`] in SAM: the lines of each subject. Each is a piece.
+    Lines(Vec<Vec<Line>>),
+}
+
+/// A line of SAM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// By which it is put in order.
+    pub mark: Mark,
+    /// Its bytes.
+    pub length: u64,
 }
 
 #[cfg(test)]

@@ -13,6 +13,14 @@ use crate::plan::Plan;
 /// # Errors
 /// Always.
 pub fn on_processes(_: Plan, launch: Launch, _: &Arc<dyn Audience>) -> Result<(), Error> {
+    refuse(launch)
+}
+
+/// The same, whatever is to be done.
+///
+/// # Errors
+/// Always.
+pub fn refuse(launch: Launch) -> Result<(), Error> {
     launch.refuse_without_mpi().map_err(|error| Error::new(exit::INPUT, error.to_string()))
 }
 

@@ -115,8 +115,4 @@ impl SubjectLetters for Letters<'_> {
     fn part(&self, range: Range<u32>) -> Cow<'_, [u8]> {
         self.aligned(range)
     }
-
-    fn parts(&self, parts: &[Range<u32>]) -> Cow<'_, [u8]> {
-        self.aligned_parts(parts)
-    }
 }

@@ -105,6 +105,22 @@ impl Target {
         Ok(state.finish())
     }
 
+    /// The fingerprint of what a search and its report take from here besides the sequences and what is said of them; names and dates do
+    /// not count.
+    pub fn rest_fingerprint(&self) -> u128 {
+        let mut state = Digest::default();
+        let included = [&self.searched, &self.whole].map(Database::included_fingerprint);
+        let masks = (&self.lower_case, &self.masks, self.has_hard_masks);
+        let rest = (&self.totals, self.is_listed, self.nothing_included, self.part_start);
+        state.add(&(included, masks, rest));
+        state.finish()
+    }
+
+    /// All subjects as they are reported.
+    pub fn whole(&self) -> &Database {
+        &self.whole
+    }
+
     /// A whole subject.
     fn stored(&self, oid: u32) -> Option<Stored<'_>> {
         if self.whole.kind() == SequenceKind::Nucleotide {

@@ -14,7 +14,7 @@ use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::audience::{Audience, Stage};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{
-    BatchSize, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
+    BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
 };
 use fleetblast_release::Release;
 use fleetblast_stats::scoring::ScoringSystem;
@@ -89,6 +89,7 @@ impl Place {
                 sort_hsps: None,
             },
             out: Destination::File(self.path("report")),
+            metadata: None,
             threads: 1,
             threads_wished: true,
             split: Split::Database,
@@ -99,6 +100,7 @@ impl Place {
                 wishes: Wishes::default(),
                 config: Config::default(),
                 checkpoint: None,
+                codec: Codec::default(),
                 trace: None,
                 decisive: BTreeMap::new(),
                 common: BTreeMap::new(),

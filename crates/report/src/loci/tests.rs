@@ -18,6 +18,7 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
         score: 1,
         bit_score: 1.0,
         evalue: 1.0,
+        linked: 1,
         query,
         subject,
         context: 0,

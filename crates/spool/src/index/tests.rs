@@ -1,11 +1,12 @@
 use super::*;
+use crate::codec::Codec;
 use crate::key::{Kind, Share};
 use crate::layout::FileId;
 
 const KEY: Key = Key { block: 7, kind: Kind::RESULT };
 
 fn run() -> Run {
-    Run { root: "job".into(), number: 3, job: 0 }
+    Run { root: "job".into(), number: 3, job: 0, codec: Codec::Zstd }
 }
 
 /// A record of the bytes from `start` to `end` of a result of 100 bytes.
@@ -15,7 +16,7 @@ fn share(start: u64, end: u64) -> Place {
         offset: 1000 * start + end,
         key: KEY,
         share: Share { start, total: 100 },
-        stored: 10,
+        at: 10,
         length: end - start,
         content: end,
     }

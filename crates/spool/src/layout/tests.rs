@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn no_directory_is_large_with_131072_writers() {
-    let run = Run { root: "d".into(), number: 1, job: 0 };
+    let run = Run { root: "d".into(), number: 1, job: 0, codec: Codec::Zstd };
     let mut entries: HashMap<PathBuf, std::collections::HashSet<PathBuf>> = HashMap::new();
     for writer in 0..131_072 {
         let mut path = run.path(FileId { run: 1, writer });
@@ -23,24 +23,24 @@ fn no_directory_is_large_with_131072_writers() {
 #[test]
 fn only_exact_names_are_files() {
     let last = FileId { run: u32::MAX, writer: MAX_WRITERS - 1 };
-    assert_eq!(FileId::parse(&last.name()), Some(last));
+    assert_eq!(FileId::parse(&last.name("zst"), "zst"), Some(last));
     for name in [
         "writer-1-2",
-        "writer-01-2.spool",
-        "writer-+1-2.spool",
-        "writer-1-4294967296.spool",
-        "writer-1048576-1.spool",
-        "writer-1-2-3.spool",
-        ".writer-1-2.spool",
+        "writer-01-2.zst",
+        "writer-+1-2.zst",
+        "writer-1-4294967296.zst",
+        "writer-1048576-1.zst",
+        "writer-1-2-3.zst",
+        ".writer-1-2.zst",
     ] {
-        assert_eq!(FileId::parse(name), None, "{name}");
+        assert_eq!(FileId::parse(name, "zst"), None, "{name}");
     }
 }
 
 #[test]
 fn files_are_found_only_where_they_belong() {
     let root = tempfile::tempdir().expect("a directory");
-    let run = Run { root: root.path().to_path_buf(), number: 9, job: 0 };
+    let run = Run { root: root.path().to_path_buf(), number: 9, job: 0, codec: Codec::Zstd };
     let files = [(1, 0), (1, 70_000), (2, 0), (2, 15), (9, 1_048_575)];
     let files = files.map(|(run, writer)| FileId { run, writer });
     for file in files.into_iter().rev() {
@@ -48,7 +48,7 @@ fn files_are_found_only_where_they_belong() {
         fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
         fs::write(path, "").expect("a file");
     }
-    for stray in ["00/00/writer-16-1.spool", "00/00/notes", "11/notes", "notes"] {
+    for stray in ["00/00/writer-16-1.zst", "00/00/notes", "11/notes", "notes"] {
         fs::write(root.path().join(stray), "").expect("a file");
     }
     assert_eq!(run.files().expect("readable"), files);

@@ -1,5 +1,9 @@
 use super::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::codec::Codec;
 use crate::key::{Key, Kind, Share};
+use crate::record::{ENTRY_BYTES, table};
 
 const FILE: FileId = FileId { run: 1, writer: 3 };
 const JOB: u64 = 0x1234_5678_9abc_def0;
@@ -9,12 +13,30 @@ fn put(bytes: &mut Vec<u8>, block: u64, body: &[u8]) -> Place {
     let key = Key { block, kind: Kind::RESULT };
     let (offset, stored) = (bytes.len() as u64, body.len() as u64);
     let share = Share::whole(0);
-    let place = Place { file: FILE, offset, key, share, stored, length: 0, content: 0 };
-    let header = Header { place, body: xxhash_rust::xxh3::xxh3_64(body) };
-    bytes.extend_from_slice(&header.encode(JOB));
+    let place = Place { file: FILE, offset, at: 0, key, share, length: 0, content: 0 };
+    bytes.extend(head(place, stored, xxh3_64(body)));
     bytes.extend_from_slice(body);
     place
 }
+
+/// Header and table of a record with this share.
+fn head(place: Place, stored: u64, body: u64) -> Vec<u8> {
+    let table = table(&[place]);
+    let header = Header {
+        file: FILE,
+        offset: place.offset,
+        codec: Codec::Zstd,
+        shares: 1,
+        stored,
+        length: 0,
+        table: xxh3_64(&table),
+        body,
+    };
+    [&header.encode(JOB)[..], &table].concat()
+}
+
+/// Bytes before the body of a record with one share.
+const HEAD: usize = HEADER_BYTES + ENTRY_BYTES;
 
 /// Gives few bytes at a time, with interruptions.
 struct Slow<'a>(&'a [u8], usize);
@@ -42,9 +64,10 @@ fn records_are_found_however_the_bytes_come() {
         }
     }
     bytes.extend([1; 20]);
-    let gap = Fault::Gap { offset: records[2].offset + HEADER_BYTES as u64 + 100, bytes: 50 };
+    let gap = Fault::Gap { offset: records[2].offset + HEAD as u64 + 100, bytes: 50 };
     let tail = Fault::Tail { offset: bytes.len() as u64 - 20, bytes: 20 };
-    let expected = Scan { file: FILE, records, faults: vec![gap, tail] };
+    let sound = bytes.len() as u64 - 70;
+    let expected = Scan { file: FILE, places: records, bytes: sound, faults: vec![gap, tail] };
     assert_eq!(scan(bytes.as_slice(), JOB, FILE).expect("readable"), expected);
     assert_eq!(scan(Slow(&bytes, 0), JOB, FILE).expect("readable"), expected);
 }
@@ -55,7 +78,7 @@ fn a_record_after_a_gap_of_any_length_is_found() {
         let mut bytes = vec![0xf5; length];
         let place = put(&mut bytes, 1, b"body");
         let found = scan(bytes.as_slice(), JOB, FILE).expect("readable");
-        assert_eq!(found.records, [place]);
+        assert_eq!(found.places, [place]);
         assert_eq!(found.faults, [Fault::Gap { offset: 0, bytes: length as u64 }]);
     }
 }
@@ -65,23 +88,22 @@ fn a_length_beyond_all_files_is_a_tail() {
     let mut bytes = Vec::new();
     let whole = put(&mut bytes, 1, b"body");
     let offset = bytes.len() as u64;
-    let place = Place { offset, stored: u64::MAX, ..whole };
-    bytes.extend_from_slice(&Header { place, body: 0 }.encode(JOB));
+    bytes.extend(head(Place { offset, ..whole }, u64::MAX, 0));
     let found = scan(bytes.as_slice(), JOB, FILE).expect("readable");
-    assert_eq!(found.records, [whole]);
-    assert_eq!(found.faults, [Fault::Tail { offset, bytes: HEADER_BYTES as u64 }]);
+    assert_eq!(found.places, [whole]);
+    assert_eq!(found.faults, [Fault::Tail { offset, bytes: HEAD as u64 }]);
 }
 
 #[test]
 fn records_of_other_jobs_and_files_are_none() {
     let mut bytes = Vec::new();
     let place = put(&mut bytes, 1, b"body");
-    assert_eq!(scan(bytes.as_slice(), JOB, FILE).expect("readable").records, [place]);
+    assert_eq!(scan(bytes.as_slice(), JOB, FILE).expect("readable").places, [place]);
     for (job, file) in
         [(JOB + 1, FILE), (JOB, FileId { run: 2, ..FILE }), (JOB, FileId { writer: 4, ..FILE })]
     {
         let found = scan(bytes.as_slice(), job, file).expect("readable");
-        assert_eq!(found.records, []);
+        assert_eq!(found.places, []);
         assert_eq!(found.faults, [Fault::Tail { offset: 0, bytes: bytes.len() as u64 }]);
     }
 }

@@ -2,12 +2,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::*;
+use crate::codec::Codec;
 use crate::key::Kind;
 use crate::reader::Reader;
 
-fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Place, Error> {
+fn append(writer: &mut Writer, block: u64, contents: &[u8]) -> Result<Vec<Place>, Error> {
     let key = Key { block, kind: Kind::RESULT };
-    writer.append(key, Share::whole(contents.len() as u64), [contents])
+    writer.append(key, Share::whole(contents.len() as u64), contents)
 }
 
 /// Bytes that zstd cannot make shorter.
@@ -23,7 +24,7 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 fn run(root: &Path) -> Run {
-    Run { root: root.to_path_buf(), number: 1, job: 7 }
+    Run { root: root.to_path_buf(), number: 1, job: 7, codec: Codec::Zstd }
 }
 
 /// A writer whose file is this device.
@@ -42,8 +43,7 @@ fn records_that_fit_the_buffer_are_written_whole() {
     let mut lengths = std::collections::BTreeSet::new();
     for block in 0..100 {
         let contents = noise(500 + 30 * block as usize);
-        begins.push(append(&mut writer, block, &contents).expect("room").offset);
-        assert!(writer.used <= MIN_BUFFER);
+        begins.push(append(&mut writer, block, &contents).expect("room")[0].offset);
         let length = std::fs::metadata(run.path(writer.id)).map_or(0, |data| data.len());
         assert!(begins.contains(&length), "{length} is within a record");
         lengths.insert(length);
@@ -75,7 +75,7 @@ fn a_full_disk_takes_only_the_record_that_does_not_fit() {
     writer.file = None;
     writer.sync().expect("room");
     assert_eq!(writer.unsynced(), 0);
-    let contents = Reader::new(&run(root.path())).read(&small).expect("a record");
+    let contents = Reader::new(&run(root.path())).read(&small[0]).expect("a record");
     assert_eq!(contents, b"small");
 }
 
@@ -102,7 +102,7 @@ fn a_file_of_another_process_is_not_touched() {
     append(&mut second, 1, b"second").expect("in the buffer");
     let error = second.sync().expect_err("not its file");
     assert!(matches!(&error, Error::Io { action: "make", .. }), "{error}");
-    assert_eq!(Reader::new(&run).read(&place).expect("a record"), b"first");
+    assert_eq!(Reader::new(&run).read(&place[0]).expect("a record"), b"first");
 }
 
 #[test]
@@ -117,14 +117,14 @@ fn a_share_longer_than_its_result_is_not_kept() {
     let run = run(root.path());
     let mut writer = Writer::new(&run, 0, 0).expect("a writer");
     let key = Key { block: 1, kind: Kind::RESULT };
-    for (start, pieces) in [(8, ["ab", "c"]), (11, ["", ""]), (u64::MAX, ["a", ""])] {
+    for (start, bytes) in [(8, "abc"), (11, ""), (u64::MAX, "a")] {
         let share = Share { start, total: 10 };
-        let error = writer.append(key, share, pieces.map(str::as_bytes)).expect_err("too long");
+        let error = writer.append(key, share, bytes.as_bytes()).expect_err("too long");
         assert!(matches!(error, Error::ShareTooLong { .. }), "{error}");
     }
     let share = Share { start: 8, total: 10 };
-    let place = writer.append(key, share, [b"ab".as_slice()]).expect("it fits");
+    let place = writer.append(key, share, b"ab").expect("it fits")[0];
     writer.sync().expect("on disk");
-    assert_eq!(run.scan(writer.id).expect("readable").records, [place]);
+    assert_eq!(run.scan(writer.id).expect("readable").places, [place]);
     assert_eq!((place.offset, place.share, place.end()), (0, share, 10));
 }

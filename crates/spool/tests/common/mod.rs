@@ -62,8 +62,8 @@ pub fn contents(block: u64, most: usize) -> Vec<u8> {
 }
 
 /// Appends all of a block's result.
-pub fn append(writer: &mut Writer, block: u64, whole: &[u8]) -> Result<Place, Error> {
-    writer.append(key(block), Share::whole(whole.len() as u64), [whole])
+pub fn append(writer: &mut Writer, block: u64, whole: &[u8]) -> Result<Vec<Place>, Error> {
+    writer.append(key(block), Share::whole(whole.len() as u64), whole)
 }
 
 /// Starts or resumes the job in a directory.

@@ -4,9 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use fleetblast_spool::{
-    Error, Fault, FileId, HEADER_BYTES, Place, Reader, Run, Scan, Share, Writer,
-};
+use fleetblast_spool::{Error, Fault, FileId, Place, Reader, Run, Scan, Share, Writer};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -21,6 +19,8 @@ struct Specimen {
     run: Run,
     path: PathBuf,
     records: Vec<(Place, Vec<u8>)>,
+    /// Where each of them ends in the file.
+    ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
@@ -29,16 +29,19 @@ impl Specimen {
     fn of(contents: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let root = tempfile::tempdir().expect("a directory");
         let run = bare_run(root.path());
-        let mut writer = Writer::new(&run, FILE.writer, 0).expect("a writer");
-        let mut records = Vec::new();
+        let mut writer = Writer::new(&run, FILE.writer, 1 << 20).expect("a writer");
+        let (mut records, mut ends) = (Vec::new(), Vec::new());
         for (block, whole) in contents.into_iter().enumerate() {
-            let place = append(&mut writer, block as u64, &whole).expect("room");
+            let places = append(&mut writer, block as u64, &whole).expect("room");
+            let [place] = places[..] else { panic!("several records") };
+            writer.flush().expect("room");
             records.push((place, whole));
+            ends.push(writer.written() as usize);
         }
         writer.sync().expect("room");
         let path = run.path(FILE);
         let bytes = fs::read(&path).expect("readable");
-        Self { _root: root, run, path, records, bytes }
+        Self { _root: root, run, path, records, ends, bytes }
     }
 
     /// Scans the file as if it had these bytes, and checks that all records found are readable and right, and that the
@@ -49,12 +52,12 @@ impl Specimen {
         file.write_all_at(bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)).expect("room");
         let scan = self.run.scan(FILE).expect("readable");
         let mut reader = Reader::new(&self.run);
-        for place in &scan.records {
+        for place in &scan.places {
             let known = self.records.iter().find(|(known, _)| known == place);
             let (_, expected) = known.expect("a record that was written");
             assert_eq!(&reader.read(place).expect("readable"), expected);
         }
-        for (place, _) in self.records.iter().filter(|(place, _)| !scan.records.contains(place)) {
+        for (place, _) in self.records.iter().filter(|(place, _)| !scan.places.contains(place)) {
             assert!(matches!(reader.read(place), Err(Error::Damaged { .. })), "{place:?}");
         }
         scan
@@ -63,16 +66,19 @@ impl Specimen {
     /// The records but those that have a byte in `damaged`.
     fn records_outside(&self, damaged: std::ops::Range<usize>) -> Vec<Place> {
         let places = self.records.iter().map(|(place, _)| *place);
-        places.filter(|place| end(place) <= damaged.start || start(place) >= damaged.end).collect()
+        let outside =
+            |place: &Place| self.end(place) <= damaged.start || start(place) >= damaged.end;
+        places.filter(outside).collect()
+    }
+
+    fn end(&self, place: &Place) -> usize {
+        let known = self.records.iter().position(|(known, _)| known.offset == place.offset);
+        self.ends[known.expect("a record that was written")]
     }
 }
 
 fn start(place: &Place) -> usize {
     place.offset as usize
-}
-
-fn end(place: &Place) -> usize {
-    start(place) + HEADER_BYTES + place.stored as usize
 }
 
 /// Five short records, the third of them empty.
@@ -85,8 +91,8 @@ fn a_file_cut_at_any_byte_keeps_the_records_before() {
     let specimen = small();
     for length in 0..specimen.bytes.len() {
         let scan = specimen.check(&specimen.bytes[..length]);
-        assert_eq!(scan.records, specimen.records_outside(length..usize::MAX));
-        let whole = scan.records.last().map_or(0, end);
+        assert_eq!(scan.places, specimen.records_outside(length..usize::MAX));
+        let whole = scan.places.last().map_or(0, |place| specimen.end(place));
         let tail = Fault::Tail { offset: whole as u64, bytes: (length - whole) as u64 };
         let expected = if whole == length { vec![] } else { vec![tail] };
         assert_eq!(scan.faults, expected, "cut at {length}");
@@ -101,7 +107,7 @@ fn a_flipped_bit_costs_one_record() {
         for bit in 0..8 {
             bytes[at] ^= 1 << bit;
             let scan = specimen.check(&bytes);
-            assert_eq!(scan.records, specimen.records_outside(at..at + 1), "bit {bit} of {at}");
+            assert_eq!(scan.places, specimen.records_outside(at..at + 1), "bit {bit} of {at}");
             assert_eq!(scan.faults.len(), 1);
             bytes[at] ^= 1 << bit;
         }
@@ -114,17 +120,27 @@ fn what_is_lost_is_told() {
     let (second, fourth) = (specimen.records[1].0, specimen.records[3].0);
     let mut bytes = specimen.bytes.clone();
     bytes[start(&second)] = 0;
-    bytes[end(&fourth) - 1] ^= 1;
+    bytes[specimen.end(&fourth) - 1] ^= 1;
     bytes.truncate(bytes.len() - 1);
     let scan = specimen.check(&bytes);
     let expected = [
-        Fault::Gap { offset: second.offset, bytes: (end(&second) - start(&second)) as u64 },
-        Fault::Body(fourth),
-        Fault::Tail { offset: end(&fourth) as u64, bytes: (bytes.len() - end(&fourth)) as u64 },
+        Fault::Gap {
+            offset: second.offset,
+            bytes: (specimen.end(&second) - start(&second)) as u64,
+        },
+        Fault::Body {
+            offset: fourth.offset,
+            bytes: (specimen.end(&fourth) - start(&fourth)) as u64,
+            blocks: (3, 3),
+        },
+        Fault::Tail {
+            offset: specimen.end(&fourth) as u64,
+            bytes: (bytes.len() - specimen.end(&fourth)) as u64,
+        },
     ];
     assert_eq!(scan.faults, expected);
     let told: Vec<String> = scan.faults.iter().map(Fault::to_string).collect();
-    assert_eq!(told[0], "118 bytes at offset 112 are damaged; skipped");
+    assert!(told[0].ends_with(&format!(" bytes at offset {} are damaged; skipped", second.offset)));
     assert!(told[1].starts_with("the result of block 3 at offset "), "{told:?}");
     assert!(told[2].ends_with(", were not written to the end; ignored"), "{told:?}");
 }
@@ -134,14 +150,14 @@ fn a_record_within_a_result_is_never_taken_for_one() {
     // Incompressible, so that the bytes of the inner file stand in the outer one as they are.
     let inner = Specimen::of((0..20).map(|number| contents(2 * number + 1, 400)));
     let outer = Specimen::of([b"before".to_vec(), inner.bytes.clone(), b"after".to_vec()]);
-    let magic = &outer.bytes[..8];
+    let magic = &outer.bytes[16..24];
     let copies = outer.bytes.windows(8).filter(|window| *window == magic).count();
     assert!(copies > outer.records.len(), "{copies}");
     let place = outer.records[1].0;
-    for at in start(&place)..end(&place) {
+    for at in start(&place)..outer.end(&place) {
         let mut bytes = outer.bytes.clone();
         bytes[at] ^= 1;
-        assert_eq!(outer.check(&bytes).records, outer.records_outside(at..at + 1));
+        assert_eq!(outer.check(&bytes).places, outer.records_outside(at..at + 1));
     }
 }
 
@@ -150,7 +166,7 @@ fn a_file_under_another_name_has_no_records() {
     let specimen = small();
     for file in [FileId { run: 2, ..FILE }, FileId { writer: 3, ..FILE }] {
         fs::copy(&specimen.path, specimen.run.path(file)).expect("a copy");
-        assert_eq!(specimen.run.scan(file).expect("readable").records, []);
+        assert_eq!(specimen.run.scan(file).expect("readable").places, []);
         let place = Place { file, ..specimen.records[0].0 };
         let read = Reader::new(&specimen.run).read(&place);
         assert!(matches!(read, Err(Error::Damaged { offset: 0, .. })));
@@ -165,8 +181,8 @@ fn a_place_that_was_made_up_is_refused() {
     for place in [
         Place { offset: 1, ..real },
         Place { offset: u64::MAX, ..real },
-        Place { stored: u64::MAX, ..real },
-        Place { stored: real.stored - 1, ..real },
+        Place { at: 1, ..real },
+        Place { at: u64::MAX, ..real },
         Place { length: real.length + 1, ..real },
         Place { content: real.content + 1, ..real },
         Place { share: Share { start: 1, ..real.share }, ..real },
@@ -201,7 +217,7 @@ proptest! {
         bytes.truncate(firm + cut.index(bytes.len() - firm + 1));
         let scan = all.check(&bytes);
         let places = all.records.iter().map(|(place, _)| *place);
-        prop_assert!(places.take(synced as usize).eq(scan.records.iter().take(synced as usize).copied()));
+        prop_assert!(places.take(synced as usize).eq(scan.places.iter().take(synced as usize).copied()));
     }
 
     /// Bytes that were overwritten, put in or taken out anywhere.
@@ -220,7 +236,7 @@ proptest! {
         let same_length = put.len() == end - at;
         let damaged = if same_length { at..end } else { at..usize::MAX };
         for place in specimen.records_outside(damaged) {
-            prop_assert!(scan.records.contains(&place));
+            prop_assert!(scan.places.contains(&place));
         }
     }
 }

@@ -86,13 +86,13 @@ fn a_job_file_that_makes_no_sense_is_refused() {
     drop(start(root.path()));
     let path = root.path().join("job");
     let text = fs::read_to_string(&path).expect("readable");
-    assert!(text.contains(r#""format": 2,"#), "{text}");
+    assert!(text.contains(r#""format": 3,"#), "{text}");
     for (damaged, expected) in [
         (String::new(), "EOF while parsing"),
         (text[..text.len() / 2].to_owned(), "EOF while parsing"),
         (
-            text.replace(r#""format": 2,"#, r#""format": 3,"#),
-            "its format is 3, and this version knows 2",
+            text.replace(r#""format": 3,"#, r#""format": 4,"#),
+            "its format is 4, and this version knows 3",
         ),
         (text.replace(r#""runs": 1,"#, r#""runs": 4294967295,"#), "it was started too often"),
         (text.replace(r#""runs": 1,"#, r#""runs": -1,"#), "invalid value: integer `-1`"),

@@ -10,12 +10,12 @@ mod shared;
 
 use std::path::Path;
 
-use fleetblast_spool::Run;
+use fleetblast_spool::{Codec, Run};
 use proptest::test_runner::Config;
 
 /// A run for files without a job file.
 fn bare_run(root: &Path) -> Run {
-    Run { root: root.to_path_buf(), number: 1, job: 0x0123_4567_89ab_cdef }
+    Run { root: root.to_path_buf(), number: 1, job: 0x0123_4567_89ab_cdef, codec: Codec::Zstd }
 }
 
 /// So many random cases. A failure shows its smallest case, and nothing is written to the sources.

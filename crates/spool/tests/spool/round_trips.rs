@@ -1,6 +1,6 @@
 //! What was appended is found and read.
 
-use fleetblast_spool::{FileId, Index, Place, Reader, Run, Scan, Share, Writer};
+use fleetblast_spool::{Codec, FileId, Index, Place, Reader, Run, Scan, Share, Writer};
 use proptest::prelude::*;
 
 use crate::common::{append, contents, key, start};
@@ -8,18 +8,15 @@ use crate::{bare_run, config};
 
 #[derive(Clone, Debug)]
 enum Step {
-    Append { block: u64, most: usize, piece: usize },
+    Append { block: u64, most: usize },
     Flush,
     Sync,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let append = |most: usize| {
-        (any::<u16>(), 0..=most, 1..=5000usize).prop_map(|(block, most, piece)| Step::Append {
-            block: block.into(),
-            most,
-            piece,
-        })
+        (any::<u16>(), 0..=most)
+            .prop_map(|(block, most)| Step::Append { block: block.into(), most })
     };
     prop_oneof![
         6 => append(300),
@@ -34,7 +31,7 @@ fn step() -> impl Strategy<Value = Step> {
 fn found(run: &Run) -> Vec<Place> {
     let files = run.files().expect("readable");
     let scans = files.into_iter().map(|file| run.scan(file).expect("readable"));
-    scans.inspect(|scan| assert_eq!(scan.faults, [])).flat_map(|scan| scan.records).collect()
+    scans.inspect(|scan| assert_eq!(scan.faults, [])).flat_map(|scan| scan.places).collect()
 }
 
 proptest! {
@@ -45,22 +42,27 @@ proptest! {
         steps in prop::collection::vec(step(), 1..60),
         buffer in prop_oneof![Just(0usize), 4096..40_000usize],
         writer in prop_oneof![0..100u32, 0..1_048_576u32],
+        codec in prop_oneof![Just(Codec::Zstd), Just(Codec::Gzip)],
     ) {
         let root = tempfile::tempdir().expect("a directory");
-        let run = bare_run(root.path());
+        let run = Run { codec, ..bare_run(root.path()) };
         let mut writer = Writer::new(&run, writer, buffer).expect("a writer");
         let mut reader = Reader::new(&run);
         let mut expected = Vec::new();
         for step in steps {
             match step {
-                Step::Append { block, most, piece } => {
+                Step::Append { block, most } => {
                     let whole = contents(block, most);
                     let share = Share { start: 5, total: whole.len() as u64 + 6 };
-                    let place =
-                        writer.append(key(block), share, whole.chunks(piece)).expect("room");
-                    prop_assert_eq!((place.key, place.share), (key(block), share));
-                    prop_assert_eq!(place.length, whole.len() as u64);
-                    expected.push((place, whole));
+                    let mut done = 0;
+                    for place in writer.append(key(block), share, &whole).expect("room") {
+                        prop_assert_eq!((place.key, place.share.total), (key(block), share.total));
+                        prop_assert_eq!(place.share.start, 5 + done as u64);
+                        let end = done + place.length as usize;
+                        expected.push((place, whole[done..end].to_vec()));
+                        done = end;
+                    }
+                    prop_assert_eq!(done, whole.len());
                 }
                 Step::Flush => writer.flush().expect("room"),
                 Step::Sync => {
@@ -103,7 +105,7 @@ fn results_are_put_together_from_shares_of_all_runs_and_writers() {
             for (at, piece) in windows(block, &whole, run) {
                 let share = Share { start: at as u64, total: whole.len() as u64 };
                 let turn = (at + block as usize) % writers.len();
-                writers[turn].append(key(block), share, [piece]).expect("room");
+                writers[turn].append(key(block), share, piece).expect("room");
                 kept[block as usize][at..at + piece.len()].fill(true);
             }
         }
@@ -139,14 +141,14 @@ fn results_that_differ_are_told_with_their_files() {
     let mut added = Vec::new();
     for (number, whole) in ["ACGT", "ACGT", "ACGA"].iter().enumerate() {
         let mut writer = Writer::new(&run, number as u32, 0).expect("a writer");
-        let place = append(&mut writer, 7, whole.as_bytes()).expect("room");
+        let place = append(&mut writer, 7, whole.as_bytes()).expect("room")[0];
         writer.sync().expect("room");
         added.push(index.add(&run, place));
     }
     assert!(added[0].is_ok() && added[1].is_ok());
     let text = added[2].as_ref().expect_err("another").to_string();
     assert!(text.starts_with("two results of block 7 (kind 0) differ: of 4 bytes in "), "{text}");
-    assert!(text.contains("writer-0-1.spool") && text.contains("writer-2-1.spool"), "{text}");
+    assert!(text.contains("writer-0-1.zst") && text.contains("writer-2-1.zst"), "{text}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn files_of_other_users_are_refused() {
     append(&mut writer, 1, &contents(1, 100)).expect("it is collected");
     writer.sync().expect("it is written");
     let file = *run.files().expect("readable").first().expect("a file");
-    assert_eq!(run.scan(file).expect("readable").records.len(), 1);
+    assert_eq!(run.scan(file).expect("readable").places.len(), 1);
     if chown(run.path(file), Some(SOMEBODY), None).is_err() {
         eprintln!("SKIPPED: this user cannot give files away");
         return;

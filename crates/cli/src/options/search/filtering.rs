@@ -81,8 +81,7 @@ pub const WINDOW_MASKER_TAXID: Opt<i32> = Opt::integer(
     FILTER,
     &["Enable WindowMasker filtering using a Taxonomic ID"],
 )
-.label("window_masker_taxid")
-.unsupported();
+.label("window_masker_taxid");
 
 /// `-window_masker_db`.
 pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
@@ -90,14 +89,17 @@ pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
     FILTER,
     &["Enable WindowMasker filtering using this repeats database."],
 )
-.label("window_masker_db")
-.unsupported();
+.label("window_masker_db");
 
 /// What was typed for queries of nucleotides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NucleotideFilteringOptions {
     /// `-dust`.
     pub dust: OsString,
+    /// `-window_masker_taxid`.
+    pub window_masker_taxid: Option<i32>,
+    /// `-window_masker_db`.
+    pub window_masker_db: Option<OsString>,
     /// `-soft_masking`.
     pub soft_masking: bool,
 }
@@ -105,6 +107,11 @@ pub struct NucleotideFilteringOptions {
 impl NucleotideFilteringOptions {
     /// Reads the options.
     pub fn read(values: &Values<'_>) -> Self {
-        Self { dust: values.get(&DUST), soft_masking: values.get(&SOFT_MASKING) }
+        Self {
+            dust: values.get(&DUST),
+            window_masker_taxid: values.optional(&WINDOW_MASKER_TAXID),
+            window_masker_db: values.optional(&WINDOW_MASKER_DB),
+            soft_masking: values.get(&SOFT_MASKING),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use fleetblast_fleet::config::{Schedule, Strategy};
+use fleetblast_job::plan::Codec;
 
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec};
@@ -15,6 +16,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     GROUPS.spec,
     REPLICAS.spec,
     OUTPUT.spec,
+    COMPRESSION.spec,
     SCHEDULE.spec,
     BLOCK_RESIDUES.spec,
     SEGMENT_SIZE.spec,
@@ -26,11 +28,15 @@ pub const OPTIONS: &[OptionSpec] = &[
 ];
 
 /// The words of `-output`.
-pub const STRATEGIES: Choices<Strategy, 3> = Choices::new([
+pub const STRATEGIES: Choices<Strategy, 4> = Choices::new([
     ("collective", Strategy::Collective),
     ("individual", Strategy::Individual),
     ("merge", Strategy::Merge),
+    ("records", Strategy::Records),
 ]);
+
+/// The words of `-compression`.
+pub const CODECS: Choices<Codec, 2> = Choices::new([("gzip", Codec::Gzip), ("zstd", Codec::Zstd)]);
 
 /// The words of `-schedule`.
 pub const SCHEDULES: Choices<Schedule, 3> = Choices::new([
@@ -88,11 +94,27 @@ pub const OUTPUT: Opt<Strategy> = Opt::one_of(
         "    merge: the one with most of it collects the rest",
         "    individual: each writes its own pieces",
         "    collective: those of a group write together",
+        "    records: each keeps files of its own in the directory -out, compressed, for",
+        "    'fleetblast cat'",
     ],
     &STRATEGIES,
 )
 .label("strategy")
 .default("merge");
+
+/// `-compression`.
+pub const COMPRESSION: Opt<Codec> = Opt::one_of(
+    "compression",
+    Group::FLEETBLAST,
+    &[
+        "How the files of -output records are compressed; gzip is slower, for tools that",
+        "know nothing else",
+        "Default = `zstd'",
+    ],
+    &CODECS,
+)
+.label("codec")
+.requires(&["output"]);
 
 /// `-schedule`.
 pub const SCHEDULE: Opt<Schedule> = Opt::one_of(
@@ -158,8 +180,9 @@ pub const CHECKPOINT: Opt<OsString> = Opt::text(
     &[
         "Directory in which to keep what is finished until the report is complete, so",
         "that a search that was ended, by whatever, can be resumed. It is made, and",
-        "removed at the end. All ranks must see it. SIGTERM and SIGUSR1 have the search",
-        "end in order, with exit code 75",
+        "removed at the end; with -output records it is the directory of -out, and stays.",
+        "All ranks must see it. SIGTERM and SIGUSR1 have the search end in order, with",
+        "exit code 75",
     ],
 )
 .label("directory");
@@ -199,6 +222,8 @@ pub struct FleetOptions {
     pub replicas: Option<u32>,
     /// `-output`.
     pub output: Strategy,
+    /// `-compression`.
+    pub compression: Option<Codec>,
     /// `-schedule`.
     pub schedule: Schedule,
     /// `-block_residues`.
@@ -226,6 +251,7 @@ impl FleetOptions {
             groups: values.optional(&GROUPS),
             replicas: values.optional(&REPLICAS),
             output: values.get(&OUTPUT),
+            compression: values.optional(&COMPRESSION),
             schedule: values.get(&SCHEDULE),
             block_residues: values.optional(&BLOCK_RESIDUES),
             segment_size: values.optional(&SEGMENT_SIZE),

@@ -14,6 +14,7 @@ pub mod formatting;
 pub mod generic;
 pub mod hsps;
 pub mod megablast;
+pub mod metadata;
 pub mod nucleotide;
 pub mod program;
 pub mod psi;

@@ -20,6 +20,7 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     all.extend(long(bases, parents));
     let mut all: Vec<Recipe> = all.into_iter().map(Recipe::nucleotide).collect();
     all.extend(listed::recipes(&part(bases, parents), &LISTING));
+    all.push(counts());
     let aliases = [
         ("alias", "#\nTITLE A hand-made alias\nDBLIST part mutants\n"),
         ("alias_untitled", "DBLIST part tiny\n"),
@@ -27,6 +28,24 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {
     ];
     all.extend(aliases.map(|(name, text)| Recipe::alias(name, text).nucleotide()));
     all
+}
+
+/// Beside a database of nothing much, `windowmasker`'s counts of one full of repeats in all its formats.
+fn counts() -> Recipe {
+    let mut recipe =
+        Recipe::new("counts", b">nothing much\nACGTACGTTGCA\n".to_vec(), &[]).nucleotide();
+    let formats = [
+        ("ascii", "db/counts.ascii"),
+        ("oascii", "db/counts.oascii"),
+        ("binary", "db/counts.binary"),
+        ("obinary", "db/counts.obinary"),
+    ];
+    let counted = |(format, file)| {
+        let fixed = ["-in", "db/repeats", "-infmt", "blastdb", "-mk_counts"];
+        ("windowmasker", [&fixed[..], &["-sformat", format, "-out", file]].concat())
+    };
+    recipe.before = formats.map(counted).to_vec();
+    recipe
 }
 
 /// Real pieces in all kinds of files.

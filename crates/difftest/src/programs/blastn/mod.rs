@@ -40,6 +40,7 @@ pub static BLASTN: Program = Program {
     options: options::choose,
     masker: "dust",
     refused_on_ranks,
+    refused_as_metadata,
     is_in_order: true,
 };
 
@@ -75,14 +76,19 @@ fn kills(source: &Source) -> Result<Victim> {
     })
 }
 
-/// What hangs on more than the queries of a block at a time: words on other diagonals, duplicates that a hash of diagonals lets
-/// through, a header that is known at the end.
+/// What hangs on more than the queries of a block at a time: words on other diagonals.
 fn refused_on_ranks(args: &[String]) -> bool {
-    let value = |name: &str| {
-        let at = args.iter().position(|arg| arg == name);
-        at.and_then(|at| args.get(at + 1)).map(String::as_str).unwrap_or_default()
-    };
-    args.iter().any(|arg| arg == "-ungapped")
-        || value("-outfmt").trim_start().starts_with("17")
-        || !matches!(value("-off_diagonal_range"), "" | "0")
+    !args.iter().any(|arg| arg == "-ungapped")
+        && !matches!(value(args, "-off_diagonal_range"), "" | "0")
+}
+
+/// What several alignments are worth together is not in metadata.
+fn refused_as_metadata(args: &[String]) -> bool {
+    value(args, "-sum_stats") == "true"
+}
+
+/// The value of an option; empty if it is not given.
+fn value<'a>(args: &'a [String], name: &str) -> &'a str {
+    let at = args.iter().position(|arg| arg == name);
+    at.and_then(|at| args.get(at + 1)).map(String::as_str).unwrap_or_default()
 }

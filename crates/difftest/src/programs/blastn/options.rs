@@ -132,6 +132,7 @@ fn statistics(choice: &mut Choice, trial: &Trial) {
         1 => choice.maybe(1.0, "-searchsp", &["1", "1000", "1000000", "10000000000"]),
         _ => {}
     }
+    choice.maybe(0.08, "-sum_stats", &["true", "true", "true", "false"]);
     if choice.wants(0.06) {
         let range = choice.range(&trial.queries);
         choice.add(&["-query_loc", &range]);

@@ -40,6 +40,7 @@ pub static BLASTP: Program = Program {
     options: options::choose,
     masker: "seg",
     refused_on_ranks: |_| false,
+    refused_as_metadata: |_| false,
     is_in_order: false,
 };
 

@@ -9,7 +9,9 @@ fn selector(limit: usize, queries: usize) -> Selector {
     Selector {
         heaps: true,
         by_subject: false,
-        queries: (0..queries).map(|_| QueryHits { query, kept: BinaryHeap::new() }).collect(),
+        queries: (0..queries)
+            .map(|_| QueryHits { query, kept: BinaryHeap::new(), overflowed: false })
+            .collect(),
         rules: Rules {
             hitlist_size: limit,
             capacity: 1050,
@@ -27,6 +29,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         score,
         bit_score: 0.0,
         evalue,
+        linked: 1,
         subject: query.clone(),
         query,
         context: 0,
@@ -161,7 +164,7 @@ fn trimming_takes_the_first_alignments_and_printing_orders_the_rest() {
             ],
         ),
     ];
-    let kept = rules.finish(hits, Written { length: 100, strands: false });
+    let kept = rules.finish(hits, Written { length: 100, strands: false }, false);
     assert_eq!(oids(&kept), [2], "29.5 per cent are not 30");
     let ranges: Vec<_> = kept[0].alignments.iter().map(|a| a.query.clone()).collect();
     assert_eq!(ranges, [40..99, 0..60]);
@@ -175,7 +178,7 @@ fn scores_that_round_to_zero_are_not_reported() {
         of(1, vec![alignment(1, 1e-2, 0..9), alignment(0, 2e-2, 20..29)]),
         of(2, vec![alignment(0, 1e-2, 0..9)]),
     ];
-    let kept = rules.finish(hits, Written { length: 100, strands: false });
+    let kept = rules.finish(hits, Written { length: 100, strands: false }, false);
     assert_eq!(oids(&kept), [1]);
     assert_eq!(kept[0].alignments.len(), 1);
 }

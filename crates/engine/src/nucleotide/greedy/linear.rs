@@ -27,6 +27,8 @@ pub(super) struct Rows {
     rows: Vec<Place>,
     /// Best score with at most so many differences.
     best: Vec<i32>,
+    /// Some path of the last extension came to the end of the subject. Otherwise there might as well be more of it.
+    pub met_subject_end: bool,
 }
 
 /// What does not change from row to row.
@@ -70,7 +72,8 @@ impl Rows {
         self.start(run, run * scoring.reward);
         let mut longest = Run { length: run, ..Run::default() };
         let mut found = Found { query: run, subject: run, longest, ..Found::default() };
-        if run == walk.query.length || run == walk.subject.length {
+        self.met_subject_end = run == walk.subject.length;
+        if run == walk.query.length || self.met_subject_end {
             return found;
         }
         let mut front = Front { low: -1, high: 1, query_end: false, subject_end: false };
@@ -92,6 +95,7 @@ impl Rows {
             }
             self.close(&mut front);
         }
+        self.met_subject_end = front.subject_end;
         found.longest = longest;
         found
     }

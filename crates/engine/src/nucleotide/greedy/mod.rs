@@ -81,6 +81,9 @@ struct Found {
 pub(crate) struct GreedyScratch {
     linear: linear::Rows,
     affine: affine::Rows,
+    /// Some path came to an end of the subject, or may have, since somebody set this to false. Where none did, there might as well be
+    /// more of the subject.
+    pub met_subject_end: bool,
 }
 
 /// An alignment with its columns, gaps as the extension put them.
@@ -165,11 +168,13 @@ impl Extender {
         if self.scoring.is_linear() {
             let rows = &mut scratch.linear;
             let found = self.linear(rows, walk, &even, x_drop, edits.is_some());
+            scratch.met_subject_end |= rows.met_subject_end;
             if let Some(edits) = edits {
                 rows.trace(&found, edits);
             }
             return found;
         }
+        scratch.met_subject_end = true;
         let found = scratch.affine.extend(walk, &even, x_drop);
         if let Some(edits) = edits {
             scratch.affine.trace(&found, edits);

@@ -11,7 +11,7 @@ const IN_BYTE: usize = 4;
 /// Bytes around the bases, so that a word is there wherever a base is.
 const PAD: usize = 8;
 /// Letters that are packed together.
-const BLOCK: usize = 1 << 14;
+const BLOCK: usize = 1 << 10;
 
 /// Letters of a sequence, packed when they are first asked for.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +21,9 @@ pub(crate) struct Packing {
     ambiguous: Vec<u8>,
     any_ambiguous: bool,
     length: usize,
-    /// Which blocks are packed.
-    packed: Vec<bool>,
+    /// Which blocks are packed: a mark for each, and their numbers.
+    is_packed: Vec<bool>,
+    packed: Vec<usize>,
 }
 
 impl Packing {
@@ -37,20 +38,29 @@ impl Packing {
     /// Another sequence, of so many letters.
     pub fn start(&mut self, length: usize) {
         let bytes = length.div_ceil(IN_BYTE) + 2 * PAD;
-        self.bytes.resize(bytes, 0);
-        self.ambiguous.resize(bytes, 0);
+        if self.bytes.len() < bytes {
+            // Anew, as memory of zeros costs nothing before it is used.
+            let bytes = if self.bytes.is_empty() { bytes } else { bytes.next_power_of_two() };
+            self.bytes = vec![0; bytes];
+            self.ambiguous = vec![0; bytes];
+        }
         self.any_ambiguous = false;
         self.length = length;
-        self.packed.clear();
-        self.packed.resize(length.div_ceil(BLOCK), false);
+        for block in self.packed.drain(..) {
+            self.is_packed[block] = false;
+        }
+        if self.is_packed.len() < length.div_ceil(BLOCK) {
+            self.is_packed.resize(length.div_ceil(BLOCK), false);
+        }
     }
 
     /// Packs the letters of a part of the sequence, of which all are given, unless they are already.
     pub fn pack(&mut self, letters: &[u8], part: Range<usize>) {
         for block in part.start / BLOCK..part.end.div_ceil(BLOCK) {
-            if std::mem::replace(&mut self.packed[block], true) {
+            if std::mem::replace(&mut self.is_packed[block], true) {
                 continue;
             }
+            self.packed.push(block);
             let range = block * BLOCK..letters.len().min((block + 1) * BLOCK);
             let bytes = PAD + range.start / IN_BYTE..PAD + range.end.div_ceil(IN_BYTE);
             let ambiguous = &mut self.ambiguous[bytes.clone()];

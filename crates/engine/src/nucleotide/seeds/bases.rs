@@ -73,12 +73,18 @@ impl Bits {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
+    /// The next 64 bits from a place on, the first in the lowest; those beyond the last one are not set.
+    #[inline(always)]
+    pub fn from(&self, at: usize) -> u64 {
+        let word = |i: usize| self.0.get(i).copied().unwrap_or(0);
+        let bits = u128::from(word(at / 64 + 1)) << 64 | u128::from(word(at / 64));
+        (bits >> (at % 64)) as u64
+    }
+
     /// Whether so many bits, fewer than 64, are all set from a place on.
     #[inline]
     pub fn has_all(&self, at: usize, count: u32) -> bool {
-        let word = |i: usize| self.0.get(i).copied().unwrap_or(0);
-        let bits = u128::from(word(at / 64 + 1)) << 64 | u128::from(word(at / 64));
-        (!(bits >> (at % 64)) as u64) << (64 - count) == 0
+        (!self.from(at)) << (64 - count) == 0
     }
 
     /// The bits by 64, the first in the lowest.

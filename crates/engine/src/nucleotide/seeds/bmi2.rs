@@ -1,34 +1,30 @@
-//! Words of a subject with instructions for bits.
+//! The search of a subject with instructions for bits.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::_pext_u64;
 
+use super::diagonals::Diagonals;
+use super::finder::Finder;
 use super::scan::{Candidates, Places};
-use super::table::Table;
-use super::words::Words;
 use crate::kernel::Avx512;
 
-/// [`Candidates::look`] with BMI2.
-pub(super) fn look(
+/// [`Finder::scan`] with BMI2.
+pub(super) fn scan<D: Diagonals>(
     _: Avx512,
+    finder: &mut Finder<'_, D>,
+    places: Places,
     candidates: &mut Candidates,
-    tables: &[Table],
-    words: &Words,
-    bytes: &[u8],
-    places: &mut Places,
-) -> usize {
+) {
     #[target_feature(enable = "bmi2,popcnt,lzcnt")]
-    fn inner(
+    fn inner<D: Diagonals>(
+        finder: &mut Finder<'_, D>,
+        places: Places,
         candidates: &mut Candidates,
-        tables: &[Table],
-        words: &Words,
-        bytes: &[u8],
-        places: &mut Places,
-    ) -> usize {
-        candidates.look(tables, words, bytes, places, |gathered, bases| {
+    ) {
+        finder.scan_with(places, candidates, |gathered, bases| {
             _pext_u64(bases, gathered.mask()) as usize
         })
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(candidates, tables, words, bytes, places) }
+    unsafe { inner(finder, places, candidates) }
 }

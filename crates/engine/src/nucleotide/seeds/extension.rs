@@ -1,6 +1,7 @@
 //! Ungapped extensions.
 
-use fleetblast_seq::nucleotide::{Packed, blastna::BASES};
+use fleetblast_seq::nucleotide::Packed;
+use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 
 use super::SeedRules;
 use super::bases::{Bits, window};
@@ -9,8 +10,11 @@ use super::contexts::Contexts;
 /// Seeds of at least so many bases are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
 
-/// So many equal bases are passed over at once.
+/// So many pairs to a side are looked at together.
 const RUN: u32 = 28;
+
+/// No score falls by as much but at a sentinel.
+const SENTINEL_DROP: i32 = 1 << 29;
 
 /// How ungapped extensions score.
 #[derive(Debug)]
@@ -38,6 +42,16 @@ pub(super) struct Extension {
     pub score: i32,
     /// It came to the end of the letters that are known beside the contexts, and might have gone on.
     pub strayed: bool,
+}
+
+/// What the pairs near a seed tell.
+enum Near {
+    /// The whole extension.
+    All(Extension),
+    /// It scores too little.
+    TooLittle,
+    /// Not enough.
+    Part,
 }
 
 /// Pairs of bases, or groups of four, to one side of a seed.
@@ -74,24 +88,29 @@ impl Extender {
         }
     }
 
-    /// The extension of a seed. Up to `match_end` of the subject it is known to match. `is_high` tells of which scores an approximate
-    /// extension is done again exactly.
+    /// The extension of a seed; `None` or any one if it scores less than `least`. Up to `match_end` of the subject it is known to
+    /// match. `is_high` tells of which scores an approximate extension is done again exactly.
+    #[inline(always)]
     pub fn extend(
         &self,
         queries: (&Contexts, &[u8]),
         subject: Packed<'_>,
         seed: (u32, u32),
         match_end: u32,
-        x_drop: i32,
+        (x_drop, least): (i32, i32),
         is_high: impl FnOnce(i32) -> bool,
-    ) -> Extension {
+    ) -> Option<Extension> {
         if self.four_at_a_time {
             let extension = self.approximate(queries.0, subject, seed, match_end, x_drop);
             if !is_high(extension.score) {
-                return extension;
+                return Some(extension);
             }
         }
-        self.exact(queries, subject, seed, x_drop)
+        match self.near(queries, subject, seed, x_drop, least) {
+            Near::All(extension) => Some(extension),
+            Near::TooLittle => None,
+            Near::Part => Some(self.exact(queries, subject, seed, x_drop)),
+        }
     }
 
     /// The extension by groups of four bases from the first multiple of four in the subject on.
@@ -160,28 +179,15 @@ impl Extender {
             self.matrix[usize::from(contexts.letters()[q as usize] & 15)]
                 [usize::from(subject.base(s))]
         };
-        let differences = |q: u32, s: u32| self.differences(query, subject, (q, s));
-
-        let most = q.min(s);
-        let near = if most >= RUN { differences(q - RUN, s - RUN) } else { None };
-        let run = |i: u32| differences(q - i - RUN, s - i - RUN) == Some(0);
-        let mut ended = true;
-        let (left, left_score) = self.near(near, |_| x_drop).unwrap_or_else(|| {
-            let best = self.best(most, |i| pair(q - 1 - i, s - 1 - i), run, |_| x_drop);
-            ended = best.ended;
-            (best.best, best.score)
-        });
+        let run = |i: u32| self.are_equal(query, subject, (q - i - RUN, s - i - RUN));
+        let Groups { best: left, score: left_score, ended } =
+            self.best(q.min(s), |i| pair(q - 1 - i, s - 1 - i), run, |_| x_drop);
 
         let most = (contexts.length() - q).min(subject.length() - s);
-        let limit = |score: i32| if score > 0 { x_drop.min(left_score + score) } else { x_drop };
-        let near = if most >= RUN { differences(q, s) } else { None };
-        // The first pair to the lowest bits, too.
-        let near = near.map(|bits| bits.reverse_bits() >> (65 - 2 * RUN));
-        let run = |i: u32| differences(q + i, s + i) == Some(0);
-        let (right, right_score) = self.near(near, limit).unwrap_or_else(|| {
-            let Groups { best, score, .. } = self.best(most, |i| pair(q + i, s + i), run, limit);
-            (best, score)
-        });
+        let limit = |score: i32| right_limit(x_drop, left_score, score);
+        let run = |i: u32| self.are_equal(query, subject, (q + i, s + i));
+        let Groups { best: right, score: right_score, .. } =
+            self.best(most, |i| pair(q + i, s + i), run, limit);
         Extension {
             q_start: q - left,
             s_start: s - left,
@@ -192,38 +198,69 @@ impl Extender {
         }
     }
 
-    /// Which of the next [`RUN`] pairs differ: two bits for a pair, of which the lower one is set if it does, the last pair in the
-    /// lowest bits. None if there are letters that are no single bases.
+    /// Whether the next [`RUN`] pairs are equal bases.
     #[inline]
-    fn differences(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> Option<u64> {
+    fn are_equal(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> bool {
         let bits = window(query, q as usize) ^ window(subject.bytes(), s as usize);
-        let bits = bits >> (64 - 2 * RUN);
-        let is_plain = self.plain.has_all(q as usize, RUN);
-        is_plain.then_some((bits | bits >> 1) & 0x5555_5555_5555_5555)
+        bits >> (64 - 2 * RUN) == 0 && self.plain.has_all(q as usize, RUN)
     }
 
-    /// As [`Extender::best`], for extensions that end within [`RUN`] pairs: from one difference to the next. The first pair is in the
-    /// lowest bits.
-    #[inline]
-    fn near(&self, differences: Option<u64>, limit: impl Fn(i32) -> i32) -> Option<(u32, i32)> {
-        let ((equal, other), mut differences) = (self.simple?, differences?);
-        let (mut score, mut sum, mut best, mut at) = (0, 0, 0, 0);
-        while differences != 0 {
-            let run = differences.trailing_zeros() / 2;
-            differences = differences >> (2 * run) >> 2;
-            sum += run as i32 * equal;
-            // Nobody can tell beforehand whether it gains, hence no branches.
-            let gains = sum > 0;
-            score += if gains { sum } else { 0 };
-            best = if gains { at + run } else { best };
-            sum = if gains { 0 } else { sum };
-            at += run + 1;
-            sum += other;
-            if sum < -limit(score) {
-                return Some((best, score));
+    /// As [`Extender::exact`], if it ends within [`RUN`] pairs to each side, or at a sentinel. Of short contexts most extensions are
+    /// known to score too little from the number of equal bases alone, wherever they would end.
+    #[inline(always)]
+    fn near(
+        &self,
+        (contexts, query): (&Contexts, &[u8]),
+        subject: Packed<'_>,
+        (q, s): (u32, u32),
+        x_drop: i32,
+        least: i32,
+    ) -> Near {
+        let Some((equal, other)) = self.simple else { return Near::Part };
+        let room = q.min(s).min(contexts.length() - q).min(subject.length() - s);
+        if room < RUN || x_drop >= SENTINEL_DROP {
+            return Near::Part;
+        }
+        let plain = self.plain.from((q - RUN) as usize);
+        let left = (plain << (64 - RUN)).leading_ones();
+        let right = (plain >> RUN).trailing_ones().min(RUN);
+        let is_end = |at: u32| contexts.letters()[at as usize] == SENTINEL;
+        if left < RUN && !is_end(q - 1 - left) || right < RUN && !is_end(q + right) {
+            return Near::Part;
+        }
+        let differences = |q: u32, s: u32| {
+            let bits = window(query, q as usize) ^ window(subject.bytes(), s as usize);
+            (bits | bits >> 1) & 0x5555_5555_5555_5555
+        };
+        // To the left the first pair is in the lowest bits, to the right in the highest.
+        let before = differences(q - RUN, s - RUN) >> (64 - 2 * RUN) & !(u64::MAX << (2 * left));
+        let after = differences(q, s) & !(u64::MAX >> (2 * right));
+        if left < RUN && right < RUN {
+            let pairs = left + right - before.count_ones() - after.count_ones();
+            if (pairs as i32) * equal < least {
+                return Near::TooLittle;
             }
         }
-        None
+        let left_ways = (before, left, |bits: u64| bits.trailing_zeros() / 2);
+        let Some((left, left_score)) =
+            one_side(left_ways, |bits, run| bits >> (2 * run) >> 2, (equal, other), |_| x_drop)
+        else {
+            return Near::Part;
+        };
+        let right_ways = (after, right, |bits: u64| bits.leading_zeros() / 2);
+        let limit = |score: i32| right_limit(x_drop, left_score, score);
+        let Some((right, right_score)) =
+            one_side(right_ways, |bits, run| bits << (2 * run) << 2, (equal, other), limit)
+        else {
+            return Near::Part;
+        };
+        Near::All(Extension {
+            q_start: q - left,
+            s_start: s - left,
+            length: left + right,
+            score: left_score + right_score,
+            strayed: false,
+        })
     }
 
     /// The best pairs from the first on. `limit` tells by the score gained so far how far it may fall; `run` whether
@@ -266,4 +303,42 @@ impl Extender {
         }
         Groups { best, score, ended: false }
     }
+}
+
+/// How far an extension to the right may fall: not below what it has gained to both sides, either.
+#[inline(always)]
+fn right_limit(x_drop: i32, left_score: i32, score: i32) -> i32 {
+    if score > 0 { x_drop.min(left_score + score) } else { x_drop }
+}
+
+/// The best pairs to one side and their score, if that ends within [`RUN`] pairs: from one difference to the next. Of the pairs, up to
+/// a sentinel if they are fewer, the differences are told by bits; `first` finds the first of them, `after` goes on behind it.
+#[inline(always)]
+fn one_side(
+    (mut differences, pairs, first): (u64, u32, impl Fn(u64) -> u32),
+    after: impl Fn(u64, u32) -> u64,
+    (equal, other): (i32, i32),
+    limit: impl Fn(i32) -> i32,
+) -> Option<(u32, i32)> {
+    let (mut score, mut sum, mut best, mut at) = (0, 0, 0, 0);
+    while differences != 0 {
+        let run = first(differences);
+        differences = after(differences, run);
+        sum += run as i32 * equal;
+        // Nobody can tell beforehand whether it gains, hence no branches.
+        let gains = sum > 0;
+        score += if gains { sum } else { 0 };
+        best = if gains { at + run } else { best };
+        sum = if gains { 0 } else { sum };
+        at += run + 1;
+        sum += other;
+        if sum < -limit(score) {
+            return Some((best, score));
+        }
+    }
+    if pairs == RUN {
+        return None;
+    }
+    sum += (pairs - at) as i32 * equal;
+    Some(if sum > 0 { (pairs, score + sum) } else { (best, score) })
 }

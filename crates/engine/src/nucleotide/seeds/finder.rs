@@ -3,11 +3,14 @@
 use fleetblast_seq::nucleotide::Packed;
 
 use super::bases::window;
+#[cfg(target_arch = "x86_64")]
+use super::bmi2;
 use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
 use super::scan::{Candidates, Places};
-use super::table::Table;
+use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
+use crate::kernel::Kernel;
 
 /// The places of so many words are looked up together.
 const TOGETHER: usize = 32;
@@ -27,12 +30,28 @@ pub(super) struct Finder<'a, D> {
 
 impl<D: Diagonals> Finder<'_, D> {
     /// Searches these places of the subject.
-    pub fn scan(&mut self, mut places: Places, candidates: &mut Candidates) {
+    pub fn scan(&mut self, places: Places, candidates: &mut Candidates) {
+        match self.seeds.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(proof) => bmi2::scan(proof, self, places, candidates),
+            _ => self.scan_with(places, candidates, Gathered::cell),
+        }
+    }
+
+    /// Searches them; `cell` closes up the bits of a template.
+    #[inline(always)]
+    pub(super) fn scan_with(
+        &mut self,
+        mut places: Places,
+        candidates: &mut Candidates,
+        cell: impl Fn(&Gathered, u64) -> usize + Copy,
+    ) {
         let seeds = self.seeds;
+        // Nothing is beyond words, and one is enough.
+        let is_plain = seeds.words.extra == 0 && seeds.window == 0;
         while places.start < places.end {
             let bytes = self.subject.bytes();
-            let hits =
-                candidates.next(seeds.kernel, &seeds.tables, &seeds.words, bytes, &mut places);
+            let hits = candidates.next(&seeds.tables, &seeds.words, bytes, &mut places, cell);
             for hits in hits.chunks(TOGETHER) {
                 // What stands at several places lies far apart in memory: first all is read that says where and how many.
                 let mut places: [&[u32]; TOGETHER] = [&[]; TOGETHER];
@@ -40,13 +59,18 @@ impl<D: Diagonals> Finder<'_, D> {
                     *places = seeds.tables[hit.table as usize].places(hit);
                 }
                 for (places, hit) in places.iter().zip(hits) {
-                    self.pairs(&seeds.tables[hit.table as usize], hit.at, places);
+                    if is_plain {
+                        places.iter().for_each(|&place| self.plain_pair(place, hit.at));
+                    } else {
+                        self.pairs(&seeds.tables[hit.table as usize], hit.at, places);
+                    }
                 }
             }
         }
     }
 
     /// Takes the pairs of a word of the subject.
+    #[inline(always)]
     fn pairs(&mut self, table: &Table, at: u32, places: &[u32]) {
         for &place in places {
             if table.may_match(place, self.subject.bytes(), at, &self.seeds.words) {
@@ -67,6 +91,25 @@ impl<D: Diagonals> Finder<'_, D> {
         if let Some(left) = words.seed_start(self.contexts, self.subject, self.end, (q, s)) {
             self.seed((q - left, s - left), diagonal, known);
         }
+    }
+
+    /// As [`Finder::pair`], where words are seeds, and one is enough.
+    #[inline(always)]
+    fn plain_pair(&mut self, q: u32, s: u32) {
+        let diagonal = s as i32 - q as i32;
+        let at = s as i32 + self.diagonals.origin();
+        if at < self.diagonals.get(diagonal).last {
+            return;
+        }
+        let length = self.seeds.words.length;
+        let mut known = Known { last: at + length as i32, saved: false, length: length as i32 };
+        if let Some(segment) = self.extend((q, s), s + length, false) {
+            let last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
+            known = Known { last, saved: true, length: 0 };
+            self.out.push(segment);
+        }
+        let range = self.seeds.off_diagonal_range.min(-(length as i32));
+        self.diagonals.put(diagonal, known, at, range + 1);
     }
 
     /// Takes a seed.
@@ -151,6 +194,7 @@ impl<D: Diagonals> Finder<'_, D> {
     }
 
     /// Extends a seed; its segment, if that is good enough, or `whatever` its score.
+    #[inline(always)]
     fn extend(&mut self, (q, s): (u32, u32), match_end: u32, whatever: bool) -> Option<Segment> {
         let bounds = self.contexts.bounds();
         let limits = || self.contexts.limits(self.contexts.at(q));
@@ -164,7 +208,10 @@ impl<D: Diagonals> Finder<'_, D> {
         };
         let queries = (self.contexts, &self.seeds.words.query[..]);
         let extender = &self.seeds.extender;
-        let extension = extender.extend(queries, self.subject, (q, s), match_end, x_drop, is_high);
+        let limits_of_all = (x_drop, if whatever { i32::MIN } else { bounds.lowest.cutoff });
+        let seed = (q, s);
+        let extension =
+            extender.extend(queries, self.subject, seed, match_end, limits_of_all, is_high)?;
         self.strayed |= extension.strayed;
         let reaches = |limits: Limits| extension.score >= limits.cutoff;
         let is_good = reaches(bounds.lowest) && limits().is_some_and(reaches);

@@ -1,11 +1,8 @@
 //! From place to place of a subject, to words that the queries have.
 
 use super::bases::window;
-#[cfg(target_arch = "x86_64")]
-use super::bmi2;
 use super::table::{Gathered, Hit, Numbering, Table};
 use super::words::Words;
-use crate::kernel::Kernel;
 
 /// Places of a subject: each `stride` bases from `start` on, before `end`.
 #[derive(Clone, Copy, Debug)]
@@ -35,33 +32,17 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Looks at the next places, and returns the words of the queries that stand there and may be part of seeds.
-    pub fn next(
-        &mut self,
-        kernel: Kernel,
-        tables: &[Table],
-        words: &Words,
-        bytes: &[u8],
-        places: &mut Places,
-    ) -> &[Hit] {
-        let worth = match kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(proof) => bmi2::look(proof, self, tables, words, bytes, places),
-            _ => self.look(tables, words, bytes, places, Gathered::cell),
-        };
-        &self.hits[..worth]
-    }
-
-    /// Finds the next words that are worth it, and returns how many. `cell` closes up the bits of a template.
+    /// Looks at the next places, and returns the words of the queries that stand there and may be part of seeds. `cell` closes up the
+    /// bits of a template.
     #[inline(always)]
-    pub(super) fn look(
+    pub fn next(
         &mut self,
         tables: &[Table],
         words: &Words,
         bytes: &[u8],
         places: &mut Places,
         cell: impl Fn(&Gathered, u64) -> usize + Copy,
-    ) -> usize {
+    ) -> &[Hit] {
         let count = self.present(tables, bytes, places, cell);
         self.hits.resize(AT_ONCE * tables.len(), Hit::default());
         let found = match tables {
@@ -75,7 +56,7 @@ impl Candidates {
             let table = &tables[hit.table as usize];
             worth += usize::from(table.is_worth(hit, bytes, words));
         }
-        worth
+        &self.hits[..worth]
     }
 
     /// Reads the slots of words that are all in one table.

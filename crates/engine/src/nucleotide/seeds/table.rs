@@ -125,7 +125,7 @@ impl Table {
             .collect();
         cells.iter().for_each(|&cell| table.present.set(cell as usize));
         table.number();
-        table.fill(places, &cells, descending);
+        table.fill(places, cells, descending);
         table
     }
 
@@ -140,8 +140,10 @@ impl Table {
     }
 
     /// Fills the slots of the cells of these places.
-    fn fill(&mut self, places: &[u32], cells: &[u32], descending: bool) {
-        let ranks: Vec<u32> = cells.iter().map(|&cell| self.rank(cell as usize) as u32).collect();
+    fn fill(&mut self, places: &[u32], mut cells: Vec<u32>, descending: bool) {
+        // In place: of a genome it is much memory.
+        cells.iter_mut().for_each(|cell| *cell = self.rank(*cell as usize) as u32);
+        let ranks = cells;
         let mut counts = vec![0; self.slots.len()];
         ranks.iter().for_each(|&rank| counts[rank as usize] += 1);
         for (slot, &count) in self.slots.iter_mut().zip(&counts) {

@@ -121,11 +121,22 @@ fn rules(random: &mut Random) -> SeedRules {
 /// Contexts of about `length` letters, and the subject that they are like.
 fn case(random: &mut Random, length: usize, look: Look) -> (Case, Vec<u8>) {
     let rules = rules(random);
+    case_of(random, length, length, look, rules)
+}
+
+/// Contexts of `longest` letters at most, of about `length` together.
+fn case_of(
+    random: &mut Random,
+    length: usize,
+    longest: usize,
+    look: Look,
+    rules: SeedRules,
+) -> (Case, Vec<u8>) {
     let source = bases(random, length, look);
     let mut strands: Vec<Vec<u8>> = Vec::new();
     let mut taken = 0;
     while taken < length {
-        let size = 1 + random.below(length as u64) as usize;
+        let size = 1 + random.below(longest as u64) as usize;
         let mut strand = source[..size.min(length - taken)].to_vec();
         mutate(random, &mut strand, 25);
         taken += strand.len();
@@ -239,6 +250,23 @@ fn short_queries_agree() {
     assert_happened(&events, &common);
     assert_happened(&events, &two_hits);
     assert_happened(&events, &["single word, extended", "ambiguous group"]);
+}
+
+#[test]
+fn primers_agree() {
+    let mut random = Random::new(8);
+    let mut scratch = Scratch::default();
+    let mut events = Events::new();
+    for round in 0..120 {
+        let word_size = 4 + random.below(5) as u32;
+        let rules = SeedRules { word_size, template: None, window: 0, ..rules(&mut random) };
+        // The diagonals of the longer ones are kept in a hash.
+        let length = [400, 9000][usize::from(round % 12 == 0)];
+        let (case, source) = case_of(&mut random, length, 45, Look::Plain, rules);
+        let source = &source[..1500.min(source.len())];
+        compare(&mut random, &case, source, &mut scratch, &mut events);
+    }
+    assert_happened(&events, &["segment", "small"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod ungapped;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::nucleotide::blastna;
 
-pub(crate) use self::start::reach;
+pub(crate) use self::start::{near_hsps, reach};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
 use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
@@ -103,6 +103,11 @@ impl Scratch {
         }
     }
 
+    /// Whether a greedy alignment since the last question may have been another one had the subject gone on beyond its ends.
+    pub fn take_met_subject_end(&mut self) -> bool {
+        std::mem::take(&mut self.greedy.met_subject_end)
+    }
+
     /// Empty trees for so many contexts.
     fn clear_trees(&mut self, contexts: usize) {
         self.trees.iter_mut().for_each(ContainmentTree::clear);
@@ -157,15 +162,13 @@ impl SubjectWindow {
 
 impl Traceback {
     /// Aligns a query's contexts with a subject, given in blastna letters as far as [`reach`] tells of the HSPs, from preliminary HSPs
-    /// in ORDER-S. `worth` tells what a
-    /// score of a context is worth; what is above `limit` is dropped. The alignments are in ORDER-S.
+    /// in ORDER-S. `worth` tells what a score of a context is worth. The alignments are in ORDER-S.
     pub fn align(
         &self,
         contexts: &[Context],
         subject: &[u8],
         hsps: &[PrelimHsp],
         worth: impl Fn(u8, i32) -> Worth,
-        limit: f64,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
         scratch.window.range = 0..0;
@@ -191,8 +194,7 @@ impl Traceback {
             }
             keep
         });
-        let alignments = made.into_iter().map(|hsp| finished(hsp, &worth));
-        alignments.filter(|alignment| alignment.evalue <= limit).collect()
+        made.into_iter().map(|hsp| finished(hsp, &worth)).collect()
     }
 
     /// Makes the alignments of all HSPs that do not lie in one made before.
@@ -324,6 +326,7 @@ fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
         score: hsp.score,
         bit_score,
         evalue,
+        linked: 1,
         query: q_start..q_end,
         subject: s_start..s_end,
         context: hsp.context,

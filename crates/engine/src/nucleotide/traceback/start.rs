@@ -18,6 +18,10 @@ const LONG_SUBJECT: u32 = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: u32 = 3000;
 
+/// How far alignments mostly go beyond a preliminary HSP, and how much more of the subject they may look at.
+const FAR: u32 = 192;
+const SLACK: u32 = 64;
+
 /// The start of an HSP's alignment in the query and in the subject; `None` drops the HSP. A preliminary one at the very first
 /// pair stands for one that is not known.
 pub(super) fn revised(
@@ -135,4 +139,18 @@ pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
     let end = diagonals.iter().max().map_or(0, |diagonal| diagonal + i64::from(q_len) + gaps);
     let within = |at: i64| at.clamp(0, i64::from(s_len)) as u32;
     within(start).min(hsp.s_start)..within(end).max(hsp.s_end)
+}
+
+/// The part of a subject that alignments from these HSPs mostly lie in: around them, as far as the query goes beyond them and a bit
+/// more, but not far.
+pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Range<u32> {
+    let starts = hsps.iter().map(|hsp| {
+        let start = hsp.s_start.saturating_sub(hsp.q_start.min(FAR) + SLACK);
+        start.min(hsp.s_seed)
+    });
+    let ends = hsps.iter().map(|hsp| {
+        let end = hsp.s_end + q_len.saturating_sub(hsp.q_end).min(FAR) + SLACK;
+        end.max(hsp.s_seed)
+    });
+    starts.min().unwrap_or(0)..ends.max().unwrap_or(0).min(s_len)
 }

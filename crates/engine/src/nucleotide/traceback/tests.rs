@@ -37,6 +37,7 @@ fn run(q: u32, s: u32, length: u32) -> PrelimHsp {
         q_seed: q + length / 2,
         s_seed: s + length / 2,
         evalue: 0.0,
+        linked: 1,
         context: 0,
         frame: Frame::Strand(Strand::Plus),
     }
@@ -87,7 +88,6 @@ fn check(traceback: &Traceback, cases: &[Case]) {
                 &subject,
                 &[run(q, s, length)],
                 worth,
-                10.0,
                 &mut Scratch::new(kernel),
             );
             assert_eq!(made.len(), 1);
@@ -189,7 +189,7 @@ fn alignments_score_what_their_columns_do() {
             (0..5).map(|_| run(random.below(40) as u32, random.below(40) as u32, 10)).collect();
         for kind in &kinds {
             let mut scratch = Scratch::new(Kernel::detect());
-            for made in kind.align(&contexts, &subject, &seeds, worth, 10.0, &mut scratch) {
+            for made in kind.align(&contexts, &subject, &seeds, worth, &mut scratch) {
                 let Scoring { reward, penalty, gaps } = kind.scoring;
                 let linear = reward - 2 * penalty;
                 let (mut q, mut s) = (made.query.start as usize, made.subject.start as usize);
@@ -255,7 +255,7 @@ fn an_hsp_whose_only_pair_is_its_last_has_no_alignment() {
     let contexts = [Context::new(query.clone(), query, 1)];
     let traceback = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
     let mut scratch = Scratch::new(Kernel::detect());
-    let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], worth, 10.0, &mut scratch);
+    let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], worth, &mut scratch);
     assert_eq!(made, []);
 }
 
@@ -287,9 +287,51 @@ fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
         let traceback = traceback(aligner, (2, -3), gaps, 60);
         let [whole, part] = [&subject, &near].map(|subject| {
             let mut scratch = Scratch::new(Kernel::detect());
-            traceback.align(&contexts, subject, &hsps, worth, 10.0, &mut scratch)
+            traceback.align(&contexts, subject, &hsps, worth, &mut scratch)
         });
         assert!(!whole.is_empty());
         assert_eq!(whole, part);
     }
+}
+
+#[test]
+fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
+    let mut random = Random::new(8);
+    let (mut enough, mut not) = (0, 0);
+    for _ in 0..150 {
+        let query = random.bases(150);
+        let mut subject = random.bases(2000);
+        let copy = random.mutated(&query, 20);
+        let at = random.below(2) * (900 + random.below(20));
+        subject[at..at + copy.len()].copy_from_slice(&copy);
+        let hsp = run(60, at as u32 + 60, 20);
+        let contexts = [Context::new(query.clone(), query, 9)];
+        let traceback = traceback(Aligner::Greedy, (1, -2), (0, 0), 40);
+        let margin = 60 + random.below(200) as u32;
+        let near =
+            hsp.s_start.saturating_sub(margin)..(hsp.s_end + margin).min(subject.len() as u32);
+        let moved = PrelimHsp {
+            s_start: hsp.s_start - near.start,
+            s_end: hsp.s_end - near.start,
+            s_seed: hsp.s_seed - near.start,
+            ..hsp
+        };
+        for kernel in Kernel::available() {
+            let mut scratch = Scratch::new(kernel);
+            let whole = traceback.align(&contexts, &subject, &[hsp], worth, &mut scratch);
+            scratch.take_met_subject_end();
+            let letters = &subject[near.start as usize..near.end as usize];
+            let mut part = traceback.align(&contexts, letters, &[moved], worth, &mut scratch);
+            if scratch.take_met_subject_end() {
+                not += 1;
+                continue;
+            }
+            enough += 1;
+            for Alignment { subject, .. } in &mut part {
+                *subject = subject.start + near.start..subject.end + near.start;
+            }
+            assert_eq!(whole, part);
+        }
+    }
+    assert!(enough > 20 && not > 20, "{enough} {not}");
 }

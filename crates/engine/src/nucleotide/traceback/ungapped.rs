@@ -10,7 +10,10 @@ impl Traceback {
         let made = hsps.iter().map(|hsp| {
             let bounds = hsp.bounds();
             let edits = vec![pairs(bounds)];
-            finished(super::Hsp { context: hsp.context, score: hsp.score, bounds, edits }, &worth)
+            let made = super::Hsp { context: hsp.context, score: hsp.score, bounds, edits };
+            // What was linked with it is no longer all here.
+            let (evalue, linked) = (hsp.evalue, hsp.linked);
+            Alignment { evalue, linked, ..finished(made, &worth) }
         });
         made.collect()
     }

@@ -307,6 +307,7 @@ impl GappedStage {
             q_seed: q as u32,
             s_seed: s as u32,
             evalue: 0.0,
+            linked: 1,
             context: context.number,
             frame: Frame::Protein,
         }
@@ -325,6 +326,7 @@ fn ungapped_hit(hsp: &UngappedHsp, context: u8) -> PrelimHsp {
         q_seed: hsp.q_start,
         s_seed: hsp.s_start,
         evalue: 0.0,
+        linked: 1,
         context,
         frame: Frame::Protein,
     }

@@ -9,10 +9,11 @@ use super::{Scaled, Traceback, TracebackQuery};
 use crate::hits::{Alignment, Candidate, HitKey};
 use crate::order::{best_evalue, order_s};
 use crate::params::{DatabaseTotals, ProteinParams};
+use crate::query::Query;
 
 /// How scores become e-values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Significance {
+pub struct Significance {
     gumbel: Gumbel,
     /// Gapped statistics in raw units.
     karlin: KarlinBlock,
@@ -53,10 +54,20 @@ impl Significance {
 
     /// E-value of a scaled score.
     pub fn evalue(&self, score: i32, query: &TracebackQuery, subject_len: usize) -> f64 {
+        self.evalue_of(score, (query.residues.len(), query.search_space), subject_len)
+    }
+
+    /// The same of a query of which only length and search space are known.
+    fn evalue_of(
+        &self,
+        score: i32,
+        (length, search_space): (usize, i64),
+        subject_len: usize,
+    ) -> f64 {
         if !self.finite_size {
-            return self.local_evalue(score, query);
+            return self.scaled.evalue(score, search_space as f64);
         }
-        let (m, n) = (query.residues.len() as i32, subject_len as i32);
+        let (m, n) = (length as i32, subject_len as i32);
         self.gumbel.evalue(score, self.scale, m, n, self.residues)
     }
 
@@ -71,12 +82,47 @@ impl Significance {
     }
 }
 
+/// What alignments of a query are worth.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryWorth<'a> {
+    significance: &'a Significance,
+    length: usize,
+    search_space: i64,
+}
+
+impl QueryWorth<'_> {
+    /// Scaled scores, by which e-values are told, have so many units for each of a reported score.
+    pub fn scale(&self) -> i32 {
+        self.significance.scale as i32
+    }
+
+    /// E-value of a scaled score.
+    pub fn evalue(&self, score: i32, subject_len: usize) -> f64 {
+        self.significance.evalue_of(score, (self.length, self.search_space), subject_len)
+    }
+
+    /// Bit score of a reported score.
+    pub fn bits(&self, score: i32) -> f64 {
+        self.significance.bits(score)
+    }
+}
+
 /// The nearest integer, halves away from zero (`BLAST_Nint`, `ncbi_math.c`).
 fn nearest(x: f64) -> i32 {
     (x + if x >= 0.0 { 0.5 } else { -0.5 }) as i32
 }
 
 impl Traceback {
+    /// What alignments of a query are worth, unless their e-values are united with those of compositions.
+    pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
+        let context = query.first();
+        QueryWorth {
+            significance: &self.significance,
+            length: context.letters.len(),
+            search_space: context.search_space,
+        }
+    }
+
     /// Orders scaled alignments, drops those inside a better one and those that are not significant, and rounds the scores of
     /// the rest.
     pub(super) fn evaluate(
@@ -135,6 +181,7 @@ impl Traceback {
             score,
             bit_score: query.significance.bits(score),
             evalue,
+            linked: 1,
             query: bounds.q_start..bounds.q_end,
             subject: bounds.s_start..bounds.s_end,
             context: query.context,

@@ -28,6 +28,7 @@ use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
 use fleetblast_stats::scoring::ScoringSystem;
 
+pub use self::evaluate::QueryWorth;
 use self::evaluate::Significance;
 use self::local::{Forbidden, LocalScratch};
 use self::subject::{Segments, Subject};
@@ -290,6 +291,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         score: hsp.score,
         bit_score: karlin.bit_score(hsp.score),
         evalue: hsp.evalue,
+        linked: 1,
         query: hsp.q_start..hsp.q_end,
         subject: hsp.s_start..hsp.s_end,
         context: hsp.context,

@@ -158,6 +158,7 @@ mod tests {
             q_seed: 0,
             s_seed: 0,
             evalue: 0.0,
+            linked: 1,
             context: 0,
             frame: Frame::Protein,
         }

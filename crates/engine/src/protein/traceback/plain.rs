@@ -123,6 +123,7 @@ impl Traceback {
             score: traced.score,
             bit_score: f64::NAN,
             evalue: f64::NAN,
+            linked: 1,
             query: q_start..q_end,
             subject: s_start + shift..s_end + shift,
             context: query.context,

@@ -60,6 +60,22 @@ fn with_a_checkpoint_a_block_is_finished_when_durable() {
 }
 
 #[test]
+fn what_is_stored_as_records_is_not_written_again() {
+    let mut bench = Bench::new(Config { strategy: Strategy::Records, ..config() });
+    bench.segment(&[(0, 1)]);
+    bench.finish_block(0, layout());
+    assert_eq!(bench.placed_by(), [(1, vec![0])]);
+    bench.worker_says(1, ToMaster::Stored { block: BlockId(0) });
+    assert_eq!(bench.told_supermaster(), ["Finished { block: BlockId(0), size: 335 }"]);
+    bench.supermaster_says(ToMaster::Bases { bases: vec![(BlockId(0), 1000)] });
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(0) }"]);
+    // Nor is what an earlier run stored.
+    bench.supermaster_says(ToMaster::Restore { block: BlockId(1), base: 1335, size: 20 });
+    assert_eq!(bench.told_supermaster(), ["Placed { block: BlockId(1) }"]);
+    assert!(bench.placed_by().is_empty());
+}
+
+#[test]
 fn a_drain_ends_after_the_write_under_way_and_begins_none() {
     let mut bench = Bench::collective(true, &[(0, 1000), (1, 9000)]);
     assert_eq!(bench.together().len(), 2);

@@ -7,7 +7,7 @@ mod passes;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::config::Config;
+use crate::config::{Config, Strategy};
 use crate::ids::{Address, BlockId, WorkerId};
 use crate::payload::Payload;
 use crate::work::{Extent, Holder, Owner, Run, Slice, Window};
@@ -37,6 +37,8 @@ pub struct Ledger {
     grains: HashMap<u64, Option<WorkerId>>,
     /// What is durable.
     pub checkpoint: Checkpoint,
+    /// That is the output: nothing is written besides.
+    stays: bool,
     /// Bytes of output that each worker really holds.
     held: Vec<u64>,
     limit: u64,
@@ -69,6 +71,7 @@ impl Ledger {
             // The supermaster writes what comes before.
             grains: HashMap::from([(0, None)]),
             checkpoint,
+            stays: config.strategy == Strategy::Records,
             held: vec![0; workers],
             limit: config.result_memory,
             violations: Vec::new(),
@@ -239,7 +242,11 @@ impl Ledger {
         // The supermaster writes what comes after.
         let last = self.grain.and_then(|grain| self.grains.get(&(end / grain)).copied().flatten());
         self.check(last.is_none(), || format!("{last:?} writes in the grain of the end"));
-        let whole = self.written.are(start, end);
+        let blocks = self.bases.len() - 1;
+        let whole = match self.stays {
+            true => self.written.are(0, 0) && self.checkpoint.finished().len() == blocks,
+            false => self.written.are(start, end),
+        };
         self.check(whole, || "bytes of the output are missing".to_string());
         let held: Vec<usize> =
             (0..self.held.len()).filter(|&worker| self.held[worker] > 0).collect();

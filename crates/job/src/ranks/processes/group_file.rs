@@ -49,7 +49,7 @@ impl GroupFile {
     /// A file that cannot be opened, or not by the layer of MPI-IO that the user chose.
     pub fn open(world: &World, common: &Common) -> Result<Option<Self>, MpiError> {
         let (topology, config) = (&common.topology, &common.config);
-        if config.strategy == Strategy::Merge {
+        if matches!(config.strategy, Strategy::Merge | Strategy::Records) {
             return Ok(None);
         }
         let rank = Rank(world.rank() as u32);

@@ -3,7 +3,7 @@
 mod agree;
 mod broadcast;
 pub mod group_file;
-mod roles;
+pub mod roles;
 pub mod together;
 
 use std::collections::HashMap;
@@ -28,13 +28,14 @@ pub use self::roles::stand_aside;
 use self::roles::{Role, agree};
 use self::together::{Processes, failure, told};
 use super::account::{self, Figures};
-use super::checkpoint::{self, Kept};
+use super::checkpoint::{self, Keeping, Kept};
+use super::ending::remove;
 use super::job::Job;
 use super::layout::{self, Ranks};
 use super::output::Whole;
 use super::transport::mpi::Mpi;
 use super::vigil::{self, Vigil};
-use super::{Common, Cut, Ends, refused, remove};
+use super::{Common, Cut, Ends, refused};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::leave_empty;
@@ -79,8 +80,8 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
-    let kept = kept(processes, plan, checkpoint.as_ref())?;
-    let signals = kept.as_ref().map(|_| vigil::signals()).transpose();
+    let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
+    let signals = plan.fleet.checkpoint.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
     let Cut { partitions, topology } = cut;
     let job = Job::new(plan, &target, audience, partitions);
@@ -124,7 +125,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
         give_up(processes, plan, whole, &error)
     }
     if !drained {
-        remove(checkpoint, &**audience);
+        remove(checkpoint, plan.records().is_some(), &**audience);
     }
     ended
 }
@@ -195,7 +196,7 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
 }
 
 /// The host of each rank.
-fn hosts(world: &World) -> Result<Vec<String>, Error> {
+pub fn hosts(world: &World) -> Result<Vec<String>, Error> {
     let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
     Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
@@ -242,22 +243,22 @@ fn laid_out(
 }
 
 /// The checkpoint, if there is one, for all ranks; each of them scans some of its files.
-fn kept(
+pub fn kept(
     processes: &Processes,
-    plan: &Plan,
+    keeping: &Keeping,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<Option<Kept>, Error> {
     let world = &processes.world;
     let run = checkpoint.map(|checkpoint| {
         let files = checkpoint::files(checkpoint.run())?;
-        let Run { root, number, job } = checkpoint.run();
-        postcard::to_allocvec(&(path_bytes(root), number, job, files)).map_err(Error::engine)
+        let Run { root, number, job, codec } = checkpoint.run();
+        postcard::to_allocvec(&(path_bytes(root), number, job, codec, files)).map_err(Error::engine)
     });
     let Some(run) = processes.tell_all(processes.together(run.transpose())?)? else {
         return Ok(None);
     };
-    let (root, number, job, files) = postcard::from_bytes(&run).map_err(Error::engine)?;
-    let run = Run { root: path_of(root), number, job };
+    let (root, number, job, codec, files) = postcard::from_bytes(&run).map_err(Error::engine)?;
+    let run = Run { root: path_of(root), number, job, codec };
     let scans = checkpoint::scan(&run, files, world.rank(), world.size());
     let scans = postcard::to_allocvec(&processes.together(scans)?).map_err(Error::engine)?;
     let mut all: Vec<Scan> = Vec::new();
@@ -265,16 +266,16 @@ fn kept(
         all.extend(postcard::from_bytes::<Vec<Scan>>(&scans).map_err(Error::engine)?);
     }
     let kept = match checkpoint {
-        Some(_) => Kept::told(run, plan, &all, &*processes.audience),
-        None => Kept::new(run, &all),
+        Some(_) => Kept::told(run, keeping, &all, &*processes.audience),
+        None => Kept::new(run, keeping, &all),
     };
     processes.together(kept).map(Some)
 }
 
-fn path_bytes(path: &Path) -> Vec<u8> {
+pub fn path_bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-fn path_of(bytes: Vec<u8>) -> PathBuf {
+pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
 }

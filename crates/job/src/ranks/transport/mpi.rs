@@ -10,10 +10,10 @@ use fleetblast_spool::Checkpoint;
 
 use super::{Assembled, Envelope, Happening, Receipt, Transport};
 use crate::error::Error;
+use crate::ranks::ending::publish;
 use crate::ranks::output::Whole;
 use crate::ranks::processes::group_file::GroupFile;
 use crate::ranks::processes::together::failure;
-use crate::ranks::publish;
 
 /// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
 const NAP: Duration = Duration::from_millis(5);

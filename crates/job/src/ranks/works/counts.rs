@@ -34,7 +34,7 @@ impl Counts {
     pub fn keep(&mut self, block: BlockId, extensions: &Vec<u64>) -> Result<(), Error> {
         let bytes = pack(extensions)?;
         let whole = Share::whole(bytes.get().len() as u64);
-        let appended = self.writer.append(key(block), whole, [bytes.get()]);
+        let appended = self.writer.append(key(block), whole, bytes.get());
         appended.and_then(|_| self.writer.sync()).map_err(|error| failure(&error))
     }
 

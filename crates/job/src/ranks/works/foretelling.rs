@@ -12,10 +12,10 @@ use fleetblast_engine::query::{Findings, Query};
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::BlockId;
 
-use super::stream::Stream;
+use super::stream::{Stop, Stream};
 use crate::batching::course::{Course, Lengths, Run};
 use crate::error::Error;
-use crate::queries::{Records, all_empty};
+use crate::queries::Records;
 use crate::ranks::wire::{Found, Together, Verdict};
 
 /// Letters that are told of what lies beside queries: more than most extensions see of it.
@@ -35,6 +35,8 @@ pub struct Foretelling<'a> {
     seen: BTreeMap<usize, u64>,
     /// Extensions of all that is judged, and its letters.
     rate: (u64, u64),
+    /// Where the report ends before all queries are searched, and why, once that is known.
+    stop: Option<Stop>,
     batches: BTreeMap<(usize, usize), Batch>,
 }
 
@@ -80,6 +82,7 @@ impl<'a> Foretelling<'a> {
             blocks: BTreeMap::new(),
             seen: BTreeMap::new(),
             rate: (0, 0),
+            stop: None,
             batches: BTreeMap::new(),
         }
     }
@@ -87,23 +90,22 @@ impl<'a> Foretelling<'a> {
     /// Reads the next block, of which an earlier run may have counted the extensions; `None` at the end.
     ///
     /// # Errors
-    /// Queries that cannot be read, or make no batch.
+    /// Blocks of an earlier run that are others.
     pub fn read(&mut self, block: BlockId, known: Option<Vec<u64>>) -> Result<Option<Read>, Error> {
         // The first batch is certain: all others are foretold by what it finds.
         let end = match block {
-            BlockId(0) => self.stream.end_of_batch(0, self.course.letters())?,
+            BlockId(0) => self.stream.end_of_batch(0, self.course.letters()),
             _ => usize::MAX,
         };
-        let (queries, mut records) = self.stream.take(end)?;
-        if queries.is_empty() {
+        let (queries, mut records) = self.stream.take(end);
+        if queries.start == 0 && !queries.is_empty() {
+            let run = self.course.run(queries.end, &mut self.stream);
+            self.stop = self.stops_before(&run);
+        }
+        if queries.is_empty() || self.stop.is_some() {
             return Ok(None);
         }
-        if queries.start == 0 {
-            // Where the first batch ends nobody has to foretell.
-            let run = self.course.run(queries.end, &mut self.stream)?;
-            self.refuse(&run)?;
-        }
-        let parts = self.foretell(&queries, REACH)?;
+        let parts = self.foretell(&queries, REACH);
         let together = together(&parts);
         records.batches = parts.iter().map(|part| part.queries.len()).collect();
         self.stream.add_messages_of_search(&mut records, &together.searched);
@@ -114,73 +116,86 @@ impl<'a> Foretelling<'a> {
             None => How::Parts { parts, reach: REACH },
         };
         self.blocks.insert(block, Foretold { queries, how });
-        self.pass_known()?;
+        self.pass_known();
         Ok(Some(Read { records, findings, together }))
+    }
+
+    /// What ended the queries before all of them were searched, as far as that is known.
+    pub fn failure(&self) -> Option<&Error> {
+        self.stop.as_ref().map(|stop| &stop.error).or(self.stream.failure())
     }
 
     /// Judges what was found of the first block that is not judged.
     ///
     /// # Errors
-    /// Queries that cannot be read, or make no batch.
+    /// Blocks that nobody was given.
     pub fn judge(&mut self, block: BlockId, found: &Found) -> Result<Verdict, Error> {
         let Foretold { queries, how } =
             self.blocks.remove(&block).ok_or_else(|| Error::engine(OTHER_QUERIES))?;
+        if self.stop.as_ref().is_some_and(|stop| stop.query <= queries.start) {
+            return Ok(Verdict::Until(0));
+        }
         let How::Parts { parts, reach } = how else { return Err(Error::engine(OTHER_QUERIES)) };
         if queries.start != self.course.next() || found.extensions.len() != queries.len() {
             return Err(Error::engine(OTHER_QUERIES));
         }
         let known = self.course.clone();
-        let is_right = self.follow(&queries, &found.extensions, Some((&parts, reach)))?;
+        let is_right = self.follow(&queries, &found.extensions, Some((&parts, reach)));
         if is_right && !found.strayed {
             self.settle(&queries, &found.extensions);
-            self.pass_known()?;
-            return Ok(Verdict::Right);
+            self.pass_known();
+            let until = self.stop.as_ref().filter(|stop| stop.query < queries.end);
+            return Ok(match until {
+                Some(stop) => Verdict::Until((stop.query - queries.start) as u32),
+                None => Verdict::Right,
+            });
         }
-        self.course = known;
+        (self.course, self.stop) = (known, None);
         self.seen.extend(queries.clone().zip(found.extensions.iter().copied()));
         let reach = if found.strayed { usize::MAX } else { reach };
-        let parts = self.foretell(&queries, reach)?;
+        let parts = self.foretell(&queries, reach);
         let together = together(&parts);
         self.blocks.insert(block, Foretold { queries, how: How::Parts { parts, reach } });
         Ok(Verdict::Again(together))
     }
 
-    /// Follows the course of the batches through the next queries. False where they lie in other company than in these parts.
+    /// Follows the course of the batches through the next queries, as far as BLAST+ searches. False where they lie in other company
+    /// than in these parts.
     fn follow(
         &mut self,
         queries: &Range<usize>,
         extensions: &[u64],
         foretold: Option<(&[Part], usize)>,
-    ) -> Result<bool, Error> {
+    ) -> bool {
         let mut parts = foretold.map(|(parts, reach)| (parts.iter(), reach));
         while self.course.next() < queries.end {
-            let run = self.course.run(queries.end, &mut self.stream)?;
-            self.refuse(&run)?;
+            let run = self.course.run(queries.end, &mut self.stream);
+            self.stop = self.stops_before(&run);
+            if self.stop.is_some() {
+                return true;
+            }
             if let Some((parts, reach)) = &mut parts
                 && parts.next() != Some(&self.part(&run, *reach))
             {
-                return Ok(false);
+                return false;
+            }
+            if run.queries.end == run.batch.end {
+                // Behind it, if at all.
+                self.stop = self.stream.stop(run.batch.clone(), self.course.letters());
             }
             let own = run.queries.start - queries.start..run.queries.end - queries.start;
             self.course.pass(&run, extensions[own].iter().sum());
         }
-        Ok(true)
+        true
     }
 
-    /// What BLAST+ finds wrong with a batch.
-    fn refuse(&mut self, run: &Run) -> Result<(), Error> {
-        let Run { queries, batch } = run;
-        if queries.start == batch.start
-            && self.stream.get(batch.clone()).iter().all(|query| query.length == 0)
-        {
-            return Err(all_empty(batch.len()));
+    /// What BLAST+ finds wrong with a batch that begins with this run, instead of searching it.
+    fn stops_before(&mut self, Run { queries, batch }: &Run) -> Option<Stop> {
+        if queries.start != batch.start {
+            return None;
         }
-        if queries.end == batch.end
-            && self.stream.ends_in_nothing(batch.clone(), self.course.letters())?
-        {
-            return Err(Error::engine(crate::queries::EMPTY_VECTOR));
-        }
-        Ok(())
+        let stop = self.stream.stop(batch.clone(), self.course.letters());
+        stop.filter(|stop| stop.query == batch.start)
     }
 
     /// Queries are judged: they brought about so many extensions.
@@ -194,21 +209,20 @@ impl<'a> Foretelling<'a> {
     }
 
     /// Goes past blocks that an earlier run found right.
-    fn pass_known(&mut self) -> Result<(), Error> {
+    fn pass_known(&mut self) {
         while let Some(first) = self.blocks.first_entry()
             && matches!(first.get().how, How::Known(_))
         {
             let Foretold { queries, how } = first.remove();
             if let How::Known(extensions) = how {
-                self.follow(&queries, &extensions, None)?;
+                self.follow(&queries, &extensions, None);
                 self.settle(&queries, &extensions);
             }
         }
-        Ok(())
     }
 
     /// In which company queries are believed to be searched.
-    fn foretell(&mut self, queries: &Range<usize>, reach: usize) -> Result<Vec<Part>, Error> {
+    fn foretell(&mut self, queries: &Range<usize>, reach: usize) -> Vec<Part> {
         let (extensions, letters) = self.rate;
         let rate = extensions as f64 / letters.max(1) as f64;
         let first = self.course.next();
@@ -219,8 +233,8 @@ impl<'a> Foretelling<'a> {
         let each: Vec<f64> = (first..queries.end).map(of).collect();
         let believed =
             |run: Range<usize>| each[run.start - first..run.end - first].iter().sum::<f64>() as u64;
-        let runs = self.course.foretell(queries.clone(), believed, &mut self.stream)?;
-        Ok(runs.iter().map(|run| self.part(run, reach)).collect())
+        let runs = self.course.foretell(queries.clone(), believed, &mut self.stream);
+        runs.iter().map(|run| self.part(run, reach)).collect()
     }
 
     /// How the queries of a run are searched.

@@ -1,11 +1,14 @@
 //! The output of a block, laid out: who has which piece of it.
 
 use std::mem::take;
+use std::ops::Range;
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Extent, Owner};
+use fleetblast_report::model::{Format, Sam};
 use fleetblast_report::pieces;
+use fleetblast_report::sam::{self, Header};
 use fleetblast_report::table::DescriptionRow;
 
 use super::rounds::{self, Answers, Asked, Piece};
@@ -24,11 +27,16 @@ pub struct Printed {
 }
 
 /// A block's output, laid out.
+#[derive(Default)]
 pub struct Laid {
     /// Who has what, in the order of the output.
     pub extents: Vec<Extent>,
     /// The master's pieces.
     pub pieces: Vec<Vec<u8>>,
+    /// Which bytes of the output are each query's.
+    pub queries: Vec<Range<u64>>,
+    /// Bytes of all others' pieces, and of own ones that are whole.
+    length: u64,
     /// The one that is being written.
     piece: Vec<u8>,
 }
@@ -39,6 +47,47 @@ impl Laid {
     /// # Errors
     /// Answers to other questions; rows that cannot be written.
     pub fn new(
+        job: &Job,
+        place: (BlockId, PassId),
+        block: &Block,
+        printed: Printed,
+        asked: &Asked,
+        answers: Answers,
+    ) -> Result<Self, Error> {
+        match &job.report.output.format {
+            Format::Sam(options) => {
+                Laid::of_lines((job, options), place, &printed.hits, asked, answers)
+            }
+            _ => Laid::of_subjects(job, place, block, printed, asked, answers),
+        }
+    }
+
+    /// In SAM: the lines, after those of their references, of which who publishes the report makes its header.
+    fn of_lines(
+        (job, options): (&Job, &Sam),
+        (id, pass): (BlockId, PassId),
+        hits: &[Vec<SubjectHit>],
+        asked: &Asked,
+        mut answers: Answers,
+    ) -> Result<Self, Error> {
+        let mut laid = Laid::default();
+        let mut header = Header::new(&job.report, options);
+        let lines = rounds::lines(id, asked, hits, &mut answers)?.into_iter().map(|subjects| {
+            let mut lines = subjects.concat();
+            sam::order(options, &mut lines, |(mark, _)| mark);
+            lines.iter().for_each(|(mark, _)| header.add(&mark.reference));
+            lines
+        });
+        let lines: Vec<_> = lines.flatten().collect();
+        laid.piece = header.references().to_vec();
+        for (_, Piece { partition, number, length }) in lines {
+            laid.add(Owner::Partition(pass, partition), number, length);
+        }
+        laid.close();
+        Ok(laid)
+    }
+
+    fn of_subjects(
         job: &Job,
         (id, pass): (BlockId, PassId),
         block: &Block,
@@ -52,13 +101,15 @@ impl Laid {
             None if pieces::has_table(&job.report) => rounds::rows(id, asked, &hits, &mut answers)?,
             None => vec![Vec::new(); hits.len()],
         };
-        let mut laid = Laid { extents: Vec::new(), pieces: Vec::new(), piece: Vec::new() };
+        let queries = Vec::with_capacity(hits.len());
+        let mut laid = Laid { queries, ..Laid::default() };
         for (query, hits) in hits.iter().enumerate() {
             let result = block.result(query, hits.len());
             if id == BlockId(0) && query == 0 {
                 pieces::opening(&job.report, &result, &mut laid.piece)
                     .map_err(|error| failure(&error))?;
             }
+            let start = laid.length();
             let printed: Vec<&DescriptionRow> =
                 orders[query].iter().filter_map(|&place| rows[query].get(place)).collect();
             let alignments = hits.iter().map(|hit| hit.alignments.len()).sum();
@@ -70,6 +121,7 @@ impl Laid {
             }
             pieces::query_footer(&job.report, &result, &mut laid.piece)
                 .map_err(|error| failure(&error))?;
+            laid.queries.push(start..laid.length());
         }
         laid.close();
         Ok(laid)
@@ -79,14 +131,21 @@ impl Laid {
     fn add(&mut self, owner: Owner, piece: u32, length: u64) {
         if length > 0 {
             self.close();
+            self.length += length;
             self.extents.push(Extent { owner, piece, length });
         }
+    }
+
+    /// Bytes so far.
+    fn length(&self) -> u64 {
+        self.length + self.piece.len() as u64
     }
 
     /// Ends the piece that is being written.
     fn close(&mut self) {
         if !self.piece.is_empty() {
             let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
+            self.length += length;
             self.extents.push(Extent { owner: Owner::Master, piece, length });
             self.pieces.push(take(&mut self.piece));
         }

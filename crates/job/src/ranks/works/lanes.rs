@@ -14,10 +14,8 @@ use fleetblast_fleet::work::{
     WorkerWork,
 };
 
-use super::master::MasterWorks;
 use super::shared::{Moved, Shared};
-use super::supermaster::SupermasterWorks;
-use super::worker::WorkerWorks;
+use super::{OfMaster, OfSupermaster, OfWorker};
 use crate::error::Error;
 use crate::ranks::transport::{Assembled, Happening};
 use crate::ranks::wire::Bytes;
@@ -42,7 +40,7 @@ pub enum WorkerTask {
 /// Starts the supermaster's thread.
 pub fn supermaster<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
-    mut works: SupermasterWorks<'a>,
+    mut works: Box<dyn OfSupermaster + 'a>,
     recorder: Recorder,
     done: Sender<Happening>,
 ) -> Sender<(Ticket, SupermasterWork<Bytes>)> {
@@ -66,7 +64,7 @@ pub fn supermaster<'s, 'a: 's>(
 /// Starts a master's thread.
 pub fn master<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
-    mut works: MasterWorks<'a>,
+    mut works: Box<dyn OfMaster + 'a>,
     recorder: Recorder,
     done: Sender<Happening>,
 ) -> Sender<MasterTask> {
@@ -96,7 +94,7 @@ pub fn master<'s, 'a: 's>(
 /// Starts a worker's compute thread, whose works use the threads of `pool`.
 pub fn compute<'s, 'a: 's>(
     scope: &'s Scope<'s, '_>,
-    mut works: WorkerWorks<'a>,
+    mut works: Box<dyn OfWorker + 'a>,
     pool: rayon::ThreadPool,
     recorder: Recorder,
     done: Sender<Happening>,

@@ -1,6 +1,7 @@
 //! The works of a master: merging preliminary hits, choosing, and laying the output of a block out.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
@@ -10,10 +11,14 @@ use fleetblast_fleet::work::{MasterOutcome, MasterWork};
 use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 
+use super::OfMaster;
 use super::laid::{Laid, Printed};
 use super::pieces::Pieces;
+use super::register::Register;
 use super::rounds::{Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, wanted};
+use super::shared::lock;
 use crate::error::Error;
+use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Found, Question, Verdict, Wanted, pack, unpack};
 use crate::threads::pool;
@@ -26,6 +31,8 @@ pub struct MasterWorks<'a> {
     blocks: HashMap<BlockId, Merging>,
     /// Own pieces of blocks that are laid out, until they are taken.
     pieces: Pieces,
+    /// Where to keep the names of queries, if they are kept.
+    register: Option<Arc<Mutex<Register>>>,
 }
 
 /// A block that is not laid out yet.
@@ -34,6 +41,8 @@ struct Merging {
     merger: Merger,
     cut: Cut,
     stage: Stage,
+    /// Queries that are reported: all, unless BLAST+ stops before.
+    reported: usize,
     /// The prepared queries, if they may have to be searched again.
     again: Option<Bytes>,
 }
@@ -55,9 +64,9 @@ impl<'a> MasterWorks<'a> {
     ///
     /// # Errors
     /// Threads that cannot be started.
-    pub fn new(job: &'a Job<'a>) -> Result<Self, Error> {
+    pub fn new(job: &'a Job<'a>, register: Option<Arc<Mutex<Register>>>) -> Result<Self, Error> {
         let pool = pool(job.plan.threads)?;
-        Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: Pieces::default() })
+        Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: Pieces::default(), register })
     }
 
     /// Prepares a block's queries, and takes note of them.
@@ -69,25 +78,11 @@ impl<'a> MasterWorks<'a> {
         let merger = job.engine.merger(&prepared.grouping);
         let stage = Stage::Search(merger.empty_lists());
         let again = job.consults().then(|| queries.clone());
-        let merging = Merging { block: prepared, merger, cut: Cut::default(), stage, again };
+        let (reported, cut) = (prepared.prepared.len(), Cut::default());
+        let merging = Merging { block: prepared, merger, cut, stage, reported, again };
         self.blocks.insert(block, merging);
         // Passes that were wrong leave nothing behind.
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
-    }
-
-    /// Carries out a work.
-    ///
-    /// # Errors
-    /// Bytes of another build of the program, or a report that cannot be made.
-    pub fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
-        match work {
-            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
-            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
-            MasterWork::Round { block, round: 0, .. } if self.job.consults() => self.consult(block),
-            MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
-            MasterWork::Judged { block, pass, verdict } => self.judged((block, pass), &verdict),
-            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
-        }
     }
 
     fn merging(&mut self, block: BlockId) -> Result<&mut Merging, Error> {
@@ -127,6 +122,10 @@ impl<'a> MasterWorks<'a> {
     ) -> Result<MasterOutcome<Bytes>, Error> {
         let together = match unpack(verdict)? {
             Verdict::Right => return self.round((block, pass), &[]),
+            Verdict::Until(count) => {
+                self.merging(block)?.reported = count as usize;
+                return self.round((block, pass), &[]);
+            }
             Verdict::Again(together) => together,
         };
         let job = self.job;
@@ -153,7 +152,8 @@ impl<'a> MasterWorks<'a> {
         let job = self.job;
         let next = match merging.stage {
             Stage::Search(lists) => {
-                let chosen = merging.merger.choose(lists);
+                let mut chosen = merging.merger.choose(lists);
+                chosen.iter_mut().skip(merging.reported).for_each(Vec::clear);
                 let asked = ask(job, &chosen, |hit| hit.oid);
                 Stage::Align { chosen, asked }
             }
@@ -175,7 +175,15 @@ impl<'a> MasterWorks<'a> {
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
             Stage::Format { printed, asked } => {
-                let laid = Laid::new(job, (block, pass), &merging.block, printed, &asked, answers)?;
+                let mut printed = printed;
+                // What stays without hits is not to be said of queries that are not searched.
+                printed.hits.truncate(merging.reported);
+                let place = (block, pass);
+                let laid = Laid::new(job, place, &merging.block, printed, &asked, answers)?;
+                if let Some(register) = &self.register {
+                    let names = merging.block.records.iter().map(QueryRecord::names);
+                    lock(register).keep_names(block, names.zip(laid.queries))?;
+                }
                 self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
             }
@@ -189,9 +197,21 @@ impl<'a> MasterWorks<'a> {
             false => Ok(MasterOutcome::Ask(questions)),
         }
     }
+}
 
-    /// Drops what is kept of a block whose output stands in the file.
-    pub fn forget(&mut self, block: BlockId) {
+impl OfMaster for MasterWorks<'_> {
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
+        match work {
+            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
+            MasterWork::Absorb { block, hits, .. } => self.absorb(block, &hits),
+            MasterWork::Round { block, round: 0, .. } if self.job.consults() => self.consult(block),
+            MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
+            MasterWork::Judged { block, pass, verdict } => self.judged((block, pass), &verdict),
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
+        }
+    }
+
+    fn forget(&mut self, block: BlockId) {
         self.pieces.forget(block);
     }
 }

@@ -1,16 +1,18 @@
 //! The records of one rank: what it puts into the checkpoint, and how it finds what is there.
 
 use std::collections::HashMap;
+use std::mem::take;
 
 use fleetblast_fleet::ids::{BlockId, Rank};
 use fleetblast_fleet::work::{Run, Slice};
 use fleetblast_spool::{Key, Kind, Place, Reader, Share, Writer};
 
+use super::register;
 use crate::error::Error;
 use crate::ranks::checkpoint::{Kept, failure};
 use crate::ranks::output::Stretch;
 
-/// Bytes that the writer collects before it writes.
+/// Bytes that the writer collects before it writes, where each block is brought to disk.
 const BUFFER: usize = 1 << 20;
 
 /// The checkpoint as a rank has it.
@@ -22,6 +24,8 @@ pub struct Records {
     own: HashMap<BlockId, Own>,
     /// The block of an earlier run that was asked for last, and its records in order.
     restored: Option<(BlockId, Vec<Place>)>,
+    /// Where everything is that was stored, if it stays.
+    index: Vec<Place>,
 }
 
 /// Records of one block.
@@ -48,10 +52,11 @@ impl Records {
     ///
     /// # Errors
     /// Too many ranks, too little memory.
-    pub fn new(kept: &Kept, rank: Rank) -> Result<Records, Error> {
-        let writer = Writer::new(&kept.run, rank.0, BUFFER).map_err(|error| failure(&error))?;
-        let reader = Reader::new(&kept.run);
-        Ok(Records { kept: kept.clone(), writer, reader, own: HashMap::new(), restored: None })
+    pub fn new(kept: &Kept, rank: Rank, write_buffer: u64) -> Result<Records, Error> {
+        let buffer = if kept.stays { write_buffer as usize } else { BUFFER };
+        let writer = Writer::new(&kept.run, rank.0, buffer).map_err(|error| failure(&error))?;
+        let (reader, own) = (Reader::new(&kept.run), HashMap::new());
+        Ok(Records { kept: kept.clone(), writer, reader, own, restored: None, index: Vec::new() })
     }
 
     /// Appends stretches of a block's output of `size` bytes; what is not `last` is not made durable yet.
@@ -67,24 +72,48 @@ impl Records {
     ) -> Result<(), Error> {
         let key = key(block);
         if size == 0 {
-            let nothing = Share::whole(0);
-            self.writer.append(key, nothing, []).map_err(|error| failure(&error))?;
+            let places = self.writer.append(key, Share::whole(0), &[]);
+            self.put_down(block, places.map_err(|error| failure(&error))?);
         }
         for Stretch { offset, bytes } in stretches {
             let share = Share { start: *offset, total: size };
-            let place = self.writer.append(key, share, [bytes.as_slice()]);
-            let place = place.map_err(|error| failure(&error))?;
-            let own = self.own.entry(block).or_default();
-            own.places.push(place);
-            own.left += place.length;
+            let places = self.writer.append(key, share, bytes);
+            self.put_down(block, places.map_err(|error| failure(&error))?);
         }
-        if last {
+        if last && self.kept.durable {
             self.writer.sync().map_err(|error| failure(&error))?;
             if let Some(own) = self.own.get_mut(&block) {
                 own.places.sort_unstable_by_key(|place| place.share.start);
             }
         }
         Ok(())
+    }
+
+    /// Takes note of where something of a block is: until it stands in the output, or for the index if it stays.
+    fn put_down(&mut self, block: BlockId, places: Vec<Place>) {
+        if self.kept.stays {
+            self.index.extend(places);
+            return;
+        }
+        let places = places.into_iter().filter(|place| place.length > 0);
+        for place in places {
+            let own = self.own.entry(block).or_default();
+            own.left += place.length;
+            own.places.push(place);
+        }
+    }
+
+    /// Brings everything to disk, with an index if it stays.
+    ///
+    /// # Errors
+    /// Records that cannot be written.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        match self.kept.stays {
+            true => {
+                register::finish(&self.kept, &mut self.writer, take(&mut self.index), Vec::new())
+            }
+            false => Ok(()),
+        }
     }
 
     /// The bytes of runs, all of which are records.

@@ -5,11 +5,12 @@ use std::mem::take;
 
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
+use fleetblast_report::sam::Mark;
 use fleetblast_report::table::DescriptionRow;
 
 use crate::error::Error;
 use crate::ranks::job::Job;
-use crate::ranks::wire::{Answer, Chosen};
+use crate::ranks::wire::{Answer, Chosen, Line};
 
 /// Answers of one round, by partition.
 pub type Answers = BTreeMap<PartitionId, Answer>;
@@ -107,7 +108,7 @@ pub fn rows(
 ) -> Result<Vec<Vec<DescriptionRow>>, Error> {
     matched(block, asked, hits, answers, |_, answer| match answer {
         Answer::Described(rows) | Answer::Formatted { rows, .. } => Some(take(rows)),
-        Answer::Aligned(_) => None,
+        _ => None,
     })
 }
 
@@ -130,7 +131,34 @@ pub fn pieces(
     })
 }
 
-/// A formatted subject.
+/// The lines of each subject in SAM.
+///
+/// # Errors
+/// As [`matched`].
+pub fn lines(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: &mut Answers,
+) -> Result<Vec<Vec<Lines>>, Error> {
+    matched(block, asked, hits, answers, |partition, answer| match answer {
+        Answer::Lines(subjects) => {
+            let mut numbers = 0..;
+            let mut line = |Line { mark, length }| {
+                let number = numbers.next()?;
+                Some((mark, Piece { partition, number, length }))
+            };
+            let subjects = take(subjects).into_iter();
+            subjects.map(|lines| lines.into_iter().map(&mut line).collect()).collect()
+        }
+        _ => None,
+    })
+}
+
+/// The lines of a subject, with their marks.
+pub type Lines = Vec<(Mark, Piece)>;
+
+/// What is formatted in one piece: a subject, or a line.
 #[derive(Clone, Copy)]
 pub struct Piece {
     /// Who holds it.

@@ -7,7 +7,7 @@ use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{Run, WorkerOutcome, WorkerWork};
 
 use super::records::Records;
-use super::store::Store;
+use super::store::{self, Store};
 use crate::error::Error;
 use crate::ranks::output::{SharedOutput, Stretch};
 use crate::ranks::wire::Bytes;
@@ -72,9 +72,26 @@ impl Shared {
         }
     }
 
+    /// Keeps a formatted piece, in memory if it has at most `budget` bytes; returns the bytes of memory it takes.
+    ///
+    /// # Errors
+    /// A spool that cannot be written.
+    pub fn keep(&self, key: store::Key, bytes: Vec<u8>, budget: u64) -> Result<u64, Error> {
+        lock(&self.store).keep(key, bytes, budget)
+    }
+
     /// The file that is written to.
     pub fn output(&self) -> &SharedOutput {
         &self.output
+    }
+
+    /// Brings to disk what was written here.
+    ///
+    /// # Errors
+    /// Names the file.
+    pub fn finish(&self) -> Result<(), Error> {
+        self.records.as_ref().map_or(Ok(()), |records| lock(records).finish())?;
+        self.output.sync()
     }
 
     /// Takes note of a cut that has risen.

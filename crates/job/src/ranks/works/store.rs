@@ -1,12 +1,11 @@
 //! Formatted pieces that wait for their place in the output.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fleetblast_fleet::ids::{Address, BlockId, GroupId, PartitionId, PassId};
 use fleetblast_fleet::work::{Holder, Run, Slice, Window};
+use fleetblast_spool::{Place, Scratch};
 
 use crate::error::Error;
 use crate::ranks::output::Stretch;
@@ -19,7 +18,7 @@ pub type Key = (BlockId, PassId, PartitionId, u32);
 pub struct Store {
     pieces: HashMap<Key, Piece>,
     /// What found no room in memory.
-    spool: Option<Spool>,
+    spool: Option<Scratch>,
     /// Where the spool is made.
     directory: PathBuf,
 }
@@ -27,13 +26,7 @@ pub struct Store {
 /// Where a piece is, and how many of its bytes were not taken yet.
 enum Piece {
     Memory { bytes: Vec<u8>, left: u64 },
-    Spooled { offset: u64, left: u64 },
-}
-
-/// A file without name.
-struct Spool {
-    file: File,
-    length: u64,
+    Spooled { places: Vec<Place>, left: u64 },
 }
 
 impl Store {
@@ -54,7 +47,7 @@ impl Store {
         let (piece, kept) = if left <= budget {
             (Piece::Memory { bytes, left }, left)
         } else {
-            (Piece::Spooled { offset: self.spool(&bytes)?, left }, 0)
+            (Piece::Spooled { places: self.spool(&bytes)?, left }, 0)
         };
         self.pieces.insert(key, piece);
         Ok(kept)
@@ -142,14 +135,17 @@ impl Store {
                 bytes.extend_from_slice(own.get(range).ok_or_else(|| lost(block))?);
                 (left, slice.length)
             }
-            Piece::Spooled { offset, left } => {
-                let start = bytes.len();
-                bytes.resize(start + slice.length as usize, 0);
-                let spool = self.spool.as_ref().ok_or_else(|| lost(block))?;
-                spool
-                    .file
-                    .read_exact_at(&mut bytes[start..], *offset + slice.start)
-                    .map_err(|error| spool_failure(&self.directory, &error))?;
+            Piece::Spooled { places, left } => {
+                let spool = self.spool.as_mut().ok_or_else(|| lost(block))?;
+                let end = slice.start + slice.length;
+                let wanted = |place: &&Place| place.share.start < end && place.end() > slice.start;
+                for place in places.iter().filter(wanted) {
+                    let part = spool.read(place);
+                    let part = part.map_err(|error| spool_failure(&self.directory, &error))?;
+                    let from = slice.start.saturating_sub(place.share.start) as usize;
+                    let to = (end.min(place.end()) - place.share.start) as usize;
+                    bytes.extend_from_slice(&part[from..to]);
+                }
                 (left, 0)
             }
         };
@@ -164,21 +160,14 @@ impl Store {
         Ok(freed)
     }
 
-    /// Appends to the spool; returns the place.
-    fn spool(&mut self, bytes: &[u8]) -> Result<u64, Error> {
-        let failed = |error: &std::io::Error| spool_failure(&self.directory, error);
-        let spool = match &mut self.spool {
-            Some(spool) => spool,
-            none => {
-                let file =
-                    tempfile::tempfile_in(&self.directory).map_err(|error| failed(&error))?;
-                none.insert(Spool { file, length: 0 })
-            }
+    /// Appends to the spool; returns where that is.
+    fn spool(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
+        let spool = match self.spool.take() {
+            Some(spool) => Ok(spool),
+            None => Scratch::new(&self.directory),
         };
-        let offset = spool.length;
-        spool.file.write_all_at(bytes, offset).map_err(|error| failed(&error))?;
-        spool.length += bytes.len() as u64;
-        Ok(offset)
+        let kept = spool.and_then(|spool| self.spool.insert(spool).keep(bytes));
+        kept.map_err(|error| spool_failure(&self.directory, &error))
     }
 }
 
@@ -186,7 +175,7 @@ fn is_master(from: &Address) -> bool {
     matches!(from, Address::Master(_))
 }
 
-fn spool_failure(directory: &Path, error: &std::io::Error) -> Error {
+fn spool_failure(directory: &Path, error: &fleetblast_spool::Error) -> Error {
     Error::output(format_args!(
         "spool of results in {}: {error}; make room, or raise -result_memory",
         directory.display()

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::batching::course::Lengths;
 use crate::error::Error;
-use crate::queries::{EMPTY_VECTOR, Queries, QueryRecord, Records};
+use crate::queries::{EMPTY_VECTOR, Queries, QueryRecord, Records, all_empty};
 
 /// Queries that are read and made ready at a time, and letters that are enough.
 const AT_ONCE: (usize, u64) = (1000, 200_000);
@@ -26,9 +26,22 @@ pub struct Stream<'a> {
     held: VecDeque<Query>,
     /// Letters of all queries before each of them, and of all.
     sums: VecDeque<u64>,
+    /// What is told of each, where that is all there is.
+    messages: VecDeque<Vec<String>>,
     /// The last of them, which nobody has taken.
     records: VecDeque<QueryRecord>,
     ended: bool,
+    /// Why there are no more of them than these.
+    failure: Option<Error>,
+}
+
+/// What ends the queries before all are searched.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// The first query that is not searched, nor any after it.
+    pub query: usize,
+    /// What BLAST+ says then.
+    pub error: Error,
 }
 
 impl<'a> Stream<'a> {
@@ -47,8 +60,10 @@ impl<'a> Stream<'a> {
             first: 0,
             held: VecDeque::new(),
             sums: VecDeque::from([0]),
+            messages: VecDeque::new(),
             records: VecDeque::new(),
             ended: false,
+            failure: None,
         }
     }
 
@@ -76,26 +91,29 @@ impl<'a> Stream<'a> {
     pub fn forget(&mut self, query: usize) {
         self.held.drain(..query - self.first);
         self.sums.drain(..query - self.first);
+        self.messages.drain(..query - self.first);
         self.first = query;
     }
 
+    /// Why not all queries could be read, as far as that is known.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
+    }
+
     /// Takes the queries of the next block, of those before `end`; none at the end.
-    ///
-    /// # Errors
-    /// Queries that cannot be read.
-    pub fn take(&mut self, end: usize) -> Result<(Range<usize>, Records), Error> {
+    pub fn take(&mut self, end: usize) -> (Range<usize>, Records) {
         let mut block = Records::default();
         let start = self.end() - self.records.len();
         while start + block.records.len() < end
             && !self.queries.is_enough(block.weight())
-            && (!self.records.is_empty() || self.read()?)
+            && (!self.records.is_empty() || self.read())
         {
             block.records.extend(self.records.pop_front());
         }
         for record in &block.records {
             record.tell_warnings(self.audience);
         }
-        Ok((start..start + block.records.len(), block))
+        (start..start + block.records.len(), block)
     }
 
     /// Adds what BLAST+ warns of when it searches queries, of whose batches some can be searched.
@@ -103,30 +121,42 @@ impl<'a> Stream<'a> {
         self.queries.add_messages_of_search(&mut block.records, searched.iter().copied());
     }
 
-    /// Whether BLAST+ would look for another batch after this last one, and find only queries that it passes over.
-    ///
-    /// # Errors
-    /// Queries that cannot be read.
-    pub fn ends_in_nothing(&mut self, batch: Range<usize>, letters: usize) -> Result<bool, Error> {
-        let more = batch.end < self.end() || self.read()?;
-        let is_full = self.letters(batch) >= letters as u64;
-        Ok(!more && is_full && self.queries.passed_over_last())
+    /// Whether BLAST+ stops at this batch or after it: it cannot read it to its end, there is not a letter in it, it cannot search with
+    /// these scores, or it looks for another one and finds no queries.
+    pub fn stop(&mut self, batch: Range<usize>, letters: usize) -> Option<Stop> {
+        let is_full = self.letters(batch.clone()) >= letters as u64;
+        let is_last = batch.end == self.end() && !self.read();
+        if let (false, true, Some(error)) = (is_full, is_last, self.failure.clone()) {
+            return Some(Stop { query: batch.start, error });
+        }
+        if self.get(batch.clone()).iter().all(|query| query.length == 0) {
+            return Some(Stop { query: batch.start, error: all_empty(batch.len()) });
+        }
+        let messages = self.messages.range(batch.start - self.first..batch.end - self.first);
+        let is_searched = self.get(batch.clone()).into_iter().any(Query::is_searchable);
+        if let (true, Some(error)) = (is_searched, self.queries.refusal(messages)) {
+            return Some(Stop { query: batch.start, error });
+        }
+        let nothing = || self.queries.passed_over_last().then(|| Error::engine(EMPTY_VECTOR));
+        let error = if is_full && is_last { self.failure.clone().or_else(nothing) } else { None };
+        error.map(|error| Stop { query: batch.end, error })
     }
 
     /// Reads some more; false at the end.
-    fn read(&mut self) -> Result<bool, Error> {
+    fn read(&mut self) -> bool {
         let (mut records, mut letters) = (Vec::new(), 0);
         while !self.ended && records.len() < AT_ONCE.0 && letters < AT_ONCE.1 {
-            match self.queries.next_query(self.audience)? {
-                Some(record) => {
+            match self.queries.next_query(self.audience) {
+                Ok(Some(record)) => {
                     letters += record.letters();
                     records.push(record);
                 }
-                None => self.ended = true,
+                Ok(None) => self.ended = true,
+                Err(error) => (self.ended, self.failure) = (true, Some(error)),
             }
         }
         if records.is_empty() && self.end() == 0 {
-            return Err(Error::engine(EMPTY_VECTOR));
+            self.failure.get_or_insert_with(|| Error::engine(EMPTY_VECTOR));
         }
         let prepare = |record: &QueryRecord| record.prepare(self.engine);
         let prepared: Vec<Query> = self.pool.install(|| records.par_iter().map(prepare).collect());
@@ -134,20 +164,19 @@ impl<'a> Stream<'a> {
             let sum = self.sums.back().map_or(0, |sum| sum + record.letters());
             self.sums.push_back(sum);
             self.queries.add_messages(record, query.is_searchable());
+            self.messages.push_back(record.messages.clone());
         }
         let is_some = !records.is_empty();
         self.held.extend(prepared);
         self.records.extend(records);
-        Ok(is_some)
+        is_some
     }
 }
 
 impl Lengths for Stream<'_> {
-    type Error = Error;
-
-    fn end_of_batch(&mut self, start: usize, letters: usize) -> Result<usize, Error> {
+    fn end_of_batch(&mut self, start: usize, letters: usize) -> usize {
         let wanted = self.before(start).saturating_add(letters as u64);
-        while self.sums.back().is_some_and(|&sum| sum < wanted) && self.read()? {}
-        Ok((self.first + self.sums.partition_point(|&sum| sum < wanted)).min(self.end()))
+        while self.sums.back().is_some_and(|&sum| sum < wanted) && self.read() {}
+        (self.first + self.sums.partition_point(|&sum| sum < wanted)).min(self.end())
     }
 }

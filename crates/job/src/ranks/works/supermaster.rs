@@ -1,24 +1,30 @@
 //! The works of the supermaster: queries in, and both ends of the output.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
 
-use fleetblast_engine::batches;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
+use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
+use fleetblast_report::sam::Header;
+use fleetblast_spool::{Kind, Summary};
 
+use super::OfSupermaster;
 use super::counts::Counts;
 use super::foretelling::{Foretelling, Read};
+use super::register::Register;
+use super::shared::lock;
 use super::stream::Stream;
 use crate::batching::course::Course;
 use crate::error::Error;
-use crate::plan::Plan;
-use crate::queries::{self, Queries};
+use crate::queries::Queries;
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
-use crate::reporting::{self, NO_TAXONOMY, misses_taxonomy, warns_at_end};
+use crate::reporting::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
 
 /// Carries out the supermaster's works.
@@ -30,10 +36,15 @@ pub struct SupermasterWorks<'a> {
     file: SharedOutput,
     /// Who publishes the output when it is whole.
     publisher: Sender<Whole>,
-    /// Queries read.
+    /// Where to keep both ends of the report, if it is records.
+    register: Option<Arc<Mutex<Register>>>,
+    /// Blocks and queries read.
+    blocks: u64,
     count: usize,
-    /// Why no more of them can be read.
+    /// Why no more of them can be read, of those whose batches are known.
     failure: Option<Error>,
+    /// What BLAST+ warns of with each query of blocks that are not judged.
+    warnings: BTreeMap<BlockId, Vec<Warning>>,
 }
 
 /// Where blocks come from.
@@ -41,7 +52,7 @@ enum Source<'a> {
     /// Queries whose batches are known.
     Plain(Queries<'a>),
     /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
-    Foretold(Box<Foretelling<'a>>, Option<Counts>),
+    Foretold(Box<Foretelling<'a>>, Option<Box<Counts>>),
 }
 
 impl<'a> SupermasterWorks<'a> {
@@ -65,34 +76,31 @@ impl<'a> SupermasterWorks<'a> {
             Source::Plain(queries)
         };
         let (file, output) = (SharedOutput::new(output.path()), Some(output));
-        let (count, failure) = (0, None);
-        Ok(SupermasterWorks { job, queries, output, file, publisher, count, failure })
+        let (count, failure, warnings) = (0, None, BTreeMap::new());
+        let (register, blocks) = (None, 0);
+        Ok(SupermasterWorks {
+            job,
+            queries,
+            output,
+            file,
+            publisher,
+            register,
+            blocks,
+            count,
+            failure,
+            warnings,
+        })
+    }
+
+    /// Keeps both ends of the report there.
+    pub fn register(&mut self, register: &Arc<Mutex<Register>>) {
+        self.register = Some(Arc::clone(register));
     }
 
     /// Keeps what is judged, and has what earlier runs kept.
     pub fn keep(&mut self, kept: Counts) {
         if let Source::Foretold(_, counts) = &mut self.queries {
-            *counts = Some(kept);
-        }
-    }
-
-    /// Carries out a work.
-    ///
-    /// # Errors
-    /// Output that cannot be written. Queries that cannot be read end the input: those before them are searched and reported,
-    /// as BLAST+ does, and who publishes the report hears of it.
-    pub fn run(
-        &mut self,
-        work: SupermasterWork<Bytes>,
-    ) -> Result<SupermasterOutcome<Bytes>, Error> {
-        match work {
-            SupermasterWork::Open => self.open(),
-            SupermasterWork::Read { block, skip } => {
-                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
-            }
-            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
-            SupermasterWork::Write(ends) => self.write(ends),
-            SupermasterWork::Close { offset } => self.close(offset),
+            *counts = Some(Box::new(kept));
         }
     }
 
@@ -100,36 +108,34 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         pieces::prologue(&self.job.report, &mut bytes);
         let base = bytes.len() as u64;
-        self.file.write(&[Stretch { offset: 0, bytes }])?;
+        self.write_end(Kind::PROLOGUE, 0, bytes)?;
         Ok(SupermasterOutcome::Opened { base })
     }
 
-    fn read(&mut self, block: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
+    /// Writes what stands before the first block, or after the last one.
+    fn write_end(&self, kind: Kind, offset: u64, bytes: Vec<u8>) -> Result<(), Error> {
+        match &self.register {
+            Some(register) => lock(register).keep_end(kind, &bytes),
+            None => self.file.write(&[Stretch { offset, bytes }]),
+        }
+    }
+
+    fn read(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         let job = self.job;
         let parcel = match &mut self.queries {
             _ if self.failure.is_some() => None,
             Source::Foretold(foretelling, counts) => {
                 let known = match counts {
-                    Some(counts) if skip => Some(counts.read(block)?),
+                    Some(counts) if skip => Some(counts.read(id)?),
                     _ => None,
                 };
-                let read = foretelling.read(block, known).and_then(|read| {
-                    read.iter().try_for_each(|read| refuse(job.plan, read))?;
-                    Ok(read)
-                });
-                // What ends the input at its start leaves the report its head. Later on, nobody knows yet which of the queries
-                // before it lie in its batch.
-                let read = match read {
-                    Err(error) if self.count == 0 => {
-                        self.failure = Some(error);
-                        None
-                    }
-                    read => read?,
-                };
+                let read = foretelling.read(id, known)?;
                 read.map(|Read { records, findings, together }| (records, findings, Some(together)))
             }
             Source::Plain(queries) => {
                 let mut read = queries.next_records(&job.engine, &*job.audience);
+                // Where batches depend on that, it is known that there are none.
+                queries.found(0);
                 if let Ok(Some(records)) = &mut read {
                     self.failure = records.failure.take();
                 }
@@ -141,10 +147,13 @@ impl<'a> SupermasterWorks<'a> {
             }
         };
         let Some((block, findings, together)) = parcel else { return Ok(None) };
-        let misses = misses_taxonomy(&job.report, job.target);
-        for record in &block.records {
-            reporting::warn(&job.report, record, misses, &*job.audience);
+        let warnings: Vec<Warning> = block.records.iter().map(Warning::of).collect();
+        match &self.queries {
+            // It is not yet known how many of them are reported.
+            Source::Foretold(..) if !skip => _ = self.warnings.insert(id, warnings),
+            _ => self.warn(&warnings),
         }
+        self.blocks += 1;
         self.count += block.records.len();
         let weight = block.weight();
         if skip {
@@ -167,11 +176,23 @@ impl<'a> SupermasterWorks<'a> {
         };
         let found: Found = unpack(found)?;
         let verdict = foretelling.judge(block, &found)?;
-        let right = matches!(verdict, Verdict::Right);
+        let right = !matches!(verdict, Verdict::Again(_));
+        let mut warnings = if right { self.warnings.remove(&block) } else { None };
+        if let (Some(warnings), Verdict::Until(count)) = (&mut warnings, &verdict) {
+            warnings.truncate(*count as usize);
+        }
         if let (true, Some(counts)) = (right, counts) {
             counts.keep(block, &found.extensions)?;
         }
+        self.warn(&warnings.unwrap_or_default());
         Ok(SupermasterOutcome::Judged { right, verdict: pack(&verdict)? })
+    }
+
+    /// Tells what BLAST+ warns of with the reports of queries.
+    fn warn(&self, warnings: &[Warning]) {
+        let Job { report, target, audience, .. } = self.job;
+        let misses = misses_taxonomy(report, target);
+        warnings.iter().for_each(|warning| warning.tell(report, misses, &**audience));
     }
 
     /// Writes what workers handed over.
@@ -183,7 +204,10 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, Error> {
-        let failure = self.failure.take();
+        let failure = match &self.queries {
+            Source::Plain(_) => self.failure.take(),
+            Source::Foretold(foretelling, _) => foretelling.failure().cloned(),
+        };
         let mut bytes = Vec::new();
         if failure.is_none() {
             let Job { report, target, .. } = self.job;
@@ -193,8 +217,13 @@ impl<'a> SupermasterWorks<'a> {
             pieces::epilogue(report, self.count, &mut bytes);
         }
         if let Some(mut output) = self.output.take() {
-            self.file.write(&[Stretch { offset, bytes }])?;
+            let (blocks, queries) = (self.blocks, self.count as u64);
+            output.sum_up(Summary { blocks, queries, bytes: offset + bytes.len() as u64 });
+            self.write_end(Kind::EPILOGUE, offset, bytes)?;
             output.failure = failure;
+            if let Format::Sam(options) = &self.job.report.output.format {
+                output.header = Some(Header::new(&self.job.report, options));
+            }
             // Who is gone does not publish it.
             let _ = self.publisher.send(output);
         }
@@ -202,12 +231,16 @@ impl<'a> SupermasterWorks<'a> {
     }
 }
 
-/// What BLAST+ says of the first batch in which there is something to search, if it cannot search with these scores.
-fn refuse(plan: &Plan, read: &Read) -> Result<(), Error> {
-    let Some(told) = &plan.refusal else { return Ok(()) };
-    let mut batches = batches::ranges(&read.records.batches);
-    match batches.find(|batch| read.together.searched[batch.start]) {
-        Some(batch) => Err(queries::refused(told, &read.records.records[batch])),
-        None => Ok(()),
+impl OfSupermaster for SupermasterWorks<'_> {
+    fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
+        match work {
+            SupermasterWork::Open => self.open(),
+            SupermasterWork::Read { block, skip } => {
+                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
+            }
+            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
+            SupermasterWork::Write(ends) => self.write(ends),
+            SupermasterWork::Close { offset } => self.close(offset),
+        }
     }
 }

@@ -9,15 +9,19 @@ use fleetblast_engine::lists::Cut;
 use fleetblast_engine::search::Searcher;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
-use fleetblast_report::model::QueryResult;
+use fleetblast_report::error::ReportError;
+use fleetblast_report::model::{Format, QueryResult};
 use fleetblast_report::pieces;
+use fleetblast_report::sam::{self, Record};
 use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
+use super::OfWorker;
 use super::shared::{Pass, Shared, lock, unknown};
+use super::store::Store;
 use crate::error::{Error, exit};
 use crate::ranks::job::{Block, Job};
-use crate::ranks::wire::{Answer, Bytes, Chosen, Question, Wanted, pack, unpack};
+use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Wanted, pack, unpack};
 use crate::reporting::failure;
 use crate::scan::Scan;
 use crate::trace::{Kind, Loaded, Span};
@@ -49,62 +53,12 @@ impl<'a> WorkerWorks<'a> {
         WorkerWorks { job, scans, passes: HashMap::new(), shared }
     }
 
-    /// Carries out a work of the compute lane; `span` gets to know what it is about.
-    ///
-    /// # Errors
-    /// A damaged database, bytes that no rank sent, a report that cannot be made or spooled.
-    pub fn run(
-        &mut self,
-        work: WorkerWork<Bytes>,
-        span: &mut Span,
-    ) -> Result<WorkerOutcome<Bytes>, Error> {
-        let outcome = match work {
-            WorkerWork::Search { block, pass, partition, queries, cut } => {
-                let pass = (block, pass);
-                if let Some(cut) = cut {
-                    self.shared.raise_cut(pass, cut);
-                }
-                if let Some(queries) = queries {
-                    self.open(pass, &queries)?;
-                }
-                self.search(pass, partition, span)
-            }
-            WorkerWork::Answer { block, pass, parts, budget } => {
-                self.answer((block, pass), &parts, budget, span)
-            }
-            _ => Err(Error::engine("a work of the other lane came to the search threads")),
-        };
-        self.go_on()?;
-        outcome
-    }
-
     /// An error, which nobody listens to any more, if the job has ended: what was made is not whole.
     fn go_on(&self) -> Result<(), Error> {
         match self.job.halt.is_set() {
             true => Err(Error::new(exit::UNKNOWN, "")),
             false => Ok(()),
         }
-    }
-
-    /// What was read of the database, and how long searching threads waited for it.
-    pub fn loaded(&self) -> Loaded {
-        self.scans.values().fold(Loaded::default(), |sum, scan| {
-            let read = scan.loader().statistics();
-            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
-            Loaded {
-                pages: pages.to_owned(),
-                bytes: sum.bytes + read.bytes,
-                received: sum.received + read.received,
-                seconds: sum.seconds + read.time.as_secs_f64(),
-                wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
-            }
-        })
-    }
-
-    /// Drops what is kept of a pass, but for its pieces.
-    pub fn forget(&mut self, pass: Pass) {
-        self.passes.remove(&pass);
-        lock(&self.shared.cuts).remove(&pass);
     }
 
     fn open(&mut self, pass: Pass, queries: &Bytes) -> Result<(), Error> {
@@ -165,8 +119,13 @@ impl<'a> WorkerWorks<'a> {
                     let place = (pass, *partition);
                     let (answer, more) = self.format(place, &chosen, described, budget - kept)?;
                     kept += more;
-                    if let Answer::Formatted { sizes, .. } = &answer {
-                        span.add("bytes", sizes.iter().sum());
+                    match &answer {
+                        Answer::Formatted { sizes, .. } => span.add("bytes", sizes.iter().sum()),
+                        Answer::Lines(lines) => {
+                            let lengths = lines.iter().flatten().map(|line| line.length);
+                            span.add("bytes", lengths.sum());
+                        }
+                        _ => {}
                     }
                     answer
                 }
@@ -207,7 +166,8 @@ impl<'a> WorkerWorks<'a> {
                 .map(|(wanted, _)| wanted.hit.clone())
                 .collect();
             scan.check_files(hits.iter().map(|hit| hit.oid))?;
-            let mut candidates = scan.align(&aligner, &hits).into_iter();
+            let hits: Vec<_> = hits.iter().map(|hit| (&aligner, hit)).collect();
+            let mut candidates = scan.align(&hits).into_iter();
             for shown in shown {
                 let candidate = if shown { candidates.next() } else { None };
                 outlines.push(candidate.as_ref().map(Candidate::outline));
@@ -233,22 +193,108 @@ impl<'a> WorkerWorks<'a> {
             let row = described.then(|| shown.describe()).transpose()?;
             Ok((shown.format(chosen.rank)?, row))
         };
-        let (mut rows, mut sizes, mut kept) = (Vec::new(), Vec::new(), 0);
+        let mut pieces = Kept { place: (pass, partition), budget, number: 0, bytes: 0 };
+        let (mut rows, mut sizes, mut lines) = (Vec::new(), Vec::new(), Vec::new());
         // A part at a time, so that what goes to the spool does not pile up before.
         for chosen in chosen.chunks(PIECES_AT_A_TIME * rayon::current_num_threads()) {
             self.go_on()?;
             let made: Result<Vec<_>, Error> = chosen.par_iter().map(format).collect();
             let mut store = lock(&self.shared.store);
-            for (piece, row) in made? {
-                let number = sizes.len() as u32;
-                sizes.push(piece.len() as u64);
+            for (formatted, row) in made? {
                 rows.extend(row);
-                let key = (pass.0, pass.1, partition, number);
-                kept += store.keep(key, piece, budget - kept)?;
+                match formatted {
+                    Formatted::Piece(piece) => sizes.push(pieces.keep(&mut store, piece)?),
+                    Formatted::Lines(records) => {
+                        let line = |Record { mark, line }| {
+                            let length = pieces.keep(&mut store, line)?;
+                            Ok(Line { mark, length })
+                        };
+                        lines.push(records.into_iter().map(line).collect::<Result<_, Error>>()?);
+                    }
+                }
             }
         }
-        Ok((Answer::Formatted { rows, sizes }, kept))
+        let answer = match self.job.report.output.format {
+            Format::Sam(_) => Answer::Lines(lines),
+            _ => Answer::Formatted { rows, sizes },
+        };
+        Ok((answer, pieces.bytes))
     }
+}
+
+impl OfWorker for WorkerWorks<'_> {
+    fn run(
+        &mut self,
+        work: WorkerWork<Bytes>,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let outcome = match work {
+            WorkerWork::Search { block, pass, partition, queries, cut } => {
+                let pass = (block, pass);
+                if let Some(cut) = cut {
+                    self.shared.raise_cut(pass, cut);
+                }
+                if let Some(queries) = queries {
+                    self.open(pass, &queries)?;
+                }
+                self.search(pass, partition, span)
+            }
+            WorkerWork::Answer { block, pass, parts, budget } => {
+                self.answer((block, pass), &parts, budget, span)
+            }
+            _ => Err(Error::engine("a work of the other lane came to the search threads")),
+        };
+        self.go_on()?;
+        outcome
+    }
+
+    fn forget(&mut self, pass: Pass) {
+        self.passes.remove(&pass);
+        lock(&self.shared.cuts).remove(&pass);
+    }
+
+    fn loaded(&self) -> Loaded {
+        self.scans.values().fold(Loaded::default(), |sum, scan| {
+            let read = scan.loader().statistics();
+            let pages = scan.loader().pages().map_or("page cache", HugePages::name);
+            Loaded {
+                pages: pages.to_owned(),
+                bytes: sum.bytes + read.bytes,
+                received: sum.received + read.received,
+                seconds: sum.seconds + read.time.as_secs_f64(),
+                wait_seconds: sum.wait_seconds + scan.waiting.as_secs_f64(),
+            }
+        })
+    }
+}
+
+/// The pieces of an answer, as they are put away.
+struct Kept {
+    place: (Pass, PartitionId),
+    /// Bytes that may stay in memory.
+    budget: u64,
+    /// Of the next piece.
+    number: u32,
+    /// Bytes that stay in memory.
+    bytes: u64,
+}
+
+impl Kept {
+    /// Puts a piece away; tells how many bytes it has.
+    fn keep(&mut self, store: &mut Store, piece: Vec<u8>) -> Result<u64, Error> {
+        let ((block, pass), partition) = self.place;
+        let (key, length) = ((block, pass, partition, self.number), piece.len() as u64);
+        self.bytes += store.keep(key, piece, self.budget - self.bytes)?;
+        self.number += 1;
+        Ok(length)
+    }
+}
+
+/// What is formatted of a subject.
+enum Formatted {
+    Piece(Vec<u8>),
+    /// Of SAM, whose lines are put in order for a whole query.
+    Lines(Vec<Record>),
 }
 
 /// Subjects that a thread formats before the pieces are put away.
@@ -289,17 +335,22 @@ impl Shown<'_> {
             .map_err(|error| failure(&error))
     }
 
-    fn format(&self, rank: u32) -> Result<Vec<u8>, Error> {
-        let (job, mut bytes) = (self.job, Vec::with_capacity(USUAL_PIECE));
-        pieces::subject_block(
-            &job.report,
-            &self.result,
-            job.target,
-            &self.hit,
-            rank as usize,
-            &mut bytes,
-        )
-        .map_err(|error| failure(&error))?;
+    fn format(&self, rank: u32) -> Result<Formatted, Error> {
+        let job = self.job;
+        let made = match &job.report.output.format {
+            Format::Sam(options) => {
+                let (setup, query, hit) = (&job.report, &self.result, &self.hit);
+                sam::records(setup, options, query, job.target, hit).map(Formatted::Lines)
+            }
+            _ => self.piece(rank).map(Formatted::Piece),
+        };
+        made.map_err(|error| failure(&error))
+    }
+
+    fn piece(&self, rank: u32) -> Result<Vec<u8>, ReportError> {
+        let (setup, target, rank) = (&self.job.report, self.job.target, rank as usize);
+        let mut bytes = Vec::with_capacity(USUAL_PIECE);
+        pieces::subject_block(setup, &self.result, target, &self.hit, rank, &mut bytes)?;
         // It may be kept for long.
         bytes.shrink_to_fit();
         Ok(bytes)

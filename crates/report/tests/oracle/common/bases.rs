@@ -242,6 +242,7 @@ impl Search {
             score: fields[9].trim().parse().unwrap(),
             bit_score: fields[8].trim().parse().unwrap(),
             evalue: fields[7].parse().unwrap(),
+            linked: 1,
             query: read,
             subject,
             context: contexts.iter().position(|&known| known == context).unwrap() as u8,

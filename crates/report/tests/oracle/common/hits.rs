@@ -117,6 +117,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         score: number(hsp, "Hsp_score"),
         bit_score: number(hsp, "Hsp_bit-score"),
         evalue: number(hsp, "Hsp_evalue"),
+        linked: 1,
         query: q_from - 1..q_to,
         subject: s_from.min(s_to) - 1..s_to.max(s_from),
         context: 0,

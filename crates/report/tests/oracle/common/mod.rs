@@ -279,14 +279,14 @@ impl Run {
     /// What comes first in SAM.
     fn sam_header(&self, setup: &Setup, results: &[QueryResult], out: &mut Vec<u8>) {
         let Format::Sam(options) = &setup.output.format else { return };
-        let mut records = Vec::new();
-        for result in results {
-            for hit in result.hits {
-                let more = sam::records(setup, options, result, &self.source, hit);
-                records.extend(more.unwrap());
-            }
+        let mut header = sam::Header::new(setup, options);
+        for hit in
+            results.iter().flat_map(|result| result.hits.iter().map(move |hit| (result, hit)))
+        {
+            let records = sam::records(setup, options, hit.0, &self.source, hit.1).unwrap();
+            records.iter().for_each(|record| header.add(&record.mark.reference));
         }
-        sam::header(setup, options, records.iter().map(|record| &record.reference), out);
+        out.extend(header.bytes());
     }
 
     fn database(&self) -> DatabaseSummary {

@@ -1,0 +1,29 @@
+//! `fleetblast cat`: the one report, of the records that ranks wrote.
+
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::Destination;
+use fleetblast_job::records::{self, Wanted};
+
+use crate::options::cat::{CatOptions, OUT};
+use crate::options::parse::Given;
+use crate::plan::input::destination;
+use crate::terminal::{Progress, When};
+
+/// Runs the program.
+///
+/// # Errors
+/// What is not there, or damaged; an output that cannot be written.
+pub fn run(given: &Given) -> Result<(), Error> {
+    let options = CatOptions::new(given);
+    let wanted = match options.query {
+        Some(name) => Wanted::Query(name.into_vec()),
+        None if options.partial => Wanted::Partial,
+        None => Wanted::Whole,
+    };
+    let out = destination(OUT.name(), &options.out)?;
+    let audience = Progress::new("cat", When::No, out == Destination::Stdout);
+    records::show(Path::new(&options.records), &wanted, &out, &audience)
+}

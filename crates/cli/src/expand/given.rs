@@ -1,0 +1,131 @@
+//! The options of a search as they cross to another site, and with those that are given there.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use fleetblast_job::error::Error;
+use fleetblast_metadata::Header;
+use fleetblast_metadata::header::OptionValue;
+
+use crate::options::expand::{ExpandOptions, is_of_format};
+use crate::options::parse::{Given, Value};
+use crate::options::search::database::{
+    DB, GILIST, NEGATIVE_GILIST, NEGATIVE_SEQIDLIST, NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS,
+    SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
+};
+use crate::options::search::files::{OUT, QUERY};
+use crate::options::search::formatting::{MAX_TARGET_SEQS, NUM_ALIGNMENTS, NUM_DESCRIPTIONS};
+use crate::options::search::threads::NUM_THREADS;
+use crate::options::spec::{Group, Program};
+
+/// Environment variables that change a search.
+pub const VARIABLES: [&str; 2] = ["BATCH_SIZE", "OLD_FSC"];
+
+/// Options that name what is at the site of the search only, or are told by what they hold.
+const OF_SITE: [&str; 13] = [
+    DB.name(),
+    SUBJECT.name(),
+    QUERY.name(),
+    OUT.name(),
+    NUM_THREADS.name(),
+    GILIST.name(),
+    NEGATIVE_GILIST.name(),
+    SEQIDLIST.name(),
+    NEGATIVE_SEQIDLIST.name(),
+    TAXIDLIST.name(),
+    NEGATIVE_TAXIDLIST.name(),
+    TAXIDS.name(),
+    NEGATIVE_TAXIDS.name(),
+];
+
+/// What of the options of a search crosses to another site.
+pub fn told(program: &Program, given: &Given) -> Vec<(String, OptionValue)> {
+    let crosses = |name: &&str| {
+        let own = program.find(name).is_some_and(|option| option.group == Group::FLEETBLAST);
+        !own && !OF_SITE.contains(name)
+    };
+    let told = given.iter().filter(|(name, _)| crosses(name));
+    told.map(|(name, value)| ((*name).to_owned(), cross(value))).collect()
+}
+
+fn cross(value: &Value) -> OptionValue {
+    match value {
+        Value::Flag => OptionValue::Flag,
+        Value::Text(text) => OptionValue::Text(text.as_bytes().to_vec()),
+        Value::Integer(value) => OptionValue::Integer(*value),
+        Value::Real(value) => OptionValue::Real(*value),
+        Value::Boolean(value) => OptionValue::Boolean(*value),
+    }
+}
+
+fn arrive(value: &OptionValue) -> Value {
+    match value {
+        OptionValue::Flag => Value::Flag,
+        OptionValue::Text(text) => Value::Text(OsString::from_vec(text.clone())),
+        OptionValue::Integer(value) => Value::Integer(*value),
+        OptionValue::Real(value) => Value::Real(*value),
+        OptionValue::Boolean(value) => Value::Boolean(*value),
+    }
+}
+
+/// The options of the search in `header`, with what was given here in their place.
+///
+/// # Errors
+/// Options that this program does not have.
+pub fn merged(
+    program: &Program,
+    header: &Header,
+    options: &ExpandOptions,
+    given: &Given,
+) -> Result<Given, Error> {
+    let mut all = Given::new();
+    for (name, value) in &header.options {
+        let Some(option) = program.find(name) else {
+            return Err(Error::unsupported(program.name, format_args!("-{name}")));
+        };
+        all.insert(option.name, arrive(value));
+    }
+    let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];
+    for (&name, value) in given.iter().filter(|(name, _)| is_of_format(name)) {
+        // They exclude each other.
+        if name == MAX_TARGET_SEQS.name() {
+            numbers.iter().for_each(|number| drop(all.remove(number)));
+        } else if numbers.contains(&name) {
+            all.remove(MAX_TARGET_SEQS.name());
+        }
+        all.insert(name, value.clone());
+    }
+    let named = [(DB.name(), &options.db), (SUBJECT.name(), &options.subject)];
+    for (name, path) in named.into_iter().filter_map(|(name, path)| Some((name, path.clone()?))) {
+        all.insert(name, Value::Text(path));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::blastp::BLASTP;
+
+    #[test]
+    fn what_names_files_stays_and_the_rest_crosses() {
+        let text = |text: &str| Value::Text(text.into());
+        let given: Given = [
+            ("query", text("q.fa")),
+            ("db", text("db")),
+            ("seqidlist", text("ids")),
+            ("metadata_out", text("m")),
+            ("evalue", Value::Real(0.1)),
+            ("lcase_masking", Value::Flag),
+            ("num_threads", Value::Integer(3)),
+        ]
+        .into_iter()
+        .collect();
+        let told = told(&BLASTP, &given);
+        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["evalue", "lcase_masking"]);
+        for (name, value) in &told {
+            assert_eq!(Some(&arrive(value)), given.get(name.as_str()));
+        }
+    }
+}

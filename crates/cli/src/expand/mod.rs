@@ -1,0 +1,127 @@
+//! `fleetblast expand`: the report of a search at another site.
+
+pub(crate) mod given;
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::metadata::{Expansion, Opened, expand};
+use fleetblast_job::plan::{Destination, Plan};
+use fleetblast_metadata::Kind;
+
+use crate::messages::complain;
+use crate::options::blastn::{BLASTN, BlastnOptions};
+use crate::options::blastp::{BLASTP, BlastpOptions};
+use crate::options::expand::{self as options, ExpandOptions};
+use crate::options::parse::Given;
+use crate::options::spec::Program;
+use crate::options::typed::lossy;
+use crate::plan::{self, Host, SearchProgram, input};
+use crate::terminal::{Progress, When};
+
+/// Runs the program.
+///
+/// # Errors
+/// See [`fleetblast_job::metadata::expand()`]; options that do not go with the search.
+pub fn run(given: &Given) -> Result<(), Error> {
+    if fleetblast_mpi::launched().is_some_and(|launch| launch.ranks > 1) {
+        let version = env!("CARGO_PKG_VERSION");
+        let message = format!(
+            "FleetBLAST {version} does not run expand on ranks yet (MPI); run it in one process"
+        );
+        return Err(Error::new(exit::INPUT, message));
+    }
+    let options = ExpandOptions::new(given);
+    let opened = Opened::open(PathBuf::from(&options.metadata))?;
+    let (searched, here) = (opened.header.version.as_str(), env!("CARGO_PKG_VERSION"));
+    if searched != here {
+        complain(&format!(
+            "Warning: [expand] FleetBLAST {searched} made the metadata; this is {here}"
+        ));
+    }
+    let out = input::destination(options::OUT.name(), &options.out)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = options.num_threads.unwrap_or(cores).min(cores);
+    let plan = plan_of(&opened, &options, given, threads)?;
+    let wanted = options.query.as_ref().map(|names| names.as_bytes()).unwrap_or_default();
+    let wanted = wanted.split(|&byte| byte == b',').filter(|name| !name.is_empty());
+    let wanted = wanted.map(<[u8]>::to_vec).collect();
+    let program = plan.as_ref().map_or("expand", |plan| plan.program);
+    let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
+    expand(Expansion { opened, plan, out, threads, wanted }, &*Arc::new(progress))
+}
+
+/// How the report is made; `None` for one that is told as it is, without a database.
+fn plan_of(
+    opened: &Opened,
+    options: &ExpandOptions,
+    given: &Given,
+    threads: usize,
+) -> Result<Option<Plan>, Error> {
+    let header = &opened.header;
+    if header.kind == Kind::Report {
+        if let Some(name) = given.keys().find(|name| options::is_of_format(name)) {
+            return Err(Error::query_options(format_args!(
+                "{} holds the report as it is, so that -{name} cannot change it",
+                opened.path.display()
+            )));
+        }
+        if options.db.is_none() && options.subject.is_none() {
+            return Ok(None);
+        }
+    }
+    let plan = match header.program.as_str() {
+        name if name == BLASTP.name => search(&BLASTP, BlastpOptions::new, opened, options, given),
+        name if name == BLASTN.name => search(&BLASTN, BlastnOptions::new, opened, options, given),
+        other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
+    }?;
+    let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
+    if kept != keeps {
+        return Err(Error::query_options(format_args!(
+            "the search kept {kept} subjects of each query, and a report of this format with these options shows {keeps} \
+             (-max_target_seqs, -num_descriptions, -num_alignments): choose these as for the search"
+        )));
+    }
+    let report = fleetblast_job::plan::Report { command: header.command.clone(), ..plan.report };
+    let restriction = header.restriction.clone();
+    Ok(Some(Plan { report, restriction, threads, ..plan }))
+}
+
+/// The plan of the search, with what was chosen here.
+fn search<P: SearchProgram>(
+    program: &'static Program,
+    typed: impl Fn(&Given) -> P,
+    opened: &Opened,
+    options: &ExpandOptions,
+    given: &Given,
+) -> Result<Plan, Error> {
+    let header = &opened.header;
+    let is_subject = header.database.is_subject;
+    let wanted = if is_subject { "subject" } else { "db" };
+    if options.db.is_some() && is_subject
+        || options.subject.is_some() && !is_subject
+        || options.db.is_none() && options.subject.is_none()
+    {
+        return Err(Error::query_options(format_args!(
+            "name what was searched with -{wanted}: it was {}",
+            lossy(std::ffi::OsStr::from_bytes(&header.database.label))
+        )));
+    }
+    let all = given::merged(program, header, options, given)?;
+    let told = |name: &str| {
+        let mut told = header.environment.iter().filter(|(other, _)| other == name);
+        told.next().map(|(_, value)| std::ffi::OsStr::from_bytes(value).to_owned())
+    };
+    let here = Host::current();
+    let variable = |name: &str| match given::VARIABLES.contains(&name) {
+        true => told(name),
+        false => (here.variable)(name),
+    };
+    let host = Host { cores: here.cores, command: header.command.clone(), variable: &variable };
+    let mut warnings = Vec::new();
+    let plan = plan::plan(&typed(&all), &host, &mut warnings);
+    warnings.iter().for_each(|warning| complain(warning));
+    plan
+}

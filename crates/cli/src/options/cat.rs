@@ -1,0 +1,83 @@
+//! The options of `cat`, which BLAST+ does not have.
+
+use std::ffi::OsString;
+
+use super::opt::Opt;
+use super::parse::Given;
+use super::spec::{self, Group, OptionSpec, Program};
+use super::values::Values;
+
+/// The program.
+pub const CAT: Program = Program {
+    name: "cat",
+    release: None,
+    about: "Puts a report of -output records together",
+    description: &[
+        "Puts together what a search wrote with -output records: the bytes of the one",
+        "report, in the order of the queries, or those of one query: fleetblast cat DIR",
+    ],
+    groups: &[],
+    options: &[OPTIONS],
+    lone: Some(RECORDS.name()),
+};
+
+/// In the order of the usage text.
+const OPTIONS: &[OptionSpec] =
+    &[spec::H, spec::HELP, RECORDS.mandatory().spec, QUERY.spec, PARTIAL.spec, OUT.spec];
+
+/// `-records`.
+pub const RECORDS: Opt<OsString> =
+    Opt::text("records", Group::TOP, &["Directory that a search wrote with -output records"])
+        .label("directory");
+
+/// `-query`.
+pub const QUERY: Opt<OsString> = Opt::text(
+    "query",
+    Group::TOP,
+    &[
+        "Only the part of the report that is this query's, without reading the rest;",
+        "of several with this name all, in their order",
+    ],
+)
+.label("name");
+
+/// `-partial`.
+pub const PARTIAL: Opt<bool> = Opt::flag(
+    "partial",
+    Group::TOP,
+    &[
+        "Show the blocks of queries that are there, though the report is not whole or",
+        "some of it is damaged; what is missing is told on standard error",
+    ],
+)
+.excludes(&["query"]);
+
+/// `-out`.
+pub const OUT: Opt<OsString> =
+    Opt::output("out", Group::TOP, &["The report"]).label("output_file").default("-");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CatOptions {
+    /// `-records`.
+    pub records: OsString,
+    /// `-query`.
+    pub query: Option<OsString>,
+    /// `-partial`.
+    pub partial: bool,
+    /// `-out`.
+    pub out: OsString,
+}
+
+impl CatOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&CAT, given);
+        Self {
+            records: values.get(&RECORDS),
+            query: values.optional(&QUERY),
+            partial: values.get(&PARTIAL),
+            out: values.get(&OUT),
+        }
+    }
+}

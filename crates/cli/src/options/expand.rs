@@ -1,0 +1,130 @@
+//! The options of `expand`, which BLAST+ does not have.
+
+use std::ffi::OsString;
+
+use super::opt::Opt;
+use super::parse::Given;
+use super::search::formatting::{self, OUTFMT};
+use super::search::{self};
+use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::values::Values;
+
+/// The program.
+pub const EXPAND: Program = Program {
+    name: "expand",
+    release: None,
+    about: "Makes the report of a search at another site",
+    description: &[
+        "Makes the report of a search that was written with -metadata_out, from the same",
+        "database. What of the format is not chosen here is as it was typed for the search",
+    ],
+    groups: search::GROUPS,
+    options: &[OPTIONS, FORMAT],
+    lone: Some(METADATA.name()),
+};
+
+/// In the order of the usage text.
+const OPTIONS: &[OptionSpec] = &[
+    spec::H,
+    spec::HELP,
+    METADATA.spec,
+    DB.spec,
+    SUBJECT.spec,
+    QUERY.spec,
+    OUT.spec,
+    NUM_THREADS.spec,
+];
+
+/// Those of the format, which have no defaults of their own.
+const FORMAT: &[OptionSpec] = &[
+    OptionSpec { default: None, ..OUTFMT.spec }.help(&[
+        "The format, as for the search",
+        "Default = the one that was typed for the search",
+    ]),
+    formatting::SHOW_GIS.spec,
+    formatting::NUM_DESCRIPTIONS.spec,
+    formatting::NUM_ALIGNMENTS.spec,
+    formatting::LINE_LENGTH.spec,
+    formatting::HTML.spec,
+    formatting::SORTHITS.spec,
+    formatting::SORTHSPS.spec,
+    formatting::MAX_TARGET_SEQS.spec,
+];
+
+/// `-metadata`.
+pub const METADATA: Opt<OsString> =
+    Opt::input("metadata", Group::TOP, &["File that a search wrote with -metadata_out"])
+        .label("input_file")
+        .mandatory();
+
+/// `-db`.
+pub const DB: Opt<OsString> = Opt::text(
+    "db",
+    Group::TOP,
+    &["The database that was searched, by whatever name", "Not needed for a report"],
+)
+.label("database_name")
+.excludes(&["subject"]);
+
+/// `-subject`.
+pub const SUBJECT: Opt<OsString> =
+    Opt::input("subject", Group::TOP, &["The file that was searched with -subject"])
+        .label("subject_input_file");
+
+/// `-query`.
+pub const QUERY: Opt<OsString> = Opt::text(
+    "query",
+    Group::TOP,
+    &["Only what is reported of these queries: identifiers, separated by commas", "Default = all"],
+)
+.label("identifiers");
+
+/// `-out`.
+pub const OUT: Opt<OsString> =
+    Opt::output("out", Group::TOP, &["The report"]).label("output_file").default("-");
+
+/// `-num_threads`.
+pub const NUM_THREADS: Opt<usize> = Opt::integer(
+    "num_threads",
+    Group::TOP,
+    &["Number of threads to use", "Default = all cores this process may use"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// What was typed, but for the format.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpandOptions {
+    /// `-metadata`.
+    pub metadata: OsString,
+    /// `-db`.
+    pub db: Option<OsString>,
+    /// `-subject`.
+    pub subject: Option<OsString>,
+    /// `-query`.
+    pub query: Option<OsString>,
+    /// `-out`.
+    pub out: OsString,
+    /// `-num_threads`.
+    pub num_threads: Option<usize>,
+}
+
+impl ExpandOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&EXPAND, given);
+        Self {
+            metadata: values.get(&METADATA),
+            db: values.optional(&DB),
+            subject: values.optional(&SUBJECT),
+            query: values.optional(&QUERY),
+            out: values.get(&OUT),
+            num_threads: values.optional(&NUM_THREADS),
+        }
+    }
+}
+
+/// Whether an option is one of the format.
+pub fn is_of_format(name: &str) -> bool {
+    FORMAT.iter().any(|option| option.name == name)
+}

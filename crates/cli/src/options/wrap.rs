@@ -1,0 +1,245 @@
+//! The options of `wrap`, which BLAST+ does not have. After them comes the command.
+
+use std::ffi::OsString;
+
+use fleetblast_fleet::config::Strategy;
+use fleetblast_job::plan::{Codec, Join};
+
+use super::opt::{Choices, Opt};
+use super::parse::Given;
+use super::search::fleet::{CHECKPOINT, COMPRESSION, RESULT_MEMORY, RESUME, WRITE_BUFFER};
+use super::search::resources::PROGRESS;
+use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::values::Values;
+use crate::terminal::When;
+
+/// The program.
+pub const WRAP: Program = Program {
+    name: "wrap",
+    release: None,
+    about: "Has ranks run another program on blocks of queries",
+    description: &[
+        "Shares the queries out, block by block, to runs of another program, and makes",
+        "one output of theirs: fleetblast wrap -n 8 -query Q -db DB -- PROGRAM ARGUMENTS",
+        "",
+        "The program reads FASTA on standard input, or where {query} stands in its",
+        "arguments, and writes to standard output, or where {out} stands; {db} stands for",
+        "the database. None of it is a file on disk",
+    ],
+    groups: &[],
+    options: &[OPTIONS, spec_of_fleet::OPTIONS],
+    lone: None,
+};
+
+/// In the order of the usage text.
+const OPTIONS: &[OptionSpec] = &[
+    spec::H,
+    spec::HELP,
+    N.spec,
+    QUERY.mandatory().spec,
+    DB.spec,
+    OUT.spec,
+    JOIN.spec,
+    TIME_LIMIT.spec,
+    TRIES.spec,
+];
+
+/// Those of the fleet, in the same order.
+mod spec_of_fleet {
+    use super::{
+        BLOCK_QUERIES, BLOCK_RESIDUES, CHECKPOINT, COMPRESSION, OUTPUT, OptionSpec, PROGRESS,
+        RESULT_MEMORY, RESUME, WRITE_BUFFER,
+    };
+
+    pub(super) const OPTIONS: &[OptionSpec] = &[
+        OUTPUT.spec,
+        COMPRESSION.spec,
+        BLOCK_RESIDUES.spec,
+        BLOCK_QUERIES.spec,
+        WRITE_BUFFER.spec,
+        RESULT_MEMORY.spec,
+        CHECKPOINT.spec,
+        RESUME.spec,
+        PROGRESS.spec,
+    ];
+}
+
+const JOINS: Choices<Option<Join>, 5> = Choices::new([
+    ("auto", None),
+    ("comments", Some(Join::Comments)),
+    ("plain", Some(Join::Plain)),
+    ("report", Some(Join::Report)),
+    ("xml", Some(Join::Xml)),
+]);
+
+const STRATEGIES: Choices<Strategy, 2> =
+    Choices::new([("merge", Strategy::Merge), ("records", Strategy::Records)]);
+
+/// `-n`.
+pub const N: Opt<u32> = Opt::integer(
+    "n",
+    Group::TOP,
+    &[
+        "Ranks, each of which runs the program; of processes that were started together",
+        "each is one",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1))
+.default("1");
+
+/// `-query`.
+pub const QUERY: Opt<OsString> =
+    Opt::input("query", Group::TOP, &["Queries in FASTA, each with a definition line"])
+        .label("input_file");
+
+/// `-db`.
+pub const DB: Opt<OsString> = Opt::text(
+    "db",
+    Group::TOP,
+    &[
+        "Database: a BLAST database, or a file, or what names of files begin with; read",
+        "once on each host before the program starts",
+    ],
+)
+.label("database_name");
+
+/// `-out`.
+pub const OUT: Opt<OsString> =
+    Opt::output("out", Group::TOP, &["Output file name"]).label("output_file").default("-");
+
+/// `-join`.
+pub const JOIN: Opt<Option<Join>> = Opt::one_of(
+    "join",
+    Group::TOP,
+    &[
+        "How the outputs of blocks become one:",
+        "    auto: by -outfmt, if the program is one of BLAST+; else plain",
+        "    plain: one after the other",
+        "    report: BLAST+'s -outfmt 0, with one begin and one end",
+        "    xml: BLAST+'s -outfmt 5, as one document",
+        "    comments: BLAST+'s -outfmt 7, with one count at the end",
+    ],
+    &JOINS,
+)
+.label("how")
+.default("auto");
+
+/// `-time_limit`.
+pub const TIME_LIMIT: Opt<u64> = Opt::integer(
+    "time_limit",
+    Group::TOP,
+    &["Seconds that the program may take for a block, after which it is ended"],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1))
+.default("3600");
+
+/// `-tries`.
+pub const TRIES: Opt<u32> = Opt::integer(
+    "tries",
+    Group::TOP,
+    &[
+        "How often a block is tried on which the program fails; then it is left out, and",
+        "named, and the exit code is 3",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1))
+.default("2");
+
+/// `-output`.
+pub const OUTPUT: Opt<Strategy> = Opt::one_of(
+    "output",
+    Group::FLEETBLAST,
+    &[
+        "How ranks write the output:",
+        "    merge: to one file",
+        "    records: each to files of its own in the directory -out, compressed, for",
+        "    'fleetblast cat'",
+    ],
+    &STRATEGIES,
+)
+.label("strategy")
+.default("merge");
+
+/// `-block_residues`.
+pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
+    "block_residues",
+    Group::FLEETBLAST,
+    &[
+        "Letters of a block of queries, at least",
+        "Default = so that each rank has 24 blocks, at most 50000",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1));
+
+/// `-block_queries`.
+pub const BLOCK_QUERIES: Opt<u64> =
+    Opt::integer("block_queries", Group::FLEETBLAST, &["Queries of a block, at most"])
+        .label("int_value")
+        .within(Constraint::AtLeast(1))
+        .default("10000");
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrapOptions {
+    /// `-n`.
+    pub n: u32,
+    /// `-query`.
+    pub query: OsString,
+    /// `-db`.
+    pub db: Option<OsString>,
+    /// `-out`.
+    pub out: OsString,
+    /// `-join`.
+    pub join: Option<Join>,
+    /// `-time_limit`.
+    pub time_limit: u64,
+    /// `-tries`.
+    pub tries: u32,
+    /// `-output`.
+    pub output: Strategy,
+    /// `-compression`.
+    pub compression: Option<Codec>,
+    /// `-block_residues`.
+    pub block_residues: Option<u64>,
+    /// `-block_queries`.
+    pub block_queries: u64,
+    /// `-write_buffer`.
+    pub write_buffer: Option<OsString>,
+    /// `-result_memory`.
+    pub result_memory: Option<OsString>,
+    /// `-checkpoint`.
+    pub checkpoint: Option<OsString>,
+    /// `-resume`.
+    pub resume: bool,
+    /// `-progress`.
+    pub progress: When,
+}
+
+impl WrapOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&WRAP, given);
+        Self {
+            n: values.get(&N),
+            query: values.get(&QUERY),
+            db: values.optional(&DB),
+            out: values.get(&OUT),
+            join: values.get(&JOIN),
+            time_limit: values.get(&TIME_LIMIT),
+            tries: values.get(&TRIES),
+            output: values.get(&OUTPUT),
+            compression: values.optional(&COMPRESSION),
+            block_residues: values.optional(&BLOCK_RESIDUES),
+            block_queries: values.get(&BLOCK_QUERIES),
+            write_buffer: values.optional(&WRITE_BUFFER),
+            result_memory: values.optional(&RESULT_MEMORY),
+            checkpoint: values.optional(&CHECKPOINT),
+            resume: values.get(&RESUME),
+            progress: values.get(&PROGRESS),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `-window_masker_db` and `-window_masker_taxid`: files of counts.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fleetblast_engine::params::WindowMasker;
+use fleetblast_job::error::Error;
+use fleetblast_seq::windowmasker::Counts;
+
+use crate::options::search::filtering::NucleotideFilteringOptions;
+use crate::options::typed::lossy;
+
+/// Where directories of taxids are: the variable, and section and key of the configuration file.
+const DIRECTORIES: &str = "WINDOW_MASKER_PATH";
+const SECTION: &str = "WINDOW_MASKER";
+/// The counts of a taxid, in its directory.
+const COUNTS: &str = "wmasker.obinary";
+/// What BLAST+ says of each query where there are no counts of a taxid (`Blast_FindWindowMaskerLocTaxId`, winmask_filter.cpp).
+const NONE: &str = "Warning: NCBI C++ Exception:
+    T0 \"c++/include/corelib/ncbidiag.hpp\", line 170: Error: (Exception::open failed) ncbi::CSeqMaskerIstatFactory::DiscoverStatType() - could not open \n    \
+    T0 \"c++/include/corelib/ncbidiag.hpp\", line 270: Error: (Exception::creation failure) ncbi::CSeqMaskerIstatFactory::create() - could not create a unit counts container\n";
+
+/// Judges what names a file of counts (`CFilteringArgs`, blast_args.cpp).
+///
+/// # Errors
+/// A file that cannot be opened, or is of no kind that BLAST+ takes; two names.
+pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
+    let NucleotideFilteringOptions { window_masker_db, window_masker_taxid, .. } = options;
+    if let Some(path) = window_masker_db {
+        let mut start = Vec::new();
+        // More than the notes before it have.
+        let opened = File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut start));
+        opened.map_err(|error| {
+            Error::query_options(format_args!("could not open {} ({error})", lossy(path)))
+        })?;
+        if !Counts::is_binary(&start) {
+            return Err(Error::query_options(
+                "Only optimized binary windowmasker stat files are supported",
+            ));
+        }
+    }
+    if window_masker_db.is_some() && window_masker_taxid.is_some() {
+        return Err(Error::query_options(
+            "Please specify at most one of filtering_db, window_masker_taxid, or window_masker_db.",
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the counts that are asked for. Where they cannot be used, what BLAST+ says of each query.
+pub fn read(options: &NucleotideFilteringOptions) -> Result<Option<WindowMasker>, String> {
+    let (path, name) = match (&options.window_masker_db, options.window_masker_taxid) {
+        (Some(path), _) => (Some(PathBuf::from(path)), format!("W -d {}", lossy(path))),
+        (None, Some(taxid)) if taxid != 0 => (of_taxid(taxid), format!("W -t {taxid}")),
+        (None, _) => return Ok(None),
+    };
+    let path = path.ok_or(NONE)?;
+    let unusable = |fault: &dyn std::fmt::Display| {
+        format!("Warning: could not use the counts in {}: {fault}", path.display())
+    };
+    let file = fs::read(&path).map_err(|error| unusable(&error))?;
+    let counts = Counts::read(&file).map_err(|fault| unusable(&fault))?;
+    Ok(Some(WindowMasker { counts: Arc::new(counts), name }))
+}
+
+/// What tells one file of counts from another.
+pub fn fingerprint(options: &NucleotideFilteringOptions) -> Option<String> {
+    let masker = read(options).ok()??;
+    Some(format!("{}, {:016x}", masker.name, masker.counts.fingerprint()))
+}
+
+/// The file of a taxid, if there is one.
+fn of_taxid(taxid: i32) -> Option<PathBuf> {
+    let directory = env::var_os(DIRECTORIES)
+        .filter(|value| !value.is_empty())
+        .or_else(|| fleetblast_db::configured(SECTION, DIRECTORIES))
+        .unwrap_or_else(|| OsString::from("."));
+    let path = Path::new(OsStr::new(&directory)).join(taxid.to_string()).join(COUNTS);
+    path.is_file().then_some(path)
+}

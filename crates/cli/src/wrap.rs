@@ -1,0 +1,267 @@
+//! `fleetblast wrap`: another program, run by the ranks of a fleet on blocks of queries.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fleetblast_fleet::config::{Config, Strategy};
+use fleetblast_job::audience::Audience;
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACES};
+
+use crate::dbcheck;
+use crate::options::opt::Opt;
+use crate::options::parse::Given;
+use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
+use crate::options::typed::lossy;
+use crate::options::wrap::{OUT, QUERY, WrapOptions};
+use crate::plan::{input, load, refuse_other_checkpoint};
+use crate::program::Refuse;
+use crate::terminal::Progress;
+
+/// Programs of BLAST+ that search: what their options mean is known.
+const OF_BLAST: [&str; 9] = [
+    "blastn",
+    "blastp",
+    "blastx",
+    "deltablast",
+    "psiblast",
+    "rpsblast",
+    "rpstblastn",
+    "tblastn",
+    "tblastx",
+];
+/// Their options that name a file which each block would write anew, or that go with one query only.
+const OF_ONE_RUN: [&str; 8] = [
+    "-out_pssm",
+    "-out_ascii_pssm",
+    "-save_pssm_after_last_round",
+    "-save_each_pssm",
+    "-in_pssm",
+    "-in_msa",
+    "-export_search_strategy",
+    "-html",
+];
+
+/// Runs the program.
+///
+/// # Errors
+/// Options that do not go together; whatever ends the job early; at its end, that blocks came to nothing.
+pub fn run(given: &Given, command: &[OsString], refuse: &Refuse) -> Result<(), Error> {
+    let options = WrapOptions::new(given);
+    let foreign = match plan(&options, command) {
+        Ok(foreign) => foreign,
+        Err(error) => return refuse(error),
+    };
+    let on_stdout = foreign.out == Destination::Stdout;
+    let progress: Arc<dyn Audience> = Arc::new(Progress::new("wrap", options.progress, on_stdout));
+    fleetblast_job::wrap(foreign, &progress)
+}
+
+fn plan(options: &WrapOptions, command: &[OsString]) -> Result<Foreign, Error> {
+    let query = input::source(QUERY.name(), &options.query)?;
+    let records = options.output == Strategy::Records;
+    if options.compression.is_some() && !records {
+        return Err(Error::query_options("-compression goes with -output records only"));
+    }
+    let out = match records {
+        true => input::records(OUT.name(), &options.out)?,
+        false => input::destination(OUT.name(), &options.out)?,
+    };
+    let checkpoint = options.checkpoint.as_ref().map(|directory| Checkpoint {
+        directory: PathBuf::from(directory),
+        resume: options.resume,
+    });
+    if let (true, Some(checkpoint)) = (records, &checkpoint) {
+        refuse_other_checkpoint(checkpoint, &options.out)?;
+    }
+    let is_blast = names_blast(command);
+    if is_blast {
+        refuse_what_blocks_cannot(command)?;
+    }
+    let database = options.db.clone().unwrap_or_default();
+    let files = match &options.db {
+        Some(db) => {
+            let named = |word: &OsString| has(word, PLACES[2]) || word == db;
+            if !command.iter().any(named) {
+                return Err(Error::query_options(format_args!(
+                    "nothing in the command names the database: write {} where the program takes it",
+                    PLACES[2]
+                )));
+            }
+            files_of(db)?
+        }
+        None => Vec::new(),
+    };
+    Ok(Foreign {
+        command: command.to_vec(),
+        join: options.join.map_or_else(|| join_of(command, is_blast), Ok)?,
+        query,
+        database,
+        files,
+        out,
+        ranks: options.n,
+        config: config(options)?,
+        checkpoint,
+        codec: options.compression.unwrap_or_default(),
+        block_residues: options.block_residues,
+        block_queries: options.block_queries,
+        time_limit: Duration::from_secs(options.time_limit),
+        tries: options.tries,
+    })
+}
+
+fn config(options: &WrapOptions) -> Result<Config, Error> {
+    let default = Config::default();
+    let size = |option: &Opt<OsString>, text: &Option<OsString>| {
+        text.as_deref().map(|text| load::bytes(option.name(), text)).transpose()
+    };
+    let write_buffer = size(&WRITE_BUFFER, &options.write_buffer)?.unwrap_or(default.write_buffer);
+    let config = Config { write_buffer, strategy: options.output, ..default };
+    let most = config.least_result_memory().max(config.result_memory);
+    let result_memory = size(&RESULT_MEMORY, &options.result_memory)?.unwrap_or(most);
+    let config = Config { result_memory, ..config };
+    config.validate().map_err(Error::query_options)?;
+    Ok(config)
+}
+
+/// Whether a command is one of BLAST+'s, by this program's name for it, too.
+fn names_blast(command: &[OsString]) -> bool {
+    command.iter().take(2).any(|word| {
+        let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
+        OF_BLAST.contains(&&*name)
+    })
+}
+
+/// Options with which the program does not do for blocks what it does for all queries at once.
+fn refuse_what_blocks_cannot(command: &[OsString]) -> Result<(), Error> {
+    let name = |word: &OsString| {
+        word.to_string_lossy().split('=').next().map(str::to_owned).unwrap_or_default()
+    };
+    if let Some(word) = command.iter().map(name).find(|name| OF_ONE_RUN.contains(&name.as_str())) {
+        return Err(Error::query_options(format_args!(
+            "the program cannot be given {word} here: it runs once for each block of queries"
+        )));
+    }
+    for (option, place) in [("-query", PLACES[0]), ("-out", PLACES[1])] {
+        let at = command.iter().position(|word| name(word) == option);
+        let Some(at) = at else { continue };
+        let given = [Some(&command[at]), command.get(at + 1)];
+        if !given.into_iter().flatten().any(|word| has(word, place) || word == "-") {
+            return Err(Error::query_options(format_args!(
+                "the program's {option} is the matter of each block: leave it out, or give it {place}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How the outputs of a program become one, by its format.
+fn join_of(command: &[OsString], is_blast: bool) -> Result<Join, Error> {
+    if !is_blast {
+        return Ok(Join::Plain);
+    }
+    let given = command.iter().enumerate().find_map(|(at, word)| {
+        let text = lossy(word);
+        match text.strip_prefix("-outfmt") {
+            Some("") => command.get(at + 1).map(|word| lossy(word)),
+            Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+            None => None,
+        }
+    });
+    let format = given.unwrap_or_else(|| "0".to_owned());
+    match format.split_whitespace().next().unwrap_or_default() {
+        "0" | "1" | "2" | "3" | "4" => Ok(Join::Report),
+        "5" => Ok(Join::Xml),
+        "6" | "10" => Ok(Join::Plain),
+        "7" => Ok(Join::Comments),
+        other => Err(Error::query_options(format_args!(
+            "outputs with -outfmt {other} cannot be joined to one; with -join plain they stand one after the other"
+        ))),
+    }
+}
+
+/// The files of a database: all of each volume, or those whose names begin so.
+fn files_of(db: &OsStr) -> Result<Vec<PathBuf>, Error> {
+    let found = match dbcheck::open(&lossy(db), None) {
+        Ok(database) => database.outlines().flat_map(|outline| beginning(&outline.path)).collect(),
+        Err(_) => beginning(Path::new(db)),
+    };
+    match found.is_empty() {
+        true => Err(Error::database(format_args!(
+            "{}: no such database, nor a file whose name begins so",
+            lossy(db)
+        ))),
+        false => Ok(found),
+    }
+}
+
+/// The file of this name, and those of the same name with something after a dot.
+fn beginning(path: &Path) -> Vec<PathBuf> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| {
+            let other = entry.file_name().to_string_lossy().into_owned();
+            other.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file())
+        .collect();
+    files.sort();
+    files
+}
+
+fn has(word: &OsStr, place: &str) -> bool {
+    word.to_string_lossy().contains(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn outputs_are_joined_by_format() {
+        for (line, join) in [
+            ("psiblast -db {db}", Join::Report),
+            ("/usr/bin/blastp -db {db} -outfmt 5", Join::Xml),
+            ("fleetblast blastp -outfmt=7 -db {db}", Join::Comments),
+            ("rpsblast -outfmt 6 -db {db}", Join::Plain),
+            ("diamond blast -outfmt 5", Join::Plain),
+        ] {
+            let command = words(line);
+            assert_eq!(join_of(&command, names_blast(&command)), Ok(join), "{line}");
+        }
+        let with_columns = [OsString::from("blastn"), "-outfmt".into(), "7 qseqid".into()];
+        assert_eq!(join_of(&with_columns, true), Ok(Join::Comments));
+        for format in ["11", "17", "15", "x"] {
+            assert!(
+                join_of(&words(&format!("blastn -outfmt {format}")), true).is_err(),
+                "{format}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_each_block_would_write_anew_is_refused() {
+        for line in [
+            "psiblast -out_pssm p",
+            "blastp -out o",
+            "blastp -query q",
+            "blastp -html",
+            "psiblast -in_pssm=p",
+        ] {
+            assert!(refuse_what_blocks_cannot(&words(line)).is_err(), "{line}");
+        }
+        for line in ["blastp -query {query} -out {out}", "blastp -query - -db d", "blastp -db d"] {
+            assert_eq!(refuse_what_blocks_cannot(&words(line)), Ok(()), "{line}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Where BLAST+ stops before all queries are searched: what comes before is reported on ranks as by one process.
+
+use std::fs;
+use std::process::Output;
+
+use super::{Bases, INPUT, MANY, Place, fasta};
+use crate::volumes::Random;
+
+const SHAPES: [&str; 4] = [
+    "-ranks 3 -block_residues 700 -output individual",
+    "-ranks 4 -groups 2 -partitions 3 -block_residues 3000",
+    "-ranks 1",
+    "-ranks 2 -block_residues 50000 -output collective",
+];
+
+impl Place {
+    fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().expect("the program runs")
+    }
+
+    /// Fails like one process, after the same report. Tells how long that is.
+    fn assert_stops_alike(&self, search: &str, shape: &str) -> usize {
+        let serial = self.run(search);
+        let ranks = self.run(&format!("{search} {shape}"));
+        let told = String::from_utf8_lossy(&ranks.stderr);
+        assert_eq!(ranks.status.code(), serial.status.code(), "{search} {shape}: {told}");
+        assert!(!ranks.status.success(), "{search}");
+        let (expected, size) = (serial.stdout.len(), ranks.stdout.len());
+        assert!(serial.stdout == ranks.stdout, "{search} {shape}: {size} bytes for {expected}");
+        let expected = String::from_utf8_lossy(&serial.stderr);
+        // What is told of a checkpoint comes first.
+        let is_told = told.starts_with(&*expected) || shape.contains("-checkpoint");
+        assert!(is_told, "{search} {shape}: {told}\none process: {expected}");
+        size
+    }
+}
+
+/// All queries of `many.fa`, with something before one of them.
+fn with(place: &Place, at: usize, what: &str) {
+    let all = fs::read_to_string(place.path("many.fa")).expect("queries");
+    let mut queries: Vec<String> = all.split('>').skip(1).map(|text| format!(">{text}")).collect();
+    queries.insert(at.min(queries.len()), what.to_owned());
+    place.write("stopped.fa", &queries.concat());
+}
+
+#[test]
+fn queries_before_a_bad_one_are_reported() {
+    let place = Place::with_repeats();
+    let search = MANY.replace("many.fa", "stopped.fa");
+    let mut sizes = Vec::new();
+    for (turn, at) in [0, 1, 20, 75, 1000].into_iter().enumerate() {
+        with(&place, at, ">bad\n%%%%%%%%%%%%%%\n");
+        sizes.push(place.assert_stops_alike(&search, SHAPES[turn % SHAPES.len()]));
+        assert_eq!(place.run(&search).status.code(), Some(INPUT));
+    }
+    // With more queries before it, more batches are whole.
+    assert!(sizes.is_sorted() && sizes[4] > sizes[2] && sizes[2] > sizes[0], "{sizes:?}");
+    for format in ["5", "6", "17"] {
+        let search = format!("{search} -outfmt {format} ").replace("-outfmt 0", "");
+        let search = search.replace("-num_descriptions 3 -num_alignments 1", "");
+        with(&place, 140, ">bad\n%%%%%%%%%%%%%%\n");
+        place.assert_stops_alike(&search, SHAPES[0]);
+    }
+}
+
+#[test]
+fn with_a_checkpoint_too() {
+    let place = Place::with_repeats();
+    let search = MANY.replace("many.fa", "stopped.fa");
+    with(&place, 150, ">bad\n%%%%%%%%%%%%%%\n");
+    for shapes in [["-ranks 3", "-ranks 4 -groups 2"], ["-ranks 1", "-ranks 3 -partitions 2"]] {
+        for shape in shapes {
+            let kept = "-checkpoint kept -resume -block_residues 700";
+            place.assert_stops_alike(&search, &format!("{shape} {kept}"));
+        }
+        fs::remove_dir_all(place.path("kept")).expect("a checkpoint");
+    }
+}
+
+#[test]
+fn a_batch_without_letters_ends_the_report() {
+    let place = Place::new();
+    let mut bases = Bases(Random(9));
+    let sequence = bases.some(5000);
+    place.database("db", std::slice::from_ref(&sequence));
+    place.write("stopped.fa", &(fasta("q", std::slice::from_ref(&sequence)) + ">e\n>f\n"));
+    for (format, shape) in ["0", "5", "6", "7", "17"].into_iter().zip(SHAPES.into_iter().cycle()) {
+        let search = format!("-query stopped.fa -db db -outfmt {format}");
+        let size = place.assert_stops_alike(&search, shape);
+        assert_eq!(size > 0, format != "17", "{format}");
+    }
+    // Not even the first batch has scores that are known with gaps.
+    let unknown = "-query stopped.fa -db db -reward 1 -penalty -6 -outfmt 0";
+    place.assert_stops_alike(unknown, SHAPES[0]);
+    let nothing = fasta("n", &["N".repeat(6000)]);
+    place.write("stopped.fa", &(nothing + &fasta("q", &[sequence])));
+    place.assert_stops_alike(unknown, SHAPES[1]);
+}

@@ -1,0 +1,255 @@
+//! The report made at another site of metadata: the bytes of the report that the search would have written, or a clear end.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::family::{family, queries};
+
+const KINDS: [&str; 3] = ["oids", "hits", "report"];
+
+fn run(dir: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fleetblast")).current_dir(dir).args(words).output().unwrap()
+}
+
+fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
+    let run = run(dir, words);
+    assert!(run.status.success(), "{words:?}: {}", said(&run));
+    run.stdout
+}
+
+fn said(run: &Output) -> String {
+    String::from_utf8_lossy(&run.stderr).into_owned()
+}
+
+fn fasta(sequences: &[(String, Vec<u8>)]) -> String {
+    let text = |(title, letters): &(String, Vec<u8>)| {
+        format!(">{title}\n{}\n", String::from_utf8_lossy(letters))
+    };
+    sequences.iter().map(text).collect()
+}
+
+fn make_database(dir: &Path, name: &str, sequences: &[(String, Vec<u8>)]) {
+    let file = format!("{name}.fa");
+    fs::write(dir.join(&file), fasta(sequences)).unwrap();
+    must(dir, &["makeblastdb", "-in", &file, "-dbtype", "prot", "-out", name, "-title", name]);
+}
+
+/// Queries `q.fa`, and the database `db`, many of whose sequences are the same.
+fn site() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("q.fa"), queries(5, 20).concat()).unwrap();
+    make_database(dir.path(), "db", &subjects());
+    dir
+}
+
+fn subjects() -> Vec<(String, Vec<u8>)> {
+    let mut all = family(1, 120);
+    for number in (0..120).step_by(3) {
+        all[number].1 = all[number % 6].1.clone();
+    }
+    all
+}
+
+/// Writes the metadata `m` of a search with small blocks.
+fn search(dir: &Path, kind: &str, options: &[&str]) {
+    let words = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
+    let told = ["-metadata_out", "m", "-metadata", kind];
+    let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
+        .current_dir(dir)
+        .env("BATCH_SIZE", "400")
+        .args(words.iter().chain(options).chain(&told))
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.stdout.is_empty());
+}
+
+fn direct(dir: &Path, options: &[&str]) -> Vec<u8> {
+    let words = ["blastp", "-query", "q.fa", "-db", "db"];
+    let run = Command::new(env!("CARGO_BIN_EXE_fleetblast"))
+        .current_dir(dir)
+        .env("BATCH_SIZE", "400")
+        .args(words.iter().chain(options))
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    run.stdout
+}
+
+#[test]
+fn the_format_is_chosen_where_the_report_is_made() {
+    let dir = site();
+    let dir = dir.path();
+    for kind in ["oids", "hits"] {
+        search(dir, kind, &[]);
+        for format in ["0", "5", "6", "7", "10", "6 qseqid btop evalue"] {
+            let expanded = must(dir, &["expand", "m", "-db", "db", "-outfmt", format]);
+            assert!(expanded == direct(dir, &["-outfmt", format]), "{kind} in format {format}");
+        }
+    }
+}
+
+/// What makes subjects depend on each other: short lists among ties, filters, other orders of matches.
+#[test]
+fn every_kind_gives_the_bytes_of_the_search() {
+    let dir = site();
+    let dir = dir.path();
+    let lines: [&[&str]; 9] = [
+        &["-outfmt", "6", "-max_target_seqs", "7"],
+        &["-outfmt", "6", "-max_target_seqs", "5", "-max_hsps", "1", "-evalue", "1000"],
+        &["-outfmt", "6", "-max_target_seqs", "3", "-comp_based_stats", "0"],
+        &["-outfmt", "0", "-num_alignments", "2", "-num_descriptions", "9", "-sorthits", "3"],
+        &["-outfmt", "6", "-culling_limit", "2"],
+        &["-outfmt", "6", "-best_hit_overhang", "0.1", "-best_hit_score_edge", "0.1"],
+        &["-outfmt", "6", "-use_sw_tback", "-max_target_seqs", "10"],
+        &["-outfmt", "6", "-use_sw_tback", "-comp_based_stats", "0", "-max_target_seqs", "4"],
+        &["-outfmt", "7", "-ungapped", "-comp_based_stats", "F", "-max_target_seqs", "20"],
+    ];
+    for line in lines {
+        let wanted = direct(dir, line);
+        assert!(wanted.len() > 500, "{line:?} finds something");
+        for kind in KINDS {
+            search(dir, kind, line);
+            let expanded = must(dir, &["expand", "-metadata", "m", "-db", "db"]);
+            assert!(expanded == wanted, "{kind}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_report_needs_no_database_and_a_list_crosses() {
+    let dir = site();
+    let dir = dir.path();
+    search(dir, "report", &["-outfmt", "5"]);
+    assert!(must(dir, &["expand", "m"]) == direct(dir, &["-outfmt", "5"]));
+    let refused = run(dir, &["expand", "m", "-outfmt", "6"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        said(&refused).contains("m holds the report as it is, so that -outfmt cannot change it")
+    );
+
+    let parsed = ["-in", "db.fa", "-dbtype", "prot", "-out", "db", "-title", "db", "-parse_seqids"];
+    must(dir, &[&["makeblastdb"][..], &parsed].concat());
+    fs::write(dir.join("ids"), (0..60).map(|n| format!("s{n}\n")).collect::<String>()).unwrap();
+    let wanted = direct(dir, &["-seqidlist", "ids"]);
+    for kind in ["oids", "hits"] {
+        search(dir, kind, &["-seqidlist", "ids"]);
+        let list = fs::read(dir.join("ids")).unwrap();
+        fs::remove_file(dir.join("ids")).unwrap();
+        assert!(must(dir, &["expand", "m", "-db", "db"]) == wanted, "{kind}");
+        fs::write(dir.join("ids"), list).unwrap();
+    }
+}
+
+#[test]
+fn the_same_database_has_any_name_and_another_is_refused() {
+    let dir = site();
+    let dir = dir.path();
+    let wanted = direct(dir, &[]);
+    let mut turned = subjects();
+    turned.swap(3, 4);
+    let mut renamed = subjects();
+    renamed[7].0 = "s7 of another family".to_owned();
+    let fewer = subjects().into_iter().skip(1).collect::<Vec<_>>();
+    let others = [
+        ("same", subjects(), ""),
+        ("turned", turned, "its sequences are others, or in another order"),
+        ("renamed", renamed, "what is said of its sequences differs"),
+        ("fewer", fewer, "it holds 119 sequences of 19040 letters instead of 120 sequences"),
+    ];
+    for (name, sequences, _) in &others {
+        make_database(dir, name, sequences);
+    }
+    for kind in KINDS {
+        search(dir, kind, &[]);
+        for (name, _, difference) in &others {
+            let run = run(dir, &["expand", "m", "-db", name, "-out", "r"]);
+            if difference.is_empty() {
+                assert!(run.status.success(), "{}", said(&run));
+                assert!(fs::read(dir.join("r")).unwrap() == wanted, "{kind}");
+                fs::remove_file(dir.join("r")).unwrap();
+                continue;
+            }
+            assert_eq!(run.status.code(), Some(2), "{kind} {name}");
+            assert!(said(&run).contains(difference), "{kind} {name}: {}", said(&run));
+            assert!(!dir.join("r").exists());
+        }
+    }
+}
+
+#[test]
+fn what_is_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
+    let dir = site();
+    let dir = dir.path();
+    for kind in KINDS {
+        search(dir, kind, &["-outfmt", "6"]);
+        let whole = must(dir, &["expand", "m", "-db", "db"]);
+        let bytes = fs::read(dir.join("m")).unwrap();
+        let expand = |bytes: &[u8]| {
+            fs::write(dir.join("broken"), bytes).unwrap();
+            run(dir, &["expand", "broken", "-db", "db", "-out", "r"])
+        };
+        for at in (0..bytes.len()).step_by(bytes.len() / 12) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 4;
+            let run = expand(&bytes);
+            assert_eq!(run.status.code(), Some(1), "{kind}, byte {at}");
+            let told = said(&run);
+            assert!(told.starts_with("broken "), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+            assert!(at < 12 || told.contains("at offset"), "{told}");
+            assert!(!dir.join("r").exists());
+        }
+        let run = expand(&bytes[..bytes.len() * 2 / 3]);
+        assert_eq!(run.status.code(), Some(1), "{kind}");
+        let told = said(&run);
+        assert!(told.contains("is cut off: nothing is whole from offset"), "{told}");
+        let part = fs::read(dir.join("r")).unwrap();
+        assert!(!part.is_empty() && part.len() < whole.len() && whole.starts_with(&part), "{kind}");
+        fs::remove_file(dir.join("r")).unwrap();
+        assert!(expand(&bytes[..20]).status.code() == Some(1) && !dir.join("r").exists());
+    }
+}
+
+#[test]
+fn some_queries_are_a_part_of_the_report() {
+    let dir = site();
+    let dir = dir.path();
+    let whole = String::from_utf8(direct(dir, &["-outfmt", "6"])).unwrap();
+    let own = |line: &&str| line.starts_with("q3\t") || line.starts_with("q17\t");
+    let wanted: String = whole.split_inclusive('\n').filter(own).collect();
+    assert!(wanted.lines().count() > 10);
+    for kind in KINDS {
+        search(dir, kind, &["-outfmt", "6"]);
+        let expanded = must(dir, &["expand", "m", "-db", "db", "-query", "q17,q3"]);
+        assert_eq!(String::from_utf8(expanded).unwrap(), wanted, "{kind}");
+    }
+    let none = run(dir, &["expand", "m", "-db", "db", "-query", "q99"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(said(&none).contains("there is no query q99"), "{}", said(&none));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let dir = site();
+    let dir = dir.path();
+    search(dir, "hits", &["-outfmt", "0", "-num_descriptions", "9", "-num_alignments", "3"]);
+    let kept = run(dir, &["expand", "m", "-db", "db", "-outfmt", "6"]);
+    assert_eq!(kept.status.code(), Some(1));
+    let told = "the search kept 9 subjects of each query, and a report of this format with these options shows 3";
+    assert!(said(&kept).contains(told), "{}", said(&kept));
+    let nowhere = run(dir, &["expand", "m"]);
+    assert!(said(&nowhere).contains("name what was searched with -db: it was db"));
+    for odd in [["-ranks", "2"], ["-out", "x"], ["-checkpoint", "c"]] {
+        let words =
+            ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2", odd[0], odd[1]];
+        let run = run(dir, &words);
+        assert_eq!(run.status.code(), Some(1), "{odd:?}");
+        assert!(!dir.join("m2").exists());
+    }
+    let no_metadata = run(dir, &["expand", "q.fa", "-db", "db"]);
+    assert_eq!(said(&no_metadata), "q.fa is no metadata of a search\n");
+}

@@ -1,0 +1,110 @@
+//! What a search leaves behind: a report, or the metadata of which another site makes it.
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::search::Search;
+
+use super::reporter::Reporter;
+use super::two_phases::TwoPhases;
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::metadata::Writer;
+use crate::output::Output;
+use crate::plan::Plan;
+use crate::queries::Block;
+use crate::subjects::Target;
+use crate::trace::Recorder;
+
+/// Where what is found goes.
+pub struct Outlet<'a> {
+    reporter: Reporter<'a>,
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    Report(Output),
+    Metadata(Writer<'a>),
+}
+
+impl<'a> Outlet<'a> {
+    /// Begins what a plan asks for.
+    ///
+    /// # Errors
+    /// Outputs that cannot be written; for metadata, a database that cannot be read.
+    pub fn open(
+        plan: &'a Plan,
+        engine: &'a Search,
+        target: &'a Target,
+        recorder: Recorder,
+    ) -> Result<Self, Error> {
+        let reporter = Reporter::new(plan, target, recorder);
+        let way = match &plan.metadata {
+            None => {
+                let mut output = Output::open(&plan.out)?;
+                reporter.start(&mut output)?;
+                Way::Report(output)
+            }
+            Some(metadata) => {
+                let mut writer = Writer::new(plan, metadata, engine, target)?;
+                writer.start(&reporter)?;
+                Way::Metadata(writer)
+            }
+        };
+        Ok(Outlet { reporter, way })
+    }
+
+    /// All there is of an input without queries.
+    ///
+    /// # Errors
+    /// See [`open`](Self::open).
+    pub fn empty(
+        plan: &'a Plan,
+        engine: &'a Search,
+        target: &'a Target,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        match &plan.metadata {
+            None => Output::open(&plan.out)?.commit(),
+            Some(metadata) => Writer::new(plan, metadata, engine, target)?.finish(None, audience),
+        }
+    }
+
+    /// Tells of a block, which `search` has just searched.
+    pub fn block(
+        &mut self,
+        block: &Block,
+        hits: &[Vec<SubjectHit>],
+        search: &TwoPhases,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        match &mut self.way {
+            Way::Report(output) => {
+                self.reporter.block(block, &block.searched(), hits, output, audience)
+            }
+            Way::Metadata(writer) => {
+                writer.block(block, hits, search, &mut self.reporter, audience)
+            }
+        }
+    }
+
+    /// The report and its reporter, for searches that write it piece by piece.
+    ///
+    /// # Errors
+    /// There is metadata instead, which plans of such searches do not ask for.
+    pub fn report(&mut self) -> Result<(&mut Reporter<'a>, &mut Output), Error> {
+        match &mut self.way {
+            Way::Report(output) => Ok((&mut self.reporter, output)),
+            Way::Metadata(_) => Err(Error::engine("metadata of a search in rounds")),
+        }
+    }
+
+    /// Ends it.
+    pub fn finish(self, audience: &dyn Audience) -> Result<(), Error> {
+        match self.way {
+            Way::Report(mut output) => {
+                self.reporter.finish(&mut output, audience)?;
+                output.commit()
+            }
+            Way::Metadata(writer) => writer.finish(Some(&self.reporter), audience),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What alignments of a block's queries are worth.
+
+use fleetblast_engine::query::Query;
+use fleetblast_engine::search::{self, Search};
+use fleetblast_metadata::hits::{Bounds, Worth};
+
+use crate::subjects::Target;
+
+/// The statistics of a block.
+pub struct Judge<'a> {
+    queries: &'a [Query],
+    worths: Vec<search::Worth<'a>>,
+    target: &'a Target,
+}
+
+impl<'a> Judge<'a> {
+    /// Of these queries, searched in that target.
+    pub fn new(engine: &'a Search, queries: &'a [Query], target: &'a Target) -> Self {
+        let worths = queries.iter().map(|query| engine.worth(query)).collect();
+        Judge { queries, worths, target }
+    }
+}
+
+impl Worth for Judge<'_> {
+    fn scale(&self) -> i32 {
+        self.worths.first().map_or(1, search::Worth::scale)
+    }
+
+    fn bit_score(&self, query: usize, context: u8, score: i32) -> f64 {
+        self.worths[query].bit_score(context, score)
+    }
+
+    fn evalue(&self, query: usize, context: u8, oid: u32, score: i32) -> f64 {
+        self.worths[query].evalue(context, score, self.target.searched.length_of(oid))
+    }
+}
+
+impl Bounds for Judge<'_> {
+    fn sequences(&self) -> u32 {
+        self.target.searched.oid_count()
+    }
+
+    fn contexts(&self, query: usize) -> usize {
+        self.queries.get(query).map_or(0, |query| query.contexts.len())
+    }
+}

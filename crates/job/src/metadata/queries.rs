@@ -1,0 +1,28 @@
+//! Queries as they cross to another site.
+
+use fleetblast_metadata::Query;
+use fleetblast_seq::fasta::Record;
+
+use crate::queries::QueryRecord;
+
+/// A query to be told.
+pub fn told(record: &QueryRecord) -> Query {
+    Query {
+        title: record.record.title.clone(),
+        ids: record.record.ids.clone(),
+        letters: record.record.residues.clone(),
+        lower_case: record.record.lower_case.clone(),
+        number: record.number as u64,
+        unnamed: record.unnamed as u64,
+        range: record.range.clone(),
+        messages: record.messages.clone(),
+    }
+}
+
+/// A query as it was told: its warnings of reading are not told again.
+pub fn heard(query: Query) -> QueryRecord {
+    let Query { title, ids, letters, lower_case, number, unnamed, range, messages } = query;
+    let record = Record { title, ids, residues: letters, lower_case, ..Record::default() };
+    let (number, unnamed) = (number as usize, unnamed as usize);
+    QueryRecord { record, number, unnamed, range, messages }
+}

@@ -1,0 +1,64 @@
+//! What makes two jobs with another program the same.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use fleetblast_spool::{DatabaseIdentity, Identity, VolumeIdentity};
+
+use crate::error::Error;
+use crate::plan::Foreign;
+use crate::ranks::identity::{PROGRAM, again, digest};
+
+/// What the output depends on, as far as that can be known: programs may read what they do not name. Blocks have so many letters.
+///
+/// # Errors
+/// Queries that cannot be read again.
+pub fn of_job(foreign: &Foreign, residues: u64) -> Result<Identity, Error> {
+    let words: Vec<_> = foreign.command.iter().map(|word| word.to_string_lossy()).collect();
+    let mut options = vec![
+        ("the command".to_owned(), words.join(" ")),
+        ("-join".to_owned(), format!("{:?}", foreign.join).to_lowercase()),
+    ];
+    let program = foreign.command.first().and_then(|program| found(program));
+    if let Some(program) = program {
+        options.push(("the program".to_owned(), digest(&program)?.to_string()));
+    }
+    let volume = |path: &PathBuf| {
+        let meta = fs::metadata(path).ok();
+        let changed = meta.as_ref().and_then(|meta| meta.modified().ok());
+        let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        VolumeIdentity {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            date: changed.map_or_else(String::new, |time| time.as_nanos().to_string()),
+            sequences: 0,
+            index: meta.map_or_else(String::new, |meta| meta.len().to_string()),
+            residues: String::new(),
+            headers: String::new(),
+        }
+    };
+    Ok(Identity {
+        program: "wrap".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: digest(Path::new(PROGRAM))?.to_string(),
+        query: again(&foreign.query, "-query")?,
+        database: DatabaseIdentity {
+            name: foreign.database.to_string_lossy().into_owned(),
+            volumes: foreign.files.iter().map(volume).collect(),
+            ..DatabaseIdentity::default()
+        },
+        options: options.into_iter().collect(),
+        blocks: format!("{residues} residues or {} queries", foreign.block_queries),
+    })
+}
+
+/// The file of a program, as the system finds it.
+fn found(program: &OsStr) -> Option<PathBuf> {
+    if Path::new(program).components().count() > 1 {
+        return Some(PathBuf::from(program));
+    }
+    let directories = env::var_os("PATH")?;
+    env::split_paths(&directories).map(|path| path.join(program)).find(|path| path.is_file())
+}

@@ -1,0 +1,230 @@
+//! How the outputs of blocks become one: what of a block's output stands where in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Join;
+
+/// Ends the head of a report for people: what is known of the database.
+const LETTERS: &[u8] = b" total letters\n\n";
+/// Begins its tail.
+const DATABASE: &[u8] = b"\n\n  Database: ";
+/// Begins and ends the iterations of XML.
+const ITERATIONS: [&[u8]; 2] = [b"<BlastOutput_iterations>\n", b"</BlastOutput_iterations>\n"];
+/// Begins one.
+const ITERATION: &[u8] = b"<Iteration>\n";
+/// Its number.
+const NUMBER: [&[u8]; 2] = [b"  <Iteration_iter-num>", b"</Iteration_iter-num>\n"];
+/// What it calls its query.
+const QUERY: [&[u8]; 2] = [b"  <Iteration_query-ID>Query_", b"</Iteration_query-ID>\n"];
+/// What it warns of.
+const MESSAGE: &[u8] = b"  <Iteration_message>";
+/// How queries without identifiers are called.
+const NUMBERED: &[u8] = b"Query_";
+/// Begins the count at the end of a table with comments, and what follows the number.
+const PROCESSED: [&[u8]; 2] = [b"# BLAST processed ", b" queries\n"];
+
+/// An output in its parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    head: Vec<u8>,
+    body: Vec<u8>,
+    tail: Vec<u8>,
+    /// What it came to: iterations, or queries that were processed.
+    pub count: u64,
+}
+
+/// Where an output stands among the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The sum of the counts before it.
+    pub counted: u64,
+    /// Queries before it.
+    pub queries: u64,
+    /// None is before it.
+    pub is_first: bool,
+    /// None is after it.
+    pub is_last: bool,
+}
+
+/// Cuts an output.
+///
+/// # Errors
+/// One that is not what it should be, in words.
+pub fn cut(join: Join, output: Vec<u8>) -> Result<Parts, String> {
+    let (start, end, count) = match join {
+        Join::Plain => (0, output.len(), 0),
+        Join::Report => {
+            let start = after(&output, LETTERS)
+                .ok_or("no report of BLAST+: nothing tells of the database")?;
+            let end = memchr::memmem::rfind(&output, DATABASE);
+            (
+                start,
+                end.filter(|&end| end >= start).ok_or("a report of BLAST+ that is not whole")?,
+                0,
+            )
+        }
+        Join::Xml => {
+            let start = after(&output, ITERATIONS[0]).ok_or("no XML of BLAST+ (-outfmt 5)")?;
+            let end = memchr::memmem::rfind(&output, ITERATIONS[1]);
+            let end = end.filter(|&end| end >= start).ok_or("XML that is not whole")?;
+            (start, end, memchr::memmem::find_iter(&output[start..end], ITERATION).count() as u64)
+        }
+        Join::Comments => {
+            let not_whole = "no table with comments (-outfmt 7), or one that is not whole";
+            let end = memchr::memmem::rfind(&output, PROCESSED[0]).ok_or(not_whole)?;
+            let number = &output[end + PROCESSED[0].len()..];
+            let number = number.strip_suffix(PROCESSED[1]).ok_or(not_whole)?;
+            let count = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
+            (0, end, count.ok_or(not_whole)?)
+        }
+    };
+    let mut head = output;
+    let tail = head.split_off(end);
+    let body = head.split_off(start);
+    Ok(Parts { head, body, tail, count })
+}
+
+/// The part of the whole output that is this one's.
+pub fn placed(join: Join, parts: &Parts, standing: Standing) -> Vec<u8> {
+    let mut placed = if standing.is_first { parts.head.clone() } else { Vec::new() };
+    match join {
+        Join::Xml => number(&parts.body, standing, &mut placed),
+        Join::Plain | Join::Report | Join::Comments => placed.extend_from_slice(&parts.body),
+    }
+    if standing.is_last {
+        match join {
+            Join::Comments => {
+                let all = standing.counted + parts.count;
+                placed.extend([PROCESSED[0], all.to_string().as_bytes(), PROCESSED[1]].concat());
+            }
+            _ => placed.extend_from_slice(&parts.tail),
+        }
+    }
+    placed
+}
+
+/// Counts the iterations through, and the queries that have numbers for names.
+fn number(body: &[u8], standing: Standing, into: &mut Vec<u8>) {
+    for line in body.split_inclusive(|&byte| byte == b'\n') {
+        if let Some(number) = between(line, NUMBER) {
+            into.extend(
+                [NUMBER[0], (number + standing.counted).to_string().as_bytes(), NUMBER[1]].concat(),
+            );
+        } else if let Some(number) = between(line, QUERY) {
+            into.extend(
+                [QUERY[0], (number + standing.queries).to_string().as_bytes(), QUERY[1]].concat(),
+            );
+        } else if line.starts_with(MESSAGE) {
+            renumber(line, standing.queries, into);
+        } else {
+            into.extend_from_slice(line);
+        }
+    }
+}
+
+/// Counts the queries through that a message names.
+fn renumber(line: &[u8], before: u64, into: &mut Vec<u8>) {
+    let mut rest = line;
+    while let Some(at) = after(rest, NUMBERED) {
+        into.extend_from_slice(&rest[..at]);
+        rest = &rest[at..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let number =
+            std::str::from_utf8(&rest[..digits]).ok().and_then(|digits| digits.parse::<u64>().ok());
+        if let Some(number) = number {
+            into.extend((number + before).to_string().into_bytes());
+            rest = &rest[digits..];
+        }
+    }
+    into.extend_from_slice(rest);
+}
+
+fn after(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    memchr::memmem::find(bytes, what).map(|at| at + what.len())
+}
+
+fn between(line: &[u8], [before, behind]: [&[u8]; 2]) -> Option<u64> {
+    let number = line.strip_prefix(before)?.strip_suffix(behind)?;
+    std::str::from_utf8(number).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outputs of blocks with so many queries each, as one.
+    fn joined(join: Join, outputs: &[(&str, u64)]) -> String {
+        let mut standing = Standing { is_first: true, ..Standing::default() };
+        let mut all = Vec::new();
+        for (number, (output, queries)) in outputs.iter().enumerate() {
+            standing.is_last = number + 1 == outputs.len();
+            let parts = cut(join, output.as_bytes().to_vec()).expect("an output");
+            all.extend(placed(join, &parts, standing));
+            standing.counted += parts.count;
+            standing.queries += queries;
+            standing.is_first = false;
+        }
+        String::from_utf8(all).expect("text")
+    }
+
+    #[test]
+    fn xml_is_one_document_counted_through() {
+        let iteration = |number: u64, query: u64| {
+            format!(
+                "<Iteration>\n  <Iteration_iter-num>{number}</Iteration_iter-num>\n  <Iteration_query-ID>Query_{query}</Iteration_query-ID>\n  \
+                 <Iteration_query-def>Query_1 is its title</Iteration_query-def>\n  <Iteration_message>Query_{query} a..: Query_{query} Query_ x</Iteration_message>\n</Iteration>\n"
+            )
+        };
+        let document = |iterations: &[(u64, u64)]| {
+            let iterations: String =
+                iterations.iter().map(|&(number, query)| iteration(number, query)).collect();
+            format!(
+                "<?xml?>\n<BlastOutput_iterations>\n{iterations}</BlastOutput_iterations>\n</BlastOutput>\n\n"
+            )
+        };
+        // Two rounds of the first query of each block.
+        let (first, second) = (document(&[(1, 1), (2, 1), (3, 2)]), document(&[(1, 1), (2, 1)]));
+        let all = document(&[(1, 1), (2, 1), (3, 2), (4, 3), (5, 3)]);
+        assert_eq!(joined(Join::Xml, &[(&first, 2), (&second, 1)]), all);
+        assert_eq!(joined(Join::Xml, &[(&first, 2)]), first);
+    }
+
+    #[test]
+    fn tables_have_one_count() {
+        let outputs = [
+            ("# a\nx\n# BLAST processed 2 queries\n", 2),
+            ("# b\n# BLAST processed 11 queries\n", 5),
+        ];
+        assert_eq!(joined(Join::Comments, &outputs), "# a\nx\n# b\n# BLAST processed 13 queries\n");
+        assert_eq!(joined(Join::Plain, &[("a\n", 1), ("", 1), ("b\n", 1)]), "a\nb\n");
+    }
+
+    #[test]
+    fn reports_have_one_head_and_one_tail() {
+        let report = |body: &str| {
+            format!(
+                "BLASTP\nDatabase: d\n  5 sequences; 7 total letters\n\n{body}\n\n  Database: d\n    Matrix: m\n"
+            )
+        };
+        let outputs = [(&*report("\n\nQuery= a\nend\n"), 1), (&*report("\n\nQuery= b\nend\n"), 1)];
+        assert_eq!(
+            joined(Join::Report, &outputs),
+            report("\n\nQuery= a\nend\n\n\nQuery= b\nend\n")
+        );
+    }
+
+    #[test]
+    fn what_is_not_whole_is_refused() {
+        for (join, output) in [
+            (Join::Report, "x total letters\n\nQuery= a\n"),
+            (Join::Report, ""),
+            (Join::Xml, "<BlastOutput_iterations>\n<Iteration>\n"),
+            (Join::Xml, "</BlastOutput_iterations>\n<BlastOutput_iterations>\n"),
+            (Join::Comments, "# a\n"),
+            (Join::Comments, "# BLAST processed 2 queries\nmore\n"),
+            (Join::Comments, "# BLAST processed x queries\n"),
+        ] {
+            assert!(cut(join, output.as_bytes().to_vec()).is_err(), "{join:?} {output}");
+        }
+    }
+}

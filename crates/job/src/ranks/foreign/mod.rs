@@ -1,0 +1,337 @@
+//! Another program as the kernel: the roles of the fleet share out blocks of queries, and a worker's work is a run of the program.
+
+mod blocks;
+mod identity;
+mod join;
+mod preload;
+mod process;
+#[cfg(feature = "mpi")]
+mod processes;
+mod works;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use fleetblast_fleet::config::Config;
+use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::ids::{GroupId, Rank};
+use fleetblast_fleet::payload::Weight;
+use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_spool::Checkpoint;
+
+use self::blocks::{Blocks, count};
+use self::works::{Job, MasterWorks, SupermasterWorks, WorkerWorks};
+use super::checkpoint::{self, Keeping, Kept, Opened};
+use super::driver::{self, End, Hosted};
+use super::ending::{publish, remove, verdict};
+use super::output::{SharedOutput, Whole};
+use super::transport::Transport;
+use super::transport::threads::Threads;
+use super::vigil::{self, Vigil};
+use super::works::counts::Counts;
+use super::works::records::Records;
+use super::works::register::{self, SharedRegister};
+use super::works::shared::{Shared, lock};
+use super::works::store::Store;
+use super::works::{OfMaster, OfSupermaster};
+
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::halt::Halt;
+use crate::last_works::before_the_end;
+use crate::output::{Output, Unpublished, leave_empty};
+use crate::plan::{Destination, Foreign};
+use crate::threads::pool;
+use crate::trace::Recorder;
+
+/// Letters of a block where it is not known how many there are, and at most.
+const MOST_RESIDUES: u64 = 50_000;
+/// Blocks that each rank should have.
+const BLOCKS_PER_RANK: u64 = 24;
+/// Ranks of a group.
+const GROUP: u32 = 128;
+
+/// Has the program search all queries, on ranks of this process or on those that were started together.
+///
+/// # Errors
+/// Whatever ends the job early; at its end, that some blocks came to nothing.
+pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    let out = foreign.out.clone();
+    let _last = before_the_end({
+        let out = out.clone();
+        move || leave_empty(&out)
+    });
+    let ended = match fleetblast_mpi::launched().filter(|launch| launch.ranks > 1) {
+        #[cfg(feature = "mpi")]
+        Some(_) => processes::run(foreign, audience),
+        #[cfg(not(feature = "mpi"))]
+        Some(launch) => super::without_mpi::refuse(launch),
+        None => on_threads(foreign, audience),
+    };
+    ended.inspect_err(|error| {
+        audience.leave();
+        if ![exit::DRAINED, exit::ENGINE].contains(&error.exit_code) {
+            leave_empty(&out);
+        }
+    })
+}
+
+fn on_threads(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    let ranks = foreign.ranks;
+    preload::preload(&foreign.files, &**audience)?;
+    let job = Job::new(foreign, audience);
+    let cut = Cut::new(&job.foreign, ranks)?;
+    let Some((ends, checkpoint)) = Ends::open(&job, &cut)? else { return Ok(()) };
+    let keeping = Keeping::from(&job.foreign);
+    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
+    let kept = match &checkpoint {
+        Some(checkpoint) => {
+            vigil.signals = keeping.checkpoint.map(|_| vigil::signals()).transpose()?;
+            let run = checkpoint.run();
+            let scans = checkpoint::scan(run, checkpoint::files(run)?, 0, 1)?;
+            Some(Kept::told(run.clone(), &keeping, &scans, &**audience)?)
+        }
+        None => None,
+    };
+    let common = Common::new(&job, ranks, cut, ends.output.path().to_owned(), kept);
+    let (works, whole) = ends.works(&job);
+    let mut first = Some((works, vigil));
+    let results: Vec<Result<End, Error>> = thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(ranks as usize);
+        for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
+            let rank = Rank(rank);
+            let first = if rank == common.topology.supermaster { first.take() } else { None };
+            let (works, vigil) = first.unzip();
+            let common = &common;
+            threads.push(scope.spawn(move || {
+                let end = common.run(rank, works, vigil.unwrap_or_default(), &mut transport);
+                if !matches!(end, Ok(End::Exited(_))) {
+                    transport.end_all();
+                }
+                end
+            }));
+        }
+        let join = |thread: thread::ScopedJoinHandle<_>| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut ended = Ok(());
+    for result in results.into_iter().map(|end| common.verdict(end)) {
+        match result {
+            // Those that were told to end have nothing to say of their own.
+            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
+            _ => {}
+        }
+    }
+    ended.and_then(|()| publish(&whole, checkpoint.as_ref()))?;
+    remove(checkpoint, keeping.records.is_some(), &**audience);
+    judge(job.failed.load(Ordering::Relaxed))
+}
+
+/// What the exit code tells when so many blocks came to nothing.
+fn judge(failed: u64) -> Result<(), Error> {
+    match failed {
+        0 => Ok(()),
+        1 => Err(Error::new(
+            exit::ENGINE,
+            "one block of queries, named above, is missing in the output",
+        )),
+        failed => Err(Error::new(
+            exit::ENGINE,
+            format!("{failed} blocks of queries, named above, are missing in the output"),
+        )),
+    }
+}
+
+impl Job {
+    fn new(foreign: Foreign, audience: &Arc<dyn Audience>) -> Self {
+        let (halt, failed) = (Halt::default(), AtomicU64::new(0));
+        Job { foreign, audience: Arc::clone(audience), halt, failed }
+    }
+}
+
+impl<'a> From<&'a Foreign> for Keeping<'a> {
+    fn from(foreign: &'a Foreign) -> Self {
+        let records = match &foreign.out {
+            Destination::Records(path) => Some(path.as_path()),
+            Destination::Stdout | Destination::File(_) => None,
+        };
+        Keeping {
+            checkpoint: foreign.checkpoint.as_ref(),
+            records,
+            codec: foreign.codec,
+            judged: foreign.join.counts(),
+        }
+    }
+}
+
+/// How the queries are cut into blocks.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// Letters of a block at least.
+    residues: u64,
+    /// All queries, if that is known.
+    total: Option<Weight>,
+}
+
+impl Cut {
+    fn new(foreign: &Foreign, ranks: u32) -> Result<Self, Error> {
+        let total = count(&foreign.query)?;
+        // A job that goes on keeps its blocks.
+        let kept = foreign.checkpoint.as_ref().and_then(checkpoint::kept_block_residues);
+        let share = |total: Weight| total.residues / (BLOCKS_PER_RANK * u64::from(ranks));
+        let usual = total.map_or(MOST_RESIDUES, share).clamp(1, MOST_RESIDUES);
+        Ok(Cut { residues: foreign.block_residues.or(kept).unwrap_or(usual), total })
+    }
+}
+
+/// Both ends of a job.
+struct Ends {
+    blocks: Blocks,
+    output: Whole,
+}
+
+impl Ends {
+    /// Opens them, and the checkpoint; `None` if there is nothing to do.
+    fn open(job: &Job, cut: &Cut) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
+        let Job { foreign, audience, .. } = job;
+        audience.begin();
+        let blocks = Blocks::open(&foreign.query, cut.residues, foreign.block_queries)?;
+        if audience.is_watching() {
+            audience.expect(cut.total.map(|all| all.sequences));
+        }
+        let identity = || identity::of_job(foreign, cut.residues);
+        let checkpoint = match checkpoint::open(&foreign.into(), identity, &**audience)? {
+            Opened::Nothing => None,
+            Opened::Checkpoint(checkpoint) => Some(checkpoint),
+            Opened::Complete => return Ok(None),
+        };
+        let output = match checkpoint.as_ref().map(Checkpoint::run) {
+            Some(run) => Whole::kept(&foreign.out, run)?,
+            None => Whole::new(Output::open(&foreign.out)?)?,
+        };
+        Ok(Some((Ends { blocks, output }, checkpoint)))
+    }
+
+    /// The supermaster's works with them, and where the output comes when it is whole.
+    fn works(self, job: &Job) -> (SupermasterWorks<'_>, Receiver<Whole>) {
+        let (publisher, whole) = channel();
+        (SupermasterWorks::new(job, self.blocks, self.output, publisher), whole)
+    }
+}
+
+/// What all ranks of this process share.
+struct Common<'a> {
+    job: &'a Job,
+    topology: Arc<Topology>,
+    config: Arc<Config>,
+    /// The output while it is written.
+    path: PathBuf,
+    kept: Option<Kept>,
+    /// The host of each rank; empty for ranks of one process.
+    hosts: Vec<String>,
+}
+
+impl<'a> Common<'a> {
+    fn new(job: &'a Job, ranks: u32, cut: Cut, path: PathBuf, kept: Option<Kept>) -> Self {
+        // One partition, which every rank holds.
+        let groups = ranks.div_ceil(GROUP);
+        let shape = Shape { ranks, groups, replicas: ranks, partitions: 1, dedicated: false };
+        let config = Config {
+            consults: job.foreign.join.counts(),
+            checkpoint: kept.as_ref().is_some_and(|kept| kept.durable),
+            total: cut.total,
+            // One block after the other, so that the longest is before its turn whenever it has to be.
+            segment_residues: 1,
+            ..job.foreign.config.clone()
+        };
+        Common {
+            job,
+            topology: Arc::new(Topology::new(shape)),
+            config: Arc::new(config),
+            path,
+            kept,
+            hosts: Vec::new(),
+        }
+    }
+
+    fn verdict(&self, end: Result<End, Error>) -> Result<(), Error> {
+        verdict(end, self.kept.as_ref(), &|rank| match self.hosts.get(rank.index()) {
+            Some(host) => Some(format!("rank {rank} on host {host}")),
+            None => (self.topology.ranks > 1).then(|| format!("rank {rank}")),
+        })
+    }
+
+    /// Runs a rank to its end.
+    fn run(
+        &'a self,
+        rank: Rank,
+        supermaster: Option<SupermasterWorks<'a>>,
+        vigil: Vigil<'a>,
+        transport: &mut impl Transport,
+    ) -> Result<End, Error> {
+        let register = register::of_rank(self.kept.as_ref(), self.topology.ranks, rank)?;
+        let hosted = self.hosted(rank, supermaster, register.as_ref())?;
+        let shared = hosted.worker.as_ref().map(|(_, _, shared, _)| Arc::clone(shared));
+        let failed = |end| {
+            self.job.halt.set();
+            if let Err(error) = self.verdict(end) {
+                let report =
+                    Unpublished { part: self.path.clone(), out: self.job.foreign.out.clone() };
+                vigil::end_late(error, report, Arc::clone(&self.job.audience));
+            }
+        };
+        let end =
+            driver::run(rank, &self.topology, &self.config, hosted, vigil, transport, failed)?;
+        if let (Some(_), End::Exited(Exit::Completed)) = (&self.kept, &end) {
+            shared.map_or(Ok(()), |shared| shared.finish())?;
+            register.map_or(Ok(()), |register| lock(&register).finish())?;
+        }
+        Ok(end)
+    }
+
+    /// What a rank hosts.
+    fn hosted(
+        &'a self,
+        rank: Rank,
+        supermaster: Option<SupermasterWorks<'a>>,
+        register: Option<&SharedRegister>,
+    ) -> Result<Hosted<'a>, Error> {
+        let job = self.job;
+        let (mut supermaster, mut earlier) = (supermaster, BTreeMap::new());
+        if let (Some(works), Some(kept)) = (&mut supermaster, &self.kept) {
+            let judged = job.foreign.join.counts();
+            let counts = (judged && kept.durable).then(|| Counts::new(kept, self.topology.ranks));
+            works.keep(register, counts.transpose()?);
+            earlier = kept.finished(judged);
+        }
+        let master = self.topology.groups.iter().position(|group| group.master == rank);
+        let worker = self.topology.worker_on(rank).map(|worker| {
+            let records = self.kept.as_ref();
+            let records = records
+                .map(|kept| Records::new(kept, rank, self.config.write_buffer))
+                .transpose()?;
+            let store = Store::new(self.path.parent().unwrap_or(Path::new(".")));
+            let shared = Arc::new(Shared::new(store, records, SharedOutput::new(&self.path)));
+            let works = Box::new(WorkerWorks::new(job, Arc::clone(&shared))) as Box<_>;
+            Ok::<_, Error>((worker, works, shared, pool(1)?))
+        });
+        Ok(Hosted {
+            supermaster: supermaster.map(|works| Box::new(works) as Box<dyn OfSupermaster>),
+            earlier,
+            master: master.map(|id| {
+                let works = MasterWorks::new(job, register.cloned());
+                (GroupId(id as u32), Box::new(works) as Box<dyn OfMaster>)
+            }),
+            worker: worker.transpose()?,
+            recorder: Recorder::default(),
+            audience: Arc::clone(&job.audience),
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! One run of the program on a block: queries and output are files in memory, which never have a name.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use crate::error::Error;
+use crate::halt::Halt;
+use crate::plan::{Foreign, PLACES};
+
+/// Where a program finds its standard input: each time it opens that, from the start.
+const INPUT: &str = "/dev/fd/0";
+/// Longest time between two looks whether the program has ended.
+const NAP: Duration = Duration::from_millis(2);
+/// Bytes of what the program said that are told when it fails.
+const LAST_WORDS: usize = 400;
+
+/// What came of a run.
+pub struct Ran {
+    /// What the program wrote.
+    pub output: Vec<u8>,
+    /// What it said on standard error.
+    pub said: Vec<u8>,
+}
+
+/// Why a run came to nothing.
+pub enum Failed {
+    /// The job ends.
+    Halted,
+    /// The program cannot be run at all.
+    Never(Error),
+    /// It ended otherwise than with exit code 0, or not in time: why, and its last words.
+    This(String),
+}
+
+/// Runs the program on some queries.
+///
+/// # Errors
+/// See [`Failed`].
+pub fn run(foreign: &Foreign, queries: &[u8], halt: &Halt) -> Result<Ran, Failed> {
+    let never = |error: io::Error| {
+        Failed::Never(Error::starved(format_args!("files in memory for the program: {error}")))
+    };
+    let input = in_memory(MemfdFlags::CLOEXEC, queries).map_err(never)?;
+    let said = in_memory(MemfdFlags::CLOEXEC, &[]).map_err(never)?;
+    let writes = foreign.command.iter().any(|word| has(word, PLACES[1]));
+    // What is to be opened by its number must be open in the program, too.
+    let flags = if writes { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
+    let output = in_memory(flags, &[]).map_err(never)?;
+    let numbered = format!("/dev/fd/{}", output.as_raw_fd());
+    let put = |word: &OsString| {
+        let places = [
+            (PLACES[0], INPUT.as_bytes()),
+            (PLACES[1], numbered.as_bytes()),
+            (PLACES[2], foreign.database.as_bytes()),
+        ];
+        places.iter().fold(word.clone(), |word, (place, value)| replaced(&word, place, value))
+    };
+    let words: Vec<OsString> = foreign.command.iter().map(put).collect();
+    let (program, arguments) = words
+        .split_first()
+        .ok_or_else(|| Failed::Never(Error::query_options("there is no program to be run")))?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let copy = |file: &File| file.try_clone().map(Stdio::from).map_err(never);
+    command.stdin(copy(&input)?).stderr(copy(&said)?);
+    command.stdout(if writes { Stdio::null() } else { copy(&output)? });
+    end_with_parent(&mut command);
+    let child = command.spawn().map_err(|error| {
+        Failed::Never(Error::query_options(format_args!("{}: {error}", program.to_string_lossy())))
+    })?;
+    let ended = ended(child, foreign.time_limit, halt);
+    let said = contents(said).map_err(never)?;
+    match ended.map_err(never)? {
+        Ended::Halted => Err(Failed::Halted),
+        Ended::Late => Err(Failed::This(with_words(
+            format!("took longer than {} s", foreign.time_limit.as_secs()),
+            &said,
+        ))),
+        Ended::With(status) if status.success() => {
+            Ok(Ran { output: contents(output).map_err(never)?, said })
+        }
+        Ended::With(status) => Err(Failed::This(with_words(cause(status), &said))),
+    }
+}
+
+/// How a run ended.
+enum Ended {
+    With(ExitStatus),
+    Late,
+    Halted,
+}
+
+fn ended(mut child: Child, limit: Duration, halt: &Halt) -> io::Result<Ended> {
+    let (start, mut nap) = (Instant::now(), Duration::from_micros(100));
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ended::With(status));
+        }
+        let early = match (halt.is_set(), start.elapsed() > limit) {
+            (true, _) => Ended::Halted,
+            (false, true) => Ended::Late,
+            (false, false) => {
+                thread::sleep(nap);
+                nap = (2 * nap).min(NAP);
+                continue;
+            }
+        };
+        child.kill()?;
+        child.wait()?;
+        return Ok(early);
+    }
+}
+
+/// Has the program end when the thread that started it does, as when its process is killed.
+fn end_with_parent(command: &mut Command) {
+    let bind = || set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from);
+    // SAFETY: what runs between fork and exec is a system call that sets a number of the new process, without memory or locks.
+    unsafe { command.pre_exec(bind) };
+}
+
+/// A file in memory with these bytes, to be read from its start.
+fn in_memory(flags: MemfdFlags, bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create("fleetblast-wrap", flags)?);
+    file.write_all(bytes)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+fn contents(mut file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(file.metadata()?.len() as usize);
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn cause(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+fn with_words(what: String, said: &[u8]) -> String {
+    let said = said.trim_ascii();
+    let last = &said[said.len().saturating_sub(LAST_WORDS)..];
+    match last.is_empty() {
+        true => what,
+        false => format!("{what}; it said: {}", String::from_utf8_lossy(last)),
+    }
+}
+
+/// Whether a word has a place.
+pub fn has(word: &OsStr, place: &str) -> bool {
+    memchr::memmem::find(word.as_bytes(), place.as_bytes()).is_some()
+}
+
+fn replaced(word: &OsStr, place: &str, value: &[u8]) -> OsString {
+    let (mut made, mut rest) = (Vec::new(), word.as_bytes());
+    while let Some(at) = memchr::memmem::find(rest, place.as_bytes()) {
+        made.extend_from_slice(&rest[..at]);
+        made.extend_from_slice(value);
+        rest = &rest[at + place.len()..];
+    }
+    made.extend_from_slice(rest);
+    OsString::from_vec(made)
+}

@@ -1,0 +1,109 @@
+//! The same on ranks that are processes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use fleetblast_fleet::ids::Rank;
+use fleetblast_mpi::{Mailbox, World};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Common, Cut, Ends, Job, judge, preload};
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::output::leave_empty;
+use crate::plan::Foreign;
+use crate::ranks::checkpoint::Keeping;
+use crate::ranks::ending::remove;
+use crate::ranks::processes::roles::{Role, agree};
+use crate::ranks::processes::together::{Processes, failure};
+use crate::ranks::processes::{hosts, kept, path_bytes, path_of};
+use crate::ranks::transport::mpi::Mpi;
+use crate::ranks::vigil::{self, Vigil};
+
+/// Has the program search on the ranks that were started together.
+///
+/// # Errors
+/// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In between a failure ends all processes.
+pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    let world = World::init().map_err(failure)?;
+    agree(&world, &Role::Search, "", &|text| audience.complain(text))?;
+    let processes = &Processes { world, audience: Arc::clone(audience) };
+    let world = &processes.world;
+    let (hosts, rank) = (hosts(world)?, world.rank());
+    processes.together(same(world, &foreign, &hosts))?;
+    let job = Job::new(foreign, audience);
+    let in_front = world.comm().split_by_host().map_err(failure)?.rank() == 0;
+    let loaded = match in_front {
+        true => preload::preload(&job.foreign.files, &**audience),
+        false => Ok(()),
+    };
+    // Nobody starts before the database is there.
+    processes.together(loaded)?;
+    let cut = processes.together(Cut::new(&job.foreign, world.size() as u32))?;
+    let ends = if rank == 0 { Ends::open(&job, &cut) } else { Ok(None) };
+    let (ends, checkpoint) = processes.together(ends)?.unzip();
+    let checkpoint = checkpoint.flatten();
+    let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
+    // Nothing to do.
+    let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
+    let keeping = Keeping::from(&job.foreign);
+    let kept = kept(processes, &keeping, checkpoint.as_ref())?;
+    let signals = keeping.checkpoint.map(|_| vigil::signals()).transpose();
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
+    let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
+    common.hosts = hosts;
+    let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
+    let mut mpi = Mpi::new(mailbox, None);
+    let (works, whole) = ends.map(|ends| ends.works(&job)).unzip();
+    let ended = common.verdict(common.run(Rank(rank as u32), works, vigil, &mut mpi));
+    let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);
+    let closed = match &ended {
+        Ok(()) => mpi.complete(world, whole.as_ref(), common.kept.is_some(), checkpoint.as_ref()),
+        Err(_) if drained => mpi.flush(),
+        Err(error) => Err(error.clone()),
+    };
+    let failed = closed.and_then(|()| {
+        let own = job.failed.load(Ordering::Relaxed).to_ne_bytes();
+        let all = world.comm().gather_all(&own).map_err(failure)?;
+        mpi.close()?;
+        let counts =
+            all.iter().filter_map(|count| Some(u64::from_ne_bytes(count[..].try_into().ok()?)));
+        Ok(counts.sum())
+    });
+    let failed = failed.unwrap_or_else(|error: Error| {
+        drop(whole);
+        audience.leave();
+        leave_empty(&job.foreign.out);
+        // Empty where something went wrong elsewhere, which is told there.
+        if !error.message.is_empty() {
+            audience.complain(&error.message);
+        }
+        world.abort(i32::from(error.exit_code))
+    });
+    if !drained {
+        remove(checkpoint, keeping.records.is_some(), &**audience);
+    }
+    ended?;
+    judge(failed).map_err(|error| match rank {
+        0 => error,
+        _ => Error::new(error.exit_code, ""),
+    })
+}
+
+/// Whether all ranks are to do the same as the first.
+fn same(world: &World, foreign: &Foreign, hosts: &[String]) -> Result<(), Error> {
+    // What a host has where, it may have elsewhere on another.
+    let told = format!("{:?}", Foreign { files: Vec::new(), ranks: 1, ..foreign.clone() });
+    let own = xxh3_64(told.as_bytes()).to_ne_bytes();
+    let all = world.comm().gather_all(&own).map_err(failure)?;
+    match all.iter().position(|other| *other != all[0]) {
+        None => Ok(()),
+        Some(rank) => Err(Error::new(
+            exit::INPUT,
+            format!(
+                "rank {rank} on host {} was given another command or other options than rank 0",
+                hosts[rank]
+            ),
+        )),
+    }
+}

@@ -1,0 +1,365 @@
+//! The works of the roles where another program searches: a task is a block of queries, whose output is one piece.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
+use fleetblast_fleet::payload::Queries as Weighed;
+use fleetblast_fleet::work::{
+    Extent, MasterOutcome, MasterWork, Owner, SupermasterOutcome, SupermasterWork, WorkerOutcome,
+    WorkerWork,
+};
+use fleetblast_spool::{Kind, Summary};
+
+use super::blocks::{Block, Blocks};
+use super::join::{Parts, Standing, cut, placed};
+use super::process::{Failed, Ran, run};
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+use crate::halt::Halt;
+use crate::plan::Foreign;
+use crate::ranks::output::{SharedOutput, Stretch, Whole};
+use crate::ranks::wire::{Bytes, pack, unpack};
+use crate::ranks::works::counts::Counts;
+use crate::ranks::works::register::Register;
+use crate::ranks::works::shared::{Pass, Shared, lock, unknown};
+use crate::ranks::works::{OfMaster, OfSupermaster, OfWorker};
+use crate::trace::{Loaded, Span};
+
+/// The database is no matter of ours: it has one partition, which all ranks hold.
+const ALL: PartitionId = PartitionId(0);
+
+/// What all ranks know of the job.
+pub struct Job {
+    /// What is to be done.
+    pub foreign: Foreign,
+    /// Who is told how it goes.
+    pub audience: Arc<dyn Audience>,
+    /// Ends works under way when the job cannot go on.
+    pub halt: Halt,
+    /// Blocks that came to nothing here.
+    pub failed: AtomicU64,
+}
+
+/// The supermaster's works.
+pub struct SupermasterWorks<'a> {
+    job: &'a Job,
+    blocks: Blocks,
+    output: Option<Whole>,
+    file: SharedOutput,
+    publisher: Sender<Whole>,
+    register: Option<Arc<Mutex<Register>>>,
+    counts: Option<Counts>,
+    /// What each block came to that is judged, or was finished by an earlier run.
+    counted: BTreeMap<BlockId, u64>,
+    /// Queries before each block, and which is the last, as far as they are read.
+    queries: Vec<u64>,
+    last: Option<BlockId>,
+    failure: Option<Error>,
+}
+
+impl<'a> SupermasterWorks<'a> {
+    /// Reads these blocks, and gives the whole output to `publisher`.
+    pub fn new(job: &'a Job, blocks: Blocks, output: Whole, publisher: Sender<Whole>) -> Self {
+        let file = SharedOutput::new(output.path());
+        SupermasterWorks {
+            job,
+            blocks,
+            output: Some(output),
+            file,
+            publisher,
+            register: None,
+            counts: None,
+            counted: BTreeMap::new(),
+            queries: vec![0],
+            last: None,
+            failure: None,
+        }
+    }
+
+    /// Keeps both ends of the report, and what blocks come to.
+    pub fn keep(&mut self, register: Option<&Arc<Mutex<Register>>>, counts: Option<Counts>) {
+        (self.register, self.counts) = (register.cloned(), counts);
+    }
+
+    fn read(&mut self, number: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
+        if self.failure.is_some() {
+            return Ok(None);
+        }
+        let block = match self.blocks.next() {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(None),
+            // Those before it are searched and reported.
+            Err(error) => {
+                self.failure = Some(error);
+                return Ok(None);
+            }
+        };
+        let weight = block.weight();
+        self.queries.push(block.before + weight.sequences);
+        if block.is_last {
+            self.last = Some(number);
+        }
+        if skip {
+            if let (true, Some(counts)) = (self.job.foreign.join.counts(), &mut self.counts) {
+                self.counted.insert(number, counts.read(number)?.into_iter().sum());
+            }
+            self.job.audience.skip(weight.sequences);
+            return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
+        }
+        let plain = pack(&block)?;
+        let packed = zstd::encode_all(plain.get(), 1).map_err(Error::engine)?;
+        Ok(Some(Weighed { payload: packed.into(), weight }))
+    }
+
+    /// All blocks before it are judged: what they came to is known.
+    fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<SupermasterOutcome<Bytes>, Error> {
+        let count: u64 = unpack(found)?;
+        let counted: u64 = self.counted.range(..block).map(|(_, count)| count).sum();
+        if let Some(counts) = &mut self.counts {
+            counts.keep(block, &vec![count])?;
+        }
+        self.counted.insert(block, count);
+        Ok(SupermasterOutcome::Judged { right: true, verdict: pack(&counted)? })
+    }
+
+    fn write_end(&self, kind: Kind) -> Result<(), Error> {
+        self.register.as_ref().map_or(Ok(()), |register| lock(register).keep_end(kind, &[]))
+    }
+
+    fn close(&mut self, offset: u64) -> Result<SupermasterOutcome<Bytes>, Error> {
+        self.write_end(Kind::EPILOGUE)?;
+        if let Some(mut output) = self.output.take() {
+            let blocks = self.queries.len() as u64 - 1;
+            let queries = self.queries.last().copied().unwrap_or(0);
+            output.sum_up(Summary { blocks, queries, bytes: offset });
+            output.failure = self.failure.take();
+            // Who is gone does not publish it.
+            let _ = self.publisher.send(output);
+        }
+        Ok(SupermasterOutcome::Closed)
+    }
+}
+
+impl OfSupermaster for SupermasterWorks<'_> {
+    fn run(&mut self, work: SupermasterWork<Bytes>) -> Result<SupermasterOutcome<Bytes>, Error> {
+        match work {
+            SupermasterWork::Open => {
+                self.write_end(Kind::PROLOGUE)?;
+                Ok(SupermasterOutcome::Opened { base: 0 })
+            }
+            SupermasterWork::Read { block, skip } => {
+                Ok(SupermasterOutcome::Read(self.read(block, skip)?))
+            }
+            SupermasterWork::Judge { block, found, .. } => self.judge(block, &found),
+            SupermasterWork::Write(ends) => {
+                for (offset, bytes) in ends {
+                    self.file.write(&[Stretch { offset, bytes: bytes.get().to_vec() }])?;
+                }
+                Ok(SupermasterOutcome::Wrote)
+            }
+            SupermasterWork::Close { offset } => self.close(offset),
+        }
+    }
+}
+
+/// A master's works.
+pub struct MasterWorks<'a> {
+    job: &'a Job,
+    register: Option<Arc<Mutex<Register>>>,
+    /// What each block came to, and its queries.
+    blocks: HashMap<BlockId, (u64, Vec<Vec<u8>>)>,
+}
+
+impl<'a> MasterWorks<'a> {
+    /// For a master, which keeps the names of queries there.
+    pub fn new(job: &'a Job, register: Option<Arc<Mutex<Register>>>) -> Self {
+        MasterWorks { job, register, blocks: HashMap::new() }
+    }
+
+    fn lay_out(
+        &mut self,
+        (block, pass): (BlockId, PassId),
+        replies: &[Bytes],
+    ) -> Result<MasterOutcome<Bytes>, Error> {
+        let reply = replies.first().ok_or_else(|| unknown(block))?;
+        let length: u64 = unpack(reply)?;
+        let (_, names) = self.blocks.remove(&block).ok_or_else(|| unknown(block))?;
+        if let Some(register) = &self.register {
+            // Which of it is which query's is known to the program only.
+            let names = names.into_iter().map(|name| (vec![name], 0..length));
+            lock(register).keep_names(block, names)?;
+        }
+        Ok(MasterOutcome::Layout(vec![Extent {
+            owner: Owner::Partition(pass, ALL),
+            piece: 0,
+            length,
+        }]))
+    }
+}
+
+impl OfMaster for MasterWorks<'_> {
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
+        match work {
+            MasterWork::Prepare { block, queries } => {
+                self.blocks.insert(block, (0, opened(&queries)?.names));
+                Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
+            }
+            MasterWork::Absorb { block, hits, .. } => {
+                let known = self.blocks.get_mut(&block).ok_or_else(|| unknown(block))?;
+                known.0 = unpack(&hits)?;
+                Ok(MasterOutcome::Absorbed { cut: None })
+            }
+            MasterWork::Round { block, round: 0, .. } if self.job.foreign.join.counts() => {
+                let (count, _) = self.blocks.get(&block).ok_or_else(|| unknown(block))?;
+                Ok(MasterOutcome::Consult { found: pack(count)? })
+            }
+            MasterWork::Round { round: 0, .. } => {
+                Ok(MasterOutcome::Ask(vec![(ALL, pack(&0_u64)?)]))
+            }
+            MasterWork::Round { block, pass, replies, .. } => self.lay_out((block, pass), &replies),
+            MasterWork::Judged { verdict, .. } => Ok(MasterOutcome::Ask(vec![(ALL, verdict)])),
+            MasterWork::Gather { .. } => Ok(MasterOutcome::Gathered(Vec::new().into())),
+        }
+    }
+
+    fn forget(&mut self, block: BlockId) {
+        self.blocks.remove(&block);
+    }
+}
+
+/// A worker's works.
+pub struct WorkerWorks<'a> {
+    job: &'a Job,
+    shared: Arc<Shared>,
+    /// Outputs that wait for their places.
+    outputs: HashMap<Pass, (Parts, Standing)>,
+}
+
+impl<'a> WorkerWorks<'a> {
+    /// For a worker that keeps its pieces there.
+    pub fn new(job: &'a Job, shared: Arc<Shared>) -> Self {
+        WorkerWorks { job, shared, outputs: HashMap::new() }
+    }
+
+    fn search(
+        &mut self,
+        pass: Pass,
+        queries: &Bytes,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let block = opened(queries)?;
+        span.arg("queries", block.weight().sequences);
+        span.arg("residues", block.letters);
+        let parts = self.try_block(pass.0, &block)?;
+        let standing = Standing {
+            counted: 0,
+            queries: block.before,
+            is_first: pass.0 == BlockId(0),
+            is_last: block.is_last,
+        };
+        let found = pack(&parts.count)?;
+        self.outputs.insert(pass, (parts, standing));
+        Ok(WorkerOutcome::Found(found))
+    }
+
+    /// Runs the program on a block, again if it fails; nothing if it fails each time, which is told.
+    fn try_block(&self, number: BlockId, block: &Block) -> Result<Parts, Error> {
+        let Job { foreign, audience, halt, failed } = self.job;
+        let mut why = String::new();
+        for attempt in 1..=foreign.tries {
+            let cut = match run(foreign, &block.text, halt) {
+                Ok(Ran { output, said }) => {
+                    let said = said.trim_ascii_end();
+                    if !said.is_empty() {
+                        audience.say(said);
+                    }
+                    cut(foreign.join, output).map_err(|what| format!("wrote {what}"))
+                }
+                Err(Failed::Halted) => return Err(Error::new(exit::UNKNOWN, "")),
+                Err(Failed::Never(error)) => return Err(error),
+                Err(Failed::This(why)) => Err(why),
+            };
+            match cut {
+                Ok(parts) => return Ok(parts),
+                Err(what) => why = what,
+            }
+            if attempt < foreign.tries {
+                audience.complain(&format!(
+                    "{}: the program {why}; trying again",
+                    named(number, block)
+                ));
+            }
+        }
+        failed.fetch_add(1, Ordering::Relaxed);
+        audience.complain(&format!(
+            "{} came to nothing, tried {} times: the program {why}",
+            named(number, block),
+            foreign.tries
+        ));
+        Ok(Parts::default())
+    }
+
+    fn answer(
+        &mut self,
+        pass: Pass,
+        question: &Bytes,
+        budget: u64,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        let (parts, standing) = self.outputs.remove(&pass).ok_or_else(|| unknown(pass.0))?;
+        let standing = Standing { counted: unpack(question)?, ..standing };
+        let piece = placed(self.job.foreign.join, &parts, standing);
+        let length = piece.len() as u64;
+        let kept = self.shared.keep((pass.0, pass.1, ALL, 0), piece, budget)?;
+        Ok(WorkerOutcome::Answered { reply: pack(&length)?, kept })
+    }
+}
+
+impl OfWorker for WorkerWorks<'_> {
+    fn run(
+        &mut self,
+        work: WorkerWork<Bytes>,
+        span: &mut Span,
+    ) -> Result<WorkerOutcome<Bytes>, Error> {
+        match work {
+            WorkerWork::Search { block, pass, queries: Some(queries), .. } => {
+                self.search((block, pass), &queries, span)
+            }
+            WorkerWork::Answer { block, pass, parts, budget } => {
+                let (_, question) = parts.first().ok_or_else(|| unknown(block))?;
+                self.answer((block, pass), question, budget)
+            }
+            _ => Err(Error::engine(
+                "a work of the other lane, or without queries, came to run the program",
+            )),
+        }
+    }
+
+    fn forget(&mut self, pass: Pass) {
+        self.outputs.remove(&pass);
+    }
+
+    fn loaded(&self) -> Loaded {
+        Loaded::default()
+    }
+}
+
+/// A block as it was read.
+fn opened(bytes: &Bytes) -> Result<Block, Error> {
+    let plain = zstd::decode_all(bytes.get()).map_err(Error::engine)?;
+    unpack(&plain.into())
+}
+
+/// A block, for people.
+fn named(number: BlockId, block: &Block) -> String {
+    let name = |name: Option<&Vec<u8>>| {
+        String::from_utf8_lossy(name.map_or(b"", |name| name)).into_owned()
+    };
+    let (first, last) = (name(block.names.first()), name(block.names.last()));
+    match block.names.len() {
+        1 => format!("query block {number} (query {first})"),
+        count => format!("query block {number} ({count} queries from {first} to {last})"),
+    }
+}

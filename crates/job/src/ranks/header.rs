@@ -1,0 +1,111 @@
+//! The header of a report in SAM, which names the references of all lines before the first one.
+//!
+//! Ranks write where their lines belong while others are still to come, and so before it is known what the header has. Each
+//! block begins with the lines of its own references; when the report is whole, these are taken out and put together before everything.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use fleetblast_report::sam::Header;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 20;
+
+/// Puts the header, which has no references yet, together from the blocks of a report, and before them. No more is held in memory
+/// than the header.
+///
+/// # Errors
+/// A file that cannot be read or written.
+pub fn put(path: &Path, header: Header) -> io::Result<()> {
+    put_by(path, header, BUFFER)
+}
+
+/// The same, with so many bytes that wait at most, besides the header.
+fn put_by(path: &Path, mut header: Header, most: usize) -> io::Result<()> {
+    each_line(path, |line| {
+        header.takes(line);
+        Ok(())
+    })?;
+    let file = File::options().write(true).open(path)?;
+    let (mut read, mut written) = (0, 0);
+    // Read, or made, but not written: what was there must be read first.
+    let mut waiting = VecDeque::from(header.bytes());
+    each_line(path, |line| {
+        read += line.len() as u64;
+        if !header.takes(line) {
+            waiting.write_all(line)?;
+        }
+        if waiting.len() > most {
+            written += write(&file, &mut waiting, written, read)?;
+        }
+        Ok(())
+    })?;
+    written += write(&file, &mut waiting, written, u64::MAX)?;
+    file.set_len(written)
+}
+
+/// Writes what waits to a place, as far as `end`; tells how much.
+fn write(file: &File, waiting: &mut VecDeque<u8>, at: u64, end: u64) -> io::Result<u64> {
+    let length = (end - at).min(waiting.len() as u64);
+    let bytes: Vec<u8> = waiting.drain(..length as usize).collect();
+    file.write_all_at(&bytes, at)?;
+    Ok(length)
+}
+
+fn each_line(path: &Path, mut see: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut reader = BufReader::with_capacity(BUFFER, File::open(path)?);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        see(&line)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn references_of_all_blocks_come_first() {
+        let reference = |name: u32| format!("@SQ\tSN:s{name}\tLN:{}\n", 100 + name);
+        let line = |name: u32, more: u32| {
+            let letters = "ACGT".repeat(more as usize % 9);
+            format!("@SQ\t16\ts{name}\t1\t255\t{letters}\n")
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report");
+        for blocks in [0, 1, 3, 50] {
+            let (mut report, mut named, mut lines) = (String::new(), Vec::new(), String::new());
+            for block in 0..blocks {
+                // Later blocks name many that were named before.
+                let names: Vec<u32> = (block / 2..block + 5).collect();
+                for &name in &names {
+                    report += &reference(name);
+                    if !named.contains(&name) {
+                        named.push(name);
+                    }
+                }
+                for more in 0..block % 4 {
+                    let line = line(names[more as usize], more + block);
+                    report += &line;
+                    lines += &line;
+                }
+            }
+            let head: String = named.into_iter().map(reference).collect();
+            let all = if head.is_empty() { head } else { format!("first\n{head}last\n") };
+            for most in [0, 1, 40, 500, 100_000] {
+                fs::write(&path, &report).unwrap();
+                put_by(&path, Header::between(b"first\n", b"last\n"), most).unwrap();
+                assert_eq!(fs::read_to_string(&path).unwrap(), format!("{all}{lines}"), "{most}");
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A block of queries: what they are, and what was found.
+
+use std::ops::Range;
+
+use fleetblast_seq::id::SeqId;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{MetadataError, NoRoom};
+use crate::records::{Record, damaged};
+use crate::values::{compress, decode, decompress, encode};
+
+/// What of a search crosses the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// The subjects that the report shows.
+    Oids,
+    /// Final alignments.
+    Hits,
+    /// The report.
+    Report,
+}
+
+/// A query as read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// The title.
+    pub title: Vec<u8>,
+    /// Parsed identifiers.
+    pub ids: Vec<SeqId>,
+    /// Letters, NCBIstdaa or blastna.
+    pub letters: Vec<u8>,
+    /// Runs of lower case.
+    pub lower_case: Vec<Range<u32>>,
+    /// Number in the report.
+    pub number: u64,
+    /// Number among those without parsed identifiers.
+    pub unnamed: u64,
+    /// The part that is searched.
+    pub range: Option<Range<u32>>,
+    /// What BLAST+ warns of, without the query's name.
+    pub messages: Vec<String>,
+}
+
+/// All of a query but its letters.
+#[derive(Serialize, Deserialize)]
+struct Text {
+    title: Vec<u8>,
+    ids: Vec<SeqId>,
+    length: u64,
+    lower_case: Vec<Range<u32>>,
+    number: u64,
+    unnamed: u64,
+    range: Option<Range<u32>>,
+    messages: Vec<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// As what it is told.
+    pub kind: Kind,
+    /// The [subjects](crate::subjects), the [alignments](crate::hits), or the compressed report.
+    pub bytes: Vec<u8>,
+    /// The [fingerprint](crate::hits::digest) of the alignments, or of the report.
+    pub digest: u64,
+}
+
+/// A block of queries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The queries.
+    pub queries: Vec<Query>,
+    /// How many of them, one after the other, BLAST+ would search together.
+    pub batches: Vec<u32>,
+    /// What was found.
+    pub found: Found,
+}
+
+/// How the body of a block begins.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    kind: Kind,
+    digest: u64,
+    batches: Vec<u32>,
+    /// Bytes of the texts and of the letters, which follow one after the other, both compressed; then comes what was found.
+    parts: [u64; 2],
+}
+
+impl Found {
+    /// A piece of a report, which tells the bytes of each query's part of it.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn report(parts: &[Vec<u8>]) -> Result<Found, NoRoom> {
+        let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
+        let plain = [encode(&lengths), parts.concat()].concat();
+        Ok(Found { kind: Kind::Report, digest: xxh3_64(&plain), bytes: compress(&plain)? })
+    }
+
+    /// The parts of a piece of a report; `None` for bytes that are none.
+    pub fn parts(&self) -> Option<Vec<Vec<u8>>> {
+        let plain = decompress(&self.bytes)?;
+        if xxh3_64(&plain) != self.digest {
+            return None;
+        }
+        let (lengths, mut text): (Vec<u64>, &[u8]) = postcard::take_from_bytes(&plain).ok()?;
+        let mut parts = Vec::new();
+        for length in lengths {
+            let (part, rest) = text.split_at_checked(usize::try_from(length).ok()?)?;
+            parts.push(part.to_vec());
+            text = rest;
+        }
+        text.is_empty().then_some(parts)
+    }
+}
+
+impl Block {
+    /// As the body of a record.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn encode(&self) -> Result<Vec<u8>, NoRoom> {
+        let texts: Vec<Text> = self.queries.iter().map(Text::of).collect();
+        let texts = compress(&encode(&texts))?;
+        let letters: Vec<u8> =
+            self.queries.iter().flat_map(|query| &query.letters).copied().collect();
+        let letters = compress(&letters)?;
+        let Found { kind, bytes, digest } = &self.found;
+        let parts = [texts.len() as u64, letters.len() as u64];
+        let head = Head { kind: *kind, digest: *digest, batches: self.batches.clone(), parts };
+        Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
+    }
+
+    /// From the body of a record.
+    ///
+    /// # Errors
+    /// One that is no block.
+    pub fn decode(record: &Record) -> Result<Self, MetadataError> {
+        Self::parse(&record.body).ok_or(damaged(record.offset, "a block of queries cannot be read"))
+    }
+
+    fn parse(body: &[u8]) -> Option<Self> {
+        let (head, rest): (Head, &[u8]) = postcard::take_from_bytes(body).ok()?;
+        let Head { kind, digest, batches, parts } = head;
+        let [texts, letters] = parts.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let (texts, rest) = rest.split_at_checked(texts)?;
+        let (letters, found) = rest.split_at_checked(letters)?;
+        let texts: Vec<Text> = decode(&decompress(texts)?)?;
+        let letters = decompress(letters)?;
+        let mut letters = letters.as_slice();
+        let mut queries = Vec::new();
+        for text in texts {
+            let (own, rest) = letters.split_at_checked(usize::try_from(text.length).ok()?)?;
+            queries.push(text.query(own.to_vec())?);
+            letters = rest;
+        }
+        let in_batches = batches.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let is_whole = letters.is_empty() && in_batches == queries.len() as u64;
+        let found = Found { kind, bytes: found.to_vec(), digest };
+        is_whole.then_some(Block { queries, batches, found })
+    }
+}
+
+impl Text {
+    fn of(query: &Query) -> Text {
+        let Query { title, ids, letters, lower_case, number, unnamed, range, messages } =
+            query.clone();
+        let length = letters.len() as u64;
+        Text { title, ids, length, lower_case, number, unnamed, range, messages }
+    }
+
+    /// The query with its letters; `None` for one that makes no sense.
+    fn query(self, letters: Vec<u8>) -> Option<Query> {
+        let Text { title, ids, length, lower_case, number, unnamed, range, messages } = self;
+        let length = u32::try_from(length).ok()?;
+        let mut end = 0;
+        for run in &lower_case {
+            if run.start < end || run.end <= run.start || run.end > length {
+                return None;
+            }
+            end = run.end;
+        }
+        let is_inside = |range: &Range<u32>| range.start <= range.end && range.end <= length;
+        if !range.as_ref().is_none_or(is_inside) {
+            return None;
+        }
+        Some(Query { title, ids, letters, lower_case, number, unnamed, range, messages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::RecordKind;
+
+    fn block() -> Block {
+        let query = |number: u64| Query {
+            title: b"a title".to_vec(),
+            ids: vec![SeqId::Gi(7)],
+            letters: (0..200).map(|i| i % 20 + 1).collect(),
+            lower_case: vec![3..5, 8..9],
+            number,
+            unnamed: 0,
+            range: Some(2..90),
+            messages: vec!["m".to_owned()],
+        };
+        let queries = (1..4).map(query).collect();
+        let found = Found::report(&[b"one".to_vec(), vec![], b"three".to_vec()]).unwrap();
+        Block { queries, batches: vec![1, 2], found }
+    }
+
+    fn record(body: Vec<u8>) -> Record {
+        Record { kind: RecordKind::Block, offset: 12, body }
+    }
+
+    #[test]
+    fn blocks_come_back() {
+        let back = Block::decode(&record(block().encode().unwrap())).unwrap();
+        assert_eq!(back, block());
+        assert_eq!(back.found.parts().unwrap(), [&b"one"[..], b"", b"three"]);
+    }
+
+    #[test]
+    fn blocks_that_nobody_wrote_are_told() {
+        let whole = block().encode().unwrap();
+        for end in 0..whole.len() {
+            let cut = Block::decode(&record(whole[..end].to_vec()));
+            // What was found is looked at later.
+            assert!(cut.is_err() || cut.unwrap().found.parts().is_none());
+        }
+        let odd = Block { batches: vec![1, 1], ..block() };
+        let what = "a block of queries cannot be read";
+        let wanted = Err(MetadataError::Damaged { offset: 12, what });
+        assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
+        let mut odd = block();
+        odd.queries[0].lower_case = vec![8..9, 3..5];
+        assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
+        let mut odd = block();
+        odd.queries[0].range = Some(3..201);
+        assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
+    }
+}

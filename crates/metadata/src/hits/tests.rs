@@ -1,0 +1,134 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Statistics of no search.
+struct Made;
+
+impl Worth for Made {
+    fn scale(&self) -> i32 {
+        32
+    }
+
+    fn bit_score(&self, _: usize, _: u8, score: i32) -> f64 {
+        f64::from(score) * 0.385 + 4.6
+    }
+
+    fn evalue(&self, query: usize, _: u8, oid: u32, score: i32) -> f64 {
+        (f64::from(score) * -0.008).exp() * (query + 3) as f64 * f64::from(oid % 100 + 50)
+    }
+}
+
+impl Bounds for Made {
+    fn sequences(&self) -> u32 {
+        1_000_000
+    }
+
+    fn contexts(&self, _: usize) -> usize {
+        6
+    }
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    let op = (0..3u64).prop_map(|number| op(number).unwrap());
+    prop::collection::vec((op, 1..200u32).prop_map(|(op, len)| Edit { op, len }), 0..6)
+}
+
+fn alignment() -> impl Strategy<Value = Alignment> {
+    let scores = (1..3000i32, -16..16i32, any::<bool>(), any::<bool>());
+    let place = (0..5000u32, 0..5000u32, 0..6u8, 0..FRAMES.len(), 0..3usize, 0..4u32);
+    (scores, place, edits()).prop_map(|((score, finer, odd, odd_bits), place, edits)| {
+        let (q, s, context, frame, adjustment, number) = place;
+        let letters =
+            |gap| edits.iter().filter(|edit| edit.op != gap).map(|edit| edit.len).sum::<u32>();
+        let bits = Made.bit_score(0, context, score);
+        let evalue = Made.evalue(0, context, 7, score * 32 + finer);
+        Alignment {
+            score,
+            bit_score: if odd_bits { bits + 1e-9 } else { bits },
+            evalue: if odd { 1.7e-9 } else { evalue },
+            linked: 1,
+            query: q..q + letters(EditOp::GapInQuery),
+            subject: s..s + letters(EditOp::GapInSubject),
+            context,
+            frame: FRAMES[frame],
+            edits,
+            number,
+            adjustment: ADJUSTMENTS[adjustment],
+        }
+    })
+}
+
+fn hits() -> impl Strategy<Value = Vec<SubjectHit>> {
+    let hit = (0..1_000_000u32, prop::collection::vec(alignment(), 1..4));
+    let hit = hit.prop_map(|(oid, alignments)| SubjectHit { oid, alignments });
+    prop::collection::vec(hit, 0..5)
+}
+
+proptest! {
+    #[test]
+    fn hits_come_back(queries in prop::collection::vec(hits(), 0..4)) {
+        let bytes = encode(&queries, &Made).unwrap();
+        let back = decode(&bytes, queries.len(), &Made).unwrap();
+        prop_assert_eq!(digest(&back), digest(&queries));
+        prop_assert_eq!(&back, &queries);
+        prop_assert!(decode(&bytes, queries.len() + 1, &Made).is_none());
+    }
+
+    #[test]
+    fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = decode(&bytes, 2, &Made);
+    }
+
+    #[test]
+    fn changed_bytes_are_an_answer(
+        queries in prop::collection::vec(hits(), 1..3), at in any::<prop::sample::Index>(), byte: u8
+    ) {
+        let mut bytes = encode(&queries, &Made).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let _ = decode(&bytes, queries.len(), &Made);
+    }
+}
+
+#[test]
+fn e_values_that_follow_from_scores_take_no_room() {
+    for finer in -16..16 {
+        let evalue = Made.evalue(1, 0, 7, 100 * 32 + finer);
+        assert_eq!(offset(100, 32, evalue, |score| Made.evalue(1, 0, 7, score)), Some(finer));
+    }
+    assert_eq!(offset(100, 32, 0.5, |score| Made.evalue(1, 0, 7, score)), None);
+    assert_eq!(offset(100, 1, 0.5, |score| if score == 100 { 0.5 } else { 0.0 }), Some(0));
+}
+
+#[test]
+fn a_digest_sees_every_bit() {
+    let alignment = Alignment {
+        score: 5,
+        bit_score: 6.5,
+        evalue: 0.1,
+        linked: 1,
+        query: 1..4,
+        subject: 2..5,
+        context: 0,
+        frame: Frame::Protein,
+        edits: vec![Edit { op: EditOp::Substitution, len: 3 }],
+        number: 0,
+        adjustment: Adjustment::None,
+    };
+    let of = |alignment: &Alignment| {
+        digest(&[vec![SubjectHit { oid: 1, alignments: vec![alignment.clone()] }]])
+    };
+    let whole = of(&alignment);
+    let next = f64::from_bits(alignment.evalue.to_bits() + 1);
+    let others = [
+        Alignment { score: 4, ..alignment.clone() },
+        Alignment { evalue: next, ..alignment.clone() },
+        Alignment { bit_score: 6.25, ..alignment.clone() },
+        Alignment { subject: 2..6, ..alignment.clone() },
+        Alignment { adjustment: Adjustment::Matrix, ..alignment.clone() },
+        Alignment { edits: vec![Edit { op: EditOp::GapInQuery, len: 3 }], ..alignment.clone() },
+    ];
+    others.iter().for_each(|other| assert_ne!(of(other), whole));
+    assert_ne!(digest(&[vec![], vec![]]), digest(&[vec![]]));
+}

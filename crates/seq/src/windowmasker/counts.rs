@@ -1,0 +1,287 @@
+//! Files of counts of units, as `windowmasker -mk_counts` makes them in its binary forms (`seq_masker_istat_bin.cpp`,
+//! `seq_masker_istat_obinary.cpp`).
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use thiserror::Error;
+
+/// Bases of a unit, at most: they fit in 32 bits.
+const MOST_BASES: u32 = 16;
+/// The first word of a file that begins with notes.
+const WITH_NOTES: u32 = 3;
+/// The first words of files with pairs, and of those with a table of hashes, without and with bits.
+const PAIRS: u32 = 0;
+const HASHES: [u32; 2] = [1, 2];
+/// Units in a word of the bits.
+const IN_WORD: u32 = 32;
+
+/// What is wrong with a file of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// It is of another kind.
+    #[error("it is no binary file of windowmasker's counts")]
+    Kind,
+    /// It ends too early.
+    #[error("it is cut short")]
+    Short,
+    /// Pairs that are no pairs.
+    #[error("its length is not that of pairs of units and counts")]
+    Length,
+    /// Numbers that cannot be.
+    #[error("a number in its head is out of range")]
+    Range,
+    /// Entries of the table of hashes that point beyond its values.
+    #[error("an entry of its table points beyond the values")]
+    Index,
+}
+
+/// How often the units of a genome occur in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Counts {
+    bases: u32,
+    /// Counts below this stand for half of it, those above `high` for `high`.
+    low: u32,
+    high: u32,
+    /// Score of a window with which a masked run goes on.
+    pub(super) extend: u32,
+    /// Score of one with which it begins.
+    pub(super) threshold: u32,
+    units: Units,
+}
+
+/// Units with their counts: of a unit and its reverse complement, the smaller one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Units {
+    /// Pairs by unit, ascending.
+    Pairs(Vec<(u32, u32)>),
+    Hashes(Hashes),
+}
+
+/// A table by some of a unit's bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Hashes {
+    /// How many bits the key has, and how many of the unit lie below it.
+    key: u32,
+    below: u32,
+    /// Bits of an entry that tell how many units have the key.
+    counting: u32,
+    table: Vec<u32>,
+    /// Of units that share a key.
+    values: Vec<u16>,
+}
+
+impl Counts {
+    /// Whether a file is of one of the kinds that can be read, by its beginning.
+    pub fn is_binary(file: &[u8]) -> bool {
+        let kind = Words(file).after_notes().and_then(|mut words| words.next());
+        kind.is_ok_and(|kind| kind == PAIRS || HASHES.contains(&kind))
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file of another kind, or a damaged one.
+    pub fn read(file: &[u8]) -> Result<Counts, Fault> {
+        let mut words = Words(file).after_notes()?;
+        match words.next()? {
+            PAIRS => Counts::of_pairs(words),
+            kind if HASHES.contains(&kind) => Counts::of_hashes(words, kind == HASHES[1]),
+            _ => Err(Fault::Kind),
+        }
+    }
+
+    fn of_pairs(mut words: Words<'_>) -> Result<Counts, Fault> {
+        let bases = bases(words.next()?)?;
+        let pairs = (words.0.len().checked_sub(16).ok_or(Fault::Short)?) / 8;
+        if words.0.len() != 8 * pairs + 16 {
+            return Err(Fault::Length);
+        }
+        let mut units = Vec::with_capacity(pairs);
+        for _ in 0..pairs {
+            units.push((words.next()?, words.next()?));
+        }
+        let limits = words.four()?;
+        Ok(Counts::new(bases, limits, Units::Pairs(units)))
+    }
+
+    fn of_hashes(mut words: Words<'_>, has_bits: bool) -> Result<Counts, Fault> {
+        let bases = bases(words.next()?)?;
+        let [values, key, below, counting] = words.four()?;
+        let is_key = (1..2 * bases).contains(&key) && key < 32;
+        if !is_key || below > 32 - key || !(1..=32 - key).contains(&counting) {
+            return Err(Fault::Range);
+        }
+        let limits = words.four()?;
+        if has_bits && words.next()? > 0 {
+            // By which BLAST+ finds windows faster that score something.
+            words.many((1u64 << (2 * bases)) / u64::from(IN_WORD))?;
+        }
+        let table = words.many(1 << key)?;
+        let bytes = words.0.get(..2 * values as usize).ok_or(Fault::Short)?;
+        let values: Vec<u16> =
+            bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        let hashes = Hashes { key, below, counting, table, values };
+        if (0..hashes.table.len()).any(|key| hashes.shared(hashes.table[key]).is_none()) {
+            return Err(Fault::Index);
+        }
+        Ok(Counts::new(bases, limits, Units::Hashes(hashes)))
+    }
+
+    fn new(bases: u32, limits: [u32; 4], units: Units) -> Counts {
+        let [low, extend, threshold, high] = limits;
+        Counts { bases, low, high, extend, threshold, units }
+    }
+
+    /// The same for equal counts, in one build of the program.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Bases of a unit.
+    pub(super) fn unit(&self) -> usize {
+        self.bases as usize
+    }
+
+    /// What a unit counts.
+    pub(super) fn of(&self, unit: u32) -> u32 {
+        let unit = unit.min(self.opposite(unit));
+        let count = match &self.units {
+            Units::Pairs(pairs) => {
+                let at = pairs.partition_point(|&(other, _)| other < unit);
+                pairs.get(at).filter(|pair| pair.0 == unit).map_or(0, |pair| pair.1)
+            }
+            Units::Hashes(hashes) => hashes.count(unit),
+        };
+        if count == 0 || count < self.low {
+            self.low.saturating_add(1) / 2
+        } else {
+            count.min(self.high)
+        }
+    }
+
+    /// The reverse complement of a unit.
+    fn opposite(&self, unit: u32) -> u32 {
+        (0..self.bases).fold(0, |opposite, at| opposite << 2 | (!(unit >> (2 * at)) & 3))
+    }
+}
+
+impl Hashes {
+    /// Where the units that share an entry stand among the values; `None` if that is beyond their end.
+    fn shared(&self, entry: u32) -> Option<&[u16]> {
+        let count = entry & ((1 << self.counting) - 1);
+        let start = (entry >> self.counting) as usize;
+        match count {
+            0 | 1 => Some(&[]),
+            count => self.values.get(start..start.checked_add(count as usize)?),
+        }
+    }
+
+    fn count(&self, unit: u32) -> u32 {
+        let unit = u64::from(unit);
+        let key = (unit >> self.below) & ((1 << self.key) - 1);
+        let high = (unit >> (self.below + self.key)) << self.below;
+        let rest = (high + (unit & ((1 << self.below) - 1))) as u8;
+        let entry = self.table[key as usize];
+        if entry & ((1 << self.counting) - 1) == 1 {
+            let is_it = u32::from(rest) == entry >> 24;
+            return if is_it { entry >> self.counting & 0xFFF } else { 0 };
+        }
+        let shared = self.shared(entry).unwrap_or_default();
+        let found = shared.iter().find(|&&value| value >> 9 == u16::from(rest));
+        found.map_or(0, |value| u32::from(value & 0x1FF))
+    }
+}
+
+fn bases(word: u32) -> Result<u32, Fault> {
+    // BLAST+ takes the lowest byte of it.
+    Some(word & 0xFF).filter(|bases| (1..=MOST_BASES).contains(bases)).ok_or(Fault::Range)
+}
+
+/// Words of a file that are not yet read.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Result<u32, Fault> {
+        let (word, rest) = self.0.split_first_chunk().ok_or(Fault::Short)?;
+        self.0 = rest;
+        Ok(u32::from_le_bytes(*word))
+    }
+
+    fn four(&mut self) -> Result<[u32; 4], Fault> {
+        Ok([self.next()?, self.next()?, self.next()?, self.next()?])
+    }
+
+    fn many(&mut self, count: u64) -> Result<Vec<u32>, Fault> {
+        if (self.0.len() as u64) < 4 * count {
+            return Err(Fault::Short);
+        }
+        (0..count).map(|_| self.next()).collect()
+    }
+
+    /// What comes after the notes, if there are any.
+    fn after_notes(mut self) -> Result<Words<'a>, Fault> {
+        let whole = self.0;
+        if self.next()? != WITH_NOTES {
+            return Ok(Words(whole));
+        }
+        let length = self.next()? as usize;
+        self.0.get(length..).map(Words).ok_or(Fault::Short)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    fn bytes(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
+        words.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// A file of pairs.
+    pub fn binary(bases: u32, units: &[(u32, u32)], limits: [u32; 4]) -> Vec<u8> {
+        let pairs = units.iter().flat_map(|&(unit, count)| [unit, count]);
+        bytes([PAIRS, bases].into_iter().chain(pairs).chain(limits))
+    }
+
+    /// A file with a table by the two lowest bits, with notes.
+    pub fn optimised(bases: u32, units: &[(u32, u32)], limits: [u32; 4]) -> Vec<u8> {
+        let (mut table, mut values) = (Vec::new(), Vec::new());
+        for key in 0..4 {
+            let own: Vec<_> = units.iter().filter(|(unit, _)| unit & 3 == key).collect();
+            match own[..] {
+                [] => table.push(0),
+                [&(unit, count)] => table.push((unit >> 2) << 24 | count << 4 | 1),
+                _ => {
+                    table.push((values.len() as u32) << 4 | own.len() as u32);
+                    values.extend(own.iter().map(|(unit, count)| (unit >> 2 << 9 | count) as u16));
+                }
+            }
+        }
+        let head = [WITH_NOTES, 4, 0x2323_2323, HASHES[0], bases, values.len() as u32, 2, 0, 4];
+        let mut file = bytes(head.into_iter().chain(limits).chain(table));
+        file.extend(values.into_iter().flat_map(u16::to_le_bytes));
+        file
+    }
+
+    #[test]
+    fn what_is_cut_short_or_of_another_kind_is_told() {
+        let units = [(6, 40), (22, 30), (27, 25)];
+        for file in [binary(3, &units, [2, 10, 20, 60]), optimised(3, &units, [2, 10, 20, 60])] {
+            assert!(Counts::is_binary(&file));
+            assert!(Counts::read(&file).is_ok());
+            // Without its last words a file of pairs is one of fewer pairs.
+            for length in (0..file.len()).filter(|length| length % 8 != 0 || *length < 24) {
+                assert!(Counts::read(&file[..length]).is_err(), "{length}");
+            }
+        }
+        assert!(!Counts::is_binary(b"##windowmasker"));
+        assert_eq!(Counts::read(&bytes([7, 0, 0])), Err(Fault::Kind));
+        assert_eq!(Counts::read(&binary(17, &[], [1; 4])), Err(Fault::Range));
+        let mut beyond = optimised(3, &units, [2, 10, 20, 60]);
+        let at = beyond.len() - 4;
+        beyond.truncate(at);
+        assert!(Counts::read(&beyond).is_err());
+    }
+}

@@ -1,0 +1,168 @@
+//! WindowMasker: masks what is frequent in a genome, by the counts of its units (Morgulis et al., 2006; `seq_masker.cpp`).
+//!
+//! A *unit* is so many bases one after another, a *window* five units that begin one base apart. Windows score the mean count of their
+//! units. Masked are runs of windows that score enough to go on, as far as windows that score enough to begin reach.
+
+mod counts;
+
+use std::ops::Range;
+
+pub use self::counts::{Counts, Fault};
+
+/// Units of a window.
+const UNITS: usize = 5;
+
+/// The masked intervals of a sequence of blastna codes.
+pub fn mask(letters: &[u8], counts: &Counts) -> Vec<Range<u32>> {
+    let mut masked = Vec::new();
+    let mut run: Option<Run> = None;
+    let mut window = Window::new(letters, counts.unit());
+    while window.is_whole {
+        let score = window.score(counts);
+        let begins_after = |reach: usize| window.start() > reach;
+        if score < counts.extend {
+            masked.extend(run.take_if(|run| begins_after(run.reach)).map(Run::interval));
+        } else if score < counts.threshold {
+            masked.extend(run.take_if(|run| begins_after(run.reach + 1)).map(Run::interval));
+            if let Some(run) = &mut run {
+                run.reach = window.last;
+            }
+        } else {
+            masked.extend(run.take_if(|run| begins_after(run.reach + 1)).map(Run::interval));
+            let start = run.map_or(window.start(), |run| run.start);
+            run = Some(Run { start, last: window.last, reach: window.last });
+        }
+        window.advance();
+    }
+    masked.extend(run.map(Run::interval));
+    masked
+}
+
+/// Windows one after another that are masked.
+#[derive(Clone, Copy)]
+struct Run {
+    start: usize,
+    /// Last base of the last window that scores enough to begin.
+    last: usize,
+    /// Last base of the last window that scores enough to go on.
+    reach: usize,
+}
+
+impl Run {
+    fn interval(self) -> Range<u32> {
+        self.start as u32..self.last as u32 + 1
+    }
+}
+
+/// A window without ambiguous bases.
+struct Window<'a> {
+    letters: &'a [u8],
+    /// Bases of a unit.
+    unit: usize,
+    /// Place of its last base.
+    last: usize,
+    /// Its units, the oldest one at `first`.
+    units: [u32; UNITS],
+    first: usize,
+    /// There is one.
+    is_whole: bool,
+}
+
+impl<'a> Window<'a> {
+    fn new(letters: &'a [u8], unit: usize) -> Self {
+        let mut window =
+            Window { letters, unit, last: 0, units: [0; UNITS], first: 0, is_whole: false };
+        window.fill(0);
+        window
+    }
+
+    fn size(&self) -> usize {
+        self.unit + UNITS - 1
+    }
+
+    /// Place of its first base.
+    fn start(&self) -> usize {
+        self.last + 1 - self.size()
+    }
+
+    /// The unit after another one.
+    fn next_unit(&self, unit: u32, letter: u8) -> u32 {
+        let mask = ((1u64 << (2 * self.unit)) - 1) as u32;
+        ((u64::from(unit) << 2) as u32 & mask) + u32::from(letter)
+    }
+
+    /// The first window from a place on.
+    fn fill(&mut self, from: usize) {
+        let (mut unit, mut known) = (0, 0);
+        self.first = 0;
+        for (at, &letter) in self.letters.iter().enumerate().skip(from) {
+            if letter > 3 {
+                known = 0;
+                continue;
+            }
+            unit = self.next_unit(unit, letter);
+            known += 1;
+            if known >= self.unit {
+                self.units[known - self.unit] = unit;
+            }
+            if known == self.size() {
+                (self.last, self.is_whole) = (at, true);
+                return;
+            }
+        }
+        self.is_whole = false;
+    }
+
+    /// The window that begins at the next base, or after the next ambiguous one.
+    fn advance(&mut self) {
+        match self.letters.get(self.last + 1) {
+            None => self.is_whole = false,
+            Some(&letter) if letter > 3 => self.fill(self.last + 1),
+            Some(&letter) => {
+                let newest = (self.first + UNITS - 1) % UNITS;
+                self.units[self.first] = self.next_unit(self.units[newest], letter);
+                self.first = (self.first + 1) % UNITS;
+                self.last += 1;
+            }
+        }
+    }
+
+    fn score(&self, counts: &Counts) -> u32 {
+        let sum = self.units.iter().fold(0u32, |sum, &unit| sum.wrapping_add(counts.of(unit)));
+        sum / UNITS as u32
+    }
+}
+
+#[cfg(test)]
+// Lists of intervals, of which some have one.
+#[allow(clippy::single_range_in_vec_init)]
+mod tests {
+    use super::counts::tests::{binary, optimised};
+    use super::*;
+
+    fn codes(text: &str) -> Vec<u8> {
+        let code = |byte| b"ACGT".iter().position(|&base| base == byte).map_or(15, |at| at as u8);
+        text.bytes().map(code).collect()
+    }
+
+    #[test]
+    fn frequent_units_are_masked() {
+        // ACG is CGT backwards.
+        let counts = Counts::read(&binary(3, &[(0b000110, 40), (0b011011, 1)], [2, 10, 20, 60]));
+        let counts = counts.unwrap();
+        let text = "TTTTTTTTACGTACGTACGTACGTTTTTTTTT";
+        assert_eq!(mask(&codes(text), &counts), [8..24]);
+        assert_eq!(mask(&codes("ACGTACGNACGTACG"), &counts), [0..7, 8..15]);
+        assert_eq!(mask(&codes("ACGTAC"), &counts), []);
+    }
+
+    #[test]
+    fn tables_of_hashes_are_read_alike() {
+        let units = [(0b000110, 40), (0b011011, 30), (0b111001, 25)];
+        let plain = Counts::read(&binary(3, &units, [2, 10, 20, 60])).unwrap();
+        let hashed = Counts::read(&optimised(3, &units, [2, 10, 20, 60])).unwrap();
+        for unit in 0..64 {
+            assert_eq!(plain.of(unit), hashed.of(unit), "{unit}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The index beside a file of records: what is where in it, and which queries its writer named. It says nothing that the
+//! records do not say, too; where it is missing, or does not fit its file, the records are looked at instead.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::durable::{open_own, replace};
+use crate::error::{Context, Error};
+use crate::layout::{FileId, Run};
+use crate::record::Place;
+
+/// How the names of indexes end.
+pub(crate) const EXTENSION: &str = "index";
+/// What an index begins with.
+const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
+/// Bytes before what is compressed: these, the checksum of the rest.
+const HEAD: usize = 16;
+/// How hard it is compressed: it is written once.
+const LEVEL: i32 = 3;
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// The mark of the job.
+    job: u64,
+    /// The file.
+    pub file: FileId,
+    /// Bytes that it has.
+    pub written: u64,
+    /// All shares in it.
+    pub places: Vec<Place>,
+    /// The names in it, ascending.
+    pub names: Vec<Name>,
+}
+
+/// A query that is named in a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Name {
+    /// XXH3 of the name. Others may have the same.
+    pub hash: u64,
+    /// The block of the result that has it.
+    pub block: u64,
+}
+
+impl Name {
+    /// Of a query of a block.
+    pub fn new(name: &[u8], block: u64) -> Self {
+        Self { hash: xxh3_64(name), block }
+    }
+}
+
+impl Catalog {
+    /// Of a file with so many bytes.
+    pub fn new(
+        run: &Run,
+        file: FileId,
+        written: u64,
+        places: Vec<Place>,
+        mut names: Vec<Name>,
+    ) -> Self {
+        names.sort_unstable();
+        names.dedup();
+        Self { job: run.job, file, written, places, names }
+    }
+
+    /// Puts it beside its file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&self, run: &Run) -> Result<(), Error> {
+        let path = run.named(self.file, EXTENSION);
+        let plain = postcard::to_allocvec(self).map_err(std::io::Error::other);
+        let packed = plain.and_then(|plain| zstd::encode_all(plain.as_slice(), LEVEL));
+        let packed = packed.during("compress for", &path)?;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(xxh3_64(&packed).to_le_bytes());
+        bytes.extend(packed);
+        replace(&path, &path.with_extension("index.new"), &bytes)
+    }
+
+    /// The index of a file, if there is one that fits it: of the user whom the job belongs to.
+    pub fn read(run: &Run, file: FileId, owner: u32) -> Option<Self> {
+        let bytes = |path: &Path| {
+            let mut bytes = Vec::new();
+            open_own(File::options().read(true), path, owner).ok()?.read_to_end(&mut bytes).ok()?;
+            Some(bytes)
+        };
+        let length = std::fs::metadata(run.path(file)).ok()?.len();
+        let catalog = Self::decode(&bytes(&run.named(file, EXTENSION))?)?;
+        let fits = (catalog.job, catalog.file, catalog.written) == (run.job, file, length);
+        fits.then_some(catalog)
+    }
+
+    /// What these bytes say; `None` if they are no index.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (head, packed) = bytes.split_at_checked(HEAD)?;
+        if head[..8] != MAGIC || head[8..] != xxh3_64(packed).to_le_bytes() {
+            return None;
+        }
+        let plain = zstd::decode_all(packed).ok()?;
+        let catalog: Self = postcard::from_bytes(&plain).ok()?;
+        let fits = |place: &Place| {
+            let end = place.at.checked_add(place.length);
+            place.file == catalog.file && place.offset < catalog.written && end.is_some()
+        };
+        (catalog.places.iter().all(fits) && catalog.names.is_sorted()).then_some(catalog)
+    }
+}

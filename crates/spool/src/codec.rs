@@ -1,0 +1,141 @@
+//! How the bodies of records are compressed.
+//!
+//! A file of records is a file of the usual tools, too: all that stands between the bodies is in a frame that zstd skips, or
+//! in an extra field of gzip. So `zstd -dc` or `gzip -dc` show what its writer collected, in the order in which that came.
+
+use std::io::{self, Read, Write};
+
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use serde::{Deserialize, Serialize};
+
+/// Bytes in front of a record's own header that make it a part of a compressed file.
+pub(crate) const ENVELOPE_BYTES: usize = 16;
+/// Bytes that an extra field of gzip may have.
+pub(crate) const MOST_EXTRA: usize = u16::MAX as usize - 4;
+
+/// Compression level of zstd: the fastest, which still makes reports several times smaller.
+const LEVEL: i32 = 1;
+/// Largest window (base 2 logarithm) that a body may ask the decompressor to keep: 8 MB.
+const WINDOW_LOG: u32 = 23;
+/// Contents are rarely more times as long as what is stored: the memory to begin with.
+const USUAL_RATIO: u64 = 16;
+/// What begins a frame that zstd skips.
+const SKIPPED: [u8; 4] = 0x184d_2a5b_u32.to_le_bytes();
+/// What begins a member of gzip: deflated, with an extra field, without a time, by whatever system.
+const MEMBER: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255];
+/// The name of the part of the extra field that is ours.
+const OURS: [u8; 2] = *b"FB";
+/// Bytes after a deflated body: its checksum and its length.
+const TRAILER_BYTES: usize = 8;
+
+/// How records are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Codec {
+    /// By zstd.
+    #[default]
+    Zstd,
+    /// By gzip, for tools that know nothing else. Slower, and larger.
+    Gzip,
+}
+
+impl Codec {
+    /// How the names of files end.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Codec::Zstd => "zst",
+            Codec::Gzip => "gz",
+        }
+    }
+
+    /// What a header calls it.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Codec::Zstd => 0,
+            Codec::Gzip => 1,
+        }
+    }
+
+    /// The one of this number.
+    pub(crate) fn numbered(number: u32) -> Option<Self> {
+        [Codec::Zstd, Codec::Gzip].into_iter().find(|codec| codec.number() == number)
+    }
+
+    /// What stands in front of a header (with its table) of `bytes`, at most [`MOST_EXTRA`].
+    pub(crate) fn envelope(self, bytes: usize) -> [u8; ENVELOPE_BYTES] {
+        let mut envelope = [0; ENVELOPE_BYTES];
+        match self {
+            Codec::Zstd => {
+                envelope[..4].copy_from_slice(&SKIPPED);
+                // The rest of the envelope is skipped as well.
+                let skipped = (bytes + ENVELOPE_BYTES - 8) as u32;
+                envelope[4..8].copy_from_slice(&skipped.to_le_bytes());
+            }
+            Codec::Gzip => {
+                envelope[..10].copy_from_slice(&MEMBER);
+                envelope[10..12].copy_from_slice(&(bytes as u16 + 4).to_le_bytes());
+                envelope[12..14].copy_from_slice(&OURS);
+                envelope[14..].copy_from_slice(&(bytes as u16).to_le_bytes());
+            }
+        }
+        envelope
+    }
+
+    /// The contents of a body, which have to be of this length. Memory grows with what comes out, not with what is told.
+    pub(crate) fn decompress(self, stored: &[u8], length: u64) -> io::Result<Vec<u8>> {
+        let mut contents = Vec::new();
+        let usual = length.min(USUAL_RATIO.saturating_mul(stored.len() as u64));
+        contents.reserve(usual as usize);
+        let most = length.saturating_add(1);
+        match self {
+            Codec::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(stored)?.single_frame();
+                decoder.window_log_max(WINDOW_LOG)?;
+                decoder.take(most).read_to_end(&mut contents)?;
+            }
+            Codec::Gzip => {
+                let body = stored.len().checked_sub(TRAILER_BYTES);
+                let body = body.ok_or(io::ErrorKind::UnexpectedEof)?;
+                DeflateDecoder::new(&stored[..body]).take(most).read_to_end(&mut contents)?;
+            }
+        }
+        match contents.len() as u64 == length {
+            true => Ok(contents),
+            false => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+/// Compresses bodies, one after the other.
+pub(crate) enum Compressor {
+    Zstd(zstd::bulk::Compressor<'static>),
+    Gzip,
+}
+
+impl Compressor {
+    pub(crate) fn new(codec: Codec) -> io::Result<Self> {
+        Ok(match codec {
+            Codec::Zstd => Compressor::Zstd(zstd::bulk::Compressor::new(LEVEL)?),
+            Codec::Gzip => Compressor::Gzip,
+        })
+    }
+
+    /// The body of these contents.
+    pub(crate) fn compress(&mut self, contents: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Compressor::Zstd(compressor) => compressor.compress(contents),
+            Compressor::Gzip => {
+                let mut encoder = DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+                encoder.write_all(contents)?;
+                let mut body = encoder.finish()?;
+                let mut sum = Crc::new();
+                sum.update(contents);
+                body.extend(sum.sum().to_le_bytes());
+                body.extend((contents.len() as u32).to_le_bytes());
+                Ok(body)
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A report that is kept as records, as those see it who read it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::catalog::{Catalog, Name};
+use crate::error::{Context, Error};
+use crate::index::Index;
+use crate::job::{self, Job};
+use crate::key::{Key, Kind};
+use crate::layout::Run;
+use crate::reader::Reader;
+use crate::scan::Fault;
+use crate::summary::Summary;
+
+/// A report that is kept as records. Nothing is written, and nothing is locked: it may still be growing.
+pub struct Report {
+    run: Run,
+    /// How much it is, if it is whole.
+    pub summary: Option<Summary>,
+    index: Index,
+    names: Vec<Name>,
+    /// What was found damaged where there was no index, by file.
+    pub faults: Vec<(PathBuf, Fault)>,
+    reader: Reader,
+}
+
+impl Report {
+    /// Looks what there is in a directory.
+    ///
+    /// # Errors
+    /// [`Error::NoJob`], [`Error::JobFile`], [`Error::Conflict`], [`Error::Foreign`], [`Error::Io`].
+    pub fn open(root: &Path) -> Result<Self, Error> {
+        let path = root.join(job::NAME);
+        let owner = match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::NoJob(root.to_path_buf()));
+            }
+            result => result.during("read", &path)?.uid(),
+        };
+        let job = Job::read(root, owner)?.ok_or_else(|| Error::NoJob(root.to_path_buf()))?;
+        let (number, codec) = (job.runs, job.codec);
+        let run = Run { root: root.to_path_buf(), number, job: job.mark, codec };
+        // Before the records: what is whole does not grow any more.
+        let summary = Summary::read(root)?;
+        let mut report = Self {
+            reader: Reader::new(&run),
+            run,
+            summary,
+            index: Index::default(),
+            names: Vec::new(),
+            faults: Vec::new(),
+        };
+        for file in report.run.files()? {
+            match Catalog::read(&report.run, file, owner) {
+                Some(catalog) => {
+                    report.add(catalog.places)?;
+                    report.names.extend(catalog.names);
+                }
+                None => {
+                    let scan = report.run.scan(file)?;
+                    let path = report.run.path(file);
+                    report
+                        .faults
+                        .extend(scan.faults.into_iter().map(|fault| (path.clone(), fault)));
+                    for place in scan.places.iter().filter(|place| place.key.kind == Kind::NAMES) {
+                        let contents = report.reader.read(place)?;
+                        let names = names(&contents).map(|(name, _)| name);
+                        report.names.extend(names.map(|name| Name::new(name, place.key.block)));
+                    }
+                    report.add(scan.places)?;
+                }
+            }
+        }
+        report.names.sort_unstable();
+        report.names.dedup();
+        Ok(report)
+    }
+
+    fn add(&mut self, places: Vec<crate::record::Place>) -> Result<(), Error> {
+        places.into_iter().try_for_each(|place| self.index.add(&self.run, place))
+    }
+
+    /// Hands a result to `take`, part by part; false if not all of it is there.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Io`], and those of `take`.
+    pub fn result<E: From<Error>>(
+        &mut self,
+        key: Key,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let Some(places) = self.index.cover(key) else { return Ok(false) };
+        let mut done = 0;
+        for place in places {
+            let bytes = self.reader.read(&place)?;
+            let known = (done - place.share.start) as usize;
+            take(&bytes[known..])?;
+            done = place.end();
+        }
+        Ok(true)
+    }
+
+    /// Hands a part of a result to `take`, of which no more is read than lies in the same records.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub fn part<E: From<Error>>(
+        &mut self,
+        key: Key,
+        range: std::ops::Range<u64>,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let Some(places) = self.index.cover(key) else { return Ok(false) };
+        let mut done = range.start;
+        for place in places {
+            if place.end() <= done || place.share.start >= range.end {
+                continue;
+            }
+            let bytes = self.reader.read(&place)?;
+            let end = place.end().min(range.end);
+            let start = place.share.start;
+            take(&bytes[(done - start) as usize..(end - start) as usize])?;
+            done = end;
+        }
+        Ok(done >= range.end)
+    }
+
+    /// Whether all of a result is there, as far as can be told before it is read.
+    pub fn has(&self, key: Key) -> bool {
+        self.index.cover(key).is_some()
+    }
+
+    /// The blocks of which all is there, ascending.
+    pub fn blocks(&self) -> BTreeSet<u64> {
+        let complete = self.index.complete().filter(|(key, _)| key.kind == Kind::RESULT);
+        complete.map(|(key, _)| key.block).collect()
+    }
+
+    /// Where the results of queries of this name are, in their order: in which blocks, from where to where.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub fn find(&mut self, name: &[u8]) -> Result<Vec<(Key, std::ops::Range<u64>)>, Error> {
+        let hash = Name::new(name, 0).hash;
+        let from = self.names.partition_point(|known| known.hash < hash);
+        let of_name = self.names[from..].iter().take_while(|known| known.hash == hash);
+        let blocks: BTreeSet<u64> = of_name.map(|known| known.block).collect();
+        let mut found = Vec::new();
+        for block in blocks {
+            let mut contents = Vec::new();
+            self.result::<Error>(Key { block, kind: Kind::NAMES }, |bytes| {
+                contents.extend_from_slice(bytes);
+                Ok(())
+            })?;
+            let key = Key { block, kind: Kind::RESULT };
+            let own = names(&contents).filter(|(other, _)| *other == name);
+            found.extend(own.map(|(_, range)| (key, range)));
+        }
+        Ok(found)
+    }
+}
+
+/// The names of a block, one a line: from where to where in the block's output its result is, and the name.
+pub fn names(contents: &[u8]) -> impl Iterator<Item = (&[u8], std::ops::Range<u64>)> {
+    let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
+    contents.split(|&byte| byte == b'\n').filter_map(move |line| {
+        let mut fields = line.splitn(3, |&byte| byte == b'\t');
+        let (start, end) = (number(fields.next()?)?, number(fields.next()?)?);
+        fields.next().filter(|_| start <= end).map(|name| (name, start..end))
+    })
+}

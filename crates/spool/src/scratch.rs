@@ -1,0 +1,85 @@
+//! Results that find no room in memory, in a file without a name.
+
+use std::path::{Path, PathBuf};
+
+use crate::codec::Codec;
+use crate::error::{Context, Error};
+use crate::key::{Key, Kind, Share};
+use crate::layout::Run;
+use crate::reader::Reader;
+use crate::record::Place;
+use crate::writer::Writer;
+
+/// Bytes that are compressed together, and written at once: what comes back is asked for in small pieces.
+const BUFFER: usize = 64 << 10;
+/// Records that are held as they were read.
+const HELD: usize = 32;
+
+/// Results of any length that are read again by who wrote them. Their room is given back at the end.
+pub struct Scratch {
+    writer: Writer,
+    reader: Reader,
+    results: u64,
+}
+
+impl Scratch {
+    /// An empty one, in a directory.
+    ///
+    /// # Errors
+    /// A file that cannot be made there.
+    pub fn new(directory: &Path) -> Result<Self, Error> {
+        let file = tempfile::tempfile_in(directory).during("make a file in", directory)?;
+        let path: PathBuf = directory.join("(a file without a name)");
+        let run = Run { root: directory.to_path_buf(), number: 0, job: 0, codec: Codec::Zstd };
+        let writer = Writer::new(&run, 0, BUFFER)?;
+        let again = file.try_clone().during("open", &path)?;
+        let reader = Reader::from_file(&run, again, writer.id(), &path, HELD);
+        Ok(Self { writer: writer.into_file(file, &path), reader, results: 0 })
+    }
+
+    /// Keeps some bytes: where they are, part by part.
+    ///
+    /// # Errors
+    /// [`Error::Io`], as on a full disk.
+    pub fn keep(&mut self, bytes: &[u8]) -> Result<Vec<Place>, Error> {
+        let key = Key { block: self.results, kind: Kind::RESULT };
+        self.results += 1;
+        self.writer.append(key, Share::whole(bytes.len() as u64), bytes)
+    }
+
+    /// A part of what was kept.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Damaged`] if that is not what was kept.
+    pub fn read(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
+        if place.offset >= self.writer.written() {
+            self.writer.flush()?;
+        }
+        self.reader.read(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back_in_any_order() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut scratch = Scratch::new(directory.path()).expect("a file");
+        let piece = |number: usize| {
+            let length = if number.is_multiple_of(50) { 3 * BUFFER + 7 } else { number % 700 };
+            (0..length).map(|at| ((at * 31 + number * at / 7) % 251) as u8).collect::<Vec<_>>()
+        };
+        let mut kept = Vec::new();
+        for number in 0..400 {
+            kept.push(scratch.keep(&piece(number)).expect("room"));
+            // Of some that were just kept, too: they are in the buffers.
+            let asked = (number * 7919) % kept.len();
+            let read = kept[asked].iter().map(|place| scratch.read(place).expect("sound"));
+            assert_eq!(read.collect::<Vec<_>>().concat(), piece(asked));
+        }
+        assert!(kept.iter().any(|places| places.len() > 1));
+        assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 0);
+    }
+}
