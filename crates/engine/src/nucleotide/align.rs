@@ -113,6 +113,7 @@ impl Traceback {
             },
             scoring: Scoring { reward: scoring.reward, penalty: scoring.penalty, gaps },
             scores: self.scores.clone(),
+            vectors: traceback::Vectors::new(&self.scores, gaps, x_drop),
             x_drop,
             perc_identity: params.percent_identity,
             separation: params.diagonal_separation.max(0) as u32,
@@ -178,7 +179,7 @@ impl Aligner<'_> {
         worth: impl Fn(u8, i32) -> traceback::Worth,
         scratch: &mut traceback::Scratch,
     ) -> Option<Vec<Alignment>> {
-        let near = traceback::near_hsps(self.length, hsps, subject.length());
+        let near = traceback::near_hsps(self.length, hsps, subject.length())?;
         let is_short = near.end - near.start <= SHORT;
         if !self.params.greedy || !self.traceback.scoring.is_linear() || !is_short {
             return None;

@@ -1,14 +1,15 @@
 //! From the ungapped segments of a subject to its preliminary hits: gapped extension, common ends, the chunks of long subjects.
 
+mod extending;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fleetblast_seq::frame::{self, Frame};
 use fleetblast_seq::{mask, nucleotide::Packed};
 
 use super::company::Company;
-use super::gapped::{self, Extender, Extension, GappedScratch, QueryLetters};
-use super::greedy::{self, Bases, GreedyScratch, Packing, Scoring};
+use super::gapped::{Apart, Extender, GappedScratch, QueryLetters};
+use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use super::limits::ContextLimits;
 use super::parts::{Part, parts};
 use super::seeds::{Contexts, Segment};
@@ -19,7 +20,7 @@ use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
 use crate::lists::linking::{self, Linkable};
-use crate::order::{self, Bounds, Hsp as _};
+use crate::order::{self, Hsp as _};
 use crate::params::NucleotideParams;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
@@ -81,6 +82,7 @@ pub(super) struct StageScratch {
     /// HSPs by number of their strand.
     found: Vec<(u32, PrelimHsp)>,
     gapped: GappedScratch,
+    apart: Apart,
     greedy: GreedyScratch,
     /// The pieces whose segments were extended with gaps, by which BLAST+ makes its batches: one for each.
     pub extended: Vec<usize>,
@@ -181,110 +183,6 @@ impl Stage {
             };
             *hsps = hsps.iter().filter_map(true_hsp).collect();
             hsps.sort_by(order::order_s);
-        }
-    }
-
-    /// Extends the segments of a part of a subject.
-    fn extend(
-        &self,
-        part: Packed<'_>,
-        contexts: &Contexts,
-        segments: &[Segment],
-        scratch: &mut StageScratch,
-    ) {
-        scratch.found.clear();
-        if scratch.trees.len() < self.strands.len() {
-            scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
-        }
-        for segment in segments {
-            let Some(number) = contexts.own(segment.q_start) else { continue };
-            let start = contexts.own_start(number);
-            let Some(limits) = &self.strands[number].limits else { continue };
-            let segment = gapped::Segment {
-                score: segment.score,
-                q_start: segment.q_start - start,
-                s_start: segment.s_start,
-                length: segment.length,
-                q_seed: segment.q_seed - start,
-                s_seed: segment.s_seed,
-            };
-            let bounds = box_of(&segment);
-            let tree = &scratch.trees[number];
-            if !matches!(self.method, Method::Ungapped(_)) {
-                if tree.encloses_near(&bounds, segment.score, self.separation) {
-                    continue;
-                }
-                scratch.extended.push(self.strands[number].piece);
-                if self.is_beyond(number, &segment) {
-                    continue;
-                }
-            }
-            let extension = self.extension(number, part, &segment, scratch);
-            let least = match self.method {
-                Method::Ungapped(_) => limits.cutoff_ungapped,
-                _ => limits.cutoff_gapped,
-            };
-            if extension.score >= least {
-                scratch.trees[number].add(&extension.bounds, extension.score);
-                scratch.touched.push(number as u32);
-                scratch.found.push((number as u32, self.hsp(number, &extension, limits)));
-            }
-        }
-        for &number in &scratch.touched {
-            scratch.trees[number as usize].clear();
-        }
-        scratch.touched.clear();
-    }
-
-    /// Whether a segment would be extended from a place after its context. One that is kept whatever its score may have come over the
-    /// end into its context; from there BLAST+ goes back to that end at most, which comes to nothing.
-    fn is_beyond(&self, number: usize, segment: &gapped::Segment) -> bool {
-        let from = match self.method {
-            Method::Greedy(_) => segment.q_start + segment.length / 2,
-            _ => segment.q_seed,
-        };
-        from as usize > self.strands[number].letters.len()
-    }
-
-    fn extension(
-        &self,
-        number: usize,
-        part: Packed<'_>,
-        segment: &gapped::Segment,
-        scratch: &mut StageScratch,
-    ) -> Extension {
-        match (&self.method, &self.queries[number]) {
-            (Method::Greedy(extender), ExtensionQuery::Greedy(query)) => {
-                let half = segment.length / 2;
-                let (q, s) = (segment.q_start + half, segment.s_start + half);
-                let (query, subject) = (query.all(), Bases::of_database(part));
-                extender.extend(query, subject, q, s, &mut scratch.greedy)
-            }
-            (Method::Dynamic(extender), ExtensionQuery::Dynamic(query)) => {
-                extender.extend(query, part, segment, &mut scratch.gapped)
-            }
-            _ => {
-                let bounds = box_of(segment);
-                let &gapped::Segment { score, q_seed, s_seed, .. } = segment;
-                Extension { score, bounds, q_seed, s_seed }
-            }
-        }
-    }
-
-    fn hsp(&self, number: usize, extension: &Extension, limits: &ContextLimits) -> PrelimHsp {
-        let Extension { score, bounds, q_seed, s_seed } = *extension;
-        PrelimHsp {
-            score,
-            q_start: bounds.q_start,
-            q_end: bounds.q_end,
-            s_start: bounds.s_start,
-            s_end: bounds.s_end,
-            q_seed,
-            s_seed,
-            evalue: limits.statistics.evalue(score),
-            linked: 1,
-            context: self.strands[number].context,
-            frame: Frame::Strand(frame::Strand::Plus),
         }
     }
 
@@ -394,13 +292,4 @@ pub(super) struct Subject<'a> {
     pub oid: u32,
     pub bases: Packed<'a>,
     pub masks: Masks<'a>,
-}
-
-fn box_of(segment: &gapped::Segment) -> Bounds {
-    Bounds {
-        q_start: segment.q_start,
-        q_end: segment.q_start + segment.length,
-        s_start: segment.s_start,
-        s_end: segment.s_start + segment.length,
-    }
 }

@@ -85,8 +85,22 @@ pub(crate) fn align_from(
         scratch.extend(&sequences.query[q_seed + 1..], &sequences.subject[s_seed + 1..], scheme);
     let mut tail = std::mem::take(&mut scratch.right);
     scratch.trace.back(right, &mut tail);
+    let traced = joined((q_seed, s_seed), [left, right], [&mut edits, &mut tail], scheme.gaps);
+    scratch.left = edits;
+    scratch.right = tail;
+    traced
+}
+
+/// The alignment of two halves, the left one with the seed at its start; both have their edits from the end back to the start. Those
+/// of the right one are added to the others.
+pub(crate) fn joined(
+    (q_seed, s_seed): (usize, usize),
+    [left, right]: [Extent; 2],
+    [edits, tail]: [&mut Vec<Edit>; 2],
+    gaps: GapCosts,
+) -> Traced {
     for edit in tail.iter().rev() {
-        push(&mut edits, edit.op, edit.len);
+        push(edits, edit.op, edit.len);
     }
     let mut traced = Traced {
         score: left.score + right.score,
@@ -98,10 +112,8 @@ pub(crate) fn align_from(
         },
         edits: Vec::new(),
     };
-    let kept = cut_end_gaps(&mut traced, &edits, scheme.gaps);
+    let kept = cut_end_gaps(&mut traced, edits, gaps);
     traced.edits = edits[kept].to_vec();
-    scratch.left = edits;
-    scratch.right = tail;
     traced
 }
 
@@ -144,7 +156,8 @@ fn cut_end_gaps(traced: &mut Traced, edits: &[Edit], gaps: GapCosts) -> std::ops
     from..to
 }
 
-fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
+/// Adds columns at the end.
+pub(crate) fn push(edits: &mut Vec<Edit>, op: EditOp, len: u32) {
     match edits.last_mut() {
         Some(last) if last.op == op => last.len += len,
         _ => edits.push(Edit { op, len }),

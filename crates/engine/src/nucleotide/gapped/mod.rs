@@ -3,19 +3,37 @@
 //!
 //! Rows are bases of the packed subject, columns are letters of the query.
 
+mod ahead;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod narrow;
+#[cfg(target_arch = "x86_64")]
+mod row;
 mod rows;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod side_by_side;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod traced;
+#[cfg(target_arch = "x86_64")]
+mod transpose;
+#[cfg(target_arch = "x86_64")]
+mod twin;
 
 use fleetblast_seq::nucleotide::{Packed, blastna};
 
+pub(super) use self::ahead::Apart;
+#[cfg(target_arch = "x86_64")]
+use self::lanes::{Found, Lanes};
 #[cfg(target_arch = "x86_64")]
 use self::narrow::Narrow;
 use self::rows::Bases;
 use self::scalar::Cell;
+#[cfg(target_arch = "x86_64")]
+use self::side_by_side::Busy;
 use crate::kernel::Kernel;
 use crate::order::Bounds;
 use crate::scores::ScoreRows;
@@ -24,8 +42,14 @@ use crate::xdrop::frames::{self, ExtensionCosts, Frames};
 use crate::xdrop::frames::{Direction, MARGIN};
 use crate::xdrop::{Extent, GapCosts};
 
+/// Fewer segments are not worth being extended side by side.
+pub(crate) const WORTH_LANES: usize = 16;
+
 /// Bases in a byte of a packed sequence.
 const IN_BYTE: u32 = 4;
+
+/// The blastna code of a base of which nothing is known.
+const UNKNOWN: u8 = 14;
 
 /// What a preliminary extension found, and from where the alignment will be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +79,8 @@ pub(crate) struct QueryLetters {
     forward: Vec<u8>,
     /// The same backwards.
     backward: Vec<u8>,
+    /// Whether all are bases or unknown.
+    plain: bool,
 }
 
 impl QueryLetters {
@@ -63,7 +89,8 @@ impl QueryLetters {
         let margin = [blastna::SENTINEL; MARGIN];
         let forward = [&margin[..], letters, &margin].concat();
         let backward = forward.iter().rev().copied().collect();
-        QueryLetters { forward, backward }
+        let plain = letters.iter().all(|&letter| letter < 4 || letter == UNKNOWN);
+        QueryLetters { forward, backward, plain }
     }
 
     fn length(&self) -> usize {
@@ -82,12 +109,19 @@ pub(crate) struct Extender {
     /// By X-drop: that of a segment is its score, but no more than the search's and no less than a gap.
     #[cfg(target_arch = "x86_64")]
     vectors: Vec<Vectors>,
+    /// For many extensions at once; none where lanes do not suffice.
+    #[cfg(target_arch = "x86_64")]
+    lanes: Option<Lanes>,
 }
 
 /// Memory of extensions, reused from one to the next.
 #[derive(Debug, Default)]
 pub(crate) struct GappedScratch {
     cells: Vec<Cell>,
+    #[cfg(target_arch = "x86_64")]
+    busy: Box<Busy>,
+    #[cfg(target_arch = "x86_64")]
+    found: Vec<Found>,
 }
 
 impl Extender {
@@ -100,6 +134,8 @@ impl Extender {
             kernel,
             #[cfg(target_arch = "x86_64")]
             vectors: vectors(scores, gaps, x_drop, kernel),
+            #[cfg(target_arch = "x86_64")]
+            lanes: lanes(scores, gaps, x_drop, kernel),
         }
     }
 
@@ -111,21 +147,14 @@ impl Extender {
         segment: &Segment,
         scratch: &mut GappedScratch,
     ) -> Extension {
-        let (q_seed, s_seed) = seed(segment);
-        let (q, s) = start(q_seed, s_seed, query.length() as u32, subject.length());
-        let x_drop = self.x_drop.min(segment.score).max(self.gaps.open + self.gaps.extend);
-        let [left, right] = self.both_ways(query, subject, (q, s), x_drop, scratch);
-        Extension {
-            score: left.score + right.score,
-            bounds: Bounds {
-                q_start: q - left.query as u32,
-                q_end: q + right.query as u32,
-                s_start: s - left.subject as u32,
-                s_end: s + right.subject as u32,
-            },
-            q_seed,
-            s_seed,
-        }
+        let start = Start::of(segment, query, subject);
+        let x_drop = self.x_drop_of(segment);
+        start.extension(self.both_ways(query, subject, start.at, x_drop, scratch))
+    }
+
+    /// That of a segment is its score, but no more than the search's and no less than a gap.
+    fn x_drop_of(&self, segment: &Segment) -> i32 {
+        self.x_drop.min(segment.score).max(self.gaps.open + self.gaps.extend)
     }
 
     /// Best extensions to the left and to the right of a place between letters.
@@ -137,12 +166,7 @@ impl Extender {
         x_drop: i32,
         scratch: &mut GappedScratch,
     ) -> [Extent; 2] {
-        let q_right = query.length() - q as usize;
-        let before = Bases::backward(subject, s);
-        let after = Bases::forward(subject, s);
-        let left = Direction { query: before, subject: &query.backward, at: MARGIN + q_right };
-        let right = Direction { query: after, subject: &query.forward, at: MARGIN + q as usize };
-        let directions = [left, right];
+        let directions = directions(query, subject, (q, s));
         let found = self.in_vectors(x_drop, directions);
         let (scores, gaps) = (&self.scores, self.gaps);
         let mut in_turn = |direction: Direction<Bases>| {
@@ -171,11 +195,7 @@ impl Extender {
 
     #[cfg(target_arch = "x86_64")]
     fn narrow(&self, narrow: &Narrow, directions: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
-        match self.kernel {
-            Kernel::Avx512(proof) => narrow::avx512::extend(proof, narrow, directions),
-            Kernel::Avx2(proof) => narrow::avx2::extend(proof, narrow, directions),
-            Kernel::Portable => [None; 2],
-        }
+        row::perform(self.kernel, narrow::Start { narrow, directions }).unwrap_or_default()
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -196,6 +216,54 @@ impl Extender {
     fn in_vectors(&self, _: i32, _: [Direction<Bases>; 2]) -> [Option<Extent>; 2] {
         [None; 2]
     }
+}
+
+/// Where extensions of a segment start.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// Where the alignment will be made from.
+    q_seed: u32,
+    s_seed: u32,
+    /// Between which letters, in the query and in the subject.
+    at: (u32, u32),
+}
+
+impl Start {
+    fn of(segment: &Segment, query: &QueryLetters, subject: Packed<'_>) -> Start {
+        let (q_seed, s_seed) = seed(segment);
+        let at = start(q_seed, s_seed, query.length() as u32, subject.length());
+        Start { q_seed, s_seed, at }
+    }
+
+    /// What was found to the left and to the right.
+    fn extension(&self, [left, right]: [Extent; 2]) -> Extension {
+        let Start { q_seed, s_seed, at: (q, s) } = *self;
+        Extension {
+            score: left.score + right.score,
+            bounds: Bounds {
+                q_start: q - left.query as u32,
+                q_end: q + right.query as u32,
+                s_start: s - left.subject as u32,
+                s_end: s + right.subject as u32,
+            },
+            q_seed,
+            s_seed,
+        }
+    }
+}
+
+/// To the left and to the right of a place between letters.
+fn directions<'a>(
+    query: &'a QueryLetters,
+    subject: Packed<'a>,
+    (q, s): (u32, u32),
+) -> [Direction<'a, Bases<'a>>; 2] {
+    let q_right = query.length() - q as usize;
+    let before = Bases::backward(subject, s);
+    let after = Bases::forward(subject, s);
+    let left = Direction { query: before, subject: &query.backward, at: MARGIN + q_right };
+    let right = Direction { query: after, subject: &query.forward, at: MARGIN + q as usize };
+    [left, right]
 }
 
 /// What extensions in vectors need; none where vectors of small numbers do not suffice.
@@ -225,6 +293,15 @@ fn vectors(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> V
         }
     };
     (0..=most).map(of).collect()
+}
+
+/// What lanes need.
+#[cfg(target_arch = "x86_64")]
+fn lanes(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, kernel: Kernel) -> Option<Lanes> {
+    let open_extend = gaps.open + gaps.extend;
+    let costs =
+        ExtensionCosts { open_extend, extend: gaps.extend, x_drop: x_drop.max(open_extend) };
+    if kernel == Kernel::Portable { None } else { Lanes::new(scores, costs) }
 }
 
 /// From where the alignment will be made: within the first byte of the word that is all pairs, if the segment is long enough.

@@ -7,40 +7,27 @@
 //!   running maximum over the pairs tells the best score before each cell in BLAST+'s order, hence the floor of each lane.
 //! * The base of the bytes moves after a fixed number of rows, in which no score can leave the range of a byte.
 
-pub(super) mod avx2;
-pub(super) mod avx512;
-
 use fleetblast_seq::nucleotide::blastna;
 
+use super::row::{Cells, LANES, NEVER, Row, SECTION, Table, Work, clipped};
 use super::rows::Bases;
 use crate::scores::ScoreRows;
 use crate::xdrop::Extent;
 use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN, Rows};
 
-/// Diagonals in the frame.
-const LANES: usize = 64;
-/// Lanes that moves within a register do not cross.
-const SECTION: usize = 16;
-/// The score of a dropped cell.
-const NEVER: i8 = i8::MIN;
 /// Lane of the start's diagonal at first.
 const CENTRE: usize = 26;
 /// Longest gap in the query that a row follows everywhere.
 const LONGEST_GAP: i32 = 2 * SECTION as i32;
 /// A shift of the frame is of use as long as so many lanes are free.
-const LEAST_ROOM: u32 = 4;
+pub(super) const LEAST_ROOM: u32 = 4;
 /// The base is not worth moving after fewer rows.
-const FEWEST_ROWS: i32 = 8;
+pub(super) const FEWEST_ROWS: i32 = 8;
 /// The first lane and the last.
 const EDGES: u64 = 1 | 1 << (LANES - 1);
 
 // A frame that meets letters may hang over at both ends.
 const _: () = assert!(LANES <= MARGIN);
-
-/// Bytes of the lanes.
-type Cells = [i8; LANES];
-/// What a base scores against each letter of a query.
-type Table = [i8; 16];
 
 /// What extensions with the same scores and costs have in common.
 #[derive(Clone, Debug)]
@@ -118,71 +105,49 @@ fn first_row(zero: i32, costs: ExtensionCosts) -> [Cells; 2] {
     [cells, opened]
 }
 
-/// A score as a byte; what is too low for one is dropped.
-fn clipped(score: i32) -> i8 {
-    score.max(i32::from(NEVER)) as i8
+/// Two extensions from their start. Sentinels fill the margin that a direction goes to. What is found is `None` for a direction whose
+/// window does not fit the frame.
+pub(super) struct Start<'a> {
+    pub narrow: &'a Narrow,
+    pub directions: [Direction<'a, Bases<'a>>; 2],
 }
 
-/// The lanes of a row. Sums and differences stop at the ends of a byte's range.
-trait Row: Copy {
-    /// Proof of the instructions.
-    type Proof: Copy;
-    fn splat(proof: Self::Proof, byte: i8) -> Self;
-    fn load(proof: Self::Proof, cells: &Cells) -> Self;
-    fn store(self) -> Cells;
-    /// Scores of letters, which are below 16.
-    fn look_up(proof: Self::Proof, table: &Table, letters: &[u8; LANES]) -> Self;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn max(self, other: Self) -> Self;
-    /// Which lanes are greater than those of the other.
-    fn above(self, other: Self) -> u64;
-    /// Which lanes are equal to those of the other.
-    fn equal(self, other: Self) -> u64;
-    /// The row with lanes below those of `floor` dropped, and which ones were kept.
-    fn keep(self, floor: Self) -> (Self, u64);
-    /// Each lane's byte moves `BY` (1, 2, 4 or 8) lanes up in its section; [`NEVER`] enters.
-    fn up<const BY: usize>(self) -> Self;
-    /// Each lane's byte moves one lane down; [`NEVER`] enters.
-    fn down(self) -> Self;
-    /// The last byte of each section in all lanes of the section.
-    fn spread_ends(self) -> Self;
-    /// Each lane's byte moves `BY` (1 or 2) sections up; [`NEVER`] enters.
-    fn sections_up<const BY: usize>(self) -> Self;
-    /// The last section in all sections.
-    fn spread_last(self) -> Self;
+impl Work for Start<'_> {
+    type Found = [Option<Extent>; 2];
 
-    /// The highest of each lane and those below it in its section.
     #[inline(always)]
-    fn running_maximum(self) -> Self {
-        let two = self.max(self.up::<1>());
-        let four = two.max(two.up::<2>());
-        let eight = four.max(four.up::<4>());
-        eight.max(eight.up::<8>())
-    }
-
-    /// The highest of each lane and all those below it, and the highest of all in all lanes.
-    #[inline(always)]
-    fn running_maximum_of_all(self) -> (Self, Self) {
-        let within = self.running_maximum();
-        let ends = within.spread_ends();
-        let two = ends.max(ends.sections_up::<1>());
-        let four = two.max(two.sections_up::<2>());
-        (within.max(four.sections_up::<1>()), four.spread_last())
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
+        let Start { narrow, directions } = self;
+        let left = Extension::<R>::new(proof, narrow, directions[0]);
+        let right = Extension::<R>::new(proof, narrow, directions[1]);
+        run(narrow, [left, right])
     }
 }
 
-/// Extends in two directions side by side, as each waits for its own results most of the time. Sentinels fill the margin that
-/// a direction goes to. `None` for a direction whose window does not fit the frame.
+/// The same from where they have come to.
+pub(super) struct Rest<'a> {
+    pub narrow: &'a Narrow,
+    pub directions: [Direction<'a, Bases<'a>>; 2],
+    pub progress: [&'a Progress; 2],
+}
+
+impl Work for Rest<'_> {
+    type Found = [Option<Extent>; 2];
+
+    #[inline(always)]
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
+        let Rest { narrow, directions, progress } = self;
+        let left = Extension::<R>::resumed(proof, narrow, directions[0], progress[0]);
+        let right = Extension::<R>::resumed(proof, narrow, directions[1], progress[1]);
+        run(narrow, [left, right])
+    }
+}
+
+/// Extends side by side, as each waits for its own results most of the time.
 #[inline(always)]
-fn run<R: Row>(
-    proof: R::Proof,
-    narrow: &Narrow,
-    directions: [Direction<Bases>; 2],
-) -> [Option<Extent>; 2] {
-    let costs = Costs::<R>::new(proof, narrow);
-    let [mut left, mut right] =
-        directions.map(|direction| Extension::<R>::new(proof, narrow, direction));
+fn run<R: Row>(narrow: &Narrow, extensions: [Extension<'_, R>; 2]) -> [Option<Extent>; 2] {
+    let [mut left, mut right] = extensions;
+    let costs = Costs::<R>::new(left.proof, narrow);
     while left.alive && right.alive {
         left.step(narrow, &costs);
         right.step(narrow, &costs);
@@ -194,6 +159,23 @@ fn run<R: Row>(
         right.step(narrow, &costs);
     }
     [left.result(), right.result()]
+}
+
+/// How far an extension has come.
+#[derive(Clone, Debug)]
+pub(super) struct Progress {
+    /// By lane, how far the cells are above the best score; the least number for dropped ones.
+    pub scores: [i16; LANES],
+    /// The same of gaps downwards that go on.
+    pub gaps: [i16; LANES],
+    pub best: i32,
+    /// Bases that were taken.
+    pub taken: usize,
+    /// Index in the query's letters of what the first lane pairs next.
+    pub position: usize,
+    /// Bases up to the best score, and the index of the letter after it.
+    pub best_taken: usize,
+    pub best_position: usize,
 }
 
 /// Costs in all lanes.
@@ -280,6 +262,27 @@ impl<'a, R: Row> Extension<'a, R> {
             best_position: direction.at,
             alive: true,
             strayed: false,
+        }
+    }
+
+    /// Goes on from where another has come to.
+    #[inline(always)]
+    fn resumed(
+        proof: R::Proof,
+        narrow: &Narrow,
+        direction: Direction<'a, Bases<'a>>,
+        progress: &Progress,
+    ) -> Self {
+        let byte = |below: i16| clipped(i32::from(narrow.zero) + i32::from(below));
+        Extension {
+            taken: progress.taken,
+            position: progress.position,
+            scores: R::load(proof, &progress.scores.map(byte)),
+            gaps: R::load(proof, &progress.gaps.map(byte)),
+            base: progress.best - i32::from(narrow.zero),
+            best_taken: progress.best_taken,
+            best_position: progress.best_position,
+            ..Extension::new(proof, narrow, direction)
         }
     }
 

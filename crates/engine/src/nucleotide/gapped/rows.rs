@@ -29,10 +29,42 @@ impl<'a> Bases<'a> {
         Bases { bytes: subject.bytes(), first, count: start, step: u32::MAX }
     }
 
+    /// How many there are.
+    pub fn count(self) -> usize {
+        self.count as usize
+    }
+
+    /// Sixteen bases after so many, the first one in the lowest two bits; anything after the last one.
+    #[inline(always)]
+    pub fn word(self, taken: usize) -> u32 {
+        let taken = taken as u32;
+        let place = self.first.wrapping_add(self.step.wrapping_mul(taken));
+        let byte = place as usize / 4;
+        let after = 6 - 2 * (place & 3);
+        if self.step == 1 {
+            if let Some(bytes) = self.bytes.get(byte..).and_then(|bytes| bytes.first_chunk()) {
+                return reversed((u64::from_be_bytes(*bytes) >> (26 + after)) as u32);
+            }
+        } else if let Some(bytes) =
+            self.bytes.get(..byte.wrapping_add(1)).and_then(|bytes| bytes.last_chunk())
+        {
+            return (u64::from_be_bytes(*bytes) >> after) as u32;
+        }
+        let number = |base| self.number(taken as usize + base).unwrap_or(0);
+        (0..16).fold(0, |word, base| word | number(base) << (2 * base))
+    }
+
     /// One after the other.
     pub fn iter(self) -> impl Iterator<Item = u8> {
         (0..).map_while(move |taken| self.number(taken)).map(|base| base as u8)
     }
+}
+
+/// The bases of a word, the last one first.
+#[inline(always)]
+fn reversed(word: u32) -> u32 {
+    let bits = word.reverse_bits();
+    (bits >> 1 & 0x5555_5555) | (bits & 0x5555_5555) << 1
 }
 
 impl Rows for Bases<'_> {
@@ -45,5 +77,33 @@ impl Rows for Bases<'_> {
         let place = self.first.wrapping_add(self.step.wrapping_mul(taken));
         let byte = self.bytes.get(place as usize / 4)?;
         Some((byte >> (6 - 2 * (place & 3)) & 3).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nucleotide::testing::{Random, packed};
+
+    #[test]
+    fn words_are_the_bases_one_after_the_other() {
+        let letters = Random::new(3).bases(101);
+        let bytes = packed(&letters);
+        let subject = Packed::new(&bytes, 101);
+        for start in 0..=101 {
+            for bases in [Bases::forward(subject, start), Bases::backward(subject, start)] {
+                for taken in 0..bases.count() {
+                    let word = bases.word(taken);
+                    for base in 0..16.min(bases.count() - taken) {
+                        let expected = bases.number(taken + base);
+                        assert_eq!(
+                            Some(word >> (2 * base) & 3),
+                            expected,
+                            "{start} {taken} {base}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }

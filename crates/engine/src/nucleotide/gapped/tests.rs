@@ -77,3 +77,78 @@ fn extensions_start_at_whole_bytes() {
     assert_eq!(start(5, 8, 100, 100), (9, 12));
     assert_eq!(start(6, 9, 8, 100), (5, 8));
 }
+
+#[test]
+fn many_side_by_side_find_what_each_does_alone() {
+    let mut random = Random::new(5);
+    let (mut ahead, mut alone, mut positive) = (0, 0, 0);
+    for (reward, penalty, open, extend, x_drop) in
+        [(2, -3, 5, 2, 33), (1, -3, 2, 2, 16), (1, -2, 0, 2, 20), (4, -5, 12, 8, 40)]
+    {
+        let scores = testing::scores(reward, penalty);
+        let gaps = GapCosts { open, extend };
+        let in_turn = Extender::new(&scores, gaps, x_drop, Kernel::Portable);
+        for round in 0..12 {
+            let len = 40 + random.below(if round % 4 == 0 { 3000 } else { 400 });
+            let bases = if round % 2 == 0 { random.bases(len) } else { random.repetitive(len) };
+            let one_in = 3 + random.below(30);
+            let subject = random.mutated(&bases, one_in);
+            let bytes = packed(&subject);
+            let subject = Packed::new(&bytes, subject.len() as u32);
+            let mut query = bases;
+            match round % 3 {
+                0 => random.blur(&mut query, 200),
+                1 => query[len / 2] = UNKNOWN,
+                _ => {}
+            }
+            let queries = [&query[..], &query[len / 3..]].map(QueryLetters::new);
+            let segments: Vec<_> = (0..[20, 150, 700][round % 3])
+                .map(|number| {
+                    let query = &queries[number % 2];
+                    let q = random.below(query.length() - 11) as u32;
+                    let near = q + random.below(4) as u32 + (number % 2 * len / 3) as u32;
+                    let s = if number % 5 == 0 { random.below(len) as u32 } else { near };
+                    let s = s.min(subject.length().saturating_sub(11));
+                    let length = 11;
+                    let score = random.below(60) as i32;
+                    let (q_start, s_start) = (q, s);
+                    (query, Segment { score, q_start, s_start, length, q_seed: q, s_seed: s })
+                })
+                .collect();
+            for kernel in Kernel::available() {
+                let extender = Extender::new(&scores, gaps, x_drop, kernel);
+                let mut scratch = GappedScratch::default();
+                // Twice, as the memory is used again.
+                for _ in 0..2 {
+                    let found = extender.extend_all(&segments, subject, &mut scratch);
+                    for ((query, segment), found) in segments.iter().zip(found) {
+                        let Some(found) = found else {
+                            alone += 1;
+                            continue;
+                        };
+                        let expected = in_turn.extend(query, subject, segment, &mut scratch);
+                        assert_eq!(found, expected);
+                        ahead += 1;
+                        positive += usize::from(found.score > 3 * reward * 11);
+                    }
+                }
+            }
+        }
+    }
+    assert!(ahead > 10_000 && alone > 0 && positive > 1000, "{ahead} {alone} {positive}");
+}
+
+#[test]
+fn segments_are_apart_on_other_strands_or_far_diagonals() {
+    let segment =
+        Segment { score: 40, q_start: 10, s_start: 1000, length: 20, q_seed: 12, s_seed: 1002 };
+    let mut apart = Apart::default();
+    apart.clear();
+    assert!(apart.take(0, &segment));
+    assert!(!apart.take(0, &Segment { s_start: 1060, ..segment }));
+    assert!(!apart.take(0, &Segment { q_start: 70, ..segment }));
+    assert!(apart.take(1, &segment));
+    assert!(apart.take(0, &Segment { s_start: 5000, ..segment }));
+    apart.clear();
+    assert!(apart.take(0, &segment));
+}

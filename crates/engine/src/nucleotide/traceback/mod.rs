@@ -1,5 +1,6 @@
 //! Final alignments of a query in a subject (`Blast_TracebackFromHSPList`, `blast_traceback.c`).
 
+mod dynamic;
 mod endpoints;
 mod reduce;
 mod rescore;
@@ -9,8 +10,9 @@ mod tests;
 mod ungapped;
 
 use fleetblast_seq::frame::{Frame, Strand};
-use fleetblast_seq::nucleotide::blastna;
 
+pub(crate) use self::dynamic::Vectors;
+use self::dynamic::{DynamicScratch, SubjectWindow};
 pub(crate) use self::start::{near_hsps, reach};
 use super::greedy::{self, GreedyScratch, Packing, Scoring};
 use crate::containment::ContainmentTree;
@@ -18,7 +20,6 @@ use crate::hits::{Adjustment, Alignment, Edit, EditOp, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::order::{self, Bounds, order_s};
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
-use crate::xdrop::traced::{DpScratch, Scheme, Sequences, align_from};
 
 /// How alignments are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub(crate) struct Traceback {
     pub scoring: Scoring,
     /// What the blastna codes score against each other.
     pub scores: ScoreRows,
+    /// The same for dynamic programming in vectors, where those suffice.
+    pub vectors: Vectors,
     /// Final X-drop.
     pub x_drop: i32,
     /// `-perc_identity`.
@@ -84,7 +87,7 @@ pub(crate) struct Scratch {
     greedy: GreedyScratch,
     /// The subject as the greedy aligner reads it.
     packed: Packing,
-    dp: DpScratch,
+    dynamic: DynamicScratch,
     /// A tree for each context.
     trees: Vec<ContainmentTree>,
     window: SubjectWindow,
@@ -97,7 +100,7 @@ impl Scratch {
             kernel,
             greedy: GreedyScratch::default(),
             packed: Packing::default(),
-            dp: DpScratch::new(kernel),
+            dynamic: DynamicScratch::new(kernel),
             trees: Vec::new(),
             window: SubjectWindow::default(),
         }
@@ -135,31 +138,6 @@ impl order::Hsp for Hsp {
     }
 }
 
-/// The part of a subject that dynamic programming reads, in both directions, each with a closing letter.
-#[derive(Debug, Default)]
-struct SubjectWindow {
-    forward: Vec<u8>,
-    backward: Vec<u8>,
-    /// What is loaded.
-    range: std::ops::Range<u32>,
-}
-
-impl SubjectWindow {
-    fn load(&mut self, subject: &[u8], range: std::ops::Range<u32>) {
-        if self.range == range && !range.is_empty() {
-            return;
-        }
-        let part = &subject[range.start as usize..range.end as usize];
-        self.forward.clear();
-        self.forward.extend_from_slice(part);
-        self.forward.push(blastna::SENTINEL);
-        self.backward.clear();
-        self.backward.extend(part.iter().rev());
-        self.backward.push(blastna::SENTINEL);
-        self.range = range;
-    }
-}
-
 impl Traceback {
     /// Aligns a query's contexts with a subject, given in blastna letters as far as [`reach`] tells of the HSPs, from preliminary HSPs
     /// in ORDER-S. `worth` tells what a score of a context is worth. The alignments are in ORDER-S.
@@ -171,7 +149,7 @@ impl Traceback {
         worth: impl Fn(u8, i32) -> Worth,
         scratch: &mut Scratch,
     ) -> Vec<Alignment> {
-        scratch.window.range = 0..0;
+        scratch.window.forget();
         scratch.packed.start(subject.len());
         let mut made = self.trace(contexts, subject, hsps, scratch);
         let whole = endpoints::purge_keeping_tails(&mut made);
@@ -275,15 +253,11 @@ impl Traceback {
         let (q_len, s_len) = (context.rows.len() as u32, subject.len() as u32);
         let part = start::near(q_start, q_len, s_start, s_len);
         scratch.window.load(subject, part.clone());
-        let sequences = Sequences {
-            query: &context.rows,
-            query_back: &context.rows_back,
-            subject: &scratch.window.forward,
-            subject_back: &scratch.window.backward,
-        };
-        let scheme = Scheme { scores: &self.scores, gaps: self.scoring.gaps, x_drop: self.x_drop };
+        let rows = [&context.rows, &context.rows_back].map(Vec::as_slice);
         let s_seed = (s_start - part.start) as usize;
-        let traced = align_from(&sequences, q_start as usize, s_seed, &scheme, &mut scratch.dp);
+        let Scratch { kernel, window, dynamic, .. } = scratch;
+        let start = (q_start as usize, s_seed);
+        let traced = dynamic::align(self, *kernel, rows, window, start, dynamic);
         let bounds = moved(traced.bounds, part.start);
         Hsp { context: prelim.context, score: traced.score, bounds, edits: traced.edits }
     }

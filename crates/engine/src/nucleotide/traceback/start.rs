@@ -18,7 +18,8 @@ const LONG_SUBJECT: u32 = 90_000;
 /// Estimated largest total length of gaps.
 const MAX_TOTAL_GAPS: u32 = 3000;
 
-/// How far alignments mostly go beyond a preliminary HSP, and how much more of the subject they may look at.
+/// How far a query may go beyond a preliminary HSP whose alignment is looked for near it, and how much more of the subject it may look
+/// at. Beyond ends that lie further away extensions run until they have fallen by the X-drop, over most such parts.
 const FAR: u32 = 192;
 const SLACK: u32 = 64;
 
@@ -142,15 +143,18 @@ pub(crate) fn reach(q_len: u32, hsp: &PrelimHsp, s_len: u32) -> Range<u32> {
 }
 
 /// The part of a subject that alignments from these HSPs mostly lie in: around them, as far as the query goes beyond them and a bit
-/// more, but not far.
-pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Range<u32> {
-    let starts = hsps.iter().map(|hsp| {
-        let start = hsp.s_start.saturating_sub(hsp.q_start.min(FAR) + SLACK);
-        start.min(hsp.s_seed)
-    });
-    let ends = hsps.iter().map(|hsp| {
-        let end = hsp.s_end + q_len.saturating_sub(hsp.q_end).min(FAR) + SLACK;
-        end.max(hsp.s_seed)
-    });
-    starts.min().unwrap_or(0)..ends.max().unwrap_or(0).min(s_len)
+/// more. `None` where it goes far.
+pub(crate) fn near_hsps(q_len: u32, hsps: &[PrelimHsp], s_len: u32) -> Option<Range<u32>> {
+    let mut near: Option<Range<u32>> = None;
+    for hsp in hsps {
+        let (before, after) = (hsp.q_start, q_len.saturating_sub(hsp.q_end));
+        if before.max(after) > FAR {
+            return None;
+        }
+        let start = hsp.s_start.saturating_sub(before + SLACK).min(hsp.s_seed);
+        let end = (hsp.s_end + after + SLACK).max(hsp.s_seed);
+        let all = near.get_or_insert(start..end);
+        *all = all.start.min(start)..all.end.max(end);
+    }
+    near.map(|near| near.start..near.end.min(s_len))
 }

@@ -1,4 +1,4 @@
-use fleetblast_seq::nucleotide::encode;
+use fleetblast_seq::nucleotide::{blastna, encode};
 
 use super::*;
 use crate::nucleotide::testing::{self, Random};
@@ -16,10 +16,12 @@ fn traceback(
     x_drop: i32,
 ) -> Traceback {
     let gaps = GapCosts { open: gaps.0, extend: gaps.1 };
+    let scores = testing::scores(reward, penalty);
     Traceback {
         aligner,
         scoring: Scoring { reward, penalty, gaps },
-        scores: testing::scores(reward, penalty),
+        vectors: Vectors::new(&scores, gaps, x_drop),
+        scores,
         x_drop,
         perc_identity: 0.0,
         separation: 6,

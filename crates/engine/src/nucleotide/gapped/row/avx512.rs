@@ -1,41 +1,24 @@
-//! Narrow extensions with AVX-512BW.
+//! Rows with AVX-512BW.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::{Bases, Cells, Direction, Extent, LANES, Narrow, Row, Table, run};
+use super::{Cells, LANES, Row, Table, Work};
 use crate::kernel::Avx512;
 
-/// [`run`] with AVX-512BW.
-pub(in super::super) fn extend(
-    proof: Avx512,
-    narrow: &Narrow,
-    directions: [Direction<Bases>; 2],
-) -> [Option<Extent>; 2] {
+/// Does work with AVX-512BW.
+pub(super) fn perform<W: Work>(proof: Avx512, work: W) -> W::Found {
     #[target_feature(enable = "avx512bw")]
-    fn inner(
-        proof: Avx512,
-        narrow: &Narrow,
-        directions: [Direction<Bases>; 2],
-    ) -> [Option<Extent>; 2] {
-        run::<Whole>(proof, narrow, directions)
+    fn inner<W: Work>(proof: Avx512, work: W) -> W::Found {
+        work.run::<Whole>(proof)
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(proof, narrow, directions) }
+    unsafe { inner(proof, work) }
 }
 
 /// A row in a register. That there is one is proof of the instructions.
 #[derive(Clone, Copy)]
 struct Whole(__m512i);
-
-impl Whole {
-    /// A register of [`super::NEVER`].
-    #[inline(always)]
-    fn never(self) -> __m512i {
-        // SAFETY: the row is proof that the CPU has the instructions.
-        unsafe { _mm512_set1_epi8(i8::MIN) }
-    }
-}
 
 impl Row for Whole {
     type Proof = Avx512;
@@ -53,11 +36,15 @@ impl Row for Whole {
     }
 
     #[inline(always)]
-    fn store(self) -> Cells {
-        let mut out = [0; LANES];
+    fn load_letters(_: Avx512, letters: &[u8; LANES]) -> Self {
+        // SAFETY: by the proof the CPU has the instructions; the load is of 64 bytes and needs no alignment.
+        unsafe { Whole(_mm512_loadu_si512(letters.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn store_to(self, cells: &mut Cells) {
         // SAFETY: the row is proof that the CPU has the instructions; the store is of 64 bytes and needs no alignment.
-        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), self.0) };
-        out
+        unsafe { _mm512_storeu_si512(cells.as_mut_ptr().cast(), self.0) };
     }
 
     #[inline(always)]
@@ -66,6 +53,15 @@ impl Row for Whole {
         unsafe {
             let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
             Whole(_mm512_shuffle_epi8(table, _mm512_loadu_si512(letters.as_ptr().cast())))
+        }
+    }
+
+    #[inline(always)]
+    fn differing(self, other: Self, table: &Table) -> Self {
+        // SAFETY: the rows are proof that the CPU has the instructions; the load is of 16 bytes and needs no alignment.
+        unsafe {
+            let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
+            Whole(_mm512_shuffle_epi8(table, _mm512_xor_si512(self.0, other.0)))
         }
     }
 
@@ -100,11 +96,19 @@ impl Row for Whole {
     }
 
     #[inline(always)]
+    fn where_above(self, high: Self, low: Self, other: Self) -> Self {
+        // SAFETY: the rows are proof that the CPU has the instructions.
+        unsafe {
+            Whole(_mm512_mask_mov_epi8(self.0, _mm512_cmpgt_epi8_mask(high.0, low.0), other.0))
+        }
+    }
+
+    #[inline(always)]
     fn keep(self, floor: Self) -> (Self, u64) {
         // SAFETY: the row is proof that the CPU has the instructions.
         unsafe {
             let lanes = _mm512_cmpge_epi8_mask(self.0, floor.0);
-            (Whole(_mm512_mask_mov_epi8(self.never(), lanes, self.0)), lanes)
+            (Whole(_mm512_mask_mov_epi8(self.never().0, lanes, self.0)), lanes)
         }
     }
 
@@ -113,21 +117,21 @@ impl Row for Whole {
         // SAFETY: the row is proof that the CPU has the instructions.
         unsafe {
             Whole(match BY {
-                1 => _mm512_alignr_epi8::<15>(self.0, self.never()),
-                2 => _mm512_alignr_epi8::<14>(self.0, self.never()),
-                4 => _mm512_alignr_epi8::<12>(self.0, self.never()),
-                8 => _mm512_alignr_epi8::<8>(self.0, self.never()),
+                1 => _mm512_alignr_epi8::<15>(self.0, self.never().0),
+                2 => _mm512_alignr_epi8::<14>(self.0, self.never().0),
+                4 => _mm512_alignr_epi8::<12>(self.0, self.never().0),
+                8 => _mm512_alignr_epi8::<8>(self.0, self.never().0),
                 _ => unreachable!("moves are powers of two up to 8"),
             })
         }
     }
 
     #[inline(always)]
-    fn down(self) -> Self {
-        // SAFETY: the row is proof that the CPU has the instructions.
+    fn down_from(self, above: Self) -> Self {
+        // SAFETY: the rows are proof that the CPU has the instructions.
         unsafe {
             // Each section takes the first byte of the next one.
-            let next = _mm512_alignr_epi64::<2>(self.never(), self.0);
+            let next = _mm512_alignr_epi64::<2>(above.0, self.0);
             Whole(_mm512_alignr_epi8::<1>(next, self.0))
         }
     }
@@ -139,12 +143,12 @@ impl Row for Whole {
     }
 
     #[inline(always)]
-    fn sections_up<const BY: usize>(self) -> Self {
-        // SAFETY: the row is proof that the CPU has the instructions.
+    fn sections_up_from<const BY: usize>(self, below: Self) -> Self {
+        // SAFETY: the rows are proof that the CPU has the instructions.
         unsafe {
             Whole(match BY {
-                1 => _mm512_alignr_epi64::<6>(self.0, self.never()),
-                2 => _mm512_alignr_epi64::<4>(self.0, self.never()),
+                1 => _mm512_alignr_epi64::<6>(self.0, below.0),
+                2 => _mm512_alignr_epi64::<4>(self.0, below.0),
                 _ => unreachable!("one section or two"),
             })
         }
@@ -154,5 +158,11 @@ impl Row for Whole {
     fn spread_last(self) -> Self {
         // SAFETY: the row is proof that the CPU has the instructions.
         unsafe { Whole(_mm512_shuffle_i64x2::<0b11_11_11_11>(self.0, self.0)) }
+    }
+
+    #[inline(always)]
+    fn never(self) -> Self {
+        // SAFETY: the row is proof that the CPU has the instructions.
+        unsafe { Whole(_mm512_set1_epi8(i8::MIN)) }
     }
 }

@@ -1,27 +1,19 @@
-//! Narrow extensions with AVX2.
+//! Rows with AVX2.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
-use super::{Bases, Cells, Direction, Extent, LANES, Narrow, Row, Table, run};
+use super::{Cells, LANES, Row, Table, Work};
 use crate::kernel::Avx2;
 
-/// [`run`] with AVX2.
-pub(in super::super) fn extend(
-    proof: Avx2,
-    narrow: &Narrow,
-    directions: [Direction<Bases>; 2],
-) -> [Option<Extent>; 2] {
+/// Does work with AVX2.
+pub(super) fn perform<W: Work>(proof: Avx2, work: W) -> W::Found {
     #[target_feature(enable = "avx2")]
-    fn inner(
-        proof: Avx2,
-        narrow: &Narrow,
-        directions: [Direction<Bases>; 2],
-    ) -> [Option<Extent>; 2] {
-        run::<Halves>(proof, narrow, directions)
+    fn inner<W: Work>(proof: Avx2, work: W) -> W::Found {
+        work.run::<Halves>(proof)
     }
     // SAFETY: the proof says that the CPU has the instructions.
-    unsafe { inner(proof, narrow, directions) }
+    unsafe { inner(proof, work) }
 }
 
 /// A row in two registers. That there is one is proof of the instructions.
@@ -29,13 +21,6 @@ pub(in super::super) fn extend(
 struct Halves(__m256i, __m256i);
 
 impl Halves {
-    /// A register of [`super::NEVER`].
-    #[inline(always)]
-    fn never(self) -> __m256i {
-        // SAFETY: the row is proof that the CPU has the instructions.
-        unsafe { _mm256_set1_epi8(i8::MIN) }
-    }
-
     /// The highest bit of each byte.
     #[inline(always)]
     fn bits(self) -> u64 {
@@ -64,15 +49,21 @@ impl Row for Halves {
     }
 
     #[inline(always)]
-    fn store(self) -> Cells {
-        let mut out = [0; LANES];
-        let (halves, _) = out.as_chunks_mut::<32>();
+    fn load_letters(_: Avx2, letters: &[u8; LANES]) -> Self {
+        let (halves, _) = letters.as_chunks::<32>();
+        // SAFETY: by the proof the CPU has the instructions; each half holds 32 bytes, the loads need no alignment.
+        let load = |half: &[u8; 32]| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        Halves(load(&halves[0]), load(&halves[1]))
+    }
+
+    #[inline(always)]
+    fn store_to(self, cells: &mut Cells) {
+        let (halves, _) = cells.as_chunks_mut::<32>();
         // SAFETY: the row is proof that the CPU has the instructions; each half holds 32 bytes, the stores need no alignment.
         unsafe {
             _mm256_storeu_si256(halves[0].as_mut_ptr().cast(), self.0);
             _mm256_storeu_si256(halves[1].as_mut_ptr().cast(), self.1);
         }
-        out
     }
 
     #[inline(always)]
@@ -85,6 +76,15 @@ impl Row for Halves {
                 _mm256_shuffle_epi8(table, _mm256_loadu_si256(letters.as_ptr().cast()))
             };
             Halves(look(&halves[0]), look(&halves[1]))
+        }
+    }
+
+    #[inline(always)]
+    fn differing(self, other: Self, table: &Table) -> Self {
+        // SAFETY: the rows are proof that the CPU has the instructions; the load is of 16 bytes and needs no alignment.
+        unsafe {
+            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
+            zip(self, other, |a, b| _mm256_shuffle_epi8(table, _mm256_xor_si256(a, b)))
         }
     }
 
@@ -119,10 +119,19 @@ impl Row for Halves {
     }
 
     #[inline(always)]
+    fn where_above(self, high: Self, low: Self, other: Self) -> Self {
+        // SAFETY: the rows are proof that the CPU has the instructions.
+        let above = zip(high, low, |a, b| unsafe { _mm256_cmpgt_epi8(a, b) });
+        // SAFETY: the rows are proof that the CPU has the instructions.
+        let blend = |a, b, mask| unsafe { _mm256_blendv_epi8(a, b, mask) };
+        Halves(blend(self.0, other.0, above.0), blend(self.1, other.1, above.1))
+    }
+
+    #[inline(always)]
     fn keep(self, floor: Self) -> (Self, u64) {
         // SAFETY: the rows are proof that the CPU has the instructions.
         let below = zip(floor, self, |a, b| unsafe { _mm256_cmpgt_epi8(a, b) });
-        let never = self.never();
+        let never = self.never().0;
         // SAFETY: the rows are proof that the CPU has the instructions.
         let kept = zip(self, below, |a, b| unsafe { _mm256_blendv_epi8(a, never, b) });
         (kept, !below.bits())
@@ -133,10 +142,10 @@ impl Row for Halves {
         // SAFETY: the row is proof that the CPU has the instructions.
         let up = |half| unsafe {
             match BY {
-                1 => _mm256_alignr_epi8::<15>(half, self.never()),
-                2 => _mm256_alignr_epi8::<14>(half, self.never()),
-                4 => _mm256_alignr_epi8::<12>(half, self.never()),
-                8 => _mm256_alignr_epi8::<8>(half, self.never()),
+                1 => _mm256_alignr_epi8::<15>(half, self.never().0),
+                2 => _mm256_alignr_epi8::<14>(half, self.never().0),
+                4 => _mm256_alignr_epi8::<12>(half, self.never().0),
+                8 => _mm256_alignr_epi8::<8>(half, self.never().0),
                 _ => unreachable!("moves are powers of two up to 8"),
             }
         };
@@ -144,14 +153,14 @@ impl Row for Halves {
     }
 
     #[inline(always)]
-    fn down(self) -> Self {
+    fn down_from(self, above: Self) -> Self {
         // SAFETY: the row is proof that the CPU has the instructions.
         let down = |half, above| unsafe {
             // Each section takes the first byte of the next one.
             let next = _mm256_permute2x128_si256::<0x21>(half, above);
             _mm256_alignr_epi8::<1>(next, half)
         };
-        Halves(down(self.0, self.1), down(self.1, self.never()))
+        Halves(down(self.0, self.1), down(self.1, above.0))
     }
 
     #[inline(always)]
@@ -162,12 +171,12 @@ impl Row for Halves {
     }
 
     #[inline(always)]
-    fn sections_up<const BY: usize>(self) -> Self {
+    fn sections_up_from<const BY: usize>(self, from: Self) -> Self {
         // SAFETY: the row is proof that the CPU has the instructions.
         let up = |half, below| unsafe { _mm256_permute2x128_si256::<0x21>(below, half) };
         match BY {
-            1 => Halves(up(self.0, self.never()), up(self.1, self.0)),
-            2 => Halves(self.never(), self.0),
+            1 => Halves(up(self.0, from.1), up(self.1, self.0)),
+            2 => Halves(from.1, self.0),
             _ => unreachable!("one section or two"),
         }
     }
@@ -177,6 +186,13 @@ impl Row for Halves {
         // SAFETY: the row is proof that the CPU has the instructions.
         let last = unsafe { _mm256_permute2x128_si256::<0x11>(self.1, self.1) };
         Halves(last, last)
+    }
+
+    #[inline(always)]
+    fn never(self) -> Self {
+        // SAFETY: the row is proof that the CPU has the instructions.
+        let half = unsafe { _mm256_set1_epi8(i8::MIN) };
+        Halves(half, half)
     }
 }
 

@@ -1,0 +1,152 @@
+//! Extensions ahead of their turn, many side by side.
+//!
+//! Whether a segment is extended depends on what those before it have found, as what lies within that is not. So only those are taken
+//! ahead that none before could enclose, and what was found counts when it is their turn.
+
+use fleetblast_seq::nucleotide::Packed;
+
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{Found, Task};
+#[cfg(target_arch = "x86_64")]
+use super::side_by_side::SideBySide;
+use super::{Extender, Extension, GappedScratch, QueryLetters, Segment};
+#[cfg(target_arch = "x86_64")]
+use super::{Start, directions, narrow, row};
+#[cfg(target_arch = "x86_64")]
+use crate::xdrop::Extent;
+
+/// Segments looked at together.
+const SEGMENTS: usize = 2048;
+/// Bits of the filter.
+const BITS: usize = 128 * SEGMENTS;
+/// Diagonals that share a bit.
+const DIAGONALS: i64 = 64;
+
+/// Tells which segments lie apart from those before them: on other strands or far diagonals. It may miss some.
+#[derive(Debug, Default)]
+pub(crate) struct Apart(Vec<u64>);
+
+impl Apart {
+    /// Of how many segments it tells before it is to be cleared.
+    pub const SEGMENTS: usize = SEGMENTS;
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.0.clear();
+        self.0.resize(BITS / 64, 0);
+    }
+
+    /// Takes a segment of a strand; whether it lies apart.
+    pub fn take(&mut self, strand: usize, segment: &Segment) -> bool {
+        let diagonal = i64::from(segment.s_start) - i64::from(segment.q_start);
+        let group = diagonal.div_euclid(DIAGONALS);
+        let place = |group: i64| {
+            let key = (strand as u64) << 40 ^ group as u64;
+            let hash = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % BITS;
+            (hash / 64, 1 << (hash % 64))
+        };
+        let is_taken = |group| {
+            let (word, bit) = place(group);
+            self.0[word] & bit != 0
+        };
+        let apart = !(is_taken(group - 1) || is_taken(group) || is_taken(group + 1));
+        let (word, bit) = place(group);
+        self.0[word] |= bit;
+        apart
+    }
+}
+
+impl Extender {
+    /// Whether there is a way to extend many side by side.
+    #[cfg(target_arch = "x86_64")]
+    pub fn looks_ahead(&self) -> bool {
+        self.lanes.is_some()
+    }
+
+    /// Extends segments of the subject, each with its query; `None` for one that has to be extended by itself.
+    #[cfg(target_arch = "x86_64")]
+    pub fn extend_all(
+        &self,
+        segments: &[(&QueryLetters, Segment)],
+        subject: Packed<'_>,
+        scratch: &mut GappedScratch,
+    ) -> Vec<Option<Extension>> {
+        let Some(lanes) = &self.lanes else { return vec![None; segments.len()] };
+        let starts: Vec<Start> =
+            segments.iter().map(|(query, segment)| Start::of(segment, query, subject)).collect();
+        let mut tasks = Vec::with_capacity(2 * segments.len());
+        for ((query, segment), start) in segments.iter().zip(&starts) {
+            let x_drop = self.x_drop_of(segment);
+            if query.plain {
+                let ways = directions(query, subject, start.at);
+                tasks.extend(ways.map(|direction| Task { direction, x_drop }));
+            }
+        }
+        let GappedScratch { busy, found, .. } = scratch;
+        let work = SideBySide { lanes, tasks: &tasks, busy, found };
+        if row::perform(self.kernel, work).is_none() {
+            return vec![None; segments.len()];
+        }
+        self.go_on(&tasks, found);
+        let mut found = found.iter();
+        let mut take = || match found.next() {
+            Some(Found::Whole(extent)) => Some(*extent),
+            _ => None,
+        };
+        let extensions = segments.iter().zip(&starts).map(|((query, _), start)| {
+            let [left, right] = if query.plain { [take(), take()] } else { [None; 2] };
+            Some(start.extension([left?, right?]))
+        });
+        extensions.collect()
+    }
+
+    /// Ends what lanes have begun, two extensions with the same X-drop at a time.
+    #[cfg(target_arch = "x86_64")]
+    fn go_on(&self, tasks: &[Task], found: &mut [Found]) {
+        let is_partly = |number: &usize| matches!(found[*number], Found::Partly(_));
+        let mut numbers: Vec<usize> = (0..tasks.len()).filter(is_partly).collect();
+        numbers.sort_by_key(|&number| tasks[number].x_drop);
+        for pair in numbers.chunk_by(|&a, &b| tasks[a].x_drop == tasks[b].x_drop) {
+            for pair in pair.chunks(2) {
+                let pair = [pair[0], pair[pair.len() - 1]];
+                let ends = self.ends(tasks, found, pair);
+                for (number, end) in pair.into_iter().zip(ends) {
+                    found[number] = end.map_or(Found::Not, Found::Whole);
+                }
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn ends(&self, tasks: &[Task], found: &[Found], pair: [usize; 2]) -> [Option<Extent>; 2] {
+        let x_drop = usize::try_from(tasks[pair[0]].x_drop).ok();
+        let vectors = x_drop.and_then(|x_drop| self.vectors.get(x_drop));
+        let Some(narrow) = vectors.and_then(|vectors| vectors.narrow.as_ref()) else {
+            return [None; 2];
+        };
+        let [Found::Partly(left), Found::Partly(right)] = pair.map(|number| &found[number]) else {
+            return [None; 2];
+        };
+        let directions = pair.map(|number| tasks[number].direction);
+        let work = narrow::Rest { narrow, directions, progress: [left, right] };
+        row::perform(self.kernel, work).unwrap_or_default()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Extender {
+    /// Whether there is a way to extend many side by side.
+    pub fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// Extends segments of the subject, each with its query; `None` for one that has to be extended by itself.
+    pub fn extend_all(
+        &self,
+        segments: &[(&QueryLetters, Segment)],
+        _: Packed<'_>,
+        _: &mut GappedScratch,
+    ) -> Vec<Option<Extension>> {
+        vec![None; segments.len()]
+    }
+}

@@ -1,0 +1,357 @@
+//! The lanes of extensions side by side, from their tasks to what they found.
+
+use super::lanes::{BAND, BEYOND, CENTRE, Found, Lanes, NEAR, ROWS, Task};
+use super::narrow::Progress;
+use super::row::{Cells, LANES, NEVER, Row, Work};
+use super::transpose::{SIZE, transpose};
+use crate::xdrop::Extent;
+use crate::xdrop::frames::Direction;
+
+/// With fewer lanes an extension on its own is faster.
+const FEWEST: usize = 12;
+/// Extensions to be made; what is found has their order.
+pub(super) struct SideBySide<'a> {
+    pub lanes: &'a Lanes,
+    pub tasks: &'a [Task<'a>],
+    pub busy: &'a mut Busy,
+    pub found: &'a mut Vec<Found>,
+}
+
+impl Work for SideBySide<'_> {
+    type Found = ();
+
+    #[inline(always)]
+    fn run<R: Row>(self, proof: R::Proof) {
+        let SideBySide { lanes, tasks, busy, found } = self;
+        found.clear();
+        found.resize(tasks.len(), Found::Not);
+        let (mut free, mut next) = (u64::MAX, 0);
+        loop {
+            let fresh = busy.admit(lanes, tasks, free, &mut next);
+            free &= !fresh;
+            if (!free).count_ones() < FEWEST as u32 && next == tasks.len() {
+                break;
+            }
+            busy.load(tasks, !free);
+            let alive = busy.block::<R>(proof, lanes);
+            free |= busy.look(tasks, alive, !free, found);
+            busy.recentre::<R>(proof, lanes, alive, !free);
+        }
+        for lane in set(!free) {
+            found[busy.ways[lane].task] = Found::Partly(Box::new(busy.progress(lane)));
+        }
+    }
+}
+
+/// The lanes on their way; memory is reused.
+#[derive(Debug)]
+pub(super) struct Busy {
+    /// By cell of the band.
+    scores: [Cells; BAND],
+    /// Scores after a gap downwards that goes on; the last ones are those of no cell.
+    gaps: [Cells; BAND + 1],
+    best: Cells,
+    x_drop: Cells,
+    /// Letters that the cells of the next rows pair, from the first cell on.
+    letters: [[u8; LANES]; SIZE],
+    bases: [[u8; LANES]; ROWS],
+    /// Rows of the last block in which the best score rose last, or -1, and the cell.
+    best_row: Cells,
+    best_cell: Cells,
+    /// The same as `letters`, by lane.
+    windows: [[u8; SIZE]; LANES],
+    ways: [Way; LANES],
+}
+
+/// How far the extension of a lane has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    /// Number of its task.
+    task: usize,
+    /// Index of the letter that the first cell pairs next.
+    position: usize,
+    /// Bases that were taken.
+    taken: usize,
+    /// What to add to bytes.
+    base: i32,
+    /// Bases up to the best score, and the index of the letter after it.
+    best_taken: usize,
+    best_position: usize,
+}
+
+impl Default for Busy {
+    fn default() -> Busy {
+        Busy {
+            scores: [[NEVER; LANES]; BAND],
+            gaps: [[NEVER; LANES]; BAND + 1],
+            best: [0; LANES],
+            x_drop: [0; LANES],
+            letters: [[0; LANES]; SIZE],
+            bases: [[0; LANES]; ROWS],
+            best_row: [0; LANES],
+            best_cell: [0; LANES],
+            windows: [[0; SIZE]; LANES],
+            ways: [Way::default(); LANES],
+        }
+    }
+}
+
+/// Lanes with live cells after some rows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Alive {
+    /// In any cell, in the first ones, in the last ones.
+    any: u64,
+    low: u64,
+    high: u64,
+    /// In the first or the last cell of any row.
+    strayed: u64,
+}
+
+/// The numbers of the bits that are set.
+fn set(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        next
+    })
+}
+
+/// A byte of ones for each lane of a mask.
+#[inline(always)]
+fn spread(lanes: u64) -> Cells {
+    std::array::from_fn(|lane| -((lanes >> lane & 1) as i8))
+}
+
+impl Busy {
+    /// Gives the next tasks to free lanes; returns those that have got one.
+    #[inline(always)]
+    fn admit(&mut self, lanes: &Lanes, tasks: &[Task], free: u64, next: &mut usize) -> u64 {
+        let mut fresh = 0;
+        for (lane, task) in set(free).zip(&tasks[*next..]) {
+            let at = task.direction.at;
+            self.ways[lane] = Way {
+                task: *next,
+                position: at - CENTRE,
+                taken: 0,
+                base: -i32::from(lanes.zero),
+                best_taken: 0,
+                best_position: at,
+            };
+            self.x_drop[lane] = task.x_drop as i8;
+            self.best[lane] = lanes.zero;
+            fresh |= 1 << lane;
+            *next += 1;
+        }
+        if fresh != 0 {
+            self.start(lanes, fresh);
+        }
+        fresh
+    }
+
+    /// The row before the first base in these lanes.
+    #[inline(always)]
+    fn start(&mut self, lanes: &Lanes, fresh: u64) {
+        let fresh = spread(fresh);
+        let zero = i32::from(lanes.zero);
+        for cell in 0..BAND {
+            let score = |length| zero - lanes.gap(length);
+            let length = cell.wrapping_sub(CENTRE);
+            // The X-drops from which on the cell is alive, its gap and, since BLAST+ does not follow the pair after the last cell, its score.
+            let [(score, needed), (gap, gap_needed)] = if cell < CENTRE {
+                [(i32::from(NEVER), 0); 2]
+            } else {
+                let opened = score(length) - lanes.costs.open_extend;
+                [(score(length), lanes.gap(length + 1)), (opened, lanes.gap(length))]
+            };
+            let byte = |score: i32| score.max(i32::from(NEVER)) as i8;
+            let start = |cells: &mut Cells, score: i8, needed: i32| {
+                let needed = needed.min(i32::from(i8::MAX)) as i8;
+                for lane in 0..LANES {
+                    let value = if self.x_drop[lane] >= needed { score } else { NEVER };
+                    cells[lane] = if fresh[lane] != 0 { value } else { cells[lane] };
+                }
+            };
+            start(&mut self.scores[cell], byte(score), needed);
+            start(&mut self.gaps[cell], byte(gap), gap_needed);
+        }
+    }
+
+    /// Letters and bases for the next rows.
+    #[inline(always)]
+    fn load(&mut self, tasks: &[Task], lanes: u64) {
+        let (mut words, mut left) = ([0; LANES], [0; LANES]);
+        for lane in set(lanes) {
+            let way = &self.ways[lane];
+            let Direction { query: bases, subject: letters, .. } = tasks[way.task].direction;
+            // From the last window on there are sentinels only.
+            let at = way.position.min(letters.len() - SIZE);
+            self.windows[lane].copy_from_slice(&letters[at..at + SIZE]);
+            words[lane] = bases.word(way.taken);
+            left[lane] = (bases.count() - way.taken).min(ROWS) as u32;
+        }
+        transpose(&self.windows, &mut self.letters);
+        for (row, bases) in (0u32..).zip(&mut self.bases) {
+            for lane in 0..LANES {
+                let base = (words[lane] >> (2 * row) & 3) as u8;
+                bases[lane] = base | if row < left[lane] { 0 } else { BEYOND };
+            }
+        }
+    }
+
+    /// Takes so many rows.
+    #[inline(always)]
+    fn block<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes) -> Alive {
+        let costs = lanes.costs;
+        let open_extend = R::splat(proof, costs.open_extend as i8);
+        let extend = R::splat(proof, costs.extend as i8);
+        let (one, none) = (R::splat(proof, 1), R::splat(proof, -1));
+        let x_drop = R::load(proof, &self.x_drop);
+        let mut best = R::load(proof, &self.best);
+        let (mut best_row, mut best_cell) = (none, none);
+        let mut number = one.minus(one);
+        let mut alive = Alive::default();
+        for row in 0..ROWS {
+            let base = R::load_letters(proof, &self.bases[row]);
+            let before = best;
+            let mut across = one.never();
+            let mut cell = one.minus(one);
+            for at in 0..BAND {
+                let letters = R::load_letters(proof, &self.letters[row + at]);
+                let pair =
+                    R::load(proof, &self.scores[at]).plus(letters.differing(base, &lanes.pairs));
+                let down = R::load(proof, &self.gaps[at + 1]);
+                let score = pair.max(down).max(across);
+                best_cell = best_cell.where_above(pair, best, cell);
+                best = best.max(pair);
+                let floor = best.minus(x_drop);
+                let opened = score.minus(open_extend);
+                down.minus(extend).max(opened).store_to(&mut self.gaps[at]);
+                across = across.minus(extend).max(opened);
+                cell = cell.plus(one);
+                let (kept, live) = score.keep(floor);
+                kept.store_to(&mut self.scores[at]);
+                if at == 0 || at == BAND - 1 {
+                    alive.strayed |= live;
+                }
+            }
+            best_row = best_row.where_above(best, before, number);
+            number = number.plus(one);
+        }
+        self.best = best.store();
+        self.best_row = best_row.store();
+        self.best_cell = best_cell.store();
+        for (at, cells) in self.scores.iter().enumerate() {
+            let live = R::load(proof, cells).above(one.never());
+            alive.any |= live;
+            alive.low |= if at < NEAR { live } else { 0 };
+            alive.high |= if at >= BAND - NEAR { live } else { 0 };
+        }
+        alive
+    }
+
+    /// Looks at busy lanes after some rows; returns those that have ended.
+    #[inline(always)]
+    fn look(&mut self, tasks: &[Task], alive: Alive, busy: u64, found: &mut [Found]) -> u64 {
+        let mut ended = 0;
+        for lane in set(busy) {
+            let way = &mut self.ways[lane];
+            if let Ok(row) = usize::try_from(self.best_row[lane]) {
+                way.best_taken = way.taken + row + 1;
+                way.best_position = way.position + row + 1 + self.best_cell[lane] as usize;
+            }
+            way.taken += ROWS;
+            way.position += ROWS;
+            let Direction { query: bases, subject: letters, at } = tasks[way.task].direction;
+            let strayed = alive.strayed >> lane & 1 != 0;
+            let goes_on = alive.any >> lane & 1 != 0
+                && way.taken < bases.count()
+                && way.position <= letters.len() - SIZE;
+            if strayed || !goes_on {
+                ended |= 1 << lane;
+            }
+            if !strayed && !goes_on {
+                found[way.task] = Found::Whole(Extent {
+                    score: way.base + i32::from(self.best[lane]),
+                    query: way.best_position - at,
+                    subject: way.best_taken,
+                });
+            }
+        }
+        ended
+    }
+
+    /// Moves bands and bases of bytes where it is time.
+    #[inline(always)]
+    fn recentre<R: Row>(&mut self, proof: R::Proof, lanes: &Lanes, alive: Alive, busy: u64) {
+        let (to_low, to_high) = (alive.high & !alive.low & busy, alive.low & !alive.high & busy);
+        if to_low != 0 {
+            let moved = spread(to_low);
+            for at in 0..BAND {
+                let from = at + NEAR;
+                let (scores, gaps) = match from < BAND {
+                    true => (self.scores[from], self.gaps[from]),
+                    false => ([NEVER; LANES], [NEVER; LANES]),
+                };
+                replace(&mut self.scores[at], &scores, &moved);
+                replace(&mut self.gaps[at], &gaps, &moved);
+            }
+            set(to_low).for_each(|lane| self.ways[lane].position += NEAR);
+        }
+        if to_high != 0 {
+            let moved = spread(to_high);
+            for at in (0..BAND).rev() {
+                let (scores, gaps) = match at.checked_sub(NEAR) {
+                    Some(from) => (self.scores[from], self.gaps[from]),
+                    None => ([NEVER; LANES], [NEVER; LANES]),
+                };
+                replace(&mut self.scores[at], &scores, &moved);
+                replace(&mut self.gaps[at], &gaps, &moved);
+            }
+            set(to_high).for_each(|lane| self.ways[lane].position -= NEAR);
+        }
+        let (best, zero) = (R::load(proof, &self.best), R::splat(proof, lanes.zero));
+        if best.above(R::splat(proof, lanes.highest)) & busy != 0 {
+            let by = best.minus(zero);
+            for cells in self.scores.iter_mut().chain(&mut self.gaps) {
+                R::load(proof, cells).minus(by).store_to(cells);
+            }
+            // Not always down to zero: a byte does not hold the whole difference.
+            self.best = best.minus(by).store();
+            let by = by.store();
+            set(busy).for_each(|lane| self.ways[lane].base += i32::from(by[lane]));
+        }
+    }
+
+    /// How far a lane has come, for who goes on from there.
+    fn progress(&self, lane: usize) -> Progress {
+        let way = &self.ways[lane];
+        let best = self.best[lane];
+        let below = (LANES - BAND) / 2;
+        let below_best = |cells: &[Cells]| {
+            let mut out = [i16::MIN; LANES];
+            for (out, cells) in out[below..].iter_mut().zip(cells) {
+                if cells[lane] != NEVER {
+                    *out = i16::from(cells[lane]) - i16::from(best);
+                }
+            }
+            out
+        };
+        Progress {
+            scores: below_best(&self.scores),
+            gaps: below_best(&self.gaps[..BAND]),
+            best: way.base + i32::from(best),
+            taken: way.taken,
+            position: way.position - below,
+            best_taken: way.best_taken,
+            best_position: way.best_position,
+        }
+    }
+}
+
+/// The other cells where the mask has ones.
+#[inline(always)]
+fn replace(cells: &mut Cells, other: &Cells, mask: &Cells) {
+    for lane in 0..LANES {
+        cells[lane] = if mask[lane] != 0 { other[lane] } else { cells[lane] };
+    }
+}

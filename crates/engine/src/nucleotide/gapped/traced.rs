@@ -1,0 +1,380 @@
+//! Extensions with traceback (`ALIGN_EX`, `blast_gapalign.c`) whose window fits 128 diagonals: a row of cells in registers of bytes.
+//!
+//! Rows are letters of the query, columns those of the subject. All else is as in [`super::narrow`]; besides, each row leaves a trail:
+//! how its cells were reached, a bit for each lane. Steps to and from dropped cells may differ from what the cells
+//! one by one would tell, but no alignment takes them.
+
+use super::narrow::{FEWEST_ROWS, LEAST_ROOM};
+use super::row::{self, Cells, NEVER, Row, SECTION, Table, Work, clipped};
+use super::twin::{LANES, Twin};
+use crate::hits::EditOp;
+use crate::kernel::Kernel;
+use crate::scores::{RowNumber, ScoreRows};
+use crate::xdrop::frames::{Direction, ExtensionCosts, MARGIN};
+use crate::xdrop::traced::push;
+use crate::xdrop::{Extent, GapCosts};
+
+/// Lane of the start's diagonal at first.
+const CENTRE: usize = 60;
+/// Longest gap in the query that a row follows everywhere.
+const LONGEST_GAP: i32 = 4 * SECTION as i32;
+/// The first lane and the last.
+const EDGES: u128 = 1 | 1 << (LANES - 1);
+
+// A frame that meets letters may hang over at both ends.
+const _: () = assert!(LANES <= MARGIN);
+
+/// Rows of the query, and letters of the subject with [`MARGIN`] sentinels before and after them.
+pub(crate) type Way<'a> = Direction<'a, &'a [RowNumber]>;
+
+/// What extensions with the same scores and costs have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracer {
+    /// Scores by row, against each letter.
+    scores: [Table; 16],
+    costs: ExtensionCosts,
+    /// The byte of a score of zero at first.
+    zero: i8,
+    /// Rows until the base moves.
+    rows: u32,
+    /// The row before the query's first letter, and the same after the opening of a gap in the subject.
+    first: [Cells; 2],
+    first_gaps: [Cells; 2],
+    /// By lane of a section, what a gap in the query costs, counted from the start of the section: when it is opened.
+    opening: Cells,
+    /// The same when it has come to a lane.
+    arriving: Cells,
+}
+
+/// How the cells of a row were reached.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    /// Column of the first lane.
+    column: isize,
+    /// By a gap in the subject, unless by one in the query.
+    from_above: u128,
+    /// By a gap in the query.
+    from_left: u128,
+    /// A gap in the subject that leaves the cell is opened there.
+    opens_down: u128,
+    /// So is one in the query.
+    opens_across: u128,
+}
+
+/// How the cells of an extension were reached, by row.
+#[derive(Debug, Default)]
+pub(crate) struct Trail(Vec<Steps>);
+
+impl Tracer {
+    /// Prepares extensions; `None` where bytes or lanes do not suffice for the scores and costs.
+    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32, sentinel: u8) -> Option<Tracer> {
+        let (open_extend, extend) = (gaps.open + gaps.extend, gaps.extend);
+        let x_drop = x_drop.max(open_extend);
+        let costs = ExtensionCosts { open_extend, extend, x_drop };
+        let (never, highest) = (i32::from(NEVER), i32::from(i8::MAX));
+        let rows = scores.all().first_chunk::<16>()?;
+        let most = rows.iter().flat_map(|row| &row[..16]).copied().max()?.max(1);
+        // See `Narrow::new`.
+        let zero = never + 1 + most.max(extend).saturating_add(x_drop);
+        let rise = (highest - most - SECTION as i32 * extend - zero).min(highest);
+        let fits = rise / most >= FEWEST_ROWS
+            && x_drop < highest
+            && (1..=highest / SECTION as i32).contains(&extend)
+            && (extend..=highest).contains(&open_extend)
+            && (x_drop - open_extend) / extend < LONGEST_GAP.min((LANES - CENTRE) as i32 - 2)
+            && rows.iter().all(|row| row[usize::from(sentinel)] <= never);
+        if !fits {
+            return None;
+        }
+        let by_lane = |cost: &dyn Fn(i32) -> i32| {
+            std::array::from_fn(|lane| cost((lane % SECTION) as i32) as i8)
+        };
+        let [first, first_gaps] = first_row(zero, costs);
+        Some(Tracer {
+            scores: rows.map(|row| std::array::from_fn(|letter| clipped(row[letter]))),
+            costs,
+            zero: zero as i8,
+            rows: (rise / most) as u32,
+            first,
+            first_gaps,
+            opening: by_lane(&|lane| open_extend - lane * extend),
+            arriving: by_lane(&|lane| (lane - 1) * extend),
+        })
+    }
+
+    /// Extends both ways and leaves how in the trails; `None` where there are no vectors or the frame does not suffice.
+    pub fn extend(
+        &self,
+        kernel: Kernel,
+        ways: [Way<'_>; 2],
+        trails: &mut [Trail; 2],
+    ) -> Option<[Extent; 2]> {
+        row::perform(kernel, Trace { tracer: self, ways, trails })?
+    }
+}
+
+/// The row before the query's first letter, and the same after the opening of a gap in the subject.
+fn first_row(zero: i32, costs: ExtensionCosts) -> [[Cells; 2]; 2] {
+    let gaps = (0..).map(|gap| -costs.open_extend - gap * costs.extend);
+    let row = std::iter::once(0).chain(gaps).take_while(|&score| score >= -costs.x_drop);
+    let (mut cells, mut opened) = ([NEVER; LANES], [NEVER; LANES]);
+    let mut last = CENTRE;
+    for (lane, score) in (CENTRE..).zip(row) {
+        cells[lane] = clipped(zero + score);
+        opened[lane] = clipped(zero + score - costs.open_extend);
+        last = lane;
+    }
+    // BLAST+ does not follow the pair after the last cell.
+    cells[last] = NEVER;
+    [cells, opened].map(halves)
+}
+
+fn halves(cells: [i8; LANES]) -> [Cells; 2] {
+    let (halves, _) = cells.as_chunks();
+    [halves[0], halves[1]]
+}
+
+/// Two extensions side by side, as each waits for its own results most of the time.
+struct Trace<'a> {
+    tracer: &'a Tracer,
+    ways: [Way<'a>; 2],
+    trails: &'a mut [Trail; 2],
+}
+
+impl Work for Trace<'_> {
+    type Found = Option<[Extent; 2]>;
+
+    #[inline(always)]
+    fn run<R: Row>(self, proof: R::Proof) -> Self::Found {
+        let Trace { tracer, ways, trails } = self;
+        let costs = Costs::<R>::new(proof, tracer);
+        let mut left = Extension::<R>::new(proof, tracer, ways[0]);
+        let mut right = Extension::<R>::new(proof, tracer, ways[1]);
+        let [left_trail, right_trail] = trails;
+        left_trail.0.clear();
+        right_trail.0.clear();
+        while left.alive && right.alive {
+            left.step(tracer, &costs, left_trail);
+            right.step(tracer, &costs, right_trail);
+        }
+        while left.alive {
+            left.step(tracer, &costs, left_trail);
+        }
+        while right.alive {
+            right.step(tracer, &costs, right_trail);
+        }
+        Some([left.result()?, right.result()?])
+    }
+}
+
+/// Costs in all lanes.
+struct Costs<R> {
+    zero: Twin<R>,
+    x_drop: Twin<R>,
+    open_extend: Twin<R>,
+    extend: Twin<R>,
+    /// See [`Tracer`].
+    opening: Twin<R>,
+    arriving: Twin<R>,
+    /// Of going on through a section.
+    section: Twin<R>,
+}
+
+impl<R: Row> Costs<R> {
+    #[inline(always)]
+    fn new(proof: R::Proof, tracer: &Tracer) -> Self {
+        let costs = tracer.costs;
+        Costs {
+            zero: Twin::splat(proof, tracer.zero),
+            x_drop: Twin::splat(proof, costs.x_drop as i8),
+            open_extend: Twin::splat(proof, costs.open_extend as i8),
+            extend: Twin::splat(proof, costs.extend as i8),
+            opening: Twin::load(proof, &[tracer.opening; 2]),
+            arriving: Twin::load(proof, &[tracer.arriving; 2]),
+            section: Twin::splat(proof, (SECTION as i32 * costs.extend) as i8),
+        }
+    }
+
+    /// What comes to each lane by a gap in the query, given the scores without one: as opening costs no less than extending, a
+    /// gap opened from a gap is never better.
+    #[inline(always)]
+    fn across(&self, scores: Twin<R>) -> Twin<R> {
+        // With costs counted from the start of the section, the running maximum takes no subtractions.
+        let all = scores.minus(self.opening).running_maximum();
+        let ends = all.spread_ends().minus(self.section);
+        let two = ends.max(ends.sections_up::<1>().minus(self.section));
+        let four = two.max(two.sections_up::<2>().minus(self.section).minus(self.section));
+        all.up().max(four.sections_up::<1>()).minus(self.arriving)
+    }
+}
+
+/// An extension on its way.
+struct Extension<'a, R: Row> {
+    proof: R::Proof,
+    way: Way<'a>,
+    /// Letters of the query that were taken.
+    taken: usize,
+    /// Index in the subject's letters of what the first lane pairs next.
+    position: usize,
+    scores: Twin<R>,
+    /// Scores after a gap in the subject that goes on.
+    gaps: Twin<R>,
+    /// The best score in all lanes.
+    best: Twin<R>,
+    /// What to add to bytes.
+    base: i32,
+    /// Rows until the base moves.
+    rows: u32,
+    /// Letters up to the best score, and the index of the letter after it.
+    best_taken: usize,
+    best_position: usize,
+    /// There is more to extend to.
+    alive: bool,
+    /// The frame was too narrow.
+    strayed: bool,
+}
+
+impl<'a, R: Row> Extension<'a, R> {
+    #[inline(always)]
+    fn new(proof: R::Proof, tracer: &Tracer, way: Way<'a>) -> Self {
+        Extension {
+            proof,
+            way,
+            taken: 0,
+            position: way.at - CENTRE,
+            scores: Twin::load(proof, &tracer.first),
+            gaps: Twin::load(proof, &tracer.first_gaps),
+            best: Twin::splat(proof, tracer.zero),
+            base: -i32::from(tracer.zero),
+            rows: tracer.rows,
+            best_taken: 0,
+            best_position: way.at,
+            alive: true,
+            strayed: false,
+        }
+    }
+
+    #[inline(always)]
+    fn result(&self) -> Option<Extent> {
+        (!self.strayed).then(|| Extent {
+            score: self.base + i32::from(self.best.store()[0][0]),
+            query: self.best_taken,
+            subject: self.best_position - self.way.at,
+        })
+    }
+
+    /// Takes a letter of the query, or shifts the frame, or ends.
+    #[inline(always)]
+    fn step(&mut self, tracer: &Tracer, costs: &Costs<R>, trail: &mut Trail) {
+        let number = self.way.query.get(self.taken);
+        // Beyond the margin no lane meets a letter any more.
+        let letters = self.way.subject.get(self.position..);
+        let (Some(&number), Some(letters)) = (number, letters.and_then(|all| all.first_chunk()))
+        else {
+            self.alive = false;
+            return;
+        };
+        let table = &tracer.scores[number as usize & 15];
+        let pairs = self.scores.plus(Twin::look_up(self.proof, table, letters));
+        let (before, highest) = pairs.running_maximum_of_all();
+        let floor = self.best.max(before).minus(costs.x_drop);
+        let down = self.gaps.down();
+        let without = pairs.max(down);
+        let across = costs.across(without);
+        let scores = without.max(across);
+        let (kept, lanes) = scores.keep(floor);
+        if lanes == 0 || lanes & EDGES != 0 {
+            self.end_or_shift(lanes);
+            return;
+        }
+        let rises = pairs.above(self.best) != 0;
+        let lane = pairs.equal(highest).trailing_zeros() as usize;
+        self.taken += 1;
+        self.position += 1;
+        self.best_taken = if rises { self.taken } else { self.best_taken };
+        self.best_position = if rises { self.position + lane } else { self.best_position };
+        self.best = self.best.max(highest);
+        let opened = scores.minus(costs.open_extend);
+        let (longer_down, longer_across) = (down.minus(costs.extend), across.minus(costs.extend));
+        trail.0.push(Steps {
+            column: self.position as isize - self.way.at as isize,
+            from_above: down.above(pairs),
+            from_left: across.above(without),
+            opens_down: opened.above(longer_down),
+            opens_across: opened.above(longer_across),
+        });
+        self.gaps = longer_down.max(opened);
+        self.scores = kept;
+        self.rows -= 1;
+        if self.rows == 0 {
+            self.move_base(tracer, costs);
+        }
+    }
+
+    /// Moves the base to the best score, and all scores down by as much.
+    #[inline(always)]
+    fn move_base(&mut self, tracer: &Tracer, costs: &Costs<R>) {
+        let by = self.best.minus(costs.zero);
+        self.base += i32::from(by.store()[0][0]);
+        self.scores = self.scores.minus(by);
+        self.gaps = self.gaps.minus(by);
+        self.best = costs.zero;
+        self.rows = tracer.rows;
+    }
+
+    /// Ends without any lanes alive; or moves the frame so that those which the next row brings alive come to its middle.
+    #[inline(always)]
+    fn end_or_shift(&mut self, lanes: u128) {
+        let (below, above) = (lanes.trailing_zeros(), lanes.leading_zeros());
+        let room = below + above;
+        self.strayed = room < LEAST_ROOM;
+        self.alive = lanes != 0 && !self.strayed;
+        if self.alive {
+            let by = below as isize - (room / 2) as isize;
+            // Not beyond the margin, as a live lane stands for a letter of the subject.
+            self.position = self.position.wrapping_add_signed(by);
+            self.scores = Twin::load(self.proof, &shifted(&self.scores.store(), by));
+            self.gaps = Twin::load(self.proof, &shifted(&self.gaps.store(), by));
+        }
+    }
+}
+
+/// The cells so many lanes down, or up if negative.
+#[cold]
+fn shifted(cells: &[Cells; 2], by: isize) -> [Cells; 2] {
+    let cells = cells.as_flattened();
+    let mut out = [NEVER; LANES];
+    let distance = by.unsigned_abs();
+    if by > 0 {
+        out[..LANES - distance].copy_from_slice(&cells[distance..]);
+    } else {
+        out[distance..].copy_from_slice(&cells[..LANES - distance]);
+    }
+    halves(out)
+}
+
+impl Trail {
+    /// Columns from the end of an alignment back to its start.
+    pub fn back(&self, extent: Extent, edits: &mut Vec<crate::hits::Edit>) {
+        edits.clear();
+        let (mut row, mut column) = (extent.query, extent.subject);
+        let mut op = EditOp::Substitution;
+        while row > 0 {
+            let steps = &self.0[row - 1];
+            let lane = 1u128 << (column as isize - steps.column);
+            op = match op {
+                EditOp::GapInQuery if steps.opens_across & lane == 0 => EditOp::GapInQuery,
+                EditOp::GapInSubject if steps.opens_down & lane == 0 => EditOp::GapInSubject,
+                _ if steps.from_left & lane != 0 => EditOp::GapInQuery,
+                _ if steps.from_above & lane != 0 => EditOp::GapInSubject,
+                _ => EditOp::Substitution,
+            };
+            row -= usize::from(op != EditOp::GapInQuery);
+            column -= usize::from(op != EditOp::GapInSubject);
+            push(edits, op, 1);
+        }
+        if column > 0 {
+            push(edits, EditOp::GapInQuery, column as u32);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Rows of 128 lanes, in two rows of 64.
+//!
+//! Nothing goes through function values, which would not be compiled for the instructions.
+
+use super::row::{self, Cells, Row, Table};
+
+/// Diagonals in the frame.
+pub(super) const LANES: usize = 2 * row::LANES;
+
+/// The lanes of a row, the lower half first.
+#[derive(Clone, Copy)]
+pub(super) struct Twin<R>(pub [R; 2]);
+
+/// A mask of lanes from those of the halves.
+#[inline(always)]
+fn joined([low, high]: [u64; 2]) -> u128 {
+    u128::from(low) | u128::from(high) << 64
+}
+
+impl<R: Row> Twin<R> {
+    #[inline(always)]
+    pub fn splat(proof: R::Proof, byte: i8) -> Self {
+        Twin([R::splat(proof, byte); 2])
+    }
+
+    #[inline(always)]
+    pub fn load(proof: R::Proof, cells: &[Cells; 2]) -> Self {
+        Twin([R::load(proof, &cells[0]), R::load(proof, &cells[1])])
+    }
+
+    #[inline(always)]
+    pub fn store(self) -> [Cells; 2] {
+        [self.0[0].store(), self.0[1].store()]
+    }
+
+    /// Scores of letters, which are below 16.
+    #[inline(always)]
+    pub fn look_up(proof: R::Proof, table: &Table, letters: &[u8; LANES]) -> Self {
+        let (halves, _) = letters.as_chunks();
+        Twin([R::look_up(proof, table, &halves[0]), R::look_up(proof, table, &halves[1])])
+    }
+
+    #[inline(always)]
+    pub fn plus(self, other: Self) -> Self {
+        Twin([self.0[0].plus(other.0[0]), self.0[1].plus(other.0[1])])
+    }
+
+    #[inline(always)]
+    pub fn minus(self, other: Self) -> Self {
+        Twin([self.0[0].minus(other.0[0]), self.0[1].minus(other.0[1])])
+    }
+
+    #[inline(always)]
+    pub fn max(self, other: Self) -> Self {
+        Twin([self.0[0].max(other.0[0]), self.0[1].max(other.0[1])])
+    }
+
+    /// Which lanes are greater than those of the other.
+    #[inline(always)]
+    pub fn above(self, other: Self) -> u128 {
+        joined([self.0[0].above(other.0[0]), self.0[1].above(other.0[1])])
+    }
+
+    /// Which lanes are equal to those of the other.
+    #[inline(always)]
+    pub fn equal(self, other: Self) -> u128 {
+        joined([self.0[0].equal(other.0[0]), self.0[1].equal(other.0[1])])
+    }
+
+    /// The row with lanes below those of `floor` dropped, and which ones were kept.
+    #[inline(always)]
+    pub fn keep(self, floor: Self) -> (Self, u128) {
+        let [(low, low_lanes), (high, high_lanes)] =
+            [self.0[0].keep(floor.0[0]), self.0[1].keep(floor.0[1])];
+        (Twin([low, high]), joined([low_lanes, high_lanes]))
+    }
+
+    /// Each lane's byte moves one lane down; dropped cells enter, as in all that moves.
+    #[inline(always)]
+    pub fn down(self) -> Self {
+        let [low, high] = self.0;
+        Twin([low.down_from(high), high.down()])
+    }
+
+    /// Each lane's byte moves one lane up in its section.
+    #[inline(always)]
+    pub fn up(self) -> Self {
+        Twin([self.0[0].up::<1>(), self.0[1].up::<1>()])
+    }
+
+    /// The last byte of each section in all lanes of the section.
+    #[inline(always)]
+    pub fn spread_ends(self) -> Self {
+        Twin([self.0[0].spread_ends(), self.0[1].spread_ends()])
+    }
+
+    /// Each lane's byte moves `BY` (1 or 2) sections up.
+    #[inline(always)]
+    pub fn sections_up<const BY: usize>(self) -> Self {
+        let [low, high] = self.0;
+        Twin([low.sections_up::<BY>(), high.sections_up_from::<BY>(low)])
+    }
+
+    /// The highest of each lane and those below it in its section.
+    #[inline(always)]
+    pub fn running_maximum(self) -> Self {
+        Twin([self.0[0].running_maximum(), self.0[1].running_maximum()])
+    }
+
+    /// The highest of each lane and all those below it, and the highest of all in all lanes.
+    #[inline(always)]
+    pub fn running_maximum_of_all(self) -> (Self, Self) {
+        let (low, lowest) = self.0[0].running_maximum_of_all();
+        let (high, highest) = self.0[1].running_maximum_of_all();
+        let all = lowest.max(highest);
+        (Twin([low, high.max(lowest)]), Twin([all, all]))
+    }
+}

@@ -1,0 +1,185 @@
+//! The segments of a part of a subject in their turn, and many of them ahead of it.
+
+use fleetblast_seq::frame::{self, Frame};
+use fleetblast_seq::nucleotide::Packed;
+
+use super::{ExtensionQuery, Method, Stage, StageScratch};
+use crate::containment::ContainmentTree;
+use crate::hits::PrelimHsp;
+use crate::nucleotide::gapped::{self, Apart, Extension};
+use crate::nucleotide::greedy::Bases;
+use crate::nucleotide::limits::ContextLimits;
+use crate::nucleotide::seeds::{Contexts, Segment};
+use crate::order::Bounds;
+
+impl Stage {
+    /// Extends the segments of a part of a subject; leaves what was found in the scratch.
+    pub(super) fn extend(
+        &self,
+        part: Packed<'_>,
+        contexts: &Contexts,
+        segments: &[Segment],
+        scratch: &mut StageScratch,
+    ) {
+        scratch.found.clear();
+        if scratch.trees.len() < self.strands.len() {
+            scratch.trees.resize_with(self.strands.len(), ContainmentTree::new);
+        }
+        for segments in segments.chunks(Apart::SEGMENTS) {
+            let local = |segment| self.local(contexts, segment);
+            let segments: Vec<_> = segments.iter().filter_map(local).collect();
+            let ahead = self.extend_ahead(part, &segments, scratch);
+            let mut ahead = ahead.into_iter().peekable();
+            for (at, (number, segment)) in segments.iter().enumerate() {
+                let early = ahead.next_if(|&(of, _)| of == at).and_then(|(_, early)| early);
+                self.extend_in_turn(part, *number, segment, early, scratch);
+            }
+        }
+        for &number in &scratch.touched {
+            scratch.trees[number as usize].clear();
+        }
+        scratch.touched.clear();
+    }
+
+    /// The strand of a segment that can be found there, and the segment in it.
+    fn local(&self, contexts: &Contexts, segment: &Segment) -> Option<(usize, gapped::Segment)> {
+        let number = contexts.own(segment.q_start)?;
+        self.strands[number].limits.as_ref()?;
+        let start = contexts.own_start(number);
+        let segment = gapped::Segment {
+            score: segment.score,
+            q_start: segment.q_start - start,
+            s_start: segment.s_start,
+            length: segment.length,
+            q_seed: segment.q_seed - start,
+            s_seed: segment.s_seed,
+        };
+        Some((number, segment))
+    }
+
+    /// Extends many segments side by side that those before them do not enclose: numbers of segments, rising, and what was found.
+    fn extend_ahead(
+        &self,
+        part: Packed<'_>,
+        segments: &[(usize, gapped::Segment)],
+        scratch: &mut StageScratch,
+    ) -> Vec<(usize, Option<Extension>)> {
+        let Method::Dynamic(extender) = &self.method else { return Vec::new() };
+        if segments.len() < gapped::WORTH_LANES || !extender.looks_ahead() {
+            return Vec::new();
+        }
+        scratch.apart.clear();
+        let (mut numbers, mut taken) = (Vec::new(), Vec::new());
+        for (at, (number, segment)) in segments.iter().enumerate() {
+            let ExtensionQuery::Dynamic(query) = &self.queries[*number] else { continue };
+            let is_apart = scratch.apart.take(*number, segment);
+            let bounds = box_of(segment);
+            let tree = &scratch.trees[*number];
+            if is_apart
+                && !self.is_beyond(*number, segment)
+                && !tree.encloses_near(&bounds, segment.score, self.separation)
+            {
+                numbers.push(at);
+                taken.push((query, *segment));
+            }
+        }
+        if taken.len() < gapped::WORTH_LANES {
+            return Vec::new();
+        }
+        let found = extender.extend_all(&taken, part, &mut scratch.gapped);
+        numbers.into_iter().zip(found).collect()
+    }
+
+    /// Extends a segment, unless it lies in what was found before; `early` is what has been found by it ahead of its turn.
+    fn extend_in_turn(
+        &self,
+        part: Packed<'_>,
+        number: usize,
+        segment: &gapped::Segment,
+        early: Option<Extension>,
+        scratch: &mut StageScratch,
+    ) {
+        let Some(limits) = &self.strands[number].limits else { return };
+        let tree = &scratch.trees[number];
+        if !matches!(self.method, Method::Ungapped(_)) {
+            if tree.encloses_near(&box_of(segment), segment.score, self.separation) {
+                return;
+            }
+            scratch.extended.push(self.strands[number].piece);
+            if self.is_beyond(number, segment) {
+                return;
+            }
+        }
+        let extension = early.unwrap_or_else(|| self.extension(number, part, segment, scratch));
+        let least = match self.method {
+            Method::Ungapped(_) => limits.cutoff_ungapped,
+            _ => limits.cutoff_gapped,
+        };
+        if extension.score >= least {
+            scratch.trees[number].add(&extension.bounds, extension.score);
+            scratch.touched.push(number as u32);
+            scratch.found.push((number as u32, self.hsp(number, &extension, limits)));
+        }
+    }
+
+    /// Whether a segment would be extended from a place after its context. One that is kept whatever its score may have come over the
+    /// end into its context; from there BLAST+ goes back to that end at most, which comes to nothing.
+    fn is_beyond(&self, number: usize, segment: &gapped::Segment) -> bool {
+        let from = match self.method {
+            Method::Greedy(_) => segment.q_start + segment.length / 2,
+            _ => segment.q_seed,
+        };
+        from as usize > self.strands[number].letters.len()
+    }
+
+    fn extension(
+        &self,
+        number: usize,
+        part: Packed<'_>,
+        segment: &gapped::Segment,
+        scratch: &mut StageScratch,
+    ) -> Extension {
+        match (&self.method, &self.queries[number]) {
+            (Method::Greedy(extender), ExtensionQuery::Greedy(query)) => {
+                let half = segment.length / 2;
+                let (q, s) = (segment.q_start + half, segment.s_start + half);
+                let (query, subject) = (query.all(), Bases::of_database(part));
+                extender.extend(query, subject, q, s, &mut scratch.greedy)
+            }
+            (Method::Dynamic(extender), ExtensionQuery::Dynamic(query)) => {
+                extender.extend(query, part, segment, &mut scratch.gapped)
+            }
+            _ => {
+                let bounds = box_of(segment);
+                let &gapped::Segment { score, q_seed, s_seed, .. } = segment;
+                Extension { score, bounds, q_seed, s_seed }
+            }
+        }
+    }
+
+    fn hsp(&self, number: usize, extension: &Extension, limits: &ContextLimits) -> PrelimHsp {
+        let Extension { score, bounds, q_seed, s_seed } = *extension;
+        PrelimHsp {
+            score,
+            q_start: bounds.q_start,
+            q_end: bounds.q_end,
+            s_start: bounds.s_start,
+            s_end: bounds.s_end,
+            q_seed,
+            s_seed,
+            evalue: limits.statistics.evalue(score),
+            linked: 1,
+            context: self.strands[number].context,
+            frame: Frame::Strand(frame::Strand::Plus),
+        }
+    }
+}
+
+fn box_of(segment: &gapped::Segment) -> Bounds {
+    Bounds {
+        q_start: segment.q_start,
+        q_end: segment.q_start + segment.length,
+        s_start: segment.s_start,
+        s_end: segment.s_start + segment.length,
+    }
+}

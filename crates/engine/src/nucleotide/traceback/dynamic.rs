@@ -1,0 +1,154 @@
+//! Alignments by dynamic programming: in frames of bytes, or else in wider numbers.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use fleetblast_seq::nucleotide::blastna;
+
+use super::Traceback;
+use crate::kernel::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::nucleotide::gapped::traced::{Tracer, Trail, Way};
+use crate::scores::{RowNumber, ScoreRows};
+use crate::xdrop::GapCosts;
+use crate::xdrop::frames::MARGIN;
+use crate::xdrop::traced::{DpScratch, Scheme, Sequences, Traced, align_from, joined};
+
+/// What vectors of bytes need; nothing where they do not suffice.
+#[derive(Clone, Debug)]
+pub(crate) struct Vectors {
+    #[cfg(target_arch = "x86_64")]
+    tracer: Option<Tracer>,
+}
+
+impl Vectors {
+    /// For these scores of blastna codes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+    pub fn new(scores: &ScoreRows, gaps: GapCosts, x_drop: i32) -> Vectors {
+        Vectors {
+            #[cfg(target_arch = "x86_64")]
+            tracer: Tracer::new(scores, gaps, x_drop, blastna::SENTINEL),
+        }
+    }
+}
+
+/// Memory of alignments, reused from one to the next.
+#[derive(Debug)]
+pub(super) struct DynamicScratch {
+    dp: DpScratch,
+    #[cfg(target_arch = "x86_64")]
+    trails: [Trail; 2],
+    edits: [Vec<crate::hits::Edit>; 2],
+}
+
+impl DynamicScratch {
+    pub fn new(kernel: Kernel) -> DynamicScratch {
+        DynamicScratch {
+            dp: DpScratch::new(kernel),
+            #[cfg(target_arch = "x86_64")]
+            trails: Default::default(),
+            edits: Default::default(),
+        }
+    }
+}
+
+/// The part of a subject that is read, in both directions, each with [`MARGIN`] sentinels before and after it.
+#[derive(Debug, Default)]
+pub(super) struct SubjectWindow {
+    forward: Vec<u8>,
+    backward: Vec<u8>,
+    /// What is loaded.
+    range: Range<u32>,
+}
+
+impl SubjectWindow {
+    /// Another subject comes.
+    pub fn forget(&mut self) {
+        self.range = 0..0;
+    }
+
+    pub fn load(&mut self, subject: &[u8], range: Range<u32>) {
+        if self.range == range && !range.is_empty() {
+            return;
+        }
+        let part = &subject[range.start as usize..range.end as usize];
+        let margin = [blastna::SENTINEL; MARGIN];
+        self.forward.clear();
+        self.forward.extend_from_slice(&margin);
+        self.forward.extend_from_slice(part);
+        self.forward.extend_from_slice(&margin);
+        self.backward.clear();
+        self.backward.extend(self.forward.iter().rev());
+        self.range = range;
+    }
+
+    fn length(&self) -> usize {
+        self.range.len()
+    }
+}
+
+/// Aligns a query, given as rows forwards and backwards, with what the window holds, both ways from a pair.
+pub(super) fn align(
+    traceback: &Traceback,
+    kernel: Kernel,
+    rows: [&[RowNumber]; 2],
+    window: &SubjectWindow,
+    start: (usize, usize),
+    scratch: &mut DynamicScratch,
+) -> Traced {
+    if let Some(traced) = in_bytes(traceback, kernel, rows, window, start, scratch) {
+        return traced;
+    }
+    // With one sentinel.
+    let letters = MARGIN..MARGIN + window.length() + 1;
+    let sequences = Sequences {
+        query: rows[0],
+        query_back: rows[1],
+        subject: &window.forward[letters.clone()],
+        subject_back: &window.backward[letters],
+    };
+    let scheme = Scheme {
+        scores: &traceback.scores,
+        gaps: traceback.scoring.gaps,
+        x_drop: traceback.x_drop,
+    };
+    align_from(&sequences, start.0, start.1, &scheme, &mut scratch.dp)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn in_bytes(
+    traceback: &Traceback,
+    kernel: Kernel,
+    [rows, rows_back]: [&[RowNumber]; 2],
+    window: &SubjectWindow,
+    (q, s): (usize, usize),
+    scratch: &mut DynamicScratch,
+) -> Option<Traced> {
+    let tracer = traceback.vectors.tracer.as_ref()?;
+    let before = window.length() - 1 - s;
+    let left = Way {
+        query: &rows_back[rows.len() - 1 - q..],
+        subject: &window.backward,
+        at: MARGIN + before,
+    };
+    let right = Way { query: &rows[q + 1..], subject: &window.forward, at: MARGIN + s + 1 };
+    let DynamicScratch { trails, edits: [edits, tail], .. } = scratch;
+    let extents = tracer.extend(kernel, [left, right], trails)?;
+    trails[0].back(extents[0], edits);
+    trails[1].back(extents[1], tail);
+    Some(joined((q, s), extents, [edits, tail], traceback.scoring.gaps))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn in_bytes(
+    _: &Traceback,
+    _: Kernel,
+    _: [&[RowNumber]; 2],
+    _: &SubjectWindow,
+    _: (usize, usize),
+    _: &mut DynamicScratch,
+) -> Option<Traced> {
+    None
+}
