@@ -26,6 +26,8 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Protein,
     subjects: SequenceKind::Protein,
     has_sam: false,
+    // `CPsiBlastApp` does not hand them on.
+    sorts: false,
 };
 
 /// Nothing is iterated at NCBI.

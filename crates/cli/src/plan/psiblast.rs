@@ -155,6 +155,7 @@ impl PsiblastOptions {
         let defaults = ProteinParams::psiblast(SPEC.release, scoring);
         let soft_masking = self.filtering.soft_masking;
         let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
+        shared.keeps_preliminary = true;
         shared.gap_trigger_bits = self.psi.gap_trigger;
         shared.inclusion_evalue = self.psi.inclusion_ethresh;
         let params = ProteinParams {

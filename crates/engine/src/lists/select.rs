@@ -28,6 +28,12 @@ pub fn preliminary_capacity(params: &Params) -> usize {
     }
 }
 
+/// How many subjects of a query stay.
+fn final_capacity(params: &Params) -> usize {
+    let common = params.common();
+    if common.keeps_preliminary { preliminary_capacity(params) } else { common.hitlist_size }
+}
+
 /// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
 ///
 /// Candidates may be computed in any order, and are then taken in BLAST+'s: [`Selector::replay`]. Unless that is
@@ -108,7 +114,7 @@ impl Selector {
             by_subject: method == Method::SmithWaterman && !params.is_adjusted(),
             queries,
             rules: Rules {
-                hitlist_size: params.common().hitlist_size,
+                hitlist_size: final_capacity(params),
                 capacity: preliminary_capacity(params),
                 filter: params.common().filter,
                 max_hsps: params.common().max_hsps,

@@ -72,6 +72,9 @@ pub struct CommonParams {
     pub ungapped: bool,
     /// Number of subjects kept for each query, H.
     pub hitlist_size: usize,
+    /// As many subjects stay as the preliminary list holds, for the matrices of psiblast; its reports show H of them
+    /// (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
+    pub keeps_preliminary: bool,
     /// `-max_hsps`.
     pub max_hsps: Option<usize>,
     /// `-qcov_hsp_perc`, 0 for none.

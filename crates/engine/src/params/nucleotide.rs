@@ -97,6 +97,7 @@ impl NucleotideParams {
             evalue: 10.0,
             ungapped: false,
             hitlist_size: 500,
+            keeps_preliminary: false,
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,

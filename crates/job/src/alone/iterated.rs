@@ -13,7 +13,7 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::params::{CompositionMode, Params};
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::{Habits, Pssm, PssmError, PssmMaker};
-use fleetblast_engine::query::Query;
+use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use fleetblast_report::model::{QueryResult, Round, SubjectSource};
 use fleetblast_report::scoremat::Statistics;
@@ -27,7 +27,7 @@ use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::{Iteration, Plan};
+use crate::plan::{Format, Iteration, Plan};
 use crate::queries::{Block, QueryRecord};
 use crate::reporting;
 use crate::subjects::Target;
@@ -47,6 +47,10 @@ pub struct Rounds<'a> {
     engines: [&'a Search; 2],
     maker: Option<PssmMaker>,
     files: PssmFiles<'a>,
+    /// Subjects of a search that are shown at most.
+    shown: usize,
+    /// The reports are not one document.
+    is_plain: bool,
     /// Searches reported so far.
     reported: usize,
 }
@@ -101,7 +105,9 @@ impl<'a> Rounds<'a> {
             Params::Nucleotide(_) => None,
         };
         let files = PssmFiles::new(iteration);
-        Rounds { plan, iteration, target, engines, maker, files, reported: 0 }
+        let shown = iteration.params.common().hitlist_size;
+        let is_plain = plan.report.format != Format::Xml;
+        Rounds { plan, iteration, target, engines, maker, files, shown, is_plain, reported: 0 }
     }
 
     /// Searches the queries of a block, and writes what is found.
@@ -149,10 +155,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// Takes what a search of a query found.
-    fn advance(&self, course: &mut Course, hits: Vec<SubjectHit>) -> Result<(), Error> {
+    fn advance(&self, course: &mut Course, mut hits: Vec<SubjectHit>) -> Result<(), Error> {
         let kept = course.kept().into_iter().collect();
         let messages = self.messages(course);
         let (query, known) = (course.query.clone(), course.found.clone());
+        if !self.is_plain {
+            // Making the document trims what the matrix is made of (`CSearchResults::TrimSeqAlign`).
+            hits.truncate(self.shown);
+        }
         course.searches.push(Searched { kept, query, known, hits, messages });
         let hits = &course.searches[course.searches.len() - 1].hits;
         if hits.is_empty() {
@@ -172,7 +182,7 @@ impl<'a> Rounds<'a> {
         let goes_on = !course.converged && self.iteration.rounds.is_none_or(|n| course.done < n);
         if goes_on || self.iteration.save_last {
             let pssm = self.pssm(course.record, hits)?;
-            course.query.pssm = Some(Arc::new(pssm));
+            course.query = self.masked_again(&course.query).with_pssm(Arc::new(pssm));
         }
         if !goes_on {
             course.end(self.iteration.save_last);
@@ -186,6 +196,18 @@ impl<'a> Rounds<'a> {
             }
             false => Ok(()),
         }
+    }
+
+    /// A query as BLAST+ searches it next, whose letters are kept by the query's factory (`IQueryFactory::MakeLocalQueryData`):
+    /// it masks what it has masked before, and low complexity is found beside a masked stretch where there was none; but lower
+    /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
+    fn masked_again(&self, query: &Query) -> Query {
+        let context = query.first();
+        if context.letters == context.unmasked && context.lower_case.is_empty() {
+            return query.clone();
+        }
+        let input = QueryInput { letters: context.letters.clone(), lower_case: Vec::new() };
+        self.engines[1].query(&input)
     }
 
     /// The alignments of a subject that go into the model.
@@ -263,16 +285,19 @@ impl<'a> Rounds<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         let Course { record, searches, last, failure, converged, .. } = course;
-        for (round, searched) in searches.iter().enumerate() {
+        for (round, mut searched) in searches.into_iter().enumerate() {
+            // The results of psiblast know no masks (`CBlastTracebackSearch::Run`): none are shown.
+            searched.query.contexts.iter_mut().for_each(|context| context.masks.clear());
             self.keep(&searched.kept, record)?;
             self.reported += 1;
             let warning = record.warning_of(&searched.messages);
             let messages = reporting::xml_message(record, warning.clone());
+            let shown = &searched.hits[..searched.hits.len().min(self.shown)];
             let result = QueryResult {
                 batch_searched: searched.query.is_searchable(),
                 messages: &messages,
-                hits: &searched.hits,
-                hit_count: searched.hits.len(),
+                hits: shown,
+                hit_count: shown.len(),
                 round: Some(Round {
                     number: round + 1,
                     serial: self.reported,
@@ -290,7 +315,7 @@ impl<'a> Rounds<'a> {
             return Err(error);
         }
         self.keep(&last, record)?;
-        if converged && reporter.is_plain() {
+        if converged && self.is_plain {
             output.write(b"\nSearch has CONVERGED!\n")?;
         }
         Ok(())

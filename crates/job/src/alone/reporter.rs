@@ -158,11 +158,6 @@ impl<'a> Reporter<'a> {
         output.write(&bytes)
     }
 
-    /// Whether anything but the formats' own may stand between reports.
-    pub fn is_plain(&self) -> bool {
-        self.setup.output.format != model::Format::Xml
-    }
-
     fn query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {
         let mut report = QueryReport::default();
         let model::Format::Sam(options) = &self.setup.output.format else {
