@@ -156,7 +156,9 @@ impl Block {
             letters = rest;
         }
         let in_batches = batches.iter().map(|&count| u64::from(count)).sum::<u64>();
-        let is_whole = letters.is_empty() && in_batches == queries.len() as u64;
+        let is_whole = letters.is_empty()
+            && in_batches == queries.len() as u64
+            && batches.iter().all(|&count| count > 0);
         let found = Found { kind, bytes: found.to_vec(), digest };
         is_whole.then_some(Block { queries, batches, found })
     }

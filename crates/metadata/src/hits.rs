@@ -226,6 +226,9 @@ pub trait Bounds {
 
     /// Contexts of a query of the block.
     fn contexts(&self, query: usize) -> usize;
+
+    /// Whether an alignment, in one of these contexts, lies within query and subject and is read as the program reads them.
+    fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool;
 }
 
 /// The hits of so many queries; `None` for bytes that are not those of so many.
@@ -277,6 +280,7 @@ pub fn decode(
             let mut alignments = Vec::new();
             for _ in 0..columns.alignments.take()? {
                 let alignment = columns.alignment(query, oid, before, worth)?;
+                worth.fits(query, oid, &alignment).then_some(())?;
                 before = i64::from(alignment.score);
                 alignments.push(alignment);
             }

@@ -34,8 +34,8 @@ pub fn encode(queries: &[Shown]) -> Result<Vec<u8>, NoRoom> {
     join([counts, lows, Column(gaps.finish())])
 }
 
-/// The subjects of so many queries; `None` for bytes that are not those of so many.
-pub fn decode(bytes: &[u8], queries: usize) -> Option<Vec<Shown>> {
+/// The subjects of so many queries, of so many sequences; `None` for bytes that are not those of so many.
+pub fn decode(bytes: &[u8], queries: usize, sequences: u32) -> Option<Vec<Shown>> {
     let [mut counts, mut lows, gaps] = part(bytes)?;
     let mut gaps = BitReader::new(gaps.bytes());
     let mut all = Vec::new();
@@ -45,9 +45,8 @@ pub fn decode(bytes: &[u8], queries: usize) -> Option<Vec<Shown>> {
         let low = if told >> 1 > 0 { lows.take_u32().filter(|&low| low < 32)? } else { 0 };
         let mut next: u32 = 0;
         for _ in 0..told >> 1 {
-            let oid = next.checked_add(gaps.take_rice(low)?)?;
-            // The last number of all stands for no sequence.
-            next = oid.checked_add(1)?;
+            let oid = next.checked_add(gaps.take_rice(low)?).filter(|&oid| oid < sequences)?;
+            next = oid + 1;
             oids.push(oid);
         }
         all.push(Shown { oids, overflowed: told & 1 == 1 });
@@ -74,13 +73,17 @@ mod tests {
             )
         ) {
             let bytes = encode(&queries).unwrap();
-            prop_assert_eq!(decode(&bytes, queries.len()), Some(queries.clone()));
-            prop_assert_eq!(decode(&bytes, queries.len() + 1), None);
+            prop_assert_eq!(decode(&bytes, queries.len(), u32::MAX), Some(queries.clone()));
+            prop_assert_eq!(decode(&bytes, queries.len() + 1, u32::MAX), None);
+            let last = queries.iter().filter_map(|query| query.oids.last()).max();
+            if let Some(&last) = last {
+                prop_assert_eq!(decode(&bytes, queries.len(), last), None);
+            }
         }
 
         #[test]
         fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            let _ = decode(&bytes, 3);
+            let _ = decode(&bytes, 3, u32::MAX);
         }
     }
 

@@ -8,7 +8,7 @@ use fleetblast_metadata::Header;
 use fleetblast_metadata::header::OptionValue;
 
 use crate::options::expand::{ExpandOptions, is_of_format};
-use crate::options::parse::{Given, Value};
+use crate::options::parse::{Given, Value, accepts};
 use crate::options::search::database::{
     DB, GILIST, NEGATIVE_GILIST, NEGATIVE_SEQIDLIST, NEGATIVE_TAXIDLIST, NEGATIVE_TAXIDS,
     SEQIDLIST, SUBJECT, TAXIDLIST, TAXIDS,
@@ -83,7 +83,13 @@ pub fn merged(
         let Some(option) = program.find(name) else {
             return Err(Error::unsupported(program.name, format_args!("-{name}")));
         };
-        all.insert(option.name, arrive(value));
+        let value = arrive(value);
+        if !accepts(option, &value) {
+            return Err(Error::query_options(format_args!(
+                "the metadata have a value of -{name} that it cannot have"
+            )));
+        }
+        all.insert(option.name, value);
     }
     let numbers = [NUM_DESCRIPTIONS.name(), NUM_ALIGNMENTS.name()];
     for (&name, value) in given.iter().filter(|(name, _)| is_of_format(name)) {

@@ -255,6 +255,25 @@ fn convert(option: &OptionSpec, text: Option<&OsStr>) -> Result<Value, Failure> 
     Err(Failure::new("eConstraint", what))
 }
 
+/// Whether an option may have a value, wherever that comes from.
+pub fn accepts(option: &OptionSpec, value: &Value) -> bool {
+    let text = match value {
+        Value::Flag => return option.kind == Kind::Flag,
+        Value::Boolean(_) => return option.kind == Kind::Boolean,
+        Value::Text(text) => text.clone(),
+        Value::Integer(value) => value.to_string().into(),
+        Value::Real(value) => format!("{value:e}").into(),
+    };
+    let is_of_kind = match (option.kind, value) {
+        (Kind::Text | Kind::InputFile | Kind::OutputFile, Value::Text(_)) => true,
+        (Kind::Long, Value::Integer(_)) => true,
+        (Kind::Integer, &Value::Integer(value)) => i32::try_from(value).is_ok(),
+        (Kind::Real, Value::Real(_)) => true,
+        _ => false,
+    };
+    is_of_kind && allowed(option.constraint, text.as_bytes())
+}
+
 /// The value of an option that is not given: false for a flag, else its default, if it has one.
 ///
 /// # Panics

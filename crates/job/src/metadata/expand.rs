@@ -1,5 +1,6 @@
 //! The report of a search, made of its metadata.
 
+use fleetblast_db::SequenceKind;
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
@@ -7,6 +8,7 @@ use fleetblast_metadata::header::{Database, End};
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Block as Told, Found, Kind, MetadataError, hits, subjects};
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary};
+use fleetblast_seq::alphabet;
 use rayon::prelude::*;
 
 use super::content;
@@ -66,7 +68,11 @@ fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let recorder = Recorder::default();
     let again = TwoPhases::new(&target, &engine, &plan, audience, recorder.clone())?;
     let reporter = Reporter::new(&plan, &target, recorder);
-    let site = Some(Site { again, reporter, engine: &engine, target: &target });
+    let codes = match plan.query_kind {
+        SequenceKind::Protein => alphabet::SIZE as u8,
+        _ => BLASTNA_CODES,
+    };
+    let site = Some(Site { again, reporter, engine: &engine, target: &target, codes });
     Maker { site, output: Output::open(&out)?, wanted, begun: false }.all(&mut opened, audience)
 }
 
@@ -106,6 +112,8 @@ struct Site<'a> {
     reporter: Reporter<'a>,
     engine: &'a Search,
     target: &'a Target,
+    /// Codes that letters of queries may be.
+    codes: u8,
 }
 
 /// Makes a report block by block.
@@ -129,7 +137,8 @@ impl Wanted {
     /// Whether a query is wanted.
     fn has(&mut self, record: &QueryRecord) -> bool {
         let mut wanted = self.0.is_empty();
-        for (_, met) in self.0.iter_mut().filter(|(name, _)| record.is_called(name)) {
+        let names = if wanted { Vec::new() } else { record.names() };
+        for (_, met) in self.0.iter_mut().filter(|(name, _)| names.contains(name)) {
             (*met, wanted) = (true, true);
         }
         wanted
@@ -190,6 +199,10 @@ impl Maker<'_> {
             return Ok(());
         }
         let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
+        let is_letter = |&letter: &u8| letter < site.codes;
+        if !records.iter().all(|record| record.record.residues.iter().all(is_letter)) {
+            return Err(unlike(NO_LETTERS));
+        }
         if !self.begun {
             self.begun = true;
             site.reporter.start(&mut self.output)?;
@@ -268,11 +281,9 @@ impl Site<'_> {
             let judge = Judge::new(self.engine, &block.prepared, self.target);
             hits::decode(&found.bytes, queries, &judge).ok_or_else(|| unlike(NO_HITS))?
         } else {
-            let shown = subjects::decode(&found.bytes, queries).ok_or_else(|| unlike(NO_HITS))?;
             let count = self.target.searched.oid_count();
-            if shown.iter().flat_map(|shown| &shown.oids).any(|&oid| oid >= count) {
-                return Err(unlike(NO_HITS));
-            }
+            let shown = subjects::decode(&found.bytes, queries, count);
+            let shown = shown.ok_or_else(|| unlike(NO_HITS))?;
             self.again.run_again(&block.prepared, &block.batches, &shown)?
         };
         match hits::digest(&hits) == found.digest {
@@ -282,6 +293,9 @@ impl Site<'_> {
     }
 }
 
+/// Codes of blastna.
+const BLASTNA_CODES: u8 = 16;
+const NO_LETTERS: &str = "the queries of a block have letters that are none";
 const NO_REPORT: &str = "the report of a block of queries cannot be read";
 const NO_HITS: &str = "what was found of a block of queries cannot be read";
 const OTHER_HITS: &str = "what was found of a block of queries is not found here: another build of FleetBLAST, or other \

@@ -1,8 +1,10 @@
 //! What alignments of a block's queries are worth.
 
+use fleetblast_engine::hits::Alignment;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::{self, Search};
 use fleetblast_metadata::hits::{Bounds, Worth};
+use fleetblast_seq::frame::Frame;
 
 use crate::subjects::Target;
 
@@ -42,5 +44,19 @@ impl Bounds for Judge<'_> {
 
     fn contexts(&self, query: usize) -> usize {
         self.queries.get(query).map_or(0, |query| query.contexts.len())
+    }
+
+    fn fits(&self, query: usize, oid: u32, alignment: &Alignment) -> bool {
+        let context = &self.queries[query].contexts[usize::from(alignment.context)];
+        let (length, subject) = (context.unmasked.len(), self.target.searched.length_of(oid));
+        let read_alike = matches!(
+            (context.frame, alignment.frame),
+            (Frame::Protein, Frame::Protein) | (Frame::Strand(_), Frame::Strand(_))
+        );
+        let is_there = !alignment.query.is_empty() && !alignment.subject.is_empty();
+        is_there
+            && read_alike
+            && alignment.query.end as usize <= length
+            && alignment.subject.end <= subject
     }
 }

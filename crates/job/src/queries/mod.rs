@@ -80,16 +80,6 @@ impl QueryRecord {
         names
     }
 
-    /// Whether it is called so: by the first word of its title, by one of its identifiers, or by its number.
-    pub fn is_called(&self, name: &[u8]) -> bool {
-        let Self { record, unnamed, .. } = self;
-        let numbered = || record.ids.is_empty() && name == format!("Query_{unnamed}").as_bytes();
-        match record.ids.as_slice() {
-            [] => record.first_word() == name || numbered(),
-            ids => ids.iter().any(|id| id.accession() == name),
-        }
-    }
-
     /// The query as it is searched.
     pub fn prepare(&self, engine: &Search) -> Query {
         engine.query(&input(&self.record, self.range.as_ref()))

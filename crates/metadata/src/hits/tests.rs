@@ -27,6 +27,10 @@ impl Bounds for Made {
     fn contexts(&self, _: usize) -> usize {
         6
     }
+
+    fn fits(&self, _: usize, _: u32, alignment: &Alignment) -> bool {
+        alignment.query.end < 10_000
+    }
 }
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
