@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
+use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, papers};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
@@ -38,8 +39,10 @@ impl SearchProgram for PsiblastOptions {
         let PsiOptions { in_msa, in_pssm, out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
         let long_words = SPEC.release.compressed_from;
-        let on_ranks =
-            || self.common.fleet.ranks.is_some() || self.common.fleet.checkpoint.is_some();
+        let fleet = &self.common.fleet;
+        let on_ranks = fleet.ranks.is_some()
+            || fleet.checkpoint.is_some()
+            || fleet.output == Strategy::Records;
         let refused = [
             (in_msa.is_some(), "-in_msa"),
             (in_pssm.is_some(), "-in_pssm"),
@@ -57,7 +60,7 @@ impl SearchProgram for PsiblastOptions {
                 out_pssm.is_some() && self.common.queries.parse_deflines,
                 "-out_pssm with -parse_deflines",
             ),
-            (on_ranks() || fleetblast_mpi::launched().is_some(), "psiblast on ranks"),
+            (on_ranks || fleetblast_mpi::launched().is_some(), "psiblast on ranks"),
             (self.common.fleet.plan, "psiblast -plan"),
             (self.common.fleet.trace.is_some(), "psiblast -trace"),
         ];

@@ -23,6 +23,9 @@ fn refused(plan: &Plan) -> Option<String> {
     if plan.metadata.is_some() {
         return Some("-metadata_out".to_owned());
     }
+    if plan.iteration.is_some() {
+        return Some("iterations".to_owned());
+    }
     if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
         // Each block's references would stand before its lines.
         return Some("-outfmt 17 and -output records".to_owned());
