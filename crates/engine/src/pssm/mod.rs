@@ -1,7 +1,7 @@
 //! Position-specific scoring matrices (PSSMs): from what a round found to the matrix of the next (rules of psiblast, 3 and 4).
 //!
-//! The subjects that are taken are laid on the query ([`alignment`]), copies of others are taken out ([`purge`]), each is weighed
-//! in each column ([`weights`]), the weights become frequencies of letters ([`ratios`]) and these become scores ([`scores`]). What is
+//! The subjects that are taken are laid on the query ([`alignment`]), copies of others are taken out (`purge`), each is weighed
+//! in each column (`weights`), the weights become frequencies of letters (`ratios`) and these become scores (`scores`). What is
 //! found of a column on the way is kept for those who want to see it ([`Observed`]).
 
 pub mod alignment;
