@@ -19,6 +19,7 @@ pub mod nearest;
 pub mod number;
 pub mod opt;
 pub mod parse;
+pub mod psiblast;
 pub mod receive;
 pub mod report;
 pub mod search;

@@ -13,6 +13,7 @@ mod format;
 pub(crate) mod input;
 pub(crate) mod load;
 mod metadata;
+mod psiblast;
 mod restrict;
 mod search;
 mod threads;
@@ -208,6 +209,7 @@ fn with_files(
         },
         papers: search.papers,
         identity_resets_composition: search.identity_resets_composition,
+        iteration: search.iteration,
         report,
         out,
         metadata: None,

@@ -36,6 +36,7 @@ use crate::options::keygen::KEYGEN;
 use crate::options::makeblastdb::MAKEBLASTDB;
 use crate::options::nearest::nearest;
 use crate::options::parse::{self, Given, Request};
+use crate::options::psiblast::{PSIBLAST, PsiblastOptions};
 use crate::options::receive::RECEIVE;
 use crate::options::report::REPORT;
 use crate::options::simulate::SIMULATE;
@@ -66,13 +67,12 @@ like a command, the program is that command.
 ";
 
 /// Programs of BLAST+ that are not there yet.
-const NOT_YET: [&str; 10] = [
+const NOT_YET: [&str; 9] = [
     "blast_formatter",
     "blastdb_aliastool",
     "blastdbcheck",
     "blastx",
     "deltablast",
-    "psiblast",
     "rpsblast",
     "rpstblastn",
     "tblastn",
@@ -98,7 +98,7 @@ enum Work {
     Wrapping(fn(&Given, &[OsString], &Refuse) -> Result<(), Error>),
 }
 
-const COMMANDS: [Command; 14] = [
+const COMMANDS: [Command; 15] = [
     Command {
         program: BLASTP,
         run: Work::Together(|given, refuse| {
@@ -109,6 +109,12 @@ const COMMANDS: [Command; 14] = [
         program: BLASTN,
         run: Work::Together(|given, refuse| {
             search(&BLASTN, &BlastnOptions::new(given), given, refuse)
+        }),
+    },
+    Command {
+        program: PSIBLAST,
+        run: Work::Together(|given, refuse| {
+            search(&PSIBLAST, &PsiblastOptions::new(given), given, refuse)
         }),
     },
     Command { program: BLASTDBCMD, run: Work::Alone(blastdbcmd::run) },

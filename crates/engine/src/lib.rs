@@ -15,6 +15,7 @@ mod nucleotide;
 pub mod order;
 pub mod params;
 mod protein;
+pub mod pssm;
 pub mod query;
 mod scores;
 pub mod search;

@@ -1,6 +1,7 @@
 //! Queries ready for a search: masked, with their statistics (rules 2).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use fleetblast_seq::frame::Frame;
 use fleetblast_stats::karlin::KarlinBlock;
@@ -8,6 +9,7 @@ use fleetblast_stats::length::{self, LengthModel};
 use serde::{Deserialize, Serialize};
 
 use crate::params::{CommonParams, DatabaseTotals};
+use crate::pssm::Pssm;
 
 /// A query as read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Query {
     pub length: u32,
     /// Its readings, each of which is searched: a protein has one. Never empty.
     pub contexts: Vec<Context>,
+    /// What its positions score, if not what their letters do.
+    pub pssm: Option<Arc<Pssm>>,
 }
 
 /// One reading of a query, with its own masks and statistics.
@@ -121,7 +125,7 @@ impl Query {
             Context::of(frame, unmasked, letters, input, findings)
         };
         let contexts = readings.into_iter().zip(masks).map(context).collect();
-        Query { length: input.length(), contexts }
+        Query { length: input.length(), contexts, pssm: None }
     }
 
     /// Whether the query that [`Query::new`] makes [can be searched](Query::is_searchable), told in a small part of the time.
@@ -145,7 +149,13 @@ impl Query {
         };
         let readings = rules.readings(input).into_iter();
         let contexts = readings.zip(findings.contexts).map(context).collect();
-        Query { length: input.length(), contexts }
+        Query { length: input.length(), contexts, pssm: None }
+    }
+
+    /// The same query, whose positions score by a matrix of their own: one for each letter that was read.
+    #[must_use]
+    pub fn with_pssm(self, pssm: Arc<Pssm>) -> Query {
+        Query { pssm: Some(pssm), ..self }
     }
 
     /// Whether it has statistics, without which it finds nothing.

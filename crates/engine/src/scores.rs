@@ -3,6 +3,7 @@
 //! A query is row numbers, and only who fills the rows knows what they stand for: with a matrix there is a row for each letter,
 //! with a position-specific matrix (PSSM) one for each position. What is computed from a row may be kept by its number.
 
+use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::matrix::Scores;
 use fleetblast_stats::nucleotide;
 
@@ -43,6 +44,29 @@ impl ScoreRows {
         ScoreRows(rows)
     }
 
+    /// Adds a row for each position of a PSSM; returns the number of the first.
+    pub fn add_positions(&mut self, scores: &[[i32; SIZE]]) -> RowNumber {
+        let first = self.0.len() as RowNumber;
+        self.0.extend(scores.iter().map(row_of));
+        first
+    }
+
+    /// Rows for positions only.
+    pub fn of_positions(scores: &[[i32; SIZE]]) -> Self {
+        ScoreRows(scores.iter().map(row_of).collect())
+    }
+
+    /// Becomes rows for positions only.
+    pub fn set_positions(&mut self, scores: &[[i32; SIZE]]) {
+        self.0.clear();
+        self.0.extend(scores.iter().map(row_of));
+    }
+
+    /// Becomes rows for letters only, as many as there are, whatever they score.
+    pub fn set_letters(&mut self) {
+        self.0.resize(SIZE, [NEVER; 32]);
+    }
+
     /// The same rows with other scores.
     pub fn set_matrix(&mut self, scores: &Scores) {
         for (to, from) in self.0.iter_mut().zip(scores) {
@@ -69,6 +93,13 @@ impl ScoreRows {
     pub fn all(&self) -> &[ScoreRow] {
         &self.0
     }
+}
+
+/// A row of codes, of which those that do not exist score as low as can be.
+fn row_of(scores: &[i32; SIZE]) -> ScoreRow {
+    let mut row = [NEVER; 32];
+    row[..SIZE].copy_from_slice(scores);
+    row
 }
 
 /// The rows of letters that are scored by a matrix.

@@ -56,7 +56,6 @@ pub struct SearchScratch {
 #[derive(Debug)]
 pub struct Aligner<'a>(QueryAligner<'a>);
 
-#[expect(clippy::large_enum_variant, reason = "a query has one at a time")]
 #[derive(Debug)]
 enum QueryAligner<'a> {
     Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),

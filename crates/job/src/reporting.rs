@@ -44,6 +44,11 @@ impl Warning {
         Warning(record.warning())
     }
 
+    /// What one of its searches brought about.
+    pub fn new(text: Option<Vec<u8>>) -> Warning {
+        Warning(text)
+    }
+
     /// Tells it. `misses_taxonomy` is of the whole run.
     pub fn tell(&self, setup: &model::Setup, misses_taxonomy: bool, audience: &dyn Audience) {
         if matches!(setup.output.format, model::Format::Xml | model::Format::Sam(_)) {
@@ -77,15 +82,18 @@ pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> 
         hits: &[],
         hit_count: 0,
         messages: &[],
+        round: None,
     }
 }
 
 /// A query's warnings as the XML report prints them.
 pub fn xml_messages(record: &QueryRecord) -> Vec<u8> {
-    record
-        .warning()
-        .map(|warning| [&record.name()[..], b":  ", &warning[..]].concat())
-        .unwrap_or_default()
+    xml_message(record, record.warning())
+}
+
+/// A warning that a query brings about, as the XML report prints it.
+pub fn xml_message(record: &QueryRecord, warning: Option<Vec<u8>>) -> Vec<u8> {
+    warning.map(|warning| [&record.name()[..], b":  ", &warning[..]].concat()).unwrap_or_default()
 }
 
 /// A report that cannot be made.

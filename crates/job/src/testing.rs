@@ -40,6 +40,7 @@ pub fn megablast(queries: &Path) -> Plan {
         thread_letters: 10_000,
         papers: papers::MEGABLAST,
         identity_resets_composition: false,
+        iteration: None,
         report: Report {
             format: Format::Tabular,
             columns: String::new(),

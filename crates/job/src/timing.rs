@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use fleetblast_engine::query::Query;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
@@ -146,6 +147,12 @@ pub struct Loading {
 }
 
 impl Timing {
+    /// Counts queries that were searched.
+    pub fn add_queries(&mut self, queries: &[Query]) {
+        self.queries += queries.len() as u64;
+        self.query_residues += queries.iter().map(|query| u64::from(query.length)).sum::<u64>();
+    }
+
     /// Fills in what is known of the process as a whole, and the rest of the wall time given the threads.
     pub fn close(&mut self, wall: Duration) {
         let usage = Usage::now();

@@ -28,6 +28,7 @@ pub mod pieces;
 mod program;
 mod rows;
 pub mod sam;
+pub mod scoremat;
 pub mod table;
 mod tabular;
 mod taxonomy;

@@ -1,6 +1,7 @@
 //! What a report is made from. The caller fills these structures; nothing here reads files.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use fleetblast_db::{Defline, TaxonNames};
@@ -231,6 +232,19 @@ pub struct QueryResult<'a> {
     pub batch_searched: bool,
     /// Warnings of the search, as the XML report prints them before `No hits found`; empty if none.
     pub messages: &'a [u8],
+    /// Which search of the query this is, if it is one of several.
+    pub round: Option<Round<'a>>,
+}
+
+/// One of the searches of a query that is searched again with what was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Round<'a> {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its number among the searches of all queries, from 1.
+    pub serial: usize,
+    /// The subjects that the round before found below the threshold for the model; the table of descriptions tells others apart.
+    pub known: &'a BTreeSet<u32>,
 }
 
 impl QueryResult<'_> {

@@ -65,6 +65,9 @@ fn masked_using(indent: &[u8], database: &DatabaseParagraph, out: &mut Vec<u8>) 
 
 /// The line with the query's name, and its length.
 pub fn query_header(setup: &Setup, query: &QueryResult, out: &mut Vec<u8>) {
+    if let Some(round) = query.round {
+        out.extend_from_slice(format!("Results from round {}\n", round.number).as_bytes());
+    }
     let html = setup.output.html;
     out.extend_from_slice(if html { b"\n\n<b>Query=</b> " } else { b"\n\nQuery= " });
     let line = names::query_line(setup, query);
@@ -248,7 +251,7 @@ fn score_lines(alignment: &Alignment, pair: &Pair, positives: &Positives, out: &
 pub fn query_footer(setup: &Setup, result: &QueryResult, out: &mut Vec<u8>) {
     let context = result.statistics();
     out.push(b'\n');
-    let shown = context.karlin.map(|ungapped| program::statistics(setup.params, &ungapped));
+    let shown = context.karlin.map(|ungapped| program::statistics(setup.params, result, &ungapped));
     match &shown {
         Some((ungapped, _)) => parameters(ungapped, out),
         None if !result.batch_searched => parameters(&UNKNOWN, out),

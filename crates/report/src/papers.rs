@@ -33,6 +33,20 @@ const COMPOSITION: Paper = Paper {
                composition-based statistics and other refinements\", Nucleic Acids Res. 29:2994-3005.",
 };
 
+const ADJUSTED_MATRICES: Paper = Paper {
+    pubmed: "16218944",
+    heading: "Reference for compositional score matrix adjustment",
+    citation: "Stephen F. Altschul, John C. Wootton, E. Michael Gertz, Richa Agarwala, \
+               Aleksandr Morgulis, Alejandro A. Sch&auml;ffer, and Yi-Kuo Yu (2005) \
+               \"Protein database searches using compositionally adjusted substitution matrices\", \
+               FEBS J. 272:5101-5109.",
+};
+
+const COMPOSITION_IN_LATER_ROUNDS: Paper = Paper {
+    heading: "Reference for composition-based statistics starting in round 2",
+    ..COMPOSITION
+};
+
 const GREEDY: Paper = Paper {
     pubmed: "10890397",
     heading: "Reference",
@@ -42,6 +56,8 @@ const GREEDY: Paper = Paper {
 
 /// The papers of `blastp`.
 pub const BLASTP: &[Paper] = &[GAPPED_BLAST, COMPOSITION];
+/// The papers of `psiblast`.
+pub const PSIBLAST: &[Paper] = &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN_LATER_ROUNDS];
 /// The papers of `blastn`, whose tasks are all but `megablast`.
 pub const BLASTN: &[Paper] = &[GAPPED_BLAST];
 /// The papers of `blastn -task megablast`, be it greedy or not.
@@ -70,6 +86,11 @@ impl Paper {
         };
         text::wrap(paragraph.as_bytes(), LINE, false, out);
         out.push(b'\n');
+    }
+
+    /// Whether XML cites it rather than the first one (`CBLASTXMLReportData`).
+    pub(crate) fn is_of_xml(&self) -> bool {
+        *self == COMPOSITION_IN_LATER_ROUNDS
     }
 
     /// As XML has it.

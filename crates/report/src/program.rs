@@ -9,14 +9,19 @@ use fleetblast_stats::karlin::KarlinBlock;
 use crate::columns::Columns;
 use crate::error::ReportError;
 use crate::links::Links;
-use crate::model::Setup;
+use crate::model::{QueryResult, Setup};
 use crate::number;
 
 /// Parameters of alignments without gaps and, unless none were looked for, with gaps, as the footer of a query shows them:
 /// lambda, K and H, and for proteins those by which e-values are corrected for finite size, if they are.
-pub fn statistics(params: &Params, ungapped: &KarlinBlock) -> (Vec<f64>, Option<Vec<f64>>) {
+pub fn statistics(
+    params: &Params,
+    query: &QueryResult,
+    ungapped: &KarlinBlock,
+) -> (Vec<f64>, Option<Vec<f64>>) {
     let three = |block: &KarlinBlock| vec![block.lambda, block.k, block.h];
-    let without = three(ungapped);
+    let pssm = query.query.pssm.as_ref();
+    let without = three(pssm.map_or(ungapped, |pssm| &pssm.ungapped));
     if params.common().ungapped {
         return (without, None);
     }
@@ -24,10 +29,11 @@ pub fn statistics(params: &Params, ungapped: &KarlinBlock) -> (Vec<f64>, Option<
         Params::Protein(ProteinParams { scoring, finite_size: true, .. }) => {
             let (row, gapped) = (&scoring.ungapped, &scoring.gapped);
             let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
-            let with = [three(&gapped.block()), more.to_vec()].concat();
+            let block = pssm.map_or(gapped.block(), |pssm| pssm.gapped);
+            let with = [three(&block), more.to_vec()].concat();
             ([without, vec![row.alpha, row.alpha_v]].concat(), Some(with))
         }
-        _ => (without, Some(three(&gapped(params, ungapped)))),
+        _ => (without, Some(three(&gapped(params, query, ungapped)))),
     }
 }
 
@@ -48,7 +54,10 @@ pub fn counts_unmasked(params: &Params) -> bool {
 }
 
 /// The parameters by which the e-values of alignments with gaps are computed.
-pub fn gapped(params: &Params, ungapped: &KarlinBlock) -> KarlinBlock {
+pub fn gapped(params: &Params, query: &QueryResult, ungapped: &KarlinBlock) -> KarlinBlock {
+    if let Some(pssm) = &query.query.pssm {
+        return pssm.gapped;
+    }
     match params {
         Params::Protein(params) => params.scoring.gapped.block(),
         Params::Nucleotide(params) => params.scoring.gapped(ungapped).0,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
 use crate::links::Place;
-use crate::model::{QueryResult, Setup, SubjectSource};
+use crate::model::{QueryResult, Round, Setup, SubjectSource};
 use crate::names::{Subject, is_number};
 use crate::number;
 use crate::order::SubjectScores;
@@ -21,6 +21,10 @@ use crate::text::{self, LINE};
 pub struct DescriptionRow {
     /// The values of the subject.
     pub scores: SubjectScores,
+    /// The subject.
+    oid: u32,
+    /// So many alignments it has.
+    alignments: usize,
     /// The identifier and what follows it, as far as both are shown.
     name: Vec<u8>,
     /// The title, tidied, with the blanks in front of it.
@@ -60,6 +64,8 @@ impl DescriptionRow {
         title.extend(subject.title());
         Ok(Self {
             scores: SubjectScores::new(setup, query, source, hit)?,
+            oid: hit.oid,
+            alignments: hit.alignments.len(),
             name,
             title,
             anchor: if gi > 0 { gi.to_string().into_bytes() } else { accession.clone() },
@@ -129,6 +135,13 @@ struct More {
     sets: bool,
 }
 
+impl More {
+    fn of(setup: &Setup) -> Self {
+        let totals = setup.output.hit_order.is_some();
+        More { totals, sets: program::tells_sets(setup.params) }
+    }
+}
+
 impl Widths {
     /// `all` tells whether the rows are all subjects found: then BLAST+ takes the width of the last
     /// row's total, if it is the widest total, for the column of bit scores.
@@ -158,17 +171,58 @@ pub fn description_table(
     rows: &[&DescriptionRow],
     out: &mut Vec<u8>,
 ) {
+    if let Some(round) = query.round.filter(|round| !round.known.is_empty()) {
+        return two_tables(setup, query, round, rows, out);
+    }
     let shown = &rows[..rows.len().min(setup.output.num_descriptions)];
     if setup.output.num_descriptions == 0 {
         return;
     }
-    let totals = setup.output.hit_order.is_some();
-    let more = More { totals, sets: program::tells_sets(setup.params) };
     let widths = Widths::of(shown, rows.len() <= setup.output.num_descriptions);
-    heading(&widths, more, out);
-    for (i, row) in shown.iter().enumerate() {
+    heading(&widths, More::of(setup), out);
+    out.push(b'\n');
+    lines(setup, query, shown, &widths, out);
+}
+
+/// The table in two parts: subjects from which the model was made, and others. As many of the best as have `-num_descriptions` alignments
+/// together, and one at least.
+fn two_tables(
+    setup: &Setup,
+    query: &QueryResult,
+    round: Round,
+    rows: &[&DescriptionRow],
+    out: &mut Vec<u8>,
+) {
+    let mut alignments = 0;
+    let shown = rows.iter().take_while(|row| {
+        let room = alignments == 0 || alignments < setup.output.num_descriptions;
+        alignments += row.alignments;
+        room
+    });
+    let (again, new): (Vec<&DescriptionRow>, Vec<&DescriptionRow>) =
+        shown.copied().partition(|row| round.known.contains(&row.oid));
+    let widths = Widths::of(&again, true);
+    heading(&widths, More::of(setup), out);
+    out.extend_from_slice(b"Sequences used in model and found again:\n\n");
+    lines(setup, query, &again, &widths, out);
+    out.extend_from_slice(
+        b"\nSequences not found previously or not previously below threshold:\n\n",
+    );
+    lines(setup, query, &new, &Widths::of(&new, true), out);
+}
+
+/// Appends the lines of subjects.
+fn lines(
+    setup: &Setup,
+    query: &QueryResult,
+    rows: &[&DescriptionRow],
+    widths: &Widths,
+    out: &mut Vec<u8>,
+) {
+    let more = More::of(setup);
+    for (i, row) in rows.iter().enumerate() {
         row.text(setup, i + 1, out);
-        values(setup, query, row, &widths, more, out);
+        values(setup, query, row, widths, more, out);
     }
 }
 
@@ -204,7 +258,7 @@ fn heading(widths: &Widths, more: More, out: &mut Vec<u8>) {
     if more.totals {
         out.extend_from_slice(b"Ident");
     }
-    out.extend_from_slice(b"\n\n");
+    out.push(b'\n');
 }
 
 /// Appends the columns of numbers and the line end.

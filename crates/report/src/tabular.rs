@@ -26,7 +26,11 @@ pub fn comments(
     rows: usize,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(format!("# {}\n# Query: ", setup.banner).as_bytes());
+    out.extend_from_slice(format!("# {}\n", setup.banner).as_bytes());
+    if let Some(round) = query.round {
+        out.extend_from_slice(format!("# Iteration: {}\n", round.number).as_bytes());
+    }
+    out.extend_from_slice(b"# Query: ");
     out.extend(names::query_line(setup, query));
     out.extend_from_slice(b"\n# Database: ");
     out.extend_from_slice(&setup.database.label);

@@ -23,7 +23,8 @@ pub fn prologue(setup: &Setup, first: &QueryResult, out: &mut Vec<u8>) -> Result
     );
     element(2, "BlastOutput_program", setup.program.as_bytes(), out)?;
     element(2, "BlastOutput_version", setup.banner.as_bytes(), out)?;
-    let citation = setup.papers.first().map_or("", Paper::citation);
+    let citation = setup.papers.iter().find(|paper| paper.is_of_xml()).or(setup.papers.first());
+    let citation = citation.map_or("", Paper::citation);
     element(2, "BlastOutput_reference", citation.as_bytes(), out)?;
     let database = if setup.database.is_subject { &[][..] } else { &setup.database.label };
     element(2, "BlastOutput_db", database, out)?;
@@ -46,7 +47,8 @@ fn query_elements(prefix: &str, query: &QueryResult, out: &mut Vec<u8>) -> Resul
 /// What comes before a query's subjects.
 pub fn query_header(query: &QueryResult, out: &mut Vec<u8>) -> Result<(), ReportError> {
     out.extend_from_slice(b"<Iteration>\n");
-    value(2, "Iteration_iter-num", query.number, out);
+    let number = query.round.map_or(query.number, |round| round.serial);
+    value(2, "Iteration_iter-num", number, out);
     query_elements("Iteration_query", query, out)?;
     out.extend_from_slice(b"<Iteration_hits>\n");
     Ok(())
@@ -169,7 +171,7 @@ pub fn query_footer(
         if setup.params.common().ungapped {
             ungapped
         } else {
-            program::gapped(setup.params, &ungapped)
+            program::gapped(setup.params, query, &ungapped)
         }
     });
     let (k, lambda, h) = block.map_or((-1.0, -1.0, -1.0), |block| (block.k, block.lambda, block.h));

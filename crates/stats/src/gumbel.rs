@@ -62,6 +62,12 @@ impl Gumbel {
         }
     }
 
+    /// The same with another K: that of a PSSM.
+    #[must_use]
+    pub fn with_k(self, k: f64) -> Self {
+        Self { k, ..self }
+    }
+
     /// Expected number of alignments of at least `score` between a query and a database of random sequences, judged by one
     /// subject (`BLAST_SpougeStoE`, blast_stat.c).
     ///

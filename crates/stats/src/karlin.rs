@@ -6,7 +6,7 @@ use fleetblast_seq::alphabet::{self, SIZE};
 use serde::{Deserialize, Serialize};
 
 use crate::frequencies::background;
-use crate::lattice::{self, ScoreDistribution};
+use crate::lattice::{self, LAMBDA_GUESS, ScoreDistribution};
 use crate::matrix::{self, Scores};
 
 /// Smallest e-value that a cut-off score is computed for (blast_stat.c).
@@ -57,7 +57,7 @@ pub fn ungapped(residues: &[u8], scores: &Scores) -> Option<KarlinBlock> {
 pub fn has_ungapped(residues: &[u8], scores: &Scores) -> bool {
     composition(residues).is_some_and(|query| {
         with_pairs(&query, scores, |distribution| {
-            let lambda = distribution.lambda(0.5)?;
+            let lambda = distribution.lambda(LAMBDA_GUESS)?;
             let h = distribution.entropy(lambda)?;
             ScoreDistribution::has_k(lambda, h).then_some(())
         })
@@ -83,12 +83,7 @@ pub(crate) fn ideal(scores: &Scores) -> Option<KarlinBlock> {
 }
 
 fn parameters(query: &[f64; SIZE], scores: &Scores) -> Option<KarlinBlock> {
-    with_pairs(query, scores, |distribution| {
-        let lambda = distribution.lambda(0.5)?;
-        let h = distribution.entropy(lambda)?;
-        let k = distribution.k(lambda, h)?;
-        Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
-    })
+    with_pairs(query, scores, |distribution| distribution.parameters())
 }
 
 /// The scores of a query and subjects of background composition.

@@ -1,5 +1,6 @@
 //! The distribution of the score of one aligned pair, and what follows from it: λ, H and K of Karlin and Altschul.
 
+use crate::karlin::KarlinBlock;
 use crate::matrix::Scores;
 use fleetblast_seq::alphabet::SIZE;
 
@@ -7,6 +8,8 @@ use fleetblast_seq::alphabet::SIZE;
 const LAMBDA_TOLERANCE: f64 = 1.0e-5;
 /// Most evaluations of the polynomial: what `Blast_KarlinLambdaNR` passes, which limits λ where no root exists.
 const LAMBDA_EVALUATIONS: u32 = 20;
+/// First guess of λ (`BLAST_KARLIN_LAMBDA0_DEFAULT`, blast_stat.c).
+pub const LAMBDA_GUESS: f64 = 0.5;
 /// Terms of the sum for K: the least that is still worth adding, and the most that are added.
 const K_SMALLEST_TERM: f64 = 1.0e-4;
 const K_TERMS: u32 = 100;
@@ -199,6 +202,14 @@ impl<'a> ScoreDistribution<'a> {
             lambda * (lambda * f64::from(self.high) + sum.ln()).exp()
         };
         Some(h).filter(|&h| h >= 0.0)
+    }
+
+    /// λ, H and K (`Blast_KarlinBlkUngappedCalc`, blast_stat.c).
+    pub fn parameters(&self) -> Option<KarlinBlock> {
+        let lambda = self.lambda(LAMBDA_GUESS)?;
+        let h = self.entropy(lambda)?;
+        let k = self.k(lambda, h)?;
+        Some(KarlinBlock { lambda, k, log_k: k.ln(), h })
     }
 
     /// Whether [`ScoreDistribution::k`] has a value, which takes longer to tell.

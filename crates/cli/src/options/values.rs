@@ -45,6 +45,11 @@ impl<'a> Values<'a> {
         self.value(option, spec)
     }
 
+    /// Whether the program has an option.
+    pub fn has<T>(&self, option: &Opt<T>) -> bool {
+        self.program.find(option.name()).is_some()
+    }
+
     /// Whether an option was typed.
     ///
     /// # Panics

@@ -75,6 +75,7 @@ impl SearchProgram for BlastnOptions {
             refusal,
             matrix_name: String::new(),
             identity_resets_composition: false,
+            iteration: None,
             papers: match self.task {
                 Task::Megablast => papers::MEGABLAST,
                 _ => papers::BLASTN,

@@ -78,7 +78,7 @@ impl SearchProgram for BlastpOptions {
 }
 
 /// SEG parameters from `-seg`.
-fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
+pub(super) fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
     filter_words(text, SegParams::QUERY, |[window, locut, hicut]| {
         Ok(SegParams {
             window: parse_int4(window).map_err(bad_filter)?,
@@ -89,7 +89,7 @@ fn seg(text: &OsStr) -> Result<Option<SegParams>, Error> {
 }
 
 /// Composition-based statistics and whether p-values are unified, from `-comp_based_stats`. Unknown words mean none.
-fn composition(text: &OsStr) -> (CompositionMode, bool) {
+pub(super) fn composition(text: &OsStr) -> (CompositionMode, bool) {
     let bytes = text.as_bytes();
     let mode = match bytes.first() {
         Some(b'1') => CompositionMode::Scale,
@@ -145,7 +145,7 @@ fn params(
     let scoring = scoring(options, program.release, &matrix_name);
     // Without gaps the matrix is not among the checks, and only the search finds it missing.
     let scoring = if options.common.ungapped { scoring } else { Ok(scoring?) };
-    check(options, word_size, threshold, hitlist_size)?;
+    check(&options.common, word_size, threshold, hitlist_size)?;
     let scoring = scoring?;
     let identity = scoring.name == "IDENTITY";
     check_identity(identity, word_size)?;
@@ -175,6 +175,7 @@ fn params(
         refusal: None,
         matrix_name,
         identity_resets_composition,
+        iteration: None,
         papers: papers::BLASTP,
         batch_size: BatchSize::Fixed(BATCH),
         thread_letters: BATCH,
@@ -182,8 +183,8 @@ fn params(
 }
 
 /// The checks of single values, in BLAST+'s order.
-fn check(
-    options: &BlastpOptions,
+pub(super) fn check(
+    options: &CommonOptions,
     word_size: usize,
     threshold: f64,
     hitlist_size: usize,
@@ -192,11 +193,11 @@ fn check(
         "Non-zero threshold required"
     } else if word_size > 7 {
         "Word-size must be less than 8 for a tblastn, blastp or blastx search"
-    } else if options.common.search.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
+    } else if options.search.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
         "x_dropoff must be greater than zero"
     } else if hitlist_size < 1 {
         "No hits are being saved"
-    } else if options.common.search.evalue <= 0.0 {
+    } else if options.search.evalue <= 0.0 {
         "expect value or cutoff score must be greater than zero"
     } else {
         return Ok(());

@@ -148,8 +148,8 @@ pub fn report(
         line_length: options.line_length.filter(|_| pairwise).unwrap_or(LINE_LENGTH),
         num_descriptions: descriptions,
         num_alignments: alignments,
-        sort_hits: options.sort_hits.filter(|_| pairwise),
-        sort_hsps: options.sort_hsps.filter(|_| pairwise),
+        sort_hits: options.sort_hits.filter(|_| pairwise && program.sorts),
+        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.sorts),
     };
     Ok((report, hitlist_size))
 }

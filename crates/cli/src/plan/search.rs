@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use fleetblast_engine::params::{CommonParams, HspFilter, Params};
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::BatchSize;
 use fleetblast_job::plan::papers::Paper;
+use fleetblast_job::plan::{BatchSize, Iteration};
 
 use crate::options::search::common::CommonOptions;
 use crate::options::search::hsps::HspFilteringOptions;
@@ -24,6 +24,8 @@ pub struct Searching {
     pub matrix_name: String,
     /// See [`fleetblast_job::plan::Plan::identity_resets_composition`].
     pub identity_resets_composition: bool,
+    /// See [`fleetblast_job::plan::Plan::iteration`].
+    pub iteration: Option<Iteration>,
     /// The papers that reports cite.
     pub papers: &'static [Paper],
     /// Letters of queries that are searched together.

@@ -8,6 +8,7 @@ mod text;
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::Time;
@@ -16,6 +17,7 @@ use fleetblast_fleet::sim::report::Report;
 use fleetblast_fleet::sim::world::{End, Faults, Job, simulate};
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::standard::print;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
@@ -26,6 +28,10 @@ use crate::options::simulate::SimulateOptions;
 
 /// Runs of a job that failures end, at most: one that never ends says so.
 const MOST_RUNS: u32 = 1000;
+
+/// What is drawn on a terminal meanwhile; elsewhere nothing is.
+const WATCHED: &str = "{spinner} {msg}, which takes seconds to minutes ({elapsed})";
+const TICK: Duration = Duration::from_millis(250);
 
 /// A simulated job.
 #[derive(Debug, Serialize)]
@@ -64,8 +70,21 @@ pub fn run(given: &Given) -> Result<(), Error> {
     fs::write(&path, json.map_err(|error| failed(&error))? + "\n").map_err(|error| failed(&error))
 }
 
-/// Simulates a job to its end, again from its checkpoint after each failure.
+/// Simulates a job to its end, again from its checkpoint after each failure. Whoever watches sees for how long it goes on.
 fn job(setup: &Setup) -> Result<Simulated, Error> {
+    let spinner = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template(WATCHED) {
+        spinner.set_style(style);
+    }
+    spinner
+        .set_message(format!("simulating {} ranks", HumanCount(setup.job.topology.ranks.into())));
+    spinner.enable_steady_tick(TICK);
+    let simulated = run_to_the_end(setup);
+    spinner.finish_and_clear();
+    simulated
+}
+
+fn run_to_the_end(setup: &Setup) -> Result<Simulated, Error> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(setup.job.seed);
     let mut job = setup.job.clone();
     let mut wall_seconds = 0.0;

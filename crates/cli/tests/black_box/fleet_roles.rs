@@ -69,7 +69,7 @@ fn what_one_process_refuses_is_told_once() {
     let refused: [(&[&str], &str); 3] = [
         (&["blastp", "-evalue", "x", "-query", "q.fa", "-db", "db"], "Error: Argument \"evalue\""),
         (&["blastp", "-query", "missing.fa", "-db", "db"], "missing.fa"),
-        (&["psiblast"], "does not have psiblast yet"),
+        (&["tblastn"], "does not have tblastn yet"),
     ];
     for (wrong, text) in refused {
         for (first, second) in [(wrong, SEARCH), (SEARCH, wrong)] {

@@ -10,9 +10,7 @@ use crate::hits::{Candidate, HitKey, PrelimHit, SubjectHit};
 use crate::order::order_r;
 use crate::params::{HspFilter, Method, Params};
 
-/// E-value up to which the result heap grows without limit (`PSI_INCLUSION_ETHRESH`, `blast_options.h`).
-const INCLUSION_EVALUE: f64 = 0.002;
-/// How far a preliminary e-value may lie above that for a match to be worth a try (`EVALUE_STRETCH`).
+/// How far a preliminary e-value may lie above that up to which the heap grows without limit for a match to be worth a try (`EVALUE_STRETCH`).
 const STRETCH: f64 = 5.0;
 
 /// Length P of the preliminary list of a query: how many subjects go into the traceback (`GetPrelimHitlistSize`,
@@ -28,6 +26,12 @@ pub fn preliminary_capacity(params: &Params) -> usize {
     } else {
         2 * wanted + 50
     }
+}
+
+/// How many subjects of a query stay.
+fn final_capacity(params: &Params) -> usize {
+    let common = params.common();
+    if common.keeps_preliminary { preliminary_capacity(params) } else { common.hitlist_size }
 }
 
 /// Collects the candidates of one batch of queries, as BLAST+ cuts its input into batches.
@@ -62,6 +66,8 @@ struct Rules {
     max_hsps: Option<usize>,
     qcov_hsp_perc: f64,
     subject_besthit: bool,
+    /// E-value up to which the heap of matches grows without limit.
+    inclusion: f64,
 }
 
 /// A hit in the heap; the greatest is the worst under ORDER-R.
@@ -108,12 +114,13 @@ impl Selector {
             by_subject: method == Method::SmithWaterman && !params.is_adjusted(),
             queries,
             rules: Rules {
-                hitlist_size: params.common().hitlist_size,
+                hitlist_size: final_capacity(params),
                 capacity: preliminary_capacity(params),
                 filter: params.common().filter,
                 max_hsps: params.common().max_hsps,
                 qcov_hsp_perc: params.common().qcov_hsp_perc,
                 subject_besthit: params.common().subject_besthit,
+                inclusion: params.common().inclusion_evalue,
             },
         }
     }
@@ -159,8 +166,8 @@ impl Selector {
     pub fn wants(&self, prelim_evalue: f64) -> bool {
         let full = |query: &QueryHits| {
             query.kept.len() >= self.rules.hitlist_size
-                && query.worst_evalue() <= INCLUSION_EVALUE
-                && prelim_evalue > STRETCH * INCLUSION_EVALUE
+                && query.worst_evalue() <= self.rules.inclusion
+                && prelim_evalue > STRETCH * self.rules.inclusion
         };
         !(self.heaps && self.queries.iter().all(full))
     }
@@ -170,10 +177,10 @@ impl Selector {
     /// # Panics
     /// If there is no such query.
     pub fn offer(&mut self, query: usize, candidate: Candidate) {
-        let limit = self.rules.hitlist_size;
+        let rules = &self.rules;
         let hits = &mut self.queries[query];
         if let Some(first) = candidate.first_local
-            && !hits.would_accept(&first, limit)
+            && !hits.would_accept(&first, rules)
         {
             return;
         }
@@ -182,8 +189,8 @@ impl Selector {
         let record = Record { key, hit };
         if !self.heaps {
             hits.kept.push(record);
-        } else if hits.would_accept(&key, limit) {
-            hits.insert(record, limit);
+        } else if hits.would_accept(&key, rules) {
+            hits.insert(record, rules);
         }
     }
 
@@ -223,18 +230,17 @@ impl QueryHits {
     }
 
     /// `BlastCompo_HeapWouldInsert`, `compo_heap.c`.
-    fn would_accept(&self, key: &HitKey, limit: usize) -> bool {
-        self.kept.len() < limit
-            || key.evalue <= INCLUSION_EVALUE
+    fn would_accept(&self, key: &HitKey, rules: &Rules) -> bool {
+        self.kept.len() < rules.hitlist_size
+            || key.evalue <= rules.inclusion
             || key.evalue < self.worst_evalue()
             || self.is_worse_than(key)
     }
 
     /// `BlastCompo_HeapInsert`, `compo_heap.c`.
-    fn insert(&mut self, record: Record, limit: usize) {
-        let grows =
-            record.key.evalue <= INCLUSION_EVALUE && self.worst_evalue() <= INCLUSION_EVALUE;
-        if self.kept.len() < limit || grows {
+    fn insert(&mut self, record: Record, rules: &Rules) {
+        let grows = record.key.evalue <= rules.inclusion && self.worst_evalue() <= rules.inclusion;
+        if self.kept.len() < rules.hitlist_size || grows {
             self.kept.push(record);
         } else if self.is_worse_than(&record.key) {
             self.kept.pop();

@@ -11,6 +11,9 @@ pub use protein::{CompositionMode, ProteinParams};
 /// Residues in a chunk of a long batch of proteins.
 const PROTEIN_CHUNK: u64 = 10_000;
 
+/// `-inclusion_ethresh` unless something else is typed (`PSI_INCLUSION_ETHRESH`, blast_options.h).
+pub const INCLUSION_EVALUE: f64 = 0.002;
+
 /// How preliminary hits become alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -69,6 +72,9 @@ pub struct CommonParams {
     pub ungapped: bool,
     /// Number of subjects kept for each query, H.
     pub hitlist_size: usize,
+    /// As many subjects stay as the preliminary list holds, for the matrices of psiblast; its reports show H of them
+    /// (`CBlastTracebackSearch::Run`, traceback_stage.cpp).
+    pub keeps_preliminary: bool,
     /// `-max_hsps`.
     pub max_hsps: Option<usize>,
     /// `-qcov_hsp_perc`, 0 for none.
@@ -83,6 +89,8 @@ pub struct CommonParams {
     pub lcase_masking: bool,
     /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
+    /// Matches with an e-value up to this one are kept however many there are (`-inclusion_ethresh`).
+    pub inclusion_evalue: f64,
 }
 
 impl Params {

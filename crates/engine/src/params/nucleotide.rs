@@ -7,7 +7,7 @@ use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::windowmasker::Counts;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
-use super::{CommonParams, HspFilter};
+use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
 
 /// Which strands of a query are searched (`-strand`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,7 @@ impl NucleotideParams {
             evalue: 10.0,
             ungapped: false,
             hitlist_size: 500,
+            keeps_preliminary: false,
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,
@@ -104,6 +105,7 @@ impl NucleotideParams {
             soft_masking: true,
             lcase_masking: false,
             search_space: None,
+            inclusion_evalue: INCLUSION_EVALUE,
         };
         NucleotideParams {
             common,

@@ -4,7 +4,7 @@ use fleetblast_release::Release;
 use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
-use super::{CommonParams, HspFilter, Method};
+use super::{CommonParams, HspFilter, INCLUSION_EVALUE, Method};
 
 /// Composition-based statistics (`-comp_based_stats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct ProteinParams {
     pub threshold: f64,
     /// Two-hit window A in residues, 0 for one-hit mode.
     pub window: i32,
+    /// Extensions are tried with few places for gaps first, where that may do (`restricted_align`, blast_parameters.c).
+    pub restricted: bool,
     /// Composition-based statistics.
     pub composition: CompositionMode,
     /// Unified p-values (`-comp_based_stats 2u`).
@@ -56,6 +58,7 @@ impl ProteinParams {
             evalue: 10.0,
             ungapped: false,
             hitlist_size: 500,
+            keeps_preliminary: false,
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,
@@ -63,12 +66,14 @@ impl ProteinParams {
             soft_masking: false,
             lcase_masking: false,
             search_space: None,
+            inclusion_evalue: INCLUSION_EVALUE,
         };
         ProteinParams {
             common,
             word_size: 3,
             threshold: scoring::suggested_threshold(scoring.name),
             window: 40,
+            restricted: true,
             composition: CompositionMode::Conditional,
             unified_p: false,
             smith_waterman: false,
@@ -76,6 +81,11 @@ impl ProteinParams {
             finite_size: true,
             scoring,
         }
+    }
+
+    /// The defaults of a release's `psiblast`.
+    pub fn psiblast(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
+        ProteinParams { restricted: false, ..ProteinParams::blastp(release, scoring) }
     }
 
     /// How preliminary hits become alignments.

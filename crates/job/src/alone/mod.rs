@@ -3,6 +3,7 @@
 //! Memory is bounded whatever the number of queries: one block of queries is held at a time, its hits, and
 //! the reports of a few queries.
 
+mod iterated;
 mod outlet;
 mod reporter;
 mod traced;
@@ -17,6 +18,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_fleet::plan::BLOCK_RESIDUES;
 use fleetblast_metadata::follow::Reached;
 
+use self::iterated::Rounds;
 use self::outlet::{Outlet, other_queries};
 pub use self::reporter::Reporter;
 pub use self::two_phases::TwoPhases;
@@ -65,6 +67,12 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     if let Some(Resumed(reached)) = outlet.resumed() {
         pass_over(&mut queries, reached, audience)?;
     }
+    let with_pssm = plan.iteration.as_ref().map(|it| it.engine(target.totals, plan.kernel));
+    let mut rounds = plan
+        .iteration
+        .as_ref()
+        .zip(with_pssm.as_ref())
+        .map(|(iteration, next)| Rounds::new(plan, iteration, &target, [&engine, next]));
     drop(loading_span);
     timing.input_seconds += start.elapsed().as_secs_f64();
     let (mut shares, mut blocks) = (Shares::default(), 0);
@@ -79,8 +87,17 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         shares.add(plan, &block);
         refuse(plan, &block)?;
         blocks += 1;
-        let batching = queries.batching();
-        run_block(&block, (&mut search, batching), &mut outlet, &mut timing, audience)?;
+        match &mut rounds {
+            Some(rounds) => {
+                let (reporter, output) = outlet.report()?;
+                rounds.block(&block, &mut search, reporter, output, audience)?;
+                timing.add_queries(&block.prepared);
+            }
+            None => {
+                let search = (&mut search, queries.batching());
+                run_block(&block, search, &mut outlet, &mut timing, audience)?;
+            }
+        }
         queries.found(search.extensions);
     }
     let writing = Instant::now();
@@ -119,8 +136,7 @@ fn run_block(
     batching.found(search.extensions);
     outlet.block(block, &hits, (search, batching.course()), audience)?;
     timing.output_seconds += writing.elapsed().as_secs_f64();
-    timing.queries += block.prepared.len() as u64;
-    timing.query_residues += block.prepared.iter().map(|q| u64::from(q.length)).sum::<u64>();
+    timing.add_queries(&block.prepared);
     audience.close(0);
     match &block.failure {
         Some(error) => Err(error.clone()),

@@ -102,6 +102,17 @@ impl<'a> Outlet<'a> {
         }
     }
 
+    /// The report and its reporter, for searches that write it piece by piece.
+    ///
+    /// # Errors
+    /// There is metadata instead, which plans of such searches do not ask for.
+    pub fn report(&mut self) -> Result<(&mut Reporter<'a>, &mut Output), Error> {
+        match &mut self.way {
+            Way::Report(output) => Ok((&mut self.reporter, output)),
+            Way::Metadata(_) => Err(Error::engine("metadata of a search in rounds")),
+        }
+    }
+
     /// Ends it.
     pub fn finish(self, audience: &dyn Audience) -> Result<(), Error> {
         match self.way {

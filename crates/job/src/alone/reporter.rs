@@ -97,9 +97,7 @@ impl<'a> Reporter<'a> {
         if self.queries == 0
             && let Some(first) = results.first()
         {
-            let mut bytes = Vec::new();
-            pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
-            output.write(&bytes)?;
+            self.open(first, output)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
         let (mut results_left, mut records_left) = (&results[..], &block.records[..]);
@@ -132,6 +130,32 @@ impl<'a> Reporter<'a> {
         self.queries += results.len();
         self.blocks += 1;
         Ok(())
+    }
+
+    /// The report of one of a query's searches.
+    pub fn round(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
+        let report = self.query(result).map_err(|error| failure(&error))?;
+        Ok(report.bytes)
+    }
+
+    /// Writes a warning of one of a query's searches, and its report.
+    pub fn write_round(
+        &mut self,
+        warning: Option<Vec<u8>>,
+        report: &[u8],
+        output: &mut impl Pages,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        Warning::new(warning).tell(&self.setup, self.misses_taxonomy, audience);
+        self.queries += 1;
+        output.write(report)
+    }
+
+    /// Writes what comes before the first query.
+    pub fn open(&self, first: &QueryResult, output: &mut impl Pages) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        pieces::opening(&self.setup, first, &mut bytes).map_err(|error| failure(&error))?;
+        output.write(&bytes)
     }
 
     fn query(&self, result: &QueryResult) -> Result<QueryReport, ReportError> {

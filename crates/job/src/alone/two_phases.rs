@@ -97,6 +97,11 @@ impl<'a> TwoPhases<'a> {
         })
     }
 
+    /// Goes on with another search of the same database.
+    pub fn search_by(&mut self, engine: &'a Search) {
+        self.engine = engine;
+    }
+
     /// What loads the database.
     pub fn loader(&self) -> &dyn Loader {
         self.scan.loader()

@@ -1,6 +1,7 @@
 //! What is to be done: types only. How a plan comes about is known to whoever makes it.
 
 mod foreign;
+mod iteration;
 mod metadata;
 mod ranks;
 mod report;
@@ -20,6 +21,7 @@ pub use fleetblast_report::papers;
 pub use crate::batching::BatchSize;
 
 pub use self::foreign::{Foreign, Join, PLACES};
+pub use self::iteration::{Iteration, Start};
 pub use self::metadata::{Carriage, Link, Metadata};
 pub use self::ranks::{Checkpoint, Codec, Fleet};
 pub use self::report::{Format, Report};
@@ -128,6 +130,8 @@ pub struct Plan {
     /// Composition-based statistics were asked for, but do not go with the IDENTITY matrix. BLAST+ warns of it
     /// for each query of the first batch.
     pub identity_resets_composition: bool,
+    /// Queries are searched again with what was found.
+    pub iteration: Option<Iteration>,
     /// The report.
     pub report: Report,
     /// Where it goes.

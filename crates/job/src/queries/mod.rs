@@ -108,12 +108,17 @@ impl QueryRecord {
 
     /// The query's warnings in one text, if it has any.
     pub fn warning(&self) -> Option<Vec<u8>> {
-        if self.messages.is_empty() {
+        self.warning_of(&self.messages)
+    }
+
+    /// These warnings of the query in one text, if there are any.
+    pub fn warning_of(&self, messages: &[String]) -> Option<Vec<u8>> {
+        if messages.is_empty() {
             return None;
         }
         let mut text = self.name();
         text.extend_from_slice(b": ");
-        for message in &self.messages {
+        for message in messages {
             text.extend_from_slice(message.as_bytes());
             text.push(b' ');
         }

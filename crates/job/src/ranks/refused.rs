@@ -27,6 +27,9 @@ fn refused(plan: &Plan) -> Option<String> {
         };
         return Some(option.to_owned());
     }
+    if plan.iteration.is_some() {
+        return Some("iterations".to_owned());
+    }
     if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
         // Each block's references would stand before its lines.
         return Some("-outfmt 17 and -output records".to_owned());

@@ -225,6 +225,9 @@ fn open_database(names: &str, plan: &Plan, audience: &dyn Audience) -> Result<Ta
     })
 }
 
+/// What BLAST+ calls the sequences of a FASTA file.
+const SUBJECTS: &str = "User specified sequence set";
+
 fn open_fasta(
     source: &Source,
     name: &str,
@@ -232,7 +235,11 @@ fn open_fasta(
     plan: &Plan,
     audience: &dyn Audience,
 ) -> Result<Target, Error> {
-    let title = format!("User specified sequence set (Input: {name}).");
+    // psiblast does not know the file's name where it reports (`CBlastFormat`'s second constructor, blast_format.cpp).
+    let (title, label) = match plan.iteration {
+        Some(_) => (format!("{SUBJECTS}."), format!("{SUBJECTS} (Input: )")),
+        None => (format!("{SUBJECTS} (Input: {name})."), format!("{SUBJECTS} (Input: {name})")),
+    };
     let subjects = read_subjects(source, plan, audience)?;
     let whole = subjects.iter().map(|subject| subject.record.clone());
     let kind = plan.subject_kind;
@@ -254,7 +261,7 @@ fn open_fasta(
         is_listed: false,
         nothing_included: false,
         summary: DatabaseSummary {
-            label: title.trim_end_matches('.').as_bytes().to_vec(),
+            label: label.into_bytes(),
             paragraphs: paragraphs(&searched, &[]),
             is_subject: true,
         },

@@ -74,6 +74,7 @@ impl Place {
             thread_letters: 10_000,
             papers: papers::BLASTP,
             identity_resets_composition: false,
+            iteration: None,
             report: Report {
                 format: Format::Tabular,
                 columns: String::new(),

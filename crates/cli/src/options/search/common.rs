@@ -31,7 +31,7 @@ pub struct CommonOptions {
     pub formatting: FormattingOptions,
     /// Threads.
     pub threads: ThreadOptions,
-    /// `-ungapped`.
+    /// `-ungapped`, of programs that have it.
     pub ungapped: bool,
     /// The machine.
     pub resources: ResourceOptions,
@@ -53,7 +53,7 @@ impl CommonOptions {
             queries: QueryOptions::read(values),
             formatting: FormattingOptions::read(values),
             threads: ThreadOptions::read(values),
-            ungapped: values.get(&UNGAPPED),
+            ungapped: values.has(&UNGAPPED) && values.get(&UNGAPPED),
             resources: ResourceOptions::read(values),
             fleet: FleetOptions::read(values),
             unsupported: values.unsupported(),

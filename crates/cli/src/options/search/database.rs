@@ -28,6 +28,25 @@ pub const OF_PROTEINS: &[OptionSpec] = &[
     SUBJECT_LOC.spec,
 ];
 
+/// For databases of proteins whose masks are not heeded.
+pub const OF_PROTEINS_WITHOUT_MASKS: &[OptionSpec] = &[
+    DB.spec,
+    DBSIZE.spec,
+    GILIST.spec,
+    SEQIDLIST.spec,
+    NEGATIVE_GILIST.spec,
+    NEGATIVE_SEQIDLIST.spec,
+    TAXIDS.spec,
+    NEGATIVE_TAXIDS.spec,
+    TAXIDLIST.spec,
+    NEGATIVE_TAXIDLIST.spec,
+    IPGLIST.spec,
+    NEGATIVE_IPGLIST.spec,
+    ENTREZ_QUERY.spec,
+    SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(11).0).spec,
+    SUBJECT_LOC.excludes(&NO_DATABASE_WITHOUT_MASKS).spec,
+];
+
 /// For databases of nucleotides, which have no lists of groups of identical proteins.
 pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
     DB.spec,
@@ -77,6 +96,22 @@ const NO_DATABASE: [&str; 14] = [
     "negative_ipglist",
     "db_soft_mask",
     "db_hard_mask",
+    "remote",
+];
+
+/// The same where masks are not heeded.
+const NO_DATABASE_WITHOUT_MASKS: [&str; 12] = [
+    "db",
+    "gilist",
+    "seqidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "taxids",
+    "taxidlist",
+    "negative_taxids",
+    "negative_taxidlist",
+    "ipglist",
+    "negative_ipglist",
     "remote",
 ];
 
@@ -299,6 +334,7 @@ pub struct DatabaseOptions {
 impl DatabaseOptions {
     /// Reads the options.
     pub fn read(values: &Values<'_>) -> Self {
+        let masks = values.has(&DB_SOFT_MASK);
         Self {
             db: values.optional(&DB),
             dbsize: values.optional(&DBSIZE),
@@ -312,8 +348,8 @@ impl DatabaseOptions {
                 taxid_file: values.optional(&TAXIDLIST),
                 negative_taxid_file: values.optional(&NEGATIVE_TAXIDLIST),
             },
-            db_soft_mask: values.optional(&DB_SOFT_MASK),
-            db_hard_mask: values.optional(&DB_HARD_MASK),
+            db_soft_mask: if masks { values.optional(&DB_SOFT_MASK) } else { None },
+            db_hard_mask: if masks { values.optional(&DB_HARD_MASK) } else { None },
             subject: values.optional(&SUBJECT),
             subject_loc: values.optional(&SUBJECT_LOC),
         }

@@ -17,6 +17,7 @@ pub mod megablast;
 pub mod metadata;
 pub mod nucleotide;
 pub mod program;
+pub mod psi;
 pub mod query;
 pub mod resources;
 pub mod single;
@@ -39,6 +40,9 @@ pub const GROUPS: &[Group] = &[
     STRATEGY,
     EXTENSION,
     MISC,
+    PSI_BLAST,
+    PSSM_ENGINE,
+    PHI_BLAST,
     Group::FLEETBLAST,
 ];
 
@@ -53,3 +57,6 @@ const STATISTICS: Group = Group("Statistical options");
 const STRATEGY: Group = Group("Search strategy options");
 const EXTENSION: Group = Group("Extension options");
 const MISC: Group = Group("Miscellaneous options");
+const PSI_BLAST: Group = Group("PSI-BLAST options");
+const PSSM_ENGINE: Group = Group("PSSM engine options");
+const PHI_BLAST: Group = Group("PHI-BLAST options");

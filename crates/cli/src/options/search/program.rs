@@ -16,6 +16,8 @@ pub struct ProgramSpec {
     pub subjects: SequenceKind,
     /// Whether it has the format SAM.
     pub has_sam: bool,
+    /// Whether `-sorthits` and `-sorthsps` do anything.
+    pub sorts: bool,
 }
 
 impl ProgramSpec {

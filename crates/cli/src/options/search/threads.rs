@@ -8,6 +8,9 @@ use crate::options::values::Values;
 /// In the order of the usage text.
 pub const OPTIONS: &[OptionSpec] = &[NUM_THREADS.spec, MT_MODE.spec];
 
+/// Where threads share out the database only.
+pub const WITHOUT_MODE: &[OptionSpec] = &[NUM_THREADS.spec];
+
 /// `-num_threads`.
 pub const NUM_THREADS: Opt<usize> = Opt::integer(
     "num_threads",
@@ -48,6 +51,7 @@ pub struct ThreadOptions {
 impl ThreadOptions {
     /// Reads the options.
     pub fn read(values: &Values<'_>) -> Self {
-        Self { num_threads: values.optional(&NUM_THREADS), mt_mode: values.get(&MT_MODE) }
+        let mt_mode = if values.has(&MT_MODE) { values.get(&MT_MODE) } else { 0 };
+        Self { num_threads: values.optional(&NUM_THREADS), mt_mode }
     }
 }

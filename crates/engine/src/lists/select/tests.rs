@@ -2,6 +2,7 @@ use fleetblast_seq::frame::Frame;
 
 use super::*;
 use crate::hits::{Adjustment, Alignment};
+use crate::params::INCLUSION_EVALUE;
 
 fn selector(limit: usize, queries: usize) -> Selector {
     let query = Written { length: 100, strands: false };
@@ -18,6 +19,7 @@ fn selector(limit: usize, queries: usize) -> Selector {
             max_hsps: None,
             qcov_hsp_perc: 0.0,
             subject_besthit: false,
+            inclusion: INCLUSION_EVALUE,
         },
     }
 }

@@ -7,6 +7,7 @@
 mod cholesky;
 mod logs;
 mod optimize;
+mod positions;
 mod pvalue;
 mod rule;
 mod scale;
@@ -24,6 +25,7 @@ use crate::hits::Adjustment;
 use crate::kernel::Kernel;
 use crate::params::CompositionMode;
 
+pub use self::positions::PositionAdjuster;
 pub use self::pvalue::PairPvalues;
 
 use self::optimize::{Optimizer, Start};
@@ -99,6 +101,11 @@ impl Workspace {
             real: [[0.0; SIZE]; SIZE],
             score_probabilities: Vec::new(),
         }
+    }
+
+    /// A table of probabilities of scores.
+    pub fn table(&mut self) -> &mut Vec<f64> {
+        &mut self.score_probabilities
     }
 }
 

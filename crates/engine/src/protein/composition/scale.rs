@@ -6,7 +6,7 @@ use fleetblast_stats::lattice::ScoreDistribution;
 use fleetblast_stats::matrix::{NEVER, Scores};
 
 /// Smallest and largest score in the columns of the true residues, at most and at least 0.
-pub(super) fn score_range(scores: &Scores) -> (i32, i32) {
+pub(super) fn score_range(scores: &[[i32; SIZE]]) -> (i32, i32) {
     let true_columns = scores.iter().flat_map(|row| CODES.map(|code| row[code]));
     true_columns
         .filter(|&score| score > NEVER)

@@ -10,7 +10,7 @@ use super::Letters;
 pub(super) type Real = [[f64; SIZE]; SIZE];
 
 /// Largest score of a pair with `X` (composition_adjustment.c).
-const LARGEST_X_SCORE: f64 = -1.0;
+pub(super) const LARGEST_X_SCORE: f64 = -1.0;
 
 /// Codes that stand for one of two residues: `B`, `Z` and `J`, with those residues.
 const AMBIGUOUS: [(usize, usize, usize); 3] = [(2, 4, 13), (23, 5, 15), (27, 9, 11)];
@@ -122,7 +122,12 @@ fn true_codes() -> impl Iterator<Item = usize> {
 
 /// Average score of a row over the true residues.
 fn row_average(real: &Real, row: usize, columns: &[f64; SIZE]) -> f64 {
-    true_codes().fold(0.0, |sum, column| sum + real[row][column] * columns[column])
+    average(&real[row], columns)
+}
+
+/// Average of a row of scores over the true residues.
+pub(super) fn average(row: &[f64; SIZE], columns: &[f64; SIZE]) -> f64 {
+    true_codes().fold(0.0, |sum, column| sum + row[column] * columns[column])
 }
 
 /// Average score of a column over the true residues.

@@ -9,6 +9,7 @@ use fleetblast_stats::karlin::{self, KarlinBlock};
 use crate::lists::Piece;
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, whole};
 use crate::protein;
+use crate::pssm::Pssm;
 use crate::query::{self, Query, QueryRules};
 use crate::scores::{RowNumber, rows_of_letters};
 
@@ -39,6 +40,11 @@ pub(super) struct PieceContext {
     pub cutoff_gapped: i32,
     /// Ungapped statistics.
     pub karlin: KarlinBlock,
+    /// Gapped statistics, plain and with the correction for finite size.
+    pub gapped: KarlinBlock,
+    pub gumbel: Gumbel,
+    /// Words match by their score alone, and not because they are equal: those of a PSSM.
+    pub by_score: bool,
     /// Effective search space of a whole query: this one, unless its batch is searched in chunks.
     pub search_space: i64,
 }
@@ -53,15 +59,16 @@ impl PieceContext {
         totals: &DatabaseTotals,
         gumbel: &Gumbel,
     ) -> impl Iterator<Item = PieceContext> {
+        let pssm = queries[piece.query].pssm.as_deref();
         (0..).zip(&queries[piece.query].contexts).filter_map(move |(context, whole)| {
             let numbers = (number, context);
-            PieceContext::new(numbers, whole, piece, params, totals, gumbel)
+            PieceContext::new(numbers, (whole, pssm), piece, params, totals, gumbel)
         })
     }
 
     fn new(
         (of, number): (usize, u8),
-        context: &query::Context,
+        (context, pssm): (&query::Context, Option<&Pssm>),
         piece: &Piece,
         params: &ProteinParams,
         totals: &DatabaseTotals,
@@ -75,9 +82,16 @@ impl PieceContext {
             (context.letters.clone(), context.masks.clone(), context.karlin?)
         };
         let len = residues.len() as u32;
-        let cutoff_max = cutoff_score(len, &karlin, search_space, params, totals, gumbel);
+        // Which extensions are worth gaps is judged by the letters all the same.
         let trigger =
             ((params.common.gap_trigger_bits * LN_2 + karlin.log_k) / karlin.lambda) as i32;
+        let (karlin, gapped) = match pssm {
+            Some(pssm) => (pssm.ungapped, pssm.gapped),
+            None => (karlin, params.scoring.gapped.block()),
+        };
+        let gumbel = gumbel.with_k(gapped.k);
+        let statistics = (&karlin, &gapped, &gumbel);
+        let cutoff_max = cutoff_score(len, statistics, search_space, params, totals);
         let cutoff_ungapped = trigger.min(cutoff_max);
         let x_drop = if params.common.xdrop_ungapped_bits == 0.0 {
             cutoff_ungapped
@@ -98,8 +112,18 @@ impl PieceContext {
             cutoff_ungapped,
             cutoff_gapped: cutoff_max,
             karlin,
+            gapped,
+            gumbel,
+            by_score: pssm.is_some(),
             search_space,
         })
+    }
+
+    /// Lets the residues be scored by their positions: by the rows from `first` on.
+    pub fn score_by_position(&mut self, first: RowNumber) {
+        let len = self.len() as RowNumber;
+        self.rows = (first..first + len).chain([RowNumber::from(alphabet::SENTINEL)]).collect();
+        self.reversed_rows = (first..first + len).rev().collect();
     }
 
     /// A context of these residues, with cut-offs to be set.
@@ -119,6 +143,9 @@ impl PieceContext {
             cutoff_ungapped: 1,
             cutoff_gapped: 1,
             karlin,
+            gapped: karlin,
+            gumbel: crate::protein::prelim::testing::gumbel(),
+            by_score: false,
             search_space: 1,
         }
     }
@@ -186,17 +213,16 @@ fn within(ranges: &[Range<u32>], window: Range<u32>) -> Vec<Range<u32>> {
 /// The least score that can reach the preliminary e-value limit.
 fn cutoff_score(
     len: u32,
-    karlin: &KarlinBlock,
+    (karlin, gapped, gumbel): (&KarlinBlock, &KarlinBlock, &Gumbel),
     search_space: i64,
     params: &ProteinParams,
     totals: &DatabaseTotals,
-    gumbel: &Gumbel,
 ) -> i32 {
     if params.common.ungapped {
         return karlin.cutoff_score(params.common.evalue, search_space);
     }
     if !params.finite_size {
-        return params.scoring.gapped.block().cutoff_score(params.common.evalue, search_space);
+        return gapped.cutoff_score(params.common.evalue, search_space);
     }
     gumbel.cutoff_score(evalue_limit(params), len as i32, totals.min_length, totals.residues)
 }

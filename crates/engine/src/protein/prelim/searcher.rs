@@ -81,11 +81,11 @@ impl Searcher {
         let of_piece = |(number, piece)| {
             PieceContext::of_piece(queries, number, piece, params, totals, &gumbel)
         };
-        let contexts: Vec<PieceContext> =
+        let mut contexts: Vec<PieceContext> =
             merger.pieces().iter().enumerate().flat_map(of_piece).collect();
-        let scores = ScoreRows::of_matrix(&params.scoring.scores);
+        let scores = rows(queries, &merger, &mut contexts, params);
         let word = WordRule { size: params.word_size, threshold: whole(params.threshold) };
-        let gapped = GappedStage::new(params, totals, &gumbel, &scores, kernel);
+        let gapped = GappedStage::new(params, totals, &scores, kernel);
         let mut searcher = Searcher {
             merger,
             words: contexts.iter().map(|c| word.limits(c, &scores)).collect(),
@@ -127,10 +127,14 @@ impl Searcher {
             return;
         }
         let ProteinParams { common, scoring, word_size, threshold, .. } = params;
-        let Some(alphabet) = Alphabet::new(common.release, scoring, *word_size, *threshold) else {
+        let Some(alphabet) =
+            Alphabet::new(common.release, scoring, &self.scores, *word_size, *threshold)
+        else {
             return;
         };
-        for members in chunks(&rest, &self.contexts, i32::MAX) {
+        let (by_score, other): (Vec<usize>, Vec<usize>) =
+            rest.iter().partition(|&&i| self.contexts[i].by_score);
+        for members in [by_score, other].iter().flat_map(|m| chunks(m, &self.contexts, i32::MAX)) {
             self.sparse.push(sparse::Group::new(
                 &self.contexts,
                 &members,
@@ -143,7 +147,10 @@ impl Searcher {
 
     /// True if the dense filter loses nothing of a context's HSPs and pays off.
     fn filterable(&self, context: &PieceContext) -> bool {
-        let sums = self.window > 0 || !words::any_worthless(context, self.word.size, &self.scores);
+        // A word that matches by its score has a pair above 0.
+        let has_pairs = context.by_score && self.word.threshold > 0
+            || !words::any_worthless(context, self.word.size, &self.scores);
+        let sums = self.window > 0 || has_pairs;
         sums && chance_lanes(context) < MAX_CHANCE_LANES
     }
 
@@ -242,6 +249,26 @@ impl Searcher {
     pub fn merger(&self) -> &Merger {
         &self.merger
     }
+}
+
+/// The rows that score the contexts: those of the matrix, and behind them those of the positions of queries that have a PSSM.
+///
+/// # Panics
+/// If a query with a PSSM is searched in pieces.
+fn rows(
+    queries: &[Query],
+    merger: &Merger,
+    contexts: &mut [PieceContext],
+    params: &ProteinParams,
+) -> ScoreRows {
+    let mut scores = ScoreRows::of_matrix(&params.scoring.scores);
+    for context in contexts {
+        let piece = &merger.pieces()[context.piece];
+        let Some(pssm) = &queries[piece.query].pssm else { continue };
+        assert_eq!(pssm.scores.len(), context.len(), "a PSSM is of the whole query");
+        context.score_by_position(scores.add_positions(&pssm.scores));
+    }
+    scores
 }
 
 /// Expected number of lanes that chance brings over the cut-off between average sequences.

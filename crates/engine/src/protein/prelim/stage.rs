@@ -15,7 +15,6 @@ use crate::scores::ScoreRows;
 use crate::xdrop::Window;
 use fleetblast_seq::alphabet;
 use fleetblast_seq::frame::Frame;
-use fleetblast_stats::gumbel::Gumbel;
 
 /// Residues scored to find the start of a gapped extension.
 const START_WINDOW: usize = 11;
@@ -105,8 +104,6 @@ pub(super) struct GappedStage {
     /// `-qcov_hsp_perc`; here only for ungapped searches, which have no later stage.
     qcov_hsp_perc: f64,
     db_residues: i64,
-    gumbel: Gumbel,
-    gapped_karlin: fleetblast_stats::karlin::KarlinBlock,
 }
 
 impl GappedStage {
@@ -114,7 +111,6 @@ impl GappedStage {
     pub fn new(
         params: &ProteinParams,
         totals: &DatabaseTotals,
-        gumbel: &Gumbel,
         scores: &ScoreRows,
         kernel: Option<Kernel>,
     ) -> GappedStage {
@@ -131,15 +127,13 @@ impl GappedStage {
             extender: kernel.and_then(|kernel| Extender::new(scores, costs, kernel)),
             wide: kernel.map(|kernel| Wide::new(scores, costs, kernel)),
             costs,
-            restricted: params.common.evalue <= RESTRICTED_MAX_EVALUE,
+            restricted: params.restricted && params.common.evalue <= RESTRICTED_MAX_EVALUE,
             ungapped: params.common.ungapped,
             subject_besthit: params.common.subject_besthit,
             karlin_evalues: params.common.ungapped || !params.finite_size,
             evalue_limit: context::evalue_limit(params),
             qcov_hsp_perc: params.common.qcov_hsp_perc,
             db_residues: totals.residues,
-            gumbel: *gumbel,
-            gapped_karlin: scoring.gapped.block(),
         }
     }
 
@@ -207,10 +201,10 @@ impl GappedStage {
 
     fn evalue(&self, context: &PieceContext, score: i32, subject_len: usize) -> f64 {
         if self.karlin_evalues {
-            let karlin = if self.ungapped { &context.karlin } else { &self.gapped_karlin };
+            let karlin = if self.ungapped { &context.karlin } else { &context.gapped };
             karlin.evalue(score, context.search_space as f64)
         } else {
-            self.gumbel.evalue(
+            context.gumbel.evalue(
                 score,
                 1.0,
                 context.len() as i32,

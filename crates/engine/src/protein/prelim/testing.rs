@@ -1,5 +1,9 @@
 //! Sequences for tests, from a seeded generator.
 
+use fleetblast_release::Release;
+use fleetblast_stats::gumbel::Gumbel;
+use fleetblast_stats::scoring::ScoringSystem;
+
 use crate::kernel::Kernel;
 
 /// A small generator (xorshift*), so that a failing test can be repeated.
@@ -57,6 +61,12 @@ pub(super) fn related(random: &mut Random, len: usize) -> (Vec<u8>, Vec<u8>) {
     subject.extend(mutated);
     subject.extend(random.protein(ends[3]));
     (query, subject)
+}
+
+/// Statistics of the standard scoring system.
+pub(in crate::protein::prelim) fn gumbel() -> Gumbel {
+    let scoring = ScoringSystem::new(&Release::V2_12_0, "BLOSUM62", None, None);
+    Gumbel::new(&scoring.expect("a known matrix"))
 }
 
 /// The kernels that this machine can run.

@@ -36,10 +36,11 @@ impl WordRule {
         for start in word_starts(context, self.size) {
             let letters = &context.residues()[start..start + self.size];
             let own: i32 = own_scores(context, start, self.size, scores).sum();
-            let equal = self.threshold == 0 || own < self.threshold;
+            let equal = !context.by_score && (self.threshold == 0 || own < self.threshold);
             let usable = !letters.contains(&alphabet::SENTINEL);
             // Without a threshold only equal words match.
-            let scored = if self.threshold != 0 { threshold } else { NEVER_MATCHES };
+            let scores = self.threshold != 0 || context.by_score;
+            let scored = if scores { threshold } else { NEVER_MATCHES };
             limits[start] = if equal && usable { OR_EQUAL } else { scored };
         }
         limits
@@ -103,24 +104,24 @@ impl Alphabet {
     pub fn new(
         release: &Release,
         scoring: &ScoringSystem,
+        rows: &ScoreRows,
         word_size: usize,
         threshold: f64,
     ) -> Option<Alphabet> {
         match word_size {
-            _ if word_size < release.compressed_from => {
-                Some(Alphabet::standard(scoring, threshold))
-            }
+            _ if word_size < release.compressed_from => Some(Alphabet::standard(rows, threshold)),
             ..=6 => Alphabet::compressed(scoring, GROUPS_6, threshold),
             _ => Alphabet::compressed(scoring, GROUPS_7, threshold),
         }
     }
 
-    fn standard(scoring: &ScoringSystem, threshold: f64) -> Alphabet {
+    fn standard(rows: &ScoreRows, threshold: f64) -> Alphabet {
         let mut digits = [None; SIZE];
         for (code, digit) in digits.iter_mut().enumerate().skip(1) {
             *digit = Some(code as u8);
         }
-        Alphabet::ranked(digits, SIZE, scoring.scores.to_vec(), whole(threshold))
+        let scores = rows.all().iter().map(|row| std::array::from_fn(|code| row[code])).collect();
+        Alphabet::ranked(digits, SIZE, scores, whole(threshold))
     }
 
     fn compressed(scoring: &ScoringSystem, groups: &str, threshold: f64) -> Option<Alphabet> {
@@ -195,6 +196,8 @@ impl Alphabet {
 
     /// Calls `emit` with the number of each table word that starts with the digit `first` and matches the query word.
     pub fn matches(&self, first: usize, query: QueryWord, mut emit: impl FnMut(usize)) {
+        // Without a threshold only equal words match, but for those that match by their score alone.
+        let only_equal = self.threshold == 0 && !query.by_score;
         let (mut own, mut own_first, mut own_score) = (0, None, 0);
         for (&code, &row) in query.letters.iter().zip(query.rows) {
             let Some(digit) = self.digit(code) else { return };
@@ -202,11 +205,12 @@ impl Alphabet {
             own_first = own_first.or(Some(digit));
             own_score += self.scores[row as usize][digit];
         }
-        if own_first == Some(first) && (self.threshold == 0 || own_score < self.threshold) {
+        let below = only_equal || own_score < self.threshold;
+        if own_first == Some(first) && below && !query.by_score {
             emit(own);
         }
         let Some((&row, rest)) = query.rows.split_first() else { return };
-        if self.threshold == 0 || !self.usable(first) {
+        if only_equal || !self.usable(first) {
             return;
         }
         let needed = self.threshold.saturating_sub(self.scores[row as usize][first]);
@@ -246,6 +250,8 @@ pub(super) struct QueryWord<'a> {
     pub letters: &'a [u8],
     /// How they are scored.
     pub rows: &'a [RowNumber],
+    /// See [`PieceContext::by_score`].
+    pub by_score: bool,
 }
 
 /// The words of a group of contexts.
@@ -260,13 +266,16 @@ pub(super) struct Words {
     pub rows: Vec<RowNumber>,
     /// Where words start, ascending.
     pub starts: Vec<u32>,
+    /// See [`PieceContext::by_score`]; all contexts are alike.
+    pub by_score: bool,
 }
 
 impl Words {
     /// The word at a position.
     pub fn at(&self, position: u32) -> QueryWord<'_> {
         let places = position as usize..position as usize + self.size;
-        QueryWord { letters: &self.residues[places.clone()], rows: &self.rows[places] }
+        let (letters, rows) = (&self.residues[places.clone()], &self.rows[places]);
+        QueryWord { letters, rows, by_score: self.by_score }
     }
 
     /// How many different words there are: their numbers, whose digits are those of their letters, the first one the highest.

@@ -12,7 +12,7 @@ use crate::params::{DatabaseTotals, ProteinParams};
 use crate::query::Query;
 
 /// How scores become e-values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Significance {
     gumbel: Gumbel,
     /// Gapped statistics in raw units.
@@ -38,6 +38,17 @@ impl Significance {
             residues: totals.residues,
             finite_size: params.finite_size,
             limit: params.common.evalue,
+        }
+    }
+
+    /// The same with the gapped statistics of a PSSM, in raw units.
+    #[must_use]
+    pub fn with(&self, karlin: KarlinBlock) -> Self {
+        Significance {
+            gumbel: self.gumbel.with_k(karlin.k),
+            karlin,
+            scaled: KarlinBlock { lambda: karlin.lambda / self.scale, ..karlin },
+            ..*self
         }
     }
 
@@ -127,7 +138,7 @@ impl Traceback {
         let mut scored: Vec<(Scaled, f64)> = alignments
             .into_iter()
             .map(|a| {
-                let evalue = self.significance.evalue(a.score, query, subject_len);
+                let evalue = query.significance.evalue(a.score, query, subject_len);
                 (a, self.united(evalue, pair_p, query, subject_len))
             })
             .collect();
@@ -168,7 +179,7 @@ impl Traceback {
         let bounds = scaled.bounds;
         Alignment {
             score,
-            bit_score: self.significance.bits(score),
+            bit_score: query.significance.bits(score),
             evalue,
             linked: 1,
             query: bounds.q_start..bounds.q_end,

@@ -18,10 +18,15 @@ use crate::hits::{Adjustment, Alignment, Candidate, Edit, EditOp, HitKey, Prelim
 use crate::kernel::Kernel;
 use crate::order::{Hsp, order_s};
 use crate::params::{CompositionMode, DatabaseTotals, Method, ProteinParams, whole};
-use crate::protein::composition::{Adjuster, Composition, PairPvalues, Workspace, composition_of};
+use crate::protein::composition::{
+    Adjuster, Composition, PairPvalues, PositionAdjuster, Workspace, composition_of,
+};
+use crate::pssm::scores::Positions;
+use crate::pssm::{Pssm, PssmMaker};
 use crate::query::Query;
 use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
 use fleetblast_seq::alphabet;
+use fleetblast_stats::scoring::ScoringSystem;
 
 pub use self::evaluate::QueryWorth;
 use self::evaluate::Significance;
@@ -46,6 +51,7 @@ pub struct Traceback {
     adjuster: Option<Adjuster>,
     pair_pvalues: Option<PairPvalues>,
     significance: Significance,
+    scoring: ScoringSystem,
     plain: ScoreRows,
     /// In scaled units.
     gaps: GapCosts,
@@ -75,6 +81,11 @@ pub struct TracebackQuery {
     composition: Composition,
     /// Ungapped statistics; a query without them has no hits.
     karlin: Option<fleetblast_stats::karlin::KarlinBlock>,
+    significance: Significance,
+    /// Scores by position, if the query has a PSSM; otherwise rows are those of letters.
+    plain: Option<ScoreRows>,
+    /// What scales them to the composition of subjects, if that is wanted.
+    positions: Option<PositionAdjuster>,
     search_space: i64,
     length_adjustment: i32,
 }
@@ -88,6 +99,7 @@ pub struct Scratch {
     subject: Subject,
     matrix: fleetblast_stats::matrix::Scores,
     padded: ScoreRows,
+    positions: Positions,
     workspace: Workspace,
     tree: ContainmentTree,
 }
@@ -102,6 +114,7 @@ impl Scratch {
             forbidden: Forbidden::default(),
             subject: Subject::new(),
             padded: ScoreRows::of_matrix(&matrix),
+            positions: Positions::new(),
             matrix,
             workspace: Workspace::new(kernel),
             tree: ContainmentTree::new(),
@@ -152,6 +165,7 @@ impl Traceback {
             pair_pvalues: (adjuster.is_some() && params.unified_p).then(PairPvalues::new),
             adjuster,
             significance: Significance::new(params, totals, scale),
+            scoring: scoring.clone(),
             plain: ScoreRows::of_matrix(&scoring.scores),
             gaps: GapCosts { open: scoring.gap_open * scale, extend: scoring.gap_extend * scale },
             x_drop: if matches!(method, Method::Redo | Method::SmithWaterman) {
@@ -175,8 +189,20 @@ impl Traceback {
             .iter()
             .map(|&code| if code == alphabet::U { alphabet::C } else { code })
             .collect();
-        let rows = rows_of_letters(&residues);
+        let pssm = query.pssm.as_deref();
+        let rows = match pssm {
+            Some(_) => (0..residues.len() as RowNumber).collect(),
+            None => rows_of_letters(&residues),
+        };
+        let positions = pssm.and_then(|pssm| self.positions(pssm, &context.letters));
+        let gapped = match (&positions, pssm) {
+            (Some(positions), _) => Some(positions.gapped),
+            (None, pssm) => pssm.map(|pssm| pssm.gapped),
+        };
         TracebackQuery {
+            significance: gapped.map_or(self.significance, |gapped| self.significance.with(gapped)),
+            plain: pssm.map(|pssm| ScoreRows::of_positions(&pssm.scores)),
+            positions,
             reversed_rows: rows.iter().rev().copied().collect(),
             rows,
             context: 0,
@@ -187,6 +213,20 @@ impl Traceback {
             search_space: context.search_space,
             length_adjustment: context.length_adjustment,
         }
+    }
+
+    /// What scales a PSSM to the composition of subjects; it also judges Smith–Waterman alignments that are not scaled.
+    fn positions(&self, pssm: &Pssm, letters: &[u8]) -> Option<PositionAdjuster> {
+        if !matches!(self.method, Method::Redo | Method::SmithWaterman) {
+            return None;
+        }
+        let maker = PssmMaker::new(&self.scoring, 0)?;
+        PositionAdjuster::new(&maker, &self.scoring, pssm, letters, f64::from(self.scale))
+    }
+
+    /// What the query scores without adjustment.
+    fn plain_scores<'a>(&'a self, query: &'a TracebackQuery) -> &'a ScoreRows {
+        query.plain.as_ref().unwrap_or(&self.plain)
     }
 
     /// Aligns one query and one subject. `subject` are the residues of the whole subject, masked as

@@ -47,8 +47,8 @@ impl Traceback {
             keep
         });
         for alignment in &mut alignments {
-            alignment.evalue = self.significance.evalue(alignment.score, query, subject.len());
-            alignment.bit_score = self.significance.bits(alignment.score);
+            alignment.evalue = query.significance.evalue(alignment.score, query, subject.len());
+            alignment.bit_score = query.significance.bits(alignment.score);
         }
         alignments.retain(|alignment| alignment.evalue <= self.significance.limit);
         let key = HitKey::of_alignments(hit.oid, &alignments);
@@ -72,12 +72,13 @@ impl Traceback {
             let half = q_span as usize / 2;
             return Some((q + half, s + half));
         }
+        let plain = self.plain_scores(query);
         let pairs = |q: usize, s: usize, len: usize| {
             let (q, s) = (&query.rows[q..], &subject[s..]);
             q.iter()
                 .zip(s)
                 .take(len)
-                .map(|(&row, &letter)| self.plain.score(row, letter))
+                .map(|(&row, &letter)| plain.score(row, letter))
                 .collect::<Vec<i32>>()
         };
         let scores = pairs(q, s, q_span.min(s_span).max(WINDOW) as usize);
@@ -114,7 +115,7 @@ impl Traceback {
             subject: &forwards[shift..=end],
             subject_back: &backwards[total - end..=total - shift],
         };
-        let scheme = self.scheme(&self.plain);
+        let scheme = self.scheme(self.plain_scores(query));
         let traced = align_from(&sequences, q_seed, s_seed - shift, &scheme, &mut scratch.dp);
         let Bounds { q_start, q_end, s_start, s_end } = traced.bounds;
         let shift = shift as u32;

@@ -82,11 +82,19 @@ impl Traceback {
         pair_p: &mut Option<f64>,
     ) -> Option<Adjustment> {
         let Some(adjuster) = &self.adjuster else {
-            scratch.padded.clone_from(&self.plain);
+            scratch.padded.clone_from(self.plain_scores(query));
             return Some(Adjustment::None);
         };
         let residues = scratch.subject.residues();
         let subject = composition_of(residues);
+        if let Some(positions) = &query.positions {
+            let Scratch { workspace, positions: scores, padded, .. } = scratch;
+            let adjusted =
+                positions.adjust(&query.composition, &subject, workspace.table(), scores);
+            padded.set_positions(scores);
+            return adjusted.then_some(Adjustment::Scaled);
+        }
+        scratch.padded.set_letters();
         let rule = adjuster.adjust(
             self.mode,
             &query.composition,

@@ -38,7 +38,7 @@ impl Traceback {
         let scheme = self.scheme(padded);
         loop {
             let end = local.best_end(&query.rows, subject.residues(), &scheme, forbidden);
-            let evalue = self.significance.local_evalue(end.score, query);
+            let evalue = query.significance.local_evalue(end.score, query);
             // A score of 0 aligns nothing; BLAST+ would not come to an end here.
             if end.score <= 0 || evalue >= self.significance.limit {
                 return found;

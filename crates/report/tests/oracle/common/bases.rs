@@ -294,6 +294,7 @@ impl Search {
                 hit_count: self.hits[i].len(),
                 batch_searched: true,
                 messages: &[],
+                round: None,
             };
             pieces::format_query(&setup, &result, &self.subjects, &mut out).unwrap();
         }
@@ -337,5 +338,5 @@ fn query(queries: &Sequences, number: usize) -> Query {
         search_space: 0,
     };
     let contexts = queries.frames().into_iter().map(context).collect();
-    Query { length: extent.searched.len() as u32, contexts }
+    Query { length: extent.searched.len() as u32, contexts, pssm: None }
 }

@@ -262,6 +262,7 @@ impl Run {
                 hit_count: self.hits[i].len(),
                 batch_searched,
                 messages: self.messages[i].as_bytes(),
+                round: None,
             })
             .collect();
         let mut out = Vec::new();

@@ -56,6 +56,7 @@ impl Group {
             residues: Vec::new(),
             rows: Vec::new(),
             starts: Vec::new(),
+            by_score: members.iter().any(|&i| contexts[i].by_score),
         };
         for (slot, &i) in members.iter().enumerate() {
             let context = &contexts[i];

@@ -24,6 +24,8 @@ pub(super) struct Rows {
     threshold: i16,
     /// The query's digits, to see whether words are equal; of a residue without one no word has one.
     digits: Vec<Option<u8>>,
+    /// Words match by their score alone.
+    by_score: bool,
 }
 
 impl Rows {
@@ -41,7 +43,7 @@ impl Rows {
         let digits = words.residues.iter().map(|&code| alphabet.digit(code).map(|d| d as u8));
         // Without a threshold words must be equal.
         let threshold = match alphabet.threshold() {
-            0 => NO_WORD,
+            0 if !words.by_score => NO_WORD,
             threshold => threshold.clamp(i16::MIN.into(), NO_WORD.into()) as i16,
         };
         let mut rows = Rows {
@@ -51,6 +53,7 @@ impl Rows {
             limits: vec![NO_WORD; padded],
             threshold,
             digits: digits.collect(),
+            by_score: words.by_score,
         };
         for &position in &words.starts {
             rows.limits[position as usize] = rows.limit(position as usize);
@@ -62,7 +65,11 @@ impl Rows {
     fn limit(&self, position: usize) -> i16 {
         let own = self.digits[position..position + self.size].iter().copied();
         let own: Option<Vec<u8>> = own.collect();
-        own.map_or(NO_WORD, |own| self.score(&own, position).min(self.threshold))
+        let least = |own: Vec<u8>| match self.by_score {
+            true => self.threshold,
+            false => self.score(&own, position).min(self.threshold),
+        };
+        own.map_or(NO_WORD, least)
     }
 
     /// What a word scores at a position.

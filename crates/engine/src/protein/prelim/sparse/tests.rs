@@ -5,7 +5,7 @@ use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::*;
 use crate::protein::prelim::testing::{Random, kernels};
-use crate::scores::rows_of_letters;
+use crate::scores::{ScoreRows, rows_of_letters};
 
 /// All matches of a subject's words, in order.
 fn matches(lookup: &Lookup, subject: &[u8]) -> Vec<(usize, u32)> {
@@ -23,11 +23,19 @@ fn lookup(
     kernel: Option<Kernel>,
 ) -> Lookup {
     let scoring = ScoringSystem::new(&Release::V2_12_0, matrix, None, None).unwrap();
-    let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, size, threshold).unwrap();
+    let rows = ScoreRows::of_matrix(&scoring.scores);
+    let alphabet = Alphabet::new(&Release::V2_12_0, &scoring, &rows, size, threshold).unwrap();
     let last = query.len().saturating_sub(size) as u32;
     let starts = (0..=last).filter(|start| start % 50 < 40).collect();
     let residues = [query, &[0]].concat();
-    let words = Words { alphabet, size, rows: rows_of_letters(&residues), residues, starts };
+    let words = Words {
+        alphabet,
+        size,
+        rows: rows_of_letters(&residues),
+        residues,
+        starts,
+        by_score: false,
+    };
     Lookup::new(words, kernel)
 }
 
@@ -68,7 +76,9 @@ fn rows_find_what_the_table_finds() {
 fn the_release_tells_which_words_are_compressed() {
     let early = Release { compressed_from: 5, ..Release::V2_12_0 };
     let scoring = ScoringSystem::new(&early, "BLOSUM62", None, None).unwrap();
-    let letters = |release, size| Alphabet::new(release, &scoring, size, 20.0).unwrap().radix();
+    let rows = ScoreRows::of_matrix(&scoring.scores);
+    let letters =
+        |release, size| Alphabet::new(release, &scoring, &rows, size, 20.0).unwrap().radix();
     assert_eq!([4, 5, 6, 7].map(|size| letters(&Release::V2_12_0, size)), [28, 28, 15, 10]);
     assert_eq!([4, 5, 6, 7].map(|size| letters(&early, size)), [28, 15, 15, 10]);
 }

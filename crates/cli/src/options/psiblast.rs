@@ -1,0 +1,118 @@
+//! `psiblast`: its table of options, the single source for the parser, `-h` and `-help`; and what was typed.
+
+use std::ffi::OsString;
+
+use fleetblast_db::SequenceKind;
+
+use super::RELEASE;
+use super::parse::Given;
+use super::search::common::CommonOptions;
+use super::search::composition::{self, CompositionOptions};
+use super::search::filtering::{self, FilteringOptions};
+use super::search::program::ProgramSpec;
+use super::search::psi::{self, PsiOptions};
+use super::search::single::{MATRIX, REMOTE, THRESHOLD, WINDOW_SIZE};
+use super::search::{
+    self, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
+    strategy, threads,
+};
+use super::spec::{self, OptionSpec, Program};
+use super::values::Values;
+
+/// What it sets.
+pub const SPEC: ProgramSpec = ProgramSpec {
+    name: "psiblast",
+    release: RELEASE,
+    queries: SequenceKind::Protein,
+    subjects: SequenceKind::Protein,
+    has_sam: false,
+    // `CPsiBlastApp` does not hand them on.
+    sorts: false,
+};
+
+/// Nothing is iterated at NCBI.
+const REMOTE_ONCE: OptionSpec = REMOTE
+    .excludes(&[
+        "gilist",
+        "seqidlist",
+        "taxids",
+        "taxidlist",
+        "negative_gilist",
+        "negative_seqidlist",
+        "negative_taxids",
+        "negative_taxidlist",
+        "subject_loc",
+        "num_threads",
+        "num_iterations",
+    ])
+    .spec;
+
+/// The program.
+pub const PSIBLAST: Program = Program {
+    name: SPEC.name,
+    release: Some(SPEC.release),
+    about: "Position-Specific Iterated BLAST",
+    description: &["Position-Specific Iterated BLAST"],
+    groups: search::GROUPS,
+    options: &[
+        &[spec::H, spec::HELP],
+        strategy::OPTIONS,
+        database::OF_PROTEINS_WITHOUT_MASKS,
+        &[files::QUERY.excludes(psi::HOLD_A_QUERY).spec, files::OUT.spec],
+        generic::OF_PROTEINS,
+        &[nucleotide::SUM_STATS.spec],
+        &filtering::of_residues("no"),
+        &[MATRIX.spec, THRESHOLD.spec],
+        hsps::OPTIONS,
+        &[WINDOW_SIZE.spec],
+        &[
+            query::LCASE_MASKING.spec,
+            query::QUERY_LOC.excludes(psi::HOLD_A_QUERY).spec,
+            query::PARSE_DEFLINES.spec,
+        ],
+        formatting::OPTIONS,
+        threads::WITHOUT_MODE,
+        &[REMOTE_ONCE],
+        composition::OPTIONS,
+        psi::OPTIONS,
+        &[spec::VERSION],
+        resources::OPTIONS,
+        fleet::OPTIONS,
+    ],
+    lone: None,
+};
+
+/// What was typed. Options left out are `None`, or hold the default when BLAST+ always applies one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PsiblastOptions {
+    /// What any search has.
+    pub common: CommonOptions,
+    /// What of the queries is masked.
+    pub filtering: FilteringOptions,
+    /// `-matrix`.
+    pub matrix: Option<OsString>,
+    /// `-threshold`.
+    pub threshold: Option<f64>,
+    /// `-sum_stats`.
+    pub sum_stats: Option<bool>,
+    /// Composition of sequences.
+    pub composition: CompositionOptions,
+    /// Rounds and matrices.
+    pub psi: PsiOptions,
+}
+
+impl PsiblastOptions {
+    /// Gives each option its type.
+    pub fn new(given: &Given) -> Self {
+        let values = Values::new(&PSIBLAST, given);
+        Self {
+            common: CommonOptions::read(&values),
+            filtering: FilteringOptions::read(&values),
+            matrix: values.optional(&MATRIX),
+            threshold: values.optional(&THRESHOLD),
+            sum_stats: values.optional(&nucleotide::SUM_STATS),
+            composition: CompositionOptions::read(&values),
+            psi: PsiOptions::read(&values),
+        }
+    }
+}

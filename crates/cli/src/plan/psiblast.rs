@@ -1,0 +1,221 @@
+//! `psiblast`: rounds, matrices, and what each search has in common with `blastp`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
+use fleetblast_fleet::config::Strategy;
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::{BatchSize, Destination, Iteration, papers};
+use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
+
+use super::fleet::{Told, flag, number, text, told};
+use super::search::{Searching, common};
+use super::{Host, SearchProgram, blastp, has_old_finite_size, input};
+use crate::options::psiblast::{PsiblastOptions, SPEC};
+use crate::options::search::common::CommonOptions;
+use crate::options::search::composition::{self, CompositionOptions};
+use crate::options::search::filtering::{self, FilteringOptions};
+use crate::options::search::program::ProgramSpec;
+use crate::options::search::psi::{self, PsiOptions};
+use crate::options::search::{nucleotide, single};
+use crate::options::typed::lossy;
+
+/// The matrix of a search for which none was typed.
+const MATRIX: &str = "BLOSUM62";
+/// Letters of a word of such a search.
+const WORD_SIZE: usize = 3;
+
+impl SearchProgram for PsiblastOptions {
+    fn spec(&self) -> &'static ProgramSpec {
+        &SPEC
+    }
+
+    fn common(&self) -> &CommonOptions {
+        &self.common
+    }
+
+    fn unsupported(&self) -> Option<String> {
+        let PsiOptions { in_msa, in_pssm, out_pssm, .. } = &self.psi;
+        let is_iterated = self.is_iterated();
+        let long_words = SPEC.release.compressed_from;
+        let fleet = &self.common.fleet;
+        let on_ranks = fleet.ranks.is_some()
+            || fleet.checkpoint.is_some()
+            || fleet.output == Strategy::Records;
+        let refused = [
+            (in_msa.is_some(), "-in_msa"),
+            (in_pssm.is_some(), "-in_pssm"),
+            (self.sum_stats == Some(true), "-sum_stats true"),
+            (self.psi.pseudocount < 0, "a -pseudocount below 0"),
+            (self.psi.inclusion_ethresh <= 0.0, "an -inclusion_ethresh of 0 or below"),
+            // BLAST+ takes the matrix for one of the whole query.
+            (is_iterated && self.common.queries.query_loc.is_some(), "-query_loc with a PSSM"),
+            // BLAST+ looks the scores of letters up in the rows of positions.
+            (
+                is_iterated && self.common.search.word_size.is_some_and(|size| size >= long_words),
+                "-word_size 6 or more with a PSSM",
+            ),
+            (
+                out_pssm.is_some() && self.common.queries.parse_deflines,
+                "-out_pssm with -parse_deflines",
+            ),
+            (on_ranks || fleetblast_mpi::launched().is_some(), "psiblast on ranks"),
+            (self.common.fleet.plan, "psiblast -plan"),
+            (self.common.fleet.trace.is_some(), "psiblast -trace"),
+        ];
+        refused.into_iter().find(|(given, _)| *given).map(|(_, what)| what.to_owned())
+    }
+
+    fn check_filter(&self) -> Result<(), Error> {
+        blastp::seg(&self.filtering.seg).map(|_| ())
+    }
+
+    fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
+        let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
+        let (params, mode) = self.params(&matrix_name, hitlist_size, host)?;
+        let iteration = self.iteration(&params, mode)?;
+        Ok(Searching {
+            params: Params::Protein(params),
+            refusal: None,
+            matrix_name,
+            identity_resets_composition: false,
+            iteration: Some(iteration),
+            papers: papers::PSIBLAST,
+            // Each query alone.
+            batch_size: BatchSize::Fixed(1),
+            thread_letters: 1,
+        })
+    }
+
+    fn decisive(&self) -> Vec<Told> {
+        let PsiblastOptions {
+            filtering: FilteringOptions { seg, soft_masking },
+            matrix,
+            threshold,
+            sum_stats,
+            composition: CompositionOptions { comp_based_stats, use_sw_tback },
+            psi:
+                PsiOptions {
+                    gap_trigger,
+                    num_iterations,
+                    in_msa,
+                    msa_master_idx,
+                    ignore_msa_master,
+                    in_pssm,
+                    pseudocount,
+                    inclusion_ethresh,
+                    // Without effect on the report.
+                    out_pssm: _,
+                    out_ascii_pssm: _,
+                    save_pssm_after_last_round: _,
+                    save_each_pssm: _,
+                },
+            // In common with others.
+            common: _,
+        } = self;
+        vec![
+            told(&single::MATRIX, text(matrix)),
+            told(&single::THRESHOLD, number(threshold)),
+            told(&nucleotide::SUM_STATS, number(sum_stats)),
+            told(&composition::COMP_BASED_STATS, Some(lossy(comp_based_stats))),
+            told(&filtering::SEG, Some(lossy(seg))),
+            told(&filtering::SOFT_MASKING, flag(*soft_masking)),
+            told(&composition::USE_SW_TBACK, flag(*use_sw_tback)),
+            told(&psi::GAP_TRIGGER, Some(gap_trigger.to_string())),
+            told(&psi::NUM_ITERATIONS, Some(num_iterations.to_string())),
+            told(&psi::IN_MSA, text(in_msa)),
+            told(&psi::MSA_MASTER_IDX, number(msa_master_idx)),
+            told(&psi::IGNORE_MSA_MASTER, flag(*ignore_msa_master)),
+            told(&psi::IN_PSSM, text(in_pssm)),
+            told(&psi::PSEUDOCOUNT, Some(pseudocount.to_string())),
+            told(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
+        ]
+    }
+}
+
+impl PsiblastOptions {
+    /// Whether a search by a matrix of positions may come.
+    fn is_iterated(&self) -> bool {
+        self.psi.num_iterations != 1 || self.psi.save_pssm_after_last_round
+    }
+
+    /// How to search with letters, and the composition-based statistics that were asked for.
+    fn params(
+        &self,
+        matrix_name: &str,
+        hitlist_size: usize,
+        host: &Host<'_>,
+    ) -> Result<(ProteinParams, CompositionMode), Error> {
+        let (mode, unified_p) = blastp::composition(&self.composition.comp_based_stats);
+        let search = &self.common.search;
+        let word_size = search.word_size.unwrap_or(WORD_SIZE);
+        let threshold = self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name));
+        let (open, extend) = (search.gap_open, search.gap_extend);
+        let scoring = ScoringSystem::new(SPEC.release, matrix_name, open, extend)
+            .map_err(Error::query_options)?;
+        blastp::check(&self.common, word_size, threshold, hitlist_size)?;
+        let defaults = ProteinParams::psiblast(SPEC.release, scoring);
+        let soft_masking = self.filtering.soft_masking;
+        let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
+        shared.keeps_preliminary = true;
+        shared.gap_trigger_bits = self.psi.gap_trigger;
+        shared.inclusion_evalue = self.psi.inclusion_ethresh;
+        let params = ProteinParams {
+            common: shared,
+            word_size,
+            threshold,
+            window: self.common.window_size.unwrap_or(suggested_window(matrix_name)),
+            composition: mode,
+            unified_p,
+            smith_waterman: self.composition.use_sw_tback,
+            seg: blastp::seg(&self.filtering.seg)?,
+            finite_size: search.searchsp.is_none() && !has_old_finite_size(host),
+            ..defaults
+        };
+        Ok((params, mode))
+    }
+
+    fn iteration(&self, params: &ProteinParams, mode: CompositionMode) -> Result<Iteration, Error> {
+        let psi = &self.psi;
+        if psi.out_pssm.is_none() && psi.out_ascii_pssm.is_none() {
+            let flags = [
+                (psi.save_pssm_after_last_round, psi::SAVE_PSSM_AFTER_LAST_ROUND.name()),
+                (psi.save_each_pssm, psi::SAVE_EACH_PSSM.name()),
+            ];
+            if let Some((_, flag)) = flags.iter().find(|(given, _)| *given) {
+                return Err(Error::query_options(format_args!(
+                    "{flag} option requires out_pssm or out_ascii_pssm"
+                )));
+            }
+        }
+        // A matrix of positions is not adjusted in other ways.
+        let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
+        let with_pssm = ProteinParams {
+            composition: if resets { CompositionMode::Scale } else { mode },
+            unified_p: false,
+            ..params.clone()
+        };
+        Ok(Iteration {
+            rounds: (psi.num_iterations > 0).then_some(psi.num_iterations as usize),
+            params: Params::Protein(with_pssm),
+            resets_composition: resets,
+            pseudocount: psi.pseudocount,
+            start: None,
+            checkpoint: pssm_file(psi::OUT_PSSM.name(), &psi.out_pssm)?,
+            table: pssm_file(psi::OUT_ASCII_PSSM.name(), &psi.out_ascii_pssm)?,
+            save_last: psi.save_pssm_after_last_round,
+            save_each: psi.save_each_pssm,
+        })
+    }
+}
+
+/// A file for matrices.
+fn pssm_file(option: &str, name: &Option<OsString>) -> Result<Option<PathBuf>, Error> {
+    let Some(name) = name else { return Ok(None) };
+    Ok(Some(match input::destination(option, name)? {
+        Destination::File(path) | Destination::Records(path) => path,
+        // BLAST+ makes a file of that name.
+        Destination::Stdout => PathBuf::from("-"),
+    }))
+}

@@ -1,0 +1,156 @@
+//! Subjects laid on the query: for each of its positions what stands there in each of them.
+
+use fleetblast_seq::alphabet;
+
+use super::PssmError;
+use crate::hits::{Alignment, EditOp};
+
+/// The code of a gap.
+pub const GAP: u8 = 0;
+
+/// What of a sequence stands at a position of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell(u8);
+
+impl Cell {
+    const ALIGNED: u8 = 0x80;
+    /// Nothing.
+    pub const NONE: Cell = Cell(GAP);
+
+    /// A letter, or [`GAP`], that is aligned.
+    pub fn aligned(letter: u8) -> Cell {
+        Cell(letter & !Self::ALIGNED | Self::ALIGNED)
+    }
+
+    /// A letter that is known, but does not count as aligned.
+    pub fn unaligned(letter: u8) -> Cell {
+        Cell(letter & !Self::ALIGNED)
+    }
+
+    /// The letter, [`GAP`] where there is none.
+    #[inline]
+    pub fn letter(self) -> u8 {
+        self.0 & !Self::ALIGNED
+    }
+
+    /// Whether the sequence is aligned there.
+    #[inline]
+    pub fn is_aligned(self) -> bool {
+        self.0 & Self::ALIGNED != 0
+    }
+}
+
+/// A sequence laid on the query.
+pub type Row = Vec<Cell>;
+
+/// Sequences laid on the query. The query itself is the first of them.
+#[derive(Clone, Debug)]
+pub struct QueryAlignment {
+    rows: Vec<Row>,
+}
+
+impl QueryAlignment {
+    /// The query alone.
+    pub fn new(query: &[u8]) -> Self {
+        QueryAlignment { rows: vec![query.iter().map(|&letter| Cell::aligned(letter)).collect()] }
+    }
+
+    /// Rows as they are. The first is the query.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn of_rows(rows: Vec<Row>) -> Self {
+        assert!(!rows.is_empty(), "an alignment has a query");
+        QueryAlignment { rows }
+    }
+
+    /// Adds a subject, as some of its alignments lay it on the query: at each position the first of them that covers it holds. `letters`
+    /// has the subject's residues from where an alignment starts.
+    pub fn add<'a>(&mut self, alignments: impl IntoIterator<Item = (&'a Alignment, &'a [u8])>) {
+        let mut row = vec![Cell::NONE; self.rows[0].len()];
+        for (alignment, letters) in alignments {
+            lay(alignment, letters, &mut row);
+        }
+        self.rows.push(row);
+    }
+
+    /// The sequences, the query first.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    pub(super) fn rows_mut(&mut self) -> &mut Vec<Row> {
+        &mut self.rows
+    }
+
+    /// The letters of the query.
+    pub(super) fn query(&self) -> Vec<u8> {
+        self.rows[0].iter().map(|cell| cell.letter()).collect()
+    }
+
+    /// The query's letter, or none if the query does not count.
+    pub(super) fn query_letter(&self, position: usize) -> u8 {
+        self.rows[0][position].letter()
+    }
+
+    /// Lets the query count for nothing.
+    pub(super) fn hide_query(&mut self) {
+        self.rows[0].fill(Cell::NONE);
+    }
+
+    /// Positions of the query.
+    pub(super) fn columns(&self) -> usize {
+        self.rows[0].len()
+    }
+
+    /// What BLAST+ wants of an alignment (`_PSIValidateMSA`, blast_psi_priv.c).
+    pub(super) fn check(&self, bare_columns: bool) -> Result<(), PssmError> {
+        let starts_with_gap = |row: &Row| {
+            row.iter().find(|cell| cell.is_aligned()).is_some_and(|c| c.letter() == GAP)
+        };
+        let ends_with_gap = |row: &Row| {
+            row.iter().rfind(|cell| cell.is_aligned()).is_some_and(|c| c.letter() == GAP)
+        };
+        if self.rows.iter().any(starts_with_gap) {
+            return Err(PssmError::StartingGap);
+        }
+        if self.rows.iter().any(ends_with_gap) {
+            return Err(PssmError::EndingGap);
+        }
+        for column in 0..self.columns() {
+            let mut aligned = self.rows.iter().map(|row| row[column]).filter(|c| c.is_aligned());
+            if bare_columns || aligned.clone().any(|cell| cell.letter() != GAP) {
+                continue;
+            }
+            let bare = aligned.next().is_none();
+            return Err(if bare { PssmError::UnalignedColumn } else { PssmError::ColumnOfGaps });
+        }
+        if self.rows[0].iter().any(|cell| cell.letter() == GAP) {
+            return Err(PssmError::GapInQuery);
+        }
+        Ok(())
+    }
+}
+
+/// Lays one alignment on a row. BLAST+ reads `O` of a database as it is, and so it stays here.
+fn lay(alignment: &Alignment, letters: &[u8], row: &mut [Cell]) {
+    let mut position = alignment.query.start as usize;
+    let mut letters = letters.iter();
+    for edit in &alignment.edits {
+        let len = edit.len as usize;
+        if edit.op == EditOp::GapInQuery {
+            letters.by_ref().take(len).for_each(drop);
+            continue;
+        }
+        for cell in &mut row[position..position + len] {
+            let letter = match edit.op {
+                EditOp::Substitution => letters.next().copied().unwrap_or(alphabet::X),
+                _ => GAP,
+            };
+            if !cell.is_aligned() {
+                *cell = Cell::aligned(letter);
+            }
+        }
+        position += len;
+    }
+}

@@ -1,0 +1,79 @@
+//! Blocks: the columns around each position in which all sequences are aligned that are aligned there
+//! (`_PSIComputeAlignmentBlocks`, blast_psi_priv.c).
+
+use fleetblast_seq::alphabet::X;
+
+use super::alignment::{GAP, QueryAlignment, Row};
+
+/// For each position the first and last column of its block.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    /// First column; -1 where no sequence but the query is aligned.
+    pub left: Vec<i32>,
+    /// Last column; the number of columns where no sequence but the query is aligned.
+    pub right: Vec<i32>,
+    /// Columns, without those where the query has an `X`; 2 more than the query where no other sequence is aligned.
+    pub sizes: Vec<u32>,
+}
+
+impl Blocks {
+    pub fn new(alignment: &QueryAlignment, query: &[u8]) -> Self {
+        let columns = query.len() as i32;
+        let mut blocks = Blocks {
+            left: vec![-1; query.len()],
+            right: vec![columns; query.len()],
+            sizes: Vec::new(),
+        };
+        for row in &alignment.rows()[1..] {
+            blocks.narrow(row);
+        }
+        let size = |(left, right): (&i32, &i32)| (right - left + 1) as u32;
+        blocks.sizes = blocks.left.iter().zip(&blocks.right).map(size).collect();
+        blocks.leave_out_unknown(query);
+        blocks
+    }
+
+    /// Narrows the blocks to a row's stretches.
+    fn narrow(&mut self, row: &Row) {
+        // Where a row begins or ends with a gap at the query's own end, BLAST+ knows no bound.
+        let mut bound = -1;
+        for (position, cell) in row.iter().enumerate() {
+            if !cell.is_aligned() {
+                continue;
+            }
+            if position == 0 {
+                bound = if cell.letter() == GAP { -1 } else { 0 };
+            } else if !row[position - 1].is_aligned() {
+                bound = position as i32;
+            }
+            self.left[position] = self.left[position].max(bound);
+        }
+        let columns = row.len();
+        for (position, cell) in row.iter().enumerate().rev() {
+            if !cell.is_aligned() {
+                continue;
+            }
+            if position + 1 == columns {
+                bound = if cell.letter() == GAP { columns as i32 } else { position as i32 };
+            } else if !row[position + 1].is_aligned() {
+                bound = position as i32;
+            }
+            self.right[position] = self.right[position].min(bound);
+        }
+    }
+
+    fn leave_out_unknown(&mut self, query: &[u8]) {
+        let unknown = query.iter().enumerate().filter(|&(_, &letter)| letter == X);
+        for (x, _) in unknown {
+            for position in (0..query.len()).filter(|&position| query[position] != X) {
+                // Without a first column BLAST+ takes -1 for a large number.
+                let holds = if position < x {
+                    self.right[position] >= x as i32
+                } else {
+                    (0..=x as i32).contains(&self.left[position])
+                };
+                self.sizes[position] = self.sizes[position].wrapping_sub(u32::from(holds));
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Takes out of an alignment what others show already (`_PSIPurgeBiasedSegments`, blast_psi_priv.c).
+//!
+//! Two sequences are compared region by region; a region goes on as long as one of the two is aligned. Where they are alike, the
+//! second loses the region. What counts of a region in BLAST+ are a few counters, and so it does here.
+
+use std::ops::Range;
+
+use fleetblast_seq::alphabet::X;
+
+use super::alignment::{Cell, QueryAlignment, Row};
+
+/// Share of identical pairs from which a sequence shows nothing that another does not.
+const NEAR_IDENTICAL: f64 = 0.94;
+/// The same for the query itself.
+const IDENTICAL: f64 = 1.0;
+
+/// A sequence, and where it is aligned at all.
+struct Sequence {
+    row: Row,
+    /// Where it is aligned if that is one stretch; empty if nowhere.
+    stretch: Option<Range<usize>>,
+}
+
+impl Sequence {
+    fn new(row: Row) -> Self {
+        let stretch = stretch(&row);
+        Sequence { row, stretch }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.stretch.as_ref().is_some_and(Range::is_empty)
+    }
+
+    fn clear(&mut self, region: Range<usize>) {
+        self.row[region].fill(Cell::NONE);
+        self.stretch = stretch(&self.row);
+    }
+}
+
+/// The one stretch that is aligned; `None` if there are several.
+fn stretch(row: &Row) -> Option<Range<usize>> {
+    let Some(start) = row.iter().position(|cell| cell.is_aligned()) else { return Some(0..0) };
+    let end = row.iter().rposition(|cell| cell.is_aligned()).map_or(start, |last| last + 1);
+    row[start..end].iter().all(|cell| cell.is_aligned()).then_some(start..end)
+}
+
+/// Takes copies of the query out, and then copies of each other: of two the one further down goes, and pairs near each other are
+/// looked at first.
+pub(super) fn purge(alignment: &mut QueryAlignment) {
+    let rows = std::mem::take(alignment.rows_mut());
+    let mut rows = rows.into_iter();
+    let query = rows.next().unwrap_or_default();
+    let mut others: Vec<Sequence> = rows.map(Sequence::new).collect();
+    // Even one that is aligned nowhere is dropped by BLAST+ only when a region of it goes; it shows nothing in either case.
+    for other in &mut others {
+        if !other.is_gone() {
+            for region in alike(&query, other, true, IDENTICAL) {
+                other.clear(region);
+            }
+        }
+    }
+    for distance in 1..others.len() {
+        for first in 0..others.len() - distance {
+            let (before, after) = others.split_at_mut(first + distance);
+            let (one, other) = (&before[first], &mut after[0]);
+            if one.is_gone() || other.is_gone() || surely_unlike(one, other) {
+                continue;
+            }
+            for region in alike(&one.row, other, false, NEAR_IDENTICAL) {
+                other.clear(region);
+            }
+        }
+    }
+    let kept = others.into_iter().filter(|other| !other.is_gone()).map(|other| other.row);
+    *alignment.rows_mut() = std::iter::once(query).chain(kept).collect();
+}
+
+/// A quick look, which finds most pairs unlike: true if for certain no region of the second goes.
+fn surely_unlike(one: &Sequence, other: &Sequence) -> bool {
+    let (Some(a), Some(b)) = (&one.stretch, &other.stretch) else { return false };
+    if a.end < b.start || b.end < a.start {
+        // They do not touch, and nothing is identical.
+        return true;
+    }
+    let both = a.start.min(b.start)..a.end.max(b.end);
+    let (mut counted, mut identical) = (0_u32, 0_u32);
+    for (one, other) in one.row[both.clone()].iter().zip(&other.row[both]) {
+        let known = one.letter() != X && other.letter() != X;
+        counted += u32::from(known);
+        identical += u32::from(known & (one == other) & one.is_aligned());
+    }
+    f64::from(identical) < NEAR_IDENTICAL * f64::from(counted) - 0.001
+}
+
+/// What is counted of a region.
+#[derive(Default)]
+struct Region {
+    start: usize,
+    /// Pairs without an `X`.
+    counted: usize,
+    unknown: usize,
+    identical: usize,
+}
+
+impl Region {
+    /// The region, if its pairs are alike.
+    fn alike(&self, limit: f64) -> Option<Range<usize>> {
+        let alike = self.counted > 0 && self.identical as f64 / self.counted as f64 >= limit;
+        alike.then(|| self.start..self.start + self.counted + self.unknown)
+    }
+}
+
+/// The regions that the second of two sequences loses. The query counts as if it were aligned nowhere, so that regions are those of the
+/// other.
+fn alike(one: &Row, other: &Sequence, is_query: bool, limit: f64) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    // BLAST+ counts from the start on; after a place where neither is aligned, from the next pair without an `X`.
+    let mut region = Some(Region::default());
+    for (position, (&one, &other)) in one.iter().zip(&other.row).enumerate() {
+        if (!one.is_aligned() || is_query) && !other.is_aligned() {
+            found.extend(region.take().and_then(|region| region.alike(limit)));
+            continue;
+        }
+        let known = one.letter() != X && other.letter() != X;
+        if !known {
+            if let Some(region) = &mut region {
+                region.unknown += 1;
+            }
+            continue;
+        }
+        let region = region.get_or_insert(Region { start: position, ..Region::default() });
+        region.counted += 1;
+        if other.is_aligned() && one.is_aligned() && one.letter() == other.letter() {
+            region.identical += 1;
+        }
+    }
+    found.extend(region.and_then(|region| region.alike(limit)));
+    found
+}

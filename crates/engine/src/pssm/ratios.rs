@@ -1,0 +1,142 @@
+//! From weighted shares to estimated frequencies: how many observations a column is worth, and how much the matrix counts beside them
+//! (`_PSIComputeFreqRatios`, blast_psi_priv.c).
+
+use fleetblast_seq::alphabet::{SIZE, X};
+use fleetblast_stats::frequencies::{CODES, TRUE_RESIDUES};
+use fleetblast_stats::matrix::NEVER;
+
+use super::alignment::QueryAlignment;
+use super::blocks::Blocks;
+use super::weights::{KINDS, Weights};
+use super::{ByCode, EPSILON, PssmMaker};
+
+/// Observations that are told apart.
+const MOST_OBSERVATIONS: usize = 400;
+/// Pseudocounts that stand for infinitely many.
+const INFINITE: f64 = 1_000_000.0;
+/// What stands for them: a column that shows nothing has no observations and so many pseudocounts.
+const NOTHING_SEEN: f64 = 30.0;
+/// The method by entropy.
+const MULTIPLIER: f64 = 500.0;
+const NUMERATOR: f64 = 0.0457;
+const EXPONENT: f64 = 0.8;
+/// Pseudocounts that keep its frequencies from 0.
+const INITIAL: f64 = 5.5;
+
+/// How much the matrix counts beside what is seen.
+#[derive(Clone, Debug)]
+pub(super) struct Pseudocounts {
+    background: [f64; TRUE_RESIDUES],
+    /// Kinds of letters that so many observations are expected to show.
+    expected: Vec<f64>,
+    /// As wished; 0 for what suits each column.
+    wished: i32,
+}
+
+impl Pseudocounts {
+    pub fn new(background: &[f64; TRUE_RESIDUES], wished: i32) -> Self {
+        let expected = |observations: usize| {
+            if observations == 0 {
+                return 0.0;
+            }
+            let missing = |p: &f64| (observations as f64 * (1.0 - p).ln()).exp();
+            TRUE_RESIDUES as f64 - background.iter().map(missing).fold(0.0, |sum, p| sum + p)
+        };
+        Pseudocounts {
+            background: *background,
+            expected: (0..MOST_OBSERVATIONS).map(expected).collect(),
+            wished,
+        }
+    }
+
+    /// Estimated frequencies of each column, and the pseudocounts behind them.
+    pub fn frequencies(
+        &self,
+        alignment: &QueryAlignment,
+        blocks: &Blocks,
+        weights: &Weights,
+        maker: &PssmMaker,
+    ) -> (Vec<ByCode>, Vec<f64>) {
+        let column = |position: usize| {
+            if alignment.query_letter(position) == X {
+                return ([0.0; SIZE], 0.0);
+            }
+            let mut observations = self.observations(blocks, weights, position);
+            let mut pseudocounts = match self.wished {
+                0 => self.of_column(&weights.shares[position], observations),
+                wished => f64::from(wished),
+            };
+            if pseudocounts >= INFINITE {
+                (pseudocounts, observations) = (NOTHING_SEEN, 0.0);
+            }
+            let shares = &weights.shares[position];
+            (maker.estimate(shares, observations, pseudocounts), pseudocounts)
+        };
+        (0..alignment.columns()).map(column).unzip()
+    }
+
+    /// How many observations a column is worth, less one, by the kinds of letters in the better half of its block.
+    fn observations(&self, blocks: &Blocks, weights: &Weights, position: usize) -> f64 {
+        let (left, right) = (blocks.left[position], blocks.right[position]);
+        if left < 0 || right as usize >= blocks.left.len() {
+            return 0.0;
+        }
+        let half = ((right - left + 2) / 2).max(1) as u32;
+        let (mut columns, mut letters) = (0, 0);
+        for kinds in (0..=KINDS).rev() {
+            let taken = weights.kinds[position][kinds].min(half - columns);
+            columns += taken;
+            letters += taken * kinds as u32;
+        }
+        let average = f64::from(letters) / f64::from(columns);
+        let expected = &self.expected;
+        let beyond = (1..MOST_OBSERVATIONS).find(|&i| expected[i] > average);
+        let worth = match beyond {
+            Some(i) => i as f64 - (expected[i] - average) / (expected[i] - expected[i - 1]),
+            None => MOST_OBSERVATIONS as f64,
+        };
+        (worth.min(f64::from(weights.weighed[position])) - 1.0).max(0.0)
+    }
+
+    /// The pseudocounts that suit a column: the less its letters differ from the background, the more.
+    fn of_column(&self, shares: &ByCode, observations: f64) -> f64 {
+        let mut letters = [0.0; TRUE_RESIDUES];
+        let mut sum = 0.0;
+        for (letter, (&code, background)) in
+            letters.iter_mut().zip(CODES.iter().zip(&self.background))
+        {
+            *letter = shares[code] * observations + background * INITIAL;
+            sum += *letter;
+        }
+        let mut entropy = 0.0;
+        for (letter, background) in letters.iter().zip(&self.background) {
+            let share = letter / sum;
+            if share > EPSILON {
+                entropy += share * (share / background).ln();
+            }
+        }
+        let ratio = NUMERATOR / entropy.max(EPSILON).powf(EXPONENT);
+        if ratio < 1.0 - EPSILON { MULTIPLIER * ratio / (1.0 - ratio) } else { INFINITE }
+    }
+}
+
+impl PssmMaker {
+    /// Frequencies of a column by its observations and by the matrix.
+    fn estimate(&self, shares: &ByCode, observations: f64, pseudocounts: f64) -> ByCode {
+        std::array::from_fn(|code| {
+            if self.standard[code] <= EPSILON {
+                return 0.0;
+            }
+            let (row, ratios) = (&self.scoring.scores[code], &self.data.ratios[code]);
+            let mut expected = 0.0;
+            for other in 0..SIZE {
+                if row[other] != NEVER {
+                    expected += shares[other] * ratios[other];
+                }
+            }
+            let seen = observations * shares[code] / self.standard[code];
+            let ratio = (seen + expected * pseudocounts) / (observations + pseudocounts);
+            ratio * self.standard[code]
+        })
+    }
+}

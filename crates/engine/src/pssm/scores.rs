@@ -1,0 +1,131 @@
+//! From estimated frequencies to scores, stretched so that chance scores as with the matrix (`_PSIConvertFreqRatiosToPSSM`,
+//! `_PSIScaleMatrix`, blast_psi_priv.c).
+
+use fleetblast_seq::alphabet::{SIZE, STOP, X, is_standard};
+use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::lattice::{LAMBDA_GUESS, ScoreDistribution};
+use fleetblast_stats::matrix::NEVER;
+
+use super::{ByCode, EPSILON, PssmError, PssmMaker};
+
+/// Scores by position and code.
+pub(crate) type Positions = Vec<[i32; SIZE]>;
+
+/// Factor of scores that are not rounded yet to whole ones.
+pub(crate) const FINE: f64 = 200.0;
+/// First step away from a factor of 1.
+const FIRST_STEP: f64 = 0.05;
+/// Halvings of the steps around the factor.
+const HALVINGS: u32 = 10;
+
+/// The nearest whole number, halves away from zero (`BLAST_Nint`, ncbi_math.c).
+pub(crate) fn nearest(x: f64) -> i32 {
+    (x + if x >= 0.0 { 0.5 } else { -0.5 }) as i32
+}
+
+/// Scores times a factor.
+pub(crate) fn times(scores: &[[i32; SIZE]], factor: impl Fn(i32) -> f64) -> Positions {
+    let one = |score: i32| if score == NEVER { NEVER } else { nearest(factor(score)) };
+    scores.iter().map(|row| row.map(one)).collect()
+}
+
+impl PssmMaker {
+    /// The scores of frequencies, and their parameters.
+    pub(super) fn scores(
+        &self,
+        query: &[u8],
+        frequencies: &[ByCode],
+    ) -> Result<(Positions, KarlinBlock), PssmError> {
+        let fine = self.fine_scores(query, frequencies);
+        let at = |factor: f64| times(&fine, |score| factor * f64::from(score) / FINE);
+        let lambda = |factor: f64| {
+            let lambda =
+                self.with_distribution(query, &at(factor), |scores| scores.lambda(LAMBDA_GUESS));
+            lambda.filter(|&lambda| lambda > 0.0).ok_or(PssmError::PositiveAverage)
+        };
+        let ideal = self.scoring.ideal.lambda;
+        let (mut low, mut high) = (1.0, 1.0);
+        if lambda(1.0)? > ideal {
+            high += FIRST_STEP;
+            while lambda(high)? > ideal {
+                high += high - 1.0;
+            }
+        } else {
+            low -= FIRST_STEP;
+            while lambda(low)? <= ideal {
+                low += low - 1.0;
+            }
+        }
+        let mut factor = 1.0;
+        for _ in 0..HALVINGS {
+            factor = (high + low) / 2.0;
+            if lambda(factor)? > ideal {
+                low = factor;
+            } else {
+                high = factor;
+            }
+        }
+        let scores = at(factor);
+        let parameters = self.parameters(query, &scores).ok_or(PssmError::PositiveAverage)?;
+        Ok((scores, parameters))
+    }
+
+    /// Scores [`FINE`] times as large as they will be.
+    pub(crate) fn fine_scores(&self, query: &[u8], frequencies: &[ByCode]) -> Positions {
+        query.iter().zip(frequencies).map(|(&letter, column)| self.fine(letter, column)).collect()
+    }
+
+    fn fine(&self, letter: u8, frequencies: &ByCode) -> [i32; SIZE] {
+        let (lambda, row) = (self.scoring.ideal.lambda, &self.scoring.scores[usize::from(letter)]);
+        let ratio = |code: usize| {
+            let standard = self.standard[code];
+            if standard > EPSILON { frequencies[code] / standard } else { 0.0 }
+        };
+        if (0..SIZE).all(|code| ratio(code) == 0.0) {
+            // Nothing is known: the matrix, unrounded.
+            return self.data.ratios[usize::from(letter)].map(|ratio| match ratio {
+                0.0 => NEVER,
+                ratio => nearest(FINE * self.bit_scale * ratio.ln() / std::f64::consts::LN_2),
+            });
+        }
+        let unlike_any = [X, STOP].map(usize::from);
+        std::array::from_fn(|code| {
+            if unlike_any.contains(&code) && row[usize::from(X)] != NEVER {
+                return row[code] * FINE as i32;
+            }
+            match ratio(code) {
+                0.0 => NEVER,
+                ratio => nearest(FINE * (ratio.ln() / lambda)),
+            }
+        })
+    }
+
+    /// Parameters of scores without gaps (`_PSIUpdateLambdaK`).
+    pub(crate) fn parameters(&self, query: &[u8], scores: &[[i32; SIZE]]) -> Option<KarlinBlock> {
+        self.with_distribution(query, scores, |distribution| distribution.parameters())
+    }
+
+    /// The scores of a letter of the background with any position whose letter is known.
+    fn with_distribution<T>(
+        &self,
+        query: &[u8],
+        scores: &[[i32; SIZE]],
+        use_it: impl FnOnce(&ScoreDistribution) -> Option<T>,
+    ) -> Option<T> {
+        let known = || query.iter().zip(scores).filter(|&(&letter, _)| letter != X);
+        let codes = || (0..SIZE).filter(|&code| is_standard(code as u8));
+        let all = known().flat_map(|(_, row)| codes().map(|code| row[code]));
+        let (low, high) =
+            all.filter(|&score| score > NEVER).fold(None, |range: Option<(i32, i32)>, score| {
+                Some(range.map_or((score, score), |(low, high)| (low.min(score), high.max(score))))
+            })?;
+        let positions = known().count() as f64;
+        let mut probabilities = vec![0.0; (high - low + 1) as usize];
+        for (_, row) in known() {
+            for code in codes().filter(|&code| row[code] > NEVER) {
+                probabilities[(row[code] - low) as usize] += self.standard[code] / positions;
+            }
+        }
+        use_it(&ScoreDistribution::new(low, &probabilities))
+    }
+}

@@ -1,0 +1,52 @@
+//! A search that is iterated: what is found becomes a matrix, by which is searched again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fleetblast_engine::kernel::Kernel;
+use fleetblast_engine::params::{DatabaseTotals, Params};
+use fleetblast_engine::pssm::Pssm;
+use fleetblast_engine::search::Search;
+
+/// How queries are searched again.
+#[derive(Clone, Debug)]
+pub struct Iteration {
+    /// Searches of each query at most; `None` for as many as it takes to find nothing new.
+    pub rounds: Option<usize>,
+    /// How to search with a matrix.
+    pub params: Params,
+    /// A matrix does not go with the composition-based statistics that were asked for: BLAST+ says so.
+    pub resets_composition: bool,
+    /// Pseudocounts, 0 for as many as suit each column.
+    pub pseudocount: i32,
+    /// The matrix of the first search, which brings its query along.
+    pub start: Option<Start>,
+    /// File for the matrices as checkpoints.
+    pub checkpoint: Option<PathBuf>,
+    /// File for the matrices as tables.
+    pub table: Option<PathBuf>,
+    /// The matrix that the last search brings about is kept, too.
+    pub save_last: bool,
+    /// Each matrix gets a file of its own.
+    pub save_each: bool,
+}
+
+/// A matrix to begin with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The matrix.
+    pub pssm: Arc<Pssm>,
+    /// What its query is called.
+    pub id: Vec<u8>,
+    /// The title of the query.
+    pub title: Option<Vec<u8>>,
+    /// The matrix as a checkpoint.
+    pub checkpoint: Vec<u8>,
+}
+
+impl Iteration {
+    /// The search with matrices of a database with these totals.
+    pub fn engine(&self, totals: DatabaseTotals, kernel: Kernel) -> Search {
+        Search::new(self.params.clone(), totals, kernel)
+    }
+}

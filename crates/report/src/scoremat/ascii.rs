@@ -1,0 +1,80 @@
+//! A matrix as a table for people (`CBlastFormatUtil::PrintAsciiPssm`, blastfmtutil.cpp).
+
+use fleetblast_engine::pssm::{Observed, Pssm};
+use fleetblast_seq::alphabet::{X, decode};
+use fleetblast_stats::frequencies::CODES;
+use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::matrix::NEVER;
+
+/// The statistics below the table: those of the search before.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics {
+    /// Of the letters of the query without and with gaps, if they are told.
+    pub standard: Option<(KarlinBlock, KarlinBlock)>,
+    /// Of the matrix, or of what stood for it, without gaps.
+    pub ungapped: KarlinBlock,
+    /// The same with gaps.
+    pub gapped: KarlinBlock,
+}
+
+/// Appends the table of a matrix.
+pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
+    let observed = pssm.observed.as_ref();
+    let mut text = String::from("\nLast position-specific scoring matrix computed");
+    if observed.is_some() {
+        text += ", weighted observed percentages rounded down, information per position, and relative \
+                 weight of gapless real matches to pseudocounts";
+    }
+    text += "\n         ";
+    let width = width(pssm);
+    let letters = CODES.map(|code| decode(code as u8) as char);
+    letters.iter().for_each(|letter| text += &format!("{letter:>width$}"));
+    if observed.is_some() {
+        letters.iter().for_each(|letter| text += &format!("   {letter}"));
+    }
+    for position in 0..pssm.query.len() {
+        row(pssm, observed, position, width, &mut text);
+    }
+    text += "\n\n                      K         Lambda\n";
+    let mut line = |name: &str, block: &KarlinBlock| {
+        text += &format!("{name:<21}{:.4}     {:.4}\n", block.k, block.lambda);
+    };
+    if let Some((ungapped, gapped)) = &statistics.standard {
+        line("Standard Ungapped", ungapped);
+        line("Standard Gapped", gapped);
+    }
+    line("PSI Ungapped", &statistics.ungapped);
+    line("PSI Gapped", &statistics.gapped);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Width of a column of scores: that of the largest one, whatever its sign, and two blanks.
+fn width(pssm: &Pssm) -> usize {
+    let scores = pssm.scores.iter().flatten().filter(|&&score| score > NEVER);
+    let largest = scores.map(|score| score.unsigned_abs()).max().unwrap_or(0);
+    2 + if largest == 0 { 0 } else { largest.to_string().len() }
+}
+
+fn row(pssm: &Pssm, observed: Option<&Observed>, position: usize, width: usize, text: &mut String) {
+    let letter = pssm.query[position];
+    *text += &format!("\n{:>5} {}  ", position + 1, decode(letter) as char);
+    let scores = CODES.map(|code| pssm.scores[position][code]);
+    for score in scores {
+        match score {
+            NEVER => *text += "-I ",
+            score => *text += &format!("{score:>width$}"),
+        }
+    }
+    text.push(' ');
+    let Some(observed) = observed else { return };
+    for (code, _) in CODES.iter().zip(scores).filter(|&(_, score)| score != NEVER) {
+        let share = 100.0 * observed.weighted[position][*code];
+        *text += &format!("{:>4}", (share + if share > 0.0 { 0.5 } else { -0.5 }) as i32);
+    }
+    *text += &format!("  {:.2} ", observed.information[position]);
+    if observed.matching[position] > 1 && letter != X {
+        *text += &format!("{:.2}", observed.gapless[position]);
+    } else {
+        *text += "    0.00";
+    }
+}

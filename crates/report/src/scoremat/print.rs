@@ -1,0 +1,169 @@
+//! Values of ASN.1 as text, as NCBI's toolkit prints them (`CObjectOStreamAsn`, objostrasn.cpp; `COStreamBuffer`, strbuffer.cpp).
+
+use super::real::real;
+use super::tree::Value;
+
+/// Columns after which a line of text or bytes is broken.
+const WIDTH: usize = 78;
+
+/// Appends a value, with the name of its type and a line end.
+pub fn print(name: &str, value: &Value, out: &mut Vec<u8>) {
+    let mut printer = Printer { out, line: 0 };
+    printer.put(name.as_bytes());
+    printer.put(b" ::= ");
+    printer.value(value, 0);
+    printer.end_line();
+}
+
+struct Printer<'a> {
+    out: &'a mut Vec<u8>,
+    /// Columns of the last line.
+    line: usize,
+}
+
+impl Printer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+        self.line += bytes.len();
+    }
+
+    fn end_line(&mut self) {
+        self.out.push(b'\n');
+        self.line = 0;
+    }
+
+    fn value(&mut self, value: &Value, depth: usize) {
+        match value {
+            Value::Integer(number) => self.put(number.to_string().as_bytes()),
+            Value::Real(number) => self.put(real(*number).as_bytes()),
+            Value::Word(word) => self.put(word.as_bytes()),
+            Value::Text(text) => self.text(text),
+            Value::Bytes(bytes) => self.bytes(bytes),
+            Value::Choice(name, value) => {
+                self.put(name.as_bytes());
+                self.put(b" ");
+                self.value(value, depth);
+            }
+            Value::Fields(fields) => {
+                let fields = fields.iter().map(|(name, value)| (Some(*name), value));
+                self.block(fields, depth);
+            }
+            Value::List(values) => self.block(values.iter().map(|value| (None, value)), depth),
+        }
+    }
+
+    fn block<'a>(
+        &mut self,
+        values: impl Iterator<Item = (Option<&'static str>, &'a Value)>,
+        depth: usize,
+    ) {
+        self.put(b"{");
+        for (i, (name, value)) in values.enumerate() {
+            if i > 0 {
+                self.put(b",");
+            }
+            self.end_line();
+            self.indent(depth + 1);
+            if let Some(name) = name {
+                self.put(name.as_bytes());
+                self.put(b" ");
+            }
+            self.value(value, depth + 1);
+        }
+        self.end_line();
+        self.indent(depth);
+        self.put(b"}");
+    }
+
+    fn indent(&mut self, depth: usize) {
+        self.put(&b" ".repeat(2 * depth));
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.put(b"'");
+        for byte in bytes {
+            self.break_full_line();
+            self.put(format!("{byte:02X}").as_bytes());
+        }
+        self.break_full_line();
+        self.put(b"'H");
+    }
+
+    fn break_full_line(&mut self) {
+        if self.line >= WIDTH {
+            self.end_line();
+        }
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        self.put(b"\"");
+        for &byte in text {
+            if self.line > WIDTH {
+                self.break_at_word();
+            }
+            // What cannot be seen is printed as `#`.
+            let byte = if matches!(byte, b' '..=b'~') { byte } else { b'#' };
+            self.put(&[byte]);
+            if byte == b'"' {
+                self.put(b"\"");
+            }
+        }
+        self.put(b"\"");
+    }
+
+    /// Breaks the last line before its last blank, or where it is full if there is none.
+    fn break_at_word(&mut self) {
+        let start = self.out.len() - self.line;
+        let line = &self.out[start..];
+        let mut at = line.len();
+        let mut found = false;
+        while at > 0 {
+            at -= 1;
+            if at <= WIDTH && (line[at].is_ascii_whitespace() || line[at] == b'\'') {
+                found = true;
+                break;
+            }
+            if line[at] == b'"' {
+                break;
+            }
+        }
+        // No two breaks after each other.
+        if !found || at == 0 && start > 0 {
+            at = at.max(WIDTH);
+            while at > 0 && line[at - 1] == b'"' {
+                at -= 1;
+            }
+        }
+        self.out.insert(start + at, b'\n');
+        self.line -= at;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The title of `psiblast -out_pssm`.
+    #[test]
+    fn long_texts_are_broken_before_blanks() {
+        let title = "q1 a very long title with \"quotes\" inside and more and more text so that the line must be broken \
+                     somewhere when written down, is it not? yes it is and further on";
+        let title = Value::choice("title", Value::Text(title.into()));
+        let value = ["descr", "query", "pssm"].into_iter().fold(title, |value, name| match name {
+            "descr" => Value::Fields(vec![(name, Value::List(vec![value]))]),
+            name => Value::Fields(vec![(name, value)]),
+        });
+        let mut out = Vec::new();
+        print("A", &value, &mut out);
+        let text = String::from_utf8_lossy(&out);
+        let lines: Vec<&str> = text.lines().skip(4).take(3).collect();
+        assert_eq!(
+            lines,
+            [
+                "        title \"q1 a very long title with \"\"quotes\"\" inside and more and more",
+                " text so that the line must be broken somewhere when written down, is it not?",
+                " yes it is and further on\""
+            ]
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! A matrix as the value of a checkpoint.
+
+use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
+
+use super::print::print;
+use super::tree::Value;
+
+/// What a checkpoint holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint<'a> {
+    /// What the query is called.
+    pub id: &'a [u8],
+    /// Its title, if it is told.
+    pub title: Option<&'a [u8]>,
+    /// The letters of the query are written as text.
+    pub is_text: bool,
+    /// The matrix.
+    pub pssm: &'a Pssm,
+    /// What was found of the columns is written, too.
+    pub observed: bool,
+    /// Name of the scoring matrix.
+    pub matrix: &'a str,
+    /// Costs of gaps, if they are told.
+    pub gaps: Option<(i32, i32)>,
+    /// Pseudocounts as wished.
+    pub pseudocount: i32,
+}
+
+/// Appends a checkpoint.
+pub fn checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
+    let parameters = Value::Fields(vec![
+        ("pseudocount", integer(checkpoint.pseudocount)),
+        ("rpsdbparams", scoring(checkpoint)),
+    ]);
+    let value = Value::Fields(vec![("pssm", pssm(checkpoint)), ("params", parameters)]);
+    print("PssmWithParameters", &value, out);
+}
+
+fn integer(number: impl Into<i64>) -> Value {
+    Value::Integer(number.into())
+}
+
+fn scoring(checkpoint: &Checkpoint) -> Value {
+    let name = checkpoint.matrix.to_ascii_uppercase().into_bytes();
+    let mut fields = vec![("matrixName", Value::Text(name))];
+    if let Some((open, extend)) = checkpoint.gaps {
+        fields.extend([("gapOpen", integer(open)), ("gapExtend", integer(extend))]);
+    }
+    Value::Fields(fields)
+}
+
+fn pssm(checkpoint: &Checkpoint) -> Value {
+    let pssm = checkpoint.pssm;
+    let scores = pssm.scores.iter().flatten().map(|&score| integer(score)).collect();
+    let final_data = Value::Fields(vec![
+        ("scores", Value::List(scores)),
+        ("lambda", Value::Real(pssm.gapped.lambda)),
+        ("kappa", Value::Real(pssm.gapped.k)),
+        ("h", Value::Real(pssm.gapped.h)),
+        ("lambdaUngapped", Value::Real(pssm.ungapped.lambda)),
+        ("kappaUngapped", Value::Real(pssm.ungapped.k)),
+        ("hUngapped", Value::Real(pssm.ungapped.h)),
+    ]);
+    let columns = i64::try_from(pssm.query.len()).unwrap_or(i64::MAX);
+    Value::Fields(vec![
+        ("isProtein", Value::Word("TRUE")),
+        ("numRows", Value::Integer(pssm.scores.first().map_or(28, |row| row.len() as i64))),
+        ("numColumns", Value::Integer(columns)),
+        ("byRow", Value::Word("FALSE")),
+        ("query", Value::choice("seq", query(checkpoint))),
+        ("intermediateData", intermediate(checkpoint)),
+        ("finalData", final_data),
+    ])
+}
+
+fn query(checkpoint: &Checkpoint) -> Value {
+    let letters = &checkpoint.pssm.query;
+    let id = Value::choice("str", Value::Text(checkpoint.id.to_vec()));
+    let mut fields = vec![("id", Value::List(vec![Value::choice("local", id)]))];
+    if let Some(title) = checkpoint.title {
+        let title = Value::choice("title", Value::Text(title.to_vec()));
+        fields.push(("descr", Value::List(vec![title])));
+    }
+    let data = if checkpoint.is_text {
+        let text = letters.iter().map(|&code| fleetblast_seq::alphabet::decode(code)).collect();
+        Value::choice("iupacaa", Value::Text(text))
+    } else {
+        Value::choice("ncbistdaa", Value::Bytes(letters.clone()))
+    };
+    let length = i64::try_from(letters.len()).unwrap_or(i64::MAX);
+    fields.push((
+        "inst",
+        Value::Fields(vec![
+            ("repr", Value::Word("raw")),
+            ("mol", Value::Word("aa")),
+            ("length", Value::Integer(length)),
+            ("seq-data", data),
+        ]),
+    ));
+    Value::Fields(fields)
+}
+
+fn intermediate(checkpoint: &Checkpoint) -> Value {
+    let reals = |numbers: &[f64]| Value::List(numbers.iter().map(|&n| Value::Real(n)).collect());
+    let by_code = |columns: &[ByCode]| reals(&columns.concat());
+    let integers = |numbers: &[u32]| Value::List(numbers.iter().map(|&n| integer(n)).collect());
+    let frequencies = by_code(&checkpoint.pssm.frequencies);
+    let observed = checkpoint.pssm.observed.as_ref().filter(|_| checkpoint.observed);
+    let Some(observed) = observed else {
+        return Value::Fields(vec![("freqRatios", frequencies)]);
+    };
+    let Observed { weighted, information, gapless, sigma, intervals, matching } = observed;
+    Value::Fields(vec![
+        ("weightedResFreqsPerPos", by_code(weighted)),
+        ("freqRatios", frequencies),
+        ("informationContent", reals(information)),
+        ("gaplessColumnWeights", reals(gapless)),
+        ("sigma", reals(sigma)),
+        ("intervalSizes", integers(intervals)),
+        ("numMatchingSeqs", integers(matching)),
+    ])
+}
