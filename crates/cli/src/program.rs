@@ -21,7 +21,7 @@ use crate::generate;
 use crate::hint;
 use crate::makeblastdb;
 use crate::memory;
-use crate::messages::complain;
+use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastn::{BLASTN, BlastnOptions};
@@ -74,9 +74,6 @@ const NOT_YET: [&str; 9] = [
     "tblastn",
     "tblastx",
 ];
-
-/// Ends with an error that is not to be told by all of several processes.
-pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// One command.
 struct Command {
