@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_engine::params::{NucleotideParams, Params, Template};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, papers};
@@ -47,6 +48,8 @@ impl SearchProgram for BlastnOptions {
         } else if self.nucleotide.sum_stats == Some(true) && self.metadata.out.is_some() {
             // Metadata have e-values of single alignments.
             Some("-sum_stats true with -metadata_out".to_owned())
+        } else if self.filtering.filtering_db.is_some() && self.metadata.out.is_some() {
+            Some("-filtering_db with -metadata_out".to_owned())
         } else if scores.reward == 0 && scores.penalty <= 0 {
             // BLAST+ finds nothing, or crashes if the penalty is 0 too.
             Some("-reward 0".to_owned())
@@ -69,6 +72,8 @@ impl SearchProgram for BlastnOptions {
         let masker = windowmasker::read(&self.filtering);
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
+        params.repeats = self.filtering.filtering_db.as_deref().map(lossy);
+        let refusal = params.repeats.as_deref().and_then(unopened).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
@@ -104,6 +109,8 @@ impl SearchProgram for BlastnOptions {
                 masking @ NucleotideFilteringOptions {
                     dust,
                     soft_masking,
+                    // Refused where this counts.
+                    filtering_db: _,
                     // Told by what they name.
                     window_masker_taxid: _,
                     window_masker_db: _,
@@ -244,6 +251,13 @@ impl BlastnOptions {
             _ => 50_000,
         }
     }
+}
+
+/// What BLAST+ says of each query where a database of repeats cannot be opened.
+fn unopened(database: &str) -> Option<String> {
+    let search = SearchPath::from_environment();
+    let opened = search.and_then(|path| Database::open(database, SequenceKind::Nucleotide, &path));
+    opened.err().map(|error| format!("Warning: {error}"))
 }
 
 /// DUST parameters from `-dust`. What is out of range stands for the default.
