@@ -140,14 +140,12 @@ impl ScoringSystem {
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
     ) -> Result<Self, ScoringError> {
-        let unknown = || ScoringError::UnknownMatrix {
-            matrix: matrix.to_owned(),
-            listed: &matrix::WITH_FREQUENCIES,
-        };
-        match Self::new(release, matrix, gap_open, gap_extend) {
-            Ok(system) if !matrix::WITH_FREQUENCIES.contains(&system.name) => Err(unknown()),
-            Err(ScoringError::UnknownMatrix { .. }) => Err(unknown()),
-            result => result,
+        let listed = &matrix::WITH_FREQUENCIES;
+        match matrix::canonical_name(matrix) {
+            Some(name) if listed.contains(&name) => {
+                Self::new(release, matrix, gap_open, gap_extend)
+            }
+            _ => Err(ScoringError::UnknownMatrix { matrix: matrix.to_owned(), listed }),
         }
     }
 }
