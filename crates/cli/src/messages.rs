@@ -2,7 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use fleetblast_job::error::Error;
 use fleetblast_mpi::speaks_for_all;
+
+/// Ends with an error that is not to be told by all of several processes.
+pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// One message.
 pub(crate) fn complain(message: &str) {

@@ -22,7 +22,7 @@ use crate::hint;
 use crate::keygen;
 use crate::makeblastdb;
 use crate::memory;
-use crate::messages::complain;
+use crate::messages::{Refuse, complain};
 use crate::options::RELEASE;
 use crate::options::blastdbcmd::BLASTDBCMD;
 use crate::options::blastn::{BLASTN, BlastnOptions};
@@ -78,9 +78,6 @@ const NOT_YET: [&str; 9] = [
     "tblastn",
     "tblastx",
 ];
-
-/// Ends with an error that is not to be told by all of several processes.
-pub(crate) type Refuse<'a> = dyn Fn(Error) -> Result<(), Error> + 'a;
 
 /// One command.
 struct Command {

@@ -12,13 +12,13 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Destination, Foreign, Join, PLACES};
 
 use crate::dbcheck;
+use crate::messages::Refuse;
 use crate::options::opt::Opt;
 use crate::options::parse::Given;
 use crate::options::search::fleet::{RESULT_MEMORY, WRITE_BUFFER};
 use crate::options::typed::lossy;
 use crate::options::wrap::{OUT, QUERY, WrapOptions};
 use crate::plan::{input, load, refuse_other_checkpoint};
-use crate::program::Refuse;
 use crate::terminal::Progress;
 
 /// Programs of BLAST+ that search: what their options mean is known.

@@ -18,6 +18,8 @@ pub struct QueryInput {
     pub letters: Vec<u8>,
     /// Lower-case stretches, relative to `letters`.
     pub lower_case: Vec<Range<u32>>,
+    /// Stretches that are like repeats, relative to `letters` (`-filtering_db`): masked.
+    pub repeats: Vec<Range<u32>>,
 }
 
 impl QueryInput {

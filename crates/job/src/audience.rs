@@ -74,6 +74,43 @@ pub trait Audience: Send + Sync {
     }
 }
 
+/// Hears nothing.
+pub(crate) struct Nobody;
+
+impl Audience for Nobody {
+    fn program(&self) -> &str {
+        ""
+    }
+
+    fn say(&self, _: &[u8]) {}
+
+    fn begin(&self) {}
+
+    fn is_watching(&self) -> bool {
+        false
+    }
+
+    fn expect(&self, _: Option<u64>) {}
+
+    fn skip(&self, _: u64) {}
+
+    fn open(&self, _: u32, _: u64) {}
+
+    fn stage(&self, _: Stage, _: u64) {}
+
+    fn step(&self, _: u64) {}
+
+    fn reach(&self, _: u32, _: f64) {}
+
+    fn close(&self, _: u32) {}
+
+    fn note(&self, _: String) {}
+
+    fn finish(&self) {}
+
+    fn leave(&self) {}
+}
+
 /// What is done with a block of queries, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {

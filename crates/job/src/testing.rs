@@ -12,7 +12,6 @@ use fleetblast_fleet::plan::Wishes;
 use fleetblast_release::Release;
 use fleetblast_stats::nucleotide::NucleotideScoring;
 
-use crate::audience::{Audience, Stage};
 use crate::plan::{
     BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
 };
@@ -76,41 +75,4 @@ pub fn megablast(queries: &Path) -> Plan {
         kernel: Kernel::detect(),
         timing: None,
     }
-}
-
-/// Hears nothing.
-pub struct Nobody;
-
-impl Audience for Nobody {
-    fn program(&self) -> &str {
-        "blastn"
-    }
-
-    fn say(&self, _: &[u8]) {}
-
-    fn begin(&self) {}
-
-    fn is_watching(&self) -> bool {
-        false
-    }
-
-    fn expect(&self, _: Option<u64>) {}
-
-    fn skip(&self, _: u64) {}
-
-    fn open(&self, _: u32, _: u64) {}
-
-    fn stage(&self, _: Stage, _: u64) {}
-
-    fn step(&self, _: u64) {}
-
-    fn reach(&self, _: u32, _: f64) {}
-
-    fn close(&self, _: u32) {}
-
-    fn note(&self, _: String) {}
-
-    fn finish(&self) {}
-
-    fn leave(&self) {}
 }

@@ -146,6 +146,9 @@ fn filter(params: &Params) -> String {
     if let Params::Nucleotide(NucleotideParams { window_masker: Some(masker), .. }) = params {
         text.push_str(&format!("{};", masker.name));
     }
+    if let Params::Nucleotide(NucleotideParams { repeats: Some(database), .. }) = params {
+        text.push_str(&format!("R -d {database};"));
+    }
     if params.common().soft_masking {
         text.push_str("m;");
     }

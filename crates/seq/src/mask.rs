@@ -17,15 +17,27 @@ use std::ops::Range;
 /// assert_eq!(combine(vec![0..10, 9..12]), [0..10, 9..12]);
 /// assert_eq!(combine(vec![0..10, 2..4, 5..12]), [0..12]);
 /// ```
-pub fn combine(mut intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
+pub fn combine(intervals: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    combine_linked(intervals, 0)
+}
+
+/// As [`combine`], but an interval is also absorbed if less than `link` positions part it from the one before it, counted from
+/// that one's last.
+///
+/// ```
+/// use fleetblast_seq::mask::combine_linked;
+/// assert_eq!(combine_linked(vec![0..10, 13..20], 5), [0..20]);
+/// assert_eq!(combine_linked(vec![0..10, 14..20], 5), [0..10, 14..20]);
+/// ```
+pub fn combine_linked(mut intervals: Vec<Range<u32>>, link: u32) -> Vec<Range<u32>> {
     intervals.sort_by_key(|interval| interval.start);
     let mut kept = 0;
     for i in 0..intervals.len() {
         let next = intervals[i].clone();
         if kept > 0 {
             let last = &mut intervals[kept - 1];
-            // Closed: last.right > next.left.
-            if last.end > next.start + 1 {
+            // Closed: last.right + link > next.left.
+            if last.end + link > next.start + 1 {
                 last.end = last.end.max(next.end);
                 continue;
             }

@@ -13,8 +13,6 @@ use crate::error::{Context, Error};
 use crate::layout::{FileId, Run};
 use crate::record::Place;
 
-/// How the names of indexes end.
-pub(crate) const EXTENSION: &str = "index";
 /// What an index begins with.
 const MAGIC: [u8; 8] = *b"\xf5FBind1\n";
 /// Bytes before what is compressed: these, the checksum of the rest.
@@ -72,7 +70,7 @@ impl Catalog {
     /// # Errors
     /// [`Error::Io`].
     pub fn write(&self, run: &Run) -> Result<(), Error> {
-        let path = run.named(self.file, EXTENSION);
+        let path = run.index(self.file);
         let plain = postcard::to_allocvec(self).map_err(std::io::Error::other);
         let packed = plain.and_then(|plain| zstd::encode_all(plain.as_slice(), LEVEL));
         let packed = packed.during("compress for", &path)?;
@@ -90,7 +88,7 @@ impl Catalog {
             Some(bytes)
         };
         let length = std::fs::metadata(run.path(file)).ok()?.len();
-        let catalog = Self::decode(&bytes(&run.named(file, EXTENSION))?)?;
+        let catalog = Self::decode(&bytes(&run.index(file))?)?;
         let fits = (catalog.job, catalog.file, catalog.written) == (run.job, file, length);
         fits.then_some(catalog)
     }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog;
 use crate::codec::Codec;
 use crate::durable::{is_directory, remove_file};
 use crate::error::{Context, Error};
 
+/// How the names of indexes end.
+const INDEX: &str = "index";
 /// Writers that a run can have: 256 directories of 256 directories of 16 writers.
 pub const MAX_WRITERS: u32 = 1 << 20;
 
@@ -61,8 +62,12 @@ impl Run {
         self.named(file, self.codec.extension())
     }
 
-    /// Path of what is beside it.
-    pub(crate) fn named(&self, file: FileId, extension: &str) -> PathBuf {
+    /// Path of the index beside it.
+    pub(crate) fn index(&self, file: FileId) -> PathBuf {
+        self.named(file, INDEX)
+    }
+
+    fn named(&self, file: FileId, extension: &str) -> PathBuf {
         let [outer, inner] = file.branches();
         self.root.join(outer).join(inner).join(file.name(extension))
     }
@@ -89,7 +94,7 @@ impl Run {
         for file in self.files()? {
             let path = self.path(file);
             remove_file(&path)?;
-            remove_file(&self.named(file, catalog::EXTENSION))?;
+            remove_file(&self.index(file))?;
         }
         for outer in branches(&self.root)? {
             for inner in branches(&outer)? {

@@ -14,6 +14,12 @@ pub const NAMES: [&str; 9] = [
     "IDENTITY",
 ];
 
+/// Those that have frequencies behind them.
+pub const WITH_FREQUENCIES: [&str; 8] = {
+    let [names @ .., _] = NAMES;
+    names
+};
+
 /// The canonical name of a built-in matrix given in any case.
 pub fn canonical_name(name: &str) -> Option<&'static str> {
     NAMES.into_iter().find(|known| known.eq_ignore_ascii_case(name))

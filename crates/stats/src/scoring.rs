@@ -37,10 +37,12 @@ pub struct ScoringSystem {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScoringError {
     /// No such matrix.
-    #[error("{matrix} is not a supported matrix, supported matrices are:\n{}", matrix_list())]
+    #[error("{matrix} is not a supported matrix, supported matrices are:\n{}", lines(listed))]
     UnknownMatrix {
         /// The name as given.
         matrix: String,
+        /// Those that there are.
+        listed: &'static [&'static str],
     },
     /// No statistics are known for these gap costs.
     #[error(
@@ -59,8 +61,8 @@ pub enum ScoringError {
 }
 
 /// `NAME ` lines, trailing blank included (`BLAST_PrintMatrixMessage`, blast_stat.c).
-fn matrix_list() -> String {
-    matrix::NAMES.iter().fold(String::new(), |list, name| list + name + " \n")
+fn lines(names: &[&str]) -> String {
+    names.iter().fold(String::new(), |list, name| list + name + " \n")
 }
 
 /// `open, extend` lines of a matrix (`BLAST_PrintAllowedValues`, blast_stat.c).
@@ -94,7 +96,8 @@ impl ScoringSystem {
         gap_open: Option<i32>,
         gap_extend: Option<i32>,
     ) -> Result<Self, ScoringError> {
-        let unknown = || ScoringError::UnknownMatrix { matrix: matrix.to_owned() };
+        let unknown =
+            || ScoringError::UnknownMatrix { matrix: matrix.to_owned(), listed: &matrix::NAMES };
         let name = matrix::canonical_name(matrix).ok_or_else(unknown)?;
         let scores = matrix::scores(name).ok_or_else(unknown)?;
         let rows = table::rows(name);
@@ -123,6 +126,27 @@ impl ScoringSystem {
             ungapped: rows[0].row,
             ideal,
         })
+    }
+}
+
+impl ScoringSystem {
+    /// The scoring system of a search that makes matrices of its own: IDENTITY, which has no frequencies behind it, is none.
+    ///
+    /// # Errors
+    /// As [`ScoringSystem::new`].
+    pub fn with_frequencies(
+        release: &Release,
+        matrix: &str,
+        gap_open: Option<i32>,
+        gap_extend: Option<i32>,
+    ) -> Result<Self, ScoringError> {
+        let listed = &matrix::WITH_FREQUENCIES;
+        match matrix::canonical_name(matrix) {
+            Some(name) if listed.contains(&name) => {
+                Self::new(release, matrix, gap_open, gap_extend)
+            }
+            _ => Err(ScoringError::UnknownMatrix { matrix: matrix.to_owned(), listed }),
+        }
     }
 }
 

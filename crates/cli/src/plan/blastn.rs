@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use fleetblast_db::{Database, SearchPath, SequenceKind};
 use fleetblast_engine::params::{NucleotideParams, Params, Template};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, papers};
@@ -44,9 +45,10 @@ impl SearchProgram for BlastnOptions {
         let indexed = self.task == Task::Megablast && self.common.database.subject.is_none();
         if self.task == Task::Rmblastn {
             Some("-task rmblastn".to_owned())
-        } else if self.nucleotide.sum_stats == Some(true) && self.metadata.is_asked_for() {
-            // Metadata have e-values of single alignments.
-            Some("-sum_stats true with -metadata_out".to_owned())
+        } else if let Some(told) = self.metadata.asked_for()
+            && let Some(option) = self.not_told()
+        {
+            Some(format!("{option} with -{told}"))
         } else if scores.reward == 0 && scores.penalty <= 0 {
             // BLAST+ finds nothing, or crashes if the penalty is 0 too.
             Some("-reward 0".to_owned())
@@ -69,6 +71,8 @@ impl SearchProgram for BlastnOptions {
         let masker = windowmasker::read(&self.filtering);
         let refusal = masker.as_ref().err().cloned().or(refusal);
         params.window_masker = masker.ok().flatten();
+        params.repeats = self.filtering.filtering_db.as_deref().map(lossy);
+        let refusal = params.repeats.as_deref().and_then(unopened).or(refusal);
         let most = (params.chunk - BELOW_CHUNK) as i32;
         Ok(Searching {
             params: Params::Nucleotide(params),
@@ -104,6 +108,8 @@ impl SearchProgram for BlastnOptions {
                 masking @ NucleotideFilteringOptions {
                     dust,
                     soft_masking,
+                    // Refused where this counts.
+                    filtering_db: _,
                     // Told by what they name.
                     window_masker_taxid: _,
                     window_masker_db: _,
@@ -162,6 +168,15 @@ impl Scores {
 }
 
 impl BlastnOptions {
+    /// What another site cannot be told of yet.
+    fn not_told(&self) -> Option<&'static str> {
+        if self.nucleotide.sum_stats == Some(true) {
+            // Metadata have e-values of single alignments.
+            return Some("-sum_stats true");
+        }
+        self.filtering.filtering_db.is_some().then_some("-filtering_db")
+    }
+
     /// Scores with their statistics. Where there are none for gaps, BLAST+ says so when it searches with gaps a query that has statistics
     /// without.
     fn scoring(&self) -> (NucleotideScoring, Option<String>) {
@@ -244,6 +259,13 @@ impl BlastnOptions {
             _ => 50_000,
         }
     }
+}
+
+/// What BLAST+ says of each query where a database of repeats cannot be opened.
+fn unopened(database: &str) -> Option<String> {
+    let search = SearchPath::from_environment();
+    let opened = search.and_then(|path| Database::open(database, SequenceKind::Nucleotide, &path));
+    opened.err().map(|error| format!("Warning: {error}"))
 }
 
 /// DUST parameters from `-dust`. What is out of range stands for the default.

@@ -152,7 +152,7 @@ impl PsiblastOptions {
         let word_size = search.word_size.unwrap_or(WORD_SIZE);
         let threshold = self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name));
         let (open, extend) = (search.gap_open, search.gap_extend);
-        let scoring = ScoringSystem::new(SPEC.release, matrix_name, open, extend)
+        let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
             .map_err(Error::query_options)?;
         blastp::check(&self.common, word_size, threshold, hitlist_size)?;
         let defaults = ProteinParams::psiblast(SPEC.release, scoring);

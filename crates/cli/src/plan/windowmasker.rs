@@ -29,7 +29,8 @@ const NONE: &str = "Warning: NCBI C++ Exception:
 /// # Errors
 /// A file that cannot be opened, or is of no kind that BLAST+ takes; two names.
 pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
-    let NucleotideFilteringOptions { window_masker_db, window_masker_taxid, .. } = options;
+    let NucleotideFilteringOptions { filtering_db, window_masker_db, window_masker_taxid, .. } =
+        options;
     if let Some(path) = window_masker_db {
         let mut start = Vec::new();
         // More than the notes before it have.
@@ -43,7 +44,8 @@ pub fn check(options: &NucleotideFilteringOptions) -> Result<(), Error> {
             ));
         }
     }
-    if window_masker_db.is_some() && window_masker_taxid.is_some() {
+    let given = [filtering_db.is_some(), window_masker_db.is_some(), window_masker_taxid.is_some()];
+    if given.into_iter().filter(|&given| given).count() > 1 {
         return Err(Error::query_options(
             "Please specify at most one of filtering_db, window_masker_taxid, or window_masker_db.",
         ));

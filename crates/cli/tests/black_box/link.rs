@@ -425,6 +425,14 @@ fn options_that_do_not_go_together_are_refused() {
         assert_eq!(run.status.code(), Some(1), "{line:?}");
         assert!(said(&run).contains(wanted), "{line:?}: {}", said(&run));
     }
+    let link = ["-send", "localhost:1", "-key", "here", "-peer", peer];
+    for odd in [["-filtering_db", "db"], ["-sum_stats", "true"]] {
+        let words = [&["blastn", "-query", "q.fa", "-db", "db"], &link[..], &odd].concat();
+        let run = fleetblast(sites.path(), &words).output().unwrap();
+        let told = format!("does not support {}", odd[0]);
+        assert_eq!(run.status.code(), Some(1), "{odd:?}");
+        assert!(said(&run).contains(&told) && said(&run).contains("with -send"), "{}", said(&run));
+    }
     let run = fleetblast(sites.path(), &["keygen", "q.fa"]).output().unwrap();
     assert_eq!(run.status.code(), Some(1));
     assert_eq!(String::from_utf8(must(sites.path(), &["keygen", "there"])).unwrap().trim(), peer);

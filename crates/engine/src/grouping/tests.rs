@@ -124,7 +124,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let count = 2 + random.below(40);
         let queries: Vec<Query> = reads(random, &source, count)
             .into_iter()
-            .map(|letters| engine.query(&QueryInput { letters, lower_case: Vec::new() }))
+            .map(|letters| engine.query(&QueryInput { letters, ..Default::default() }))
             .collect();
         let all: Vec<&Query> = queries.iter().collect();
         let batch = engine.batch(&all);
@@ -172,7 +172,7 @@ fn runs_one_after_another_are_a_whole() {
     let source = random.bases(2500);
     let queries: Vec<Query> = reads(random, &source, 12)
         .into_iter()
-        .map(|letters| engine.query(&QueryInput { letters, lower_case: Vec::new() }))
+        .map(|letters| engine.query(&QueryInput { letters, ..Default::default() }))
         .collect();
     let all: Vec<&Query> = queries.iter().collect();
     let whole =

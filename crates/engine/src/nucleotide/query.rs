@@ -13,6 +13,9 @@ use fleetblast_stats::length::LengthModel;
 use crate::params::{CommonParams, NucleotideParams, Strands};
 use crate::query::{QueryInput, QueryRules};
 
+/// Masks as far apart, or closer, are one where there are repeats (`REPEAT_MASK_LINK_VALUE`, repeats_filter.hpp).
+const REPEAT_LINK: u32 = 5;
+
 impl QueryRules for NucleotideParams {
     fn common(&self) -> &CommonParams {
         &self.common
@@ -32,7 +35,7 @@ impl QueryRules for NucleotideParams {
     }
 
     fn masks(&self, input: &QueryInput, readings: &[(Frame, Vec<u8>)]) -> Vec<Vec<Range<u32>>> {
-        let plus = self.masks_of(&input.letters, &input.lower_case);
+        let plus = self.masks_of(input);
         let length = input.letters.len() as u32;
         let of = |(frame, letters): &(Frame, Vec<u8>)| match frame.strand() {
             _ if letters.is_empty() => Vec::new(),
@@ -74,8 +77,9 @@ impl QueryRules for NucleotideParams {
 }
 
 impl NucleotideParams {
-    /// The masked intervals of the plus strand: DUST and, if asked for, lower case; or what WindowMasker masks.
-    pub(super) fn masks_of(&self, letters: &[u8], lower_case: &[Range<u32>]) -> Vec<Range<u32>> {
+    /// The masked intervals of the plus strand: DUST and, if asked for, lower case and repeats; or what WindowMasker masks.
+    fn masks_of(&self, input: &QueryInput) -> Vec<Range<u32>> {
+        let QueryInput { letters, lower_case, repeats } = input;
         if let Some(masker) = &self.window_masker {
             // It takes the place of what was masked before (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
             return match self.strands {
@@ -91,7 +95,11 @@ impl NucleotideParams {
         if self.common.lcase_masking {
             intervals.extend_from_slice(lower_case);
         }
-        mask::combine(intervals)
+        let combined = mask::combine(intervals);
+        if repeats.is_empty() {
+            return combined;
+        }
+        mask::combine_linked([&combined[..], repeats].concat(), REPEAT_LINK)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fleetblast_release::Release;
 use fleetblast_seq::dust::DustParams;
 use fleetblast_seq::windowmasker::Counts;
-use fleetblast_stats::nucleotide::NucleotideScoring;
+use fleetblast_stats::nucleotide::{NucleotideScoring, NucleotideScoringError};
 
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE};
 
@@ -78,6 +78,8 @@ pub struct NucleotideParams {
     pub dust: Option<DustParams>,
     /// WindowMasker instead of all other masks of the queries.
     pub window_masker: Option<WindowMasker>,
+    /// The database of repeats whose likes are masked as well, as typed (`-filtering_db`). Who makes the queries finds them.
+    pub repeats: Option<String>,
     /// Which strands are searched.
     pub strands: Strands,
     /// Longest part of a batch of queries that is searched on its own (rules of blastn, 6.1).
@@ -121,6 +123,7 @@ impl NucleotideParams {
             sum_stats: false,
             dust: Some(DustParams::default()),
             window_masker: None,
+            repeats: None,
             strands: Strands::Both,
             chunk: 5_000_000,
         }
@@ -138,6 +141,18 @@ impl NucleotideParams {
             chunk: 1_000_000,
             ..params
         }
+    }
+
+    /// How repeats are looked for in queries (`s_CreateRepeatsSearchOptions`, repeats_filter_cxx.cpp).
+    ///
+    /// # Errors
+    /// None, as long as the statistics of its scores are known.
+    pub fn repeats(release: &'static Release) -> Result<NucleotideParams, NucleotideScoringError> {
+        let scoring = NucleotideScoring::new(1, -1, 2, 1)?;
+        let mut params = NucleotideParams::blastn(release, scoring);
+        params.common.xdrop_ungapped_bits = 40.0;
+        params.common.xdrop_final_bits = 90.0;
+        Ok(NucleotideParams { least_score: Some(26), dust: None, ..params })
     }
 
     /// The defaults of `blastn -task dc-megablast`.

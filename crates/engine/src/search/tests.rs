@@ -135,7 +135,7 @@ fn search(params: &ProteinParams, queries: &[Record], subjects: &[Record]) -> Ve
     let search = Search::new(Params::Protein(params.clone()), totals, Kernel::detect());
     let queries: Vec<Query> = encode(queries)
         .into_iter()
-        .map(|letters| QueryInput { letters, lower_case: Vec::new() })
+        .map(|letters| QueryInput { letters, ..Default::default() })
         .map(|input| search.query(&input))
         .collect();
     let grouping = search.grouping(&queries, &[queries.len()]);
@@ -278,7 +278,7 @@ fn candidates_do_not_depend_on_what_was_aligned_before() {
         min_length: 64,
     };
     let search = Search::new(Params::Protein(params), totals, Kernel::detect());
-    let query = search.query(&QueryInput { letters: queries[0].clone(), lower_case: Vec::new() });
+    let query = search.query(&QueryInput { letters: queries[0].clone(), ..Default::default() });
     let queries = [query];
     let grouping = search.grouping(&queries, &[1]);
     let searcher = search.prepare(&queries, &grouping);

@@ -206,7 +206,7 @@ impl<'a> Rounds<'a> {
         if context.letters == context.unmasked && context.lower_case.is_empty() {
             return query.clone();
         }
-        let input = QueryInput { letters: context.letters.clone(), lower_case: Vec::new() };
+        let input = QueryInput { letters: context.letters.clone(), ..Default::default() };
         self.engines[1].query(&input)
     }
 

@@ -28,6 +28,7 @@ use crate::error::Error;
 use crate::metadata::{Resumed, told};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
+use crate::queries::repeats::Repeats;
 use crate::queries::{self, Block, Queries};
 use crate::subjects::Target;
 use crate::threads::pool;
@@ -62,6 +63,8 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         audience.expect(count(plan).map(|queries| queries.sequences));
     }
     // What cannot be loaded is refused before anything is written.
+    let repeats = Repeats::open(plan)?;
+    let mut repeats = repeats.as_ref().map(Repeats::finder).transpose()?;
     let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
     let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), shared)?;
     if let Some(Resumed(reached)) = outlet.resumed() {
@@ -79,7 +82,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     loop {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
-        let block = queries.next_block(&engine, audience)?;
+        let block = queries.next_block(&engine, repeats.as_mut(), audience)?;
         traced::note_block(&mut span, blocks, block.as_ref());
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();

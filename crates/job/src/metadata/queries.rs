@@ -24,5 +24,7 @@ pub fn heard(query: Query) -> QueryRecord {
     let Query { title, ids, letters, lower_case, number, unnamed, range, messages } = query;
     let record = Record { title, ids, residues: letters, lower_case, ..Record::default() };
     let (number, unnamed) = (number as usize, unnamed as usize);
-    QueryRecord { record, number, unnamed, range, messages }
+    // Searches that look for them write no metadata.
+    let repeats = Vec::new();
+    QueryRecord { record, number, unnamed, range, repeats, messages }
 }

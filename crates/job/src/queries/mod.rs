@@ -2,6 +2,7 @@
 
 pub mod count;
 mod messages;
+pub mod repeats;
 mod start;
 
 use std::io::{BufRead, Cursor, Read as _};
@@ -23,6 +24,7 @@ use crate::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::plan::{Plan, Source};
 
 pub use self::messages::{EMPTY_VECTOR, all_empty, refused};
+use self::repeats::RepeatFinder;
 use self::start::{is_seekable, leading_blanks};
 
 /// The stream of queries.
@@ -54,6 +56,8 @@ pub struct QueryRecord {
     pub unnamed: usize,
     /// The searched part (`-query_loc`).
     pub range: Option<Range<u32>>,
+    /// What of the searched part is like repeats, to be masked.
+    pub repeats: Vec<Range<u32>>,
     /// What BLAST+ warns of, without the query's name.
     pub messages: Vec<String>,
 }
@@ -83,12 +87,17 @@ impl QueryRecord {
 
     /// The query as it is searched.
     pub fn prepare(&self, engine: &Search) -> Query {
-        engine.query(&input(&self.record, self.range.as_ref()))
+        engine.query(&self.input())
     }
 
     /// The same, from what was found when it was prepared before.
     pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
-        engine.query_again(&input(&self.record, self.range.as_ref()), findings)
+        engine.query_again(&self.input(), findings)
+    }
+
+    /// What the engine searches.
+    fn input(&self) -> QueryInput {
+        QueryInput { repeats: self.repeats.clone(), ..input(&self.record, self.range.as_ref()) }
     }
 
     /// Letters that were read, by which batches are made.
@@ -228,12 +237,19 @@ impl<'a> Queries<'a> {
     }
 
     /// The next block; `None` at the end. Made ready on all threads of the current pool.
+    ///
+    /// # Errors
+    /// Queries that cannot be read, a database of repeats that cannot be.
     pub fn next_block(
         &mut self,
         engine: &Search,
+        repeats: Option<&mut RepeatFinder>,
         audience: &dyn Audience,
     ) -> Result<Option<Block>, Error> {
         let Some(mut read) = self.read(audience)? else { return Ok(None) };
+        if let Some(repeats) = repeats {
+            repeats.mark(&mut read)?;
+        }
         let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
         let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();
@@ -249,9 +265,7 @@ impl<'a> Queries<'a> {
         audience: &dyn Audience,
     ) -> Result<Option<Records>, Error> {
         let Some(mut read) = self.read(audience)? else { return Ok(None) };
-        let searchable = |record: &QueryRecord| {
-            engine.has_statistics(&input(&record.record, record.range.as_ref()))
-        };
+        let searchable = |record: &QueryRecord| engine.has_statistics(&record.input());
         let searchable: Vec<bool> = read.records.iter().map(searchable).collect();
         self.add_all_messages(&mut read, &searchable);
         Ok(Some(read))
@@ -321,8 +335,9 @@ impl<'a> Queries<'a> {
                 continue;
             };
             self.kept += 1;
-            let (number, unnamed, messages) = (self.kept, self.unnamed, Vec::new());
-            return Ok(Some(QueryRecord { record, number, unnamed, range, messages }));
+            let (number, unnamed) = (self.kept, self.unnamed);
+            let (repeats, messages) = (Vec::new(), Vec::new());
+            return Ok(Some(QueryRecord { record, number, unnamed, range, repeats, messages }));
         }
     }
 
@@ -416,7 +431,8 @@ fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
         let (start, end) = (run.start.max(from), run.end.min(to));
         (start < end).then(|| start - from..end - from)
     });
-    QueryInput { letters: record.residues[range].to_vec(), lower_case: lower_case.collect() }
+    let (letters, lower_case) = (record.residues[range].to_vec(), lower_case.collect());
+    QueryInput { letters, lower_case, ..QueryInput::default() }
 }
 
 fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {

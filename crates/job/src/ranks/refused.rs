@@ -35,6 +35,9 @@ fn refused(plan: &Plan) -> Option<String> {
         return Some("-outfmt 17 and -output records".to_owned());
     }
     let Params::Nucleotide(params) = &plan.params else { return None };
+    if params.repeats.is_some() {
+        return Some("-filtering_db".to_owned());
+    }
     if !plan.has_unknown_batches() {
         return None;
     }

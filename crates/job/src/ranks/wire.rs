@@ -145,24 +145,26 @@ pub struct Query {
     number: u64,
     unnamed: u64,
     range: Option<std::ops::Range<u32>>,
+    repeats: Vec<std::ops::Range<u32>>,
     messages: Vec<String>,
 }
 
 impl From<QueryRecord> for Query {
     fn from(record: QueryRecord) -> Self {
-        let QueryRecord { record, number, unnamed, range, messages } = record;
+        let QueryRecord { record, number, unnamed, range, repeats, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
-        Query { title, ids, residues, lower_case, number, unnamed, range, messages }
+        Query { title, ids, residues, lower_case, number, unnamed, range, repeats, messages }
     }
 }
 
 impl From<Query> for QueryRecord {
     fn from(query: Query) -> Self {
-        let Query { title, ids, residues, lower_case, number, unnamed, range, messages } = query;
+        let Query { title, ids, residues, lower_case, number, unnamed, range, repeats, messages } =
+            query;
         let record = Record { title, ids, residues, lower_case, ..Record::default() };
         let (number, unnamed) = (number as usize, unnamed as usize);
-        QueryRecord { record, number, unnamed, range, messages }
+        QueryRecord { record, number, unnamed, range, repeats, messages }
     }
 }
 
@@ -267,17 +269,23 @@ mod tests {
             ..Record::default()
         };
         let messages = vec!["m".to_owned()];
-        let range = Some(2..90);
+        let (range, repeats) = (Some(2..90), vec![20..35, 40..41]);
         let (number, unnamed) = (12, 3);
-        let sent =
-            QueryRecord { record: record.clone(), number, unnamed, range: range.clone(), messages };
+        let sent = QueryRecord {
+            record: record.clone(),
+            number,
+            unnamed,
+            range: range.clone(),
+            repeats: repeats.clone(),
+            messages,
+        };
         let findings = Vec::new();
         let queries =
             Queries { queries: vec![sent.into()], findings, batches: vec![1], together: None };
         let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));
-        assert_eq!((back.record, back.range), (record, range));
+        assert_eq!((back.record, back.range, back.repeats), (record, range, repeats));
         assert_eq!((back.number, back.unnamed), (number, unnamed));
         assert_eq!(back.messages, ["m"]);
     }

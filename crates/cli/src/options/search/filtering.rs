@@ -72,8 +72,7 @@ pub const FILTERING_DB: Opt<OsString> = Opt::text(
     FILTER,
     &["BLAST database containing filtering elements (i.e.: repeats)"],
 )
-.label("filtering_database")
-.unsupported();
+.label("filtering_database");
 
 /// `-window_masker_taxid`.
 pub const WINDOW_MASKER_TAXID: Opt<i32> = Opt::integer(
@@ -96,6 +95,8 @@ pub const WINDOW_MASKER_DB: Opt<OsString> = Opt::text(
 pub struct NucleotideFilteringOptions {
     /// `-dust`.
     pub dust: OsString,
+    /// `-filtering_db`.
+    pub filtering_db: Option<OsString>,
     /// `-window_masker_taxid`.
     pub window_masker_taxid: Option<i32>,
     /// `-window_masker_db`.
@@ -109,6 +110,7 @@ impl NucleotideFilteringOptions {
     pub fn read(values: &Values<'_>) -> Self {
         Self {
             dust: values.get(&DUST),
+            filtering_db: values.optional(&FILTERING_DB),
             window_masker_taxid: values.optional(&WINDOW_MASKER_TAXID),
             window_masker_db: values.optional(&WINDOW_MASKER_DB),
             soft_masking: values.get(&SOFT_MASKING),

@@ -112,9 +112,10 @@ pub struct LinkOptions {
 }
 
 impl MetadataOptions {
-    /// Whether there is to be no report here.
-    pub fn is_asked_for(&self) -> bool {
-        self.out.is_some() || self.send.is_some()
+    /// The option by which there is to be no report here.
+    pub fn asked_for(&self) -> Option<&'static str> {
+        let out = self.out.is_some().then_some(METADATA_OUT.name());
+        out.or(self.send.is_some().then_some(SEND.name()))
     }
 
     /// Reads the options.

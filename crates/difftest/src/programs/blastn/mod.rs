@@ -76,15 +76,16 @@ fn kills(source: &Source) -> Result<Victim> {
     })
 }
 
-/// What hangs on more than the queries of a block at a time: words on other diagonals.
+/// What hangs on more than the queries of a block at a time: words on other diagonals; and repeats, which are looked for by one process.
 fn refused_on_ranks(args: &[String]) -> bool {
-    !args.iter().any(|arg| arg == "-ungapped")
-        && !matches!(value(args, "-off_diagonal_range"), "" | "0")
+    args.iter().any(|arg| arg == "-filtering_db")
+        || !args.iter().any(|arg| arg == "-ungapped")
+            && !matches!(value(args, "-off_diagonal_range"), "" | "0")
 }
 
-/// What several alignments are worth together is not in metadata.
+/// What several alignments are worth together is not in metadata, nor are repeats.
 fn refused_as_metadata(args: &[String]) -> bool {
-    value(args, "-sum_stats") == "true"
+    args.iter().any(|arg| arg == "-filtering_db") || value(args, "-sum_stats") == "true"
 }
 
 /// The value of an option; empty if it is not given.

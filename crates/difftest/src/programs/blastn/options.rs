@@ -35,7 +35,7 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
         choice.maybe(0.05, "-min_raw_gapped_score", &["0", "15", "30", "60", "200"]);
     }
     choice.maybe(0.06, "-xdrop_ungap", &["0", "0.5", "2", "8", "20", "60"]);
-    filters(&mut choice);
+    filters(&mut choice, trial);
     limits(&mut choice);
     statistics(&mut choice, trial);
     restriction(&mut choice, trial);
@@ -93,7 +93,10 @@ fn scoring(choice: &mut Choice) {
     choice.flag(0.08, "-no_greedy");
 }
 
-fn filters(choice: &mut Choice) {
+fn filters(choice: &mut Choice, trial: &Trial) {
+    if trial.target != Target::Subject && choice.wants(0.04) {
+        choice.add(&["-filtering_db", "db"]);
+    }
     choice.maybe(0.2, "-dust", &["yes", "no", "no", "20 64 1", "10 40 3", "40 20 5"]);
     choice.maybe(0.08, "-soft_masking", &["true", "false"]);
     choice.flag(0.08, "-lcase_masking");

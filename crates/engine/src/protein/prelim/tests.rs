@@ -54,7 +54,7 @@ fn data(seed: u64, db_length: i64) -> (Vec<QueryInput>, Sequences, DatabaseTotal
     for _ in 0..8 {
         let len = 1 + random.below(250) as usize;
         let (residues, subject) = related(&mut random, len);
-        queries.push(QueryInput { letters: residues, lower_case: Vec::new() });
+        queries.push(QueryInput { letters: residues, ..Default::default() });
         subjects.push(subject);
         for len in [1, 2, 5, 63, 64, 65, 700] {
             let len = len + random.below(3) as usize;
@@ -126,7 +126,7 @@ fn one_hit_extensions_from_words_of_x_alone_lose_nothing() {
             let letters = [&vec![side; len][..], b"XXX", &[beyond], &vec![side; len]].concat();
             letters.into_iter().filter_map(alphabet::encode).collect::<Vec<u8>>()
         };
-        queries.push(QueryInput { letters: sides(b'I', b'N'), lower_case: Vec::new() });
+        queries.push(QueryInput { letters: sides(b'I', b'N'), ..Default::default() });
         subjects.push(sides(b'V', b'W'));
     }
     let totals = DatabaseTotals {

@@ -347,6 +347,6 @@ fn query(letters: &str, case: &Case, totals: &DatabaseTotals) -> Query {
         case.query_range.as_ref().map_or(0..letters.len(), |r| r.start as usize..r.end as usize);
     let letters = &letters[range];
     let (codes, lower_case) = (codes(letters, &case.params), lower_case(letters));
-    let input = QueryInput { letters: codes, lower_case };
+    let input = QueryInput { letters: codes, lower_case, ..Default::default() };
     Search::new(case.params.clone(), *totals, Kernel::detect()).query(&input)
 }

@@ -6,10 +6,11 @@ use std::ops::Range;
 use fleetblast_engine::params::DatabaseTotals;
 
 use super::*;
+use crate::audience::Nobody;
 use crate::batching::Batching;
 use crate::plan::Plan;
 use crate::queries::Queries;
-use crate::testing::{Nobody, megablast};
+use crate::testing::megablast;
 use crate::threads::pool;
 
 /// A small generator, so that a failing test can be repeated.
