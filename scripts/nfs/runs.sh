@@ -73,6 +73,7 @@ for mode in $MODES; do
         search "$number" $format >said.search 2>&1 || fail "$mode, run $number: $(cat said.search)"
         same "$number" $format
         rm /report/report
+        (((number + 1) % 10)) || echo "$mode: $((number + 1)) of $RUNS runs"
     done
     echo "ok $mode: $RUNS runs, all bytes are there, $(((SECONDS - began) / RUNS)) s each"
     everywhere "umount /report"
