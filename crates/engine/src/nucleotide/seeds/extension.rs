@@ -6,12 +6,13 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 use super::SeedRules;
 use super::bases::{Bits, window};
 use super::contexts::Contexts;
+use super::short::{Around, Short};
 
 /// Seeds of at least so many bases are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
 
 /// So many pairs to a side are looked at together.
-const RUN: u32 = 28;
+pub(super) const RUN: u32 = 28;
 
 /// No score falls by as much but at a sentinel.
 const SENTINEL_DROP: i32 = 1 << 29;
@@ -31,6 +32,8 @@ pub(super) struct Extender {
     /// the letter before.
     fours: Vec<u8>,
     four_at_a_time: bool,
+    /// Of contexts whose ends are near, where bases are compared one at a time and only whether they are equal counts.
+    short: Option<Short>,
 }
 
 /// An ungapped extension.
@@ -48,8 +51,6 @@ pub(super) struct Extension {
 enum Near {
     /// The whole extension.
     All(Extension),
-    /// It scores too little.
-    TooLittle,
     /// Not enough.
     Part,
 }
@@ -78,9 +79,12 @@ impl Extender {
         let four_scores =
             std::array::from_fn(|bits| (0..4).map(|i| pair((bits >> (2 * i)) as u8)).sum());
         let four = |w: &[u8]| w[0] << 6 | w[1] << 4 | w[2] << 2 | w[3];
+        let simple = (is_simple && equal > 0 && other < 0).then_some((equal, other));
+        let short = simple.filter(|_| !four_at_a_time);
         Extender {
             matrix,
-            simple: (is_simple && equal > 0 && other < 0).then_some((equal, other)),
+            short: short.and_then(|(equal, _)| Short::new(contexts, equal)),
+            simple,
             plain,
             four_scores,
             fours: contexts.letters().windows(4).map(four).collect(),
@@ -88,7 +92,22 @@ impl Extender {
         }
     }
 
-    /// The extension of a seed; `None` or any one if it scores less than `least`. Up to `match_end` of the subject it is known to
+    /// What tells of seeds at a place of a subject that they score less than `least`, of some of those with this drop, if it is the same
+    /// for all.
+    #[inline(always)]
+    pub fn around<'a>(
+        &'a self,
+        query: &'a [u8],
+        subject: Packed<'_>,
+        at: u32,
+        (x_drop, least): (Option<i32>, i32),
+    ) -> Option<Around<'a>> {
+        let short = self.short.as_ref()?;
+        x_drop.filter(|&x_drop| x_drop < SENTINEL_DROP)?;
+        short.around(query, subject, at, least)
+    }
+
+    /// The extension of a seed. Up to `match_end` of the subject it is known to
     /// match. `is_high` tells of which scores an approximate extension is done again exactly.
     #[inline(always)]
     pub fn extend(
@@ -97,19 +116,18 @@ impl Extender {
         subject: Packed<'_>,
         seed: (u32, u32),
         match_end: u32,
-        (x_drop, least): (i32, i32),
+        x_drop: i32,
         is_high: impl FnOnce(i32) -> bool,
-    ) -> Option<Extension> {
+    ) -> Extension {
         if self.four_at_a_time {
             let extension = self.approximate(queries.0, subject, seed, match_end, x_drop);
             if !is_high(extension.score) {
-                return Some(extension);
+                return extension;
             }
         }
-        match self.near(queries, subject, seed, x_drop, least) {
-            Near::All(extension) => Some(extension),
-            Near::TooLittle => None,
-            Near::Part => Some(self.exact(queries, subject, seed, x_drop)),
+        match self.near(queries, subject, seed, x_drop) {
+            Near::All(extension) => extension,
+            Near::Part => self.exact(queries, subject, seed, x_drop),
         }
     }
 
@@ -205,8 +223,7 @@ impl Extender {
         bits >> (64 - 2 * RUN) == 0 && self.plain.has_all(q as usize, RUN)
     }
 
-    /// As [`Extender::exact`], if it ends within [`RUN`] pairs to each side, or at a sentinel. Of short contexts most extensions are
-    /// known to score too little from the number of equal bases alone, wherever they would end.
+    /// As [`Extender::exact`], if it ends within [`RUN`] pairs to each side, or at a sentinel.
     #[inline(always)]
     fn near(
         &self,
@@ -214,7 +231,6 @@ impl Extender {
         subject: Packed<'_>,
         (q, s): (u32, u32),
         x_drop: i32,
-        least: i32,
     ) -> Near {
         let Some((equal, other)) = self.simple else { return Near::Part };
         let room = q.min(s).min(contexts.length() - q).min(subject.length() - s);
@@ -235,12 +251,6 @@ impl Extender {
         // To the left the first pair is in the lowest bits, to the right in the highest.
         let before = differences(q - RUN, s - RUN) >> (64 - 2 * RUN) & !(u64::MAX << (2 * left));
         let after = differences(q, s) & !(u64::MAX >> (2 * right));
-        if left < RUN && right < RUN {
-            let pairs = left + right - before.count_ones() - after.count_ones();
-            if (pairs as i32) * equal < least {
-                return Near::TooLittle;
-            }
-        }
         let left_ways = (before, left, |bits: u64| bits.trailing_zeros() / 2);
         let Some((left, left_score)) =
             one_side(left_ways, |bits, run| bits >> (2 * run) >> 2, (equal, other), |_| x_drop)

@@ -60,7 +60,7 @@ impl<D: Diagonals> Finder<'_, D> {
                 }
                 for (places, hit) in places.iter().zip(hits) {
                     if is_plain {
-                        places.iter().for_each(|&place| self.plain_pair(place, hit.at));
+                        self.plain_pairs(places, hit.at);
                     } else {
                         self.pairs(&seeds.tables[hit.table as usize], hit.at, places);
                     }
@@ -75,6 +75,19 @@ impl<D: Diagonals> Finder<'_, D> {
         for &place in places {
             if table.may_match(place, self.subject.bytes(), at, &self.seeds.words) {
                 self.pair(place, at);
+            }
+        }
+    }
+
+    /// Takes the pairs of a word of the subject, where words are seeds, and one is enough.
+    #[inline(always)]
+    fn plain_pairs(&mut self, places: &[u32], at: u32) {
+        let (seeds, bounds) = (self.seeds, self.contexts.bounds());
+        let limits = (bounds.x_drop, bounds.lowest.cutoff);
+        let around = seeds.extender.around(&seeds.words.query, self.subject, at, limits);
+        for &place in places {
+            if around.is_none_or(|around| !around.is_hopeless(place)) {
+                self.plain_pair(place, at);
             }
         }
     }
@@ -208,10 +221,8 @@ impl<D: Diagonals> Finder<'_, D> {
         };
         let queries = (self.contexts, &self.seeds.words.query[..]);
         let extender = &self.seeds.extender;
-        let limits_of_all = (x_drop, if whatever { i32::MIN } else { bounds.lowest.cutoff });
         let seed = (q, s);
-        let extension =
-            extender.extend(queries, self.subject, seed, match_end, limits_of_all, is_high)?;
+        let extension = extender.extend(queries, self.subject, seed, match_end, x_drop, is_high);
         self.strayed |= extension.strayed;
         let reaches = |limits: Limits| extension.score >= limits.cutoff;
         let is_good = reaches(bounds.lowest) && limits().is_some_and(reaches);

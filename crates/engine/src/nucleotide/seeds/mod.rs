@@ -19,6 +19,7 @@ mod extension;
 mod finder;
 mod indexing;
 mod scan;
+mod short;
 mod table;
 mod template;
 mod words;

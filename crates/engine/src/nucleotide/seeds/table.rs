@@ -125,7 +125,13 @@ impl Table {
             .collect();
         cells.iter().for_each(|&cell| table.present.set(cell as usize));
         table.number();
-        table.fill(places, cells, descending);
+        let ranks = table.ranks(cells);
+        table.make_room(&ranks);
+        let placed = places.iter().zip(&ranks);
+        match descending {
+            true => table.fill(placed.rev()),
+            false => table.fill(placed),
+        }
         table
     }
 
@@ -139,31 +145,37 @@ impl Table {
         self.slots = vec![0; used as usize];
     }
 
-    /// Fills the slots of the cells of these places.
-    fn fill(&mut self, places: &[u32], mut cells: Vec<u32>, descending: bool) {
-        // In place: of a genome it is much memory.
+    /// Numbers of cells in use, in the memory of these cells: of a genome it is much.
+    fn ranks(&self, mut cells: Vec<u32>) -> Vec<u32> {
         cells.iter_mut().for_each(|cell| *cell = self.rank(*cell as usize) as u32);
-        let ranks = cells;
-        let mut counts = vec![0; self.slots.len()];
-        ranks.iter().for_each(|&rank| counts[rank as usize] += 1);
-        for (slot, &count) in self.slots.iter_mut().zip(&counts) {
-            if count > 1 {
-                *slot = SEVERAL | self.several.len() as u32;
-                self.several.push(count);
-                self.several.resize(self.several.len() + count as usize, 0);
-            }
+        cells
+    }
+
+    /// Makes room for cells with several places; a slot counts those of its cell meanwhile.
+    fn make_room(&mut self, ranks: &[u32]) {
+        ranks.iter().for_each(|&rank| self.slots[rank as usize] += 1);
+        let room = |&count: &u32| if count > 1 { count as usize + 1 } else { 0 };
+        self.several = vec![0; self.slots.iter().map(room).sum()];
+        let mut next = 0;
+        for slot in &mut self.slots {
+            let room = room(slot);
+            *slot = if room > 0 { SEVERAL | next } else { 0 };
+            next += room as u32;
         }
-        for (&place, &rank) in places.iter().zip(&ranks) {
+    }
+
+    /// Fills the slots of cells, given places and ranks. Cells with several places count what they have.
+    fn fill<'a>(&mut self, placed: impl Iterator<Item = (&'a u32, &'a u32)>) {
+        for (&place, &rank) in placed {
             let slot = &mut self.slots[rank as usize];
             if *slot & SEVERAL == 0 {
                 *slot = place;
                 continue;
             }
             let start = (*slot & !SEVERAL) as usize;
-            let (count, left) = (self.several[start], &mut counts[rank as usize]);
-            let at = if descending { *left } else { count + 1 - *left };
-            self.several[start + at as usize] = place;
-            *left -= 1;
+            let count = self.several[start] + 1;
+            self.several[start] = count;
+            self.several[start + count as usize] = place;
         }
     }
 

@@ -1,0 +1,143 @@
+//! Contexts that end near a word to both sides, as those of primers do everywhere: the number of equal bases alone tells of most pairs
+//! that they come to nothing.
+//!
+//! Such a pair need not be remembered on its diagonal, either: what would be passed over because of it lies in the same context, beside
+//! the same bases.
+
+use fleetblast_seq::nucleotide::Packed;
+use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
+
+use super::bases::window;
+use super::contexts::Contexts;
+use super::extension::RUN;
+
+/// No sentinel is near, or something else before it.
+const FAR: u8 = u8::MAX;
+
+/// How far it is from each place to the ends of its context.
+#[derive(Debug)]
+pub(super) struct Short {
+    /// Bases before a place, and from it on; below [`RUN`], or [`FAR`].
+    ends: Vec<[u8; 2]>,
+    /// Score of two equal bases.
+    equal: i32,
+}
+
+/// A place of a subject, with the queries.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    ends: &'a [[u8; 2]],
+    query: &'a [u8],
+    /// The [`RUN`] bases before the place, and those from it on.
+    subject: [u64; 2],
+    /// The fewest equal bases that are worth anything.
+    least: i32,
+}
+
+impl Short {
+    /// `None` if nothing is near both ends of its context.
+    pub fn new(contexts: &Contexts, equal: i32) -> Option<Short> {
+        let letters = contexts.letters();
+        let mut ends = vec![[FAR; 2]; letters.len()];
+        let mut left = FAR;
+        for (end, &code) in ends.iter_mut().zip(letters) {
+            end[0] = left;
+            left = next(left, code);
+        }
+        let mut right = FAR;
+        for (end, &code) in ends.iter_mut().zip(letters).rev() {
+            right = next(right, code);
+            end[1] = right;
+        }
+        let last = (contexts.length() as usize).saturating_sub(RUN as usize);
+        for (at, end) in ends.iter_mut().enumerate() {
+            if end.contains(&FAR) || at < RUN as usize || at > last {
+                *end = [FAR; 2];
+            }
+        }
+        ends.iter().any(|end| end[0] != FAR).then_some(Short { ends, equal })
+    }
+
+    /// What tells of pairs with a place of a subject that they score less than `least`; `None` near the ends of the subject.
+    #[inline(always)]
+    pub fn around<'a>(
+        &'a self,
+        query: &'a [u8],
+        subject: Packed<'_>,
+        at: u32,
+        least: i32,
+    ) -> Option<Around<'a>> {
+        if at < RUN || subject.length() - at < RUN {
+            return None;
+        }
+        let base = |at: u32| window(subject.bytes(), at as usize);
+        let least = least.saturating_add(self.equal - 1) / self.equal;
+        Some(Around { ends: &self.ends, query, subject: [base(at - RUN), base(at)], least })
+    }
+}
+
+/// The number of bases up to a sentinel, with one letter more.
+fn next(bases: u8, code: u8) -> u8 {
+    match code {
+        SENTINEL => 0,
+        code if code < BASES && u32::from(bases) + 1 < RUN => bases + 1,
+        _ => FAR,
+    }
+}
+
+impl Around<'_> {
+    /// Whether the pair with this place of the queries is known to come to nothing.
+    #[inline(always)]
+    pub fn is_hopeless(&self, place: u32) -> bool {
+        let [left, right] = self.ends[place as usize];
+        if left == FAR {
+            return false;
+        }
+        let differences = |place: u32, subject: u64| {
+            let bits = window(self.query, place as usize) ^ subject;
+            (bits | bits >> 1) & 0x5555_5555_5555_5555
+        };
+        // To the left the first pair is in the lowest bits, to the right in the highest.
+        let before = differences(place - RUN, self.subject[0]) >> (64 - 2 * RUN);
+        let before = before & !(u64::MAX << (2 * left));
+        let after = differences(place, self.subject[1]) & !(u64::MAX >> (2 * right));
+        let different = before.count_ones() + after.count_ones();
+        i32::from(left + right) - (different as i32) < self.least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nucleotide::testing::{Random, packed};
+
+    #[test]
+    fn pairs_are_hopeless_by_the_number_of_equal_bases() {
+        let mut random = Random::new(7);
+        let mut queries = [20, 27, 5, 60, 1, 20, 30, 26].map(|count| random.bases(count));
+        queries[5][3] = 14;
+        let contexts = Contexts::new(queries.iter().map(|query| (&query[..], None)));
+        let letters = random.bases(200);
+        let bytes = packed(&letters);
+        let subject = Packed::new(&bytes, 200);
+        let (short, query) = (Short::new(&contexts, 2).unwrap(), contexts.packed());
+        assert!(short.around(&query, subject, RUN - 1, 9).is_none());
+        assert!(short.around(&query, subject, 200 - RUN + 1, 9).is_none());
+        let (mut hopeless, mut others) = (0, 0);
+        for (number, of) in queries.iter().enumerate() {
+            let start = contexts.start(number);
+            for (q, s) in (0..of.len() as u32).flat_map(|q| (60..=172).map(move |s| (q, s))) {
+                let around = short.around(&query, subject, s, 17).unwrap();
+                let pairs = of.iter().zip(&letters[(s - q) as usize..]);
+                let is_known = of.len() - (q as usize) < RUN as usize
+                    && q < RUN
+                    && of.iter().all(|&code| code < BASES)
+                    && (RUN..=contexts.length() - RUN).contains(&(start + q));
+                let equal = pairs.filter(|(a, b)| a == b).count();
+                assert_eq!(around.is_hopeless(start + q), is_known && 2 * equal < 17, "{q} {s}");
+                *if is_known && 2 * equal < 17 { &mut hopeless } else { &mut others } += 1;
+            }
+        }
+        assert!(hopeless > 1000 && others > 1000, "{hopeless} {others}");
+    }
+}
