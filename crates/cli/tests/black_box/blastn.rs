@@ -308,6 +308,30 @@ fn batches_are_the_oracles() {
     compare(&fixture, ["megablast", "blastn", "dc-megablast"].map(line));
 }
 
+/// After a batch that brings about nearly nothing BLAST+ makes the smallest one: a query that ends before `-query_loc` starts is then
+/// the only one of its batch, which is an error, or it is not.
+#[test]
+fn batches_after_one_without_extensions_are_the_oracles() {
+    let fixture = fixture();
+    let mut random = Random(31);
+    let mut letters = |length: usize| {
+        let base = |_| char::from(b"ACGT"[random.below(4) as usize]);
+        (0..length).map(base).collect::<String>()
+    };
+    let lengths: [&[usize]; 5] =
+        [&[6000, 600, 50], &[9000, 20, 5], &[9000, 600, 50, 600], &[4900, 50], &[5100, 90, 5, 5]];
+    for (number, lengths) in lengths.into_iter().enumerate() {
+        let queries = lengths.iter().map(|&length| format!(">q{length}\n{}\n", letters(length)));
+        let queries: String = queries.collect();
+        fs::write(fixture.path().join(format!("odd{number}.fa")), queries).expect("queries");
+    }
+    let line = |(number, place): (usize, &str)| {
+        format!("-query|odd{number}.fa|-db|db|-query_loc|{place}|-outfmt|7")
+    };
+    let places = (0..5).flat_map(|number| ["10-20", "500-560"].map(|place| (number, place)));
+    compare(&fixture, places.map(line));
+}
+
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let fixture = fixture();

@@ -127,7 +127,7 @@ impl Params {
 
 /// A number as BLAST+ stores it in 32 bits: without its fraction, and what does not fit becomes the least number of all, as
 /// by the conversion of x86 processors.
-pub(crate) fn whole(value: f64) -> i32 {
+pub fn whole(value: f64) -> i32 {
     let fits = value > f64::from(i32::MIN) - 1.0 && value < f64::from(i32::MAX) + 1.0;
     if fits { value as i32 } else { i32::MIN }
 }

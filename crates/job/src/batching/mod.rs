@@ -3,6 +3,7 @@
 
 pub mod course;
 
+use fleetblast_engine::params::whole;
 use fleetblast_fleet::plan::{BLOCK_QUERIES, BLOCK_RESIDUES};
 use fleetblast_metadata::Course;
 
@@ -117,7 +118,8 @@ impl Batching {
             let ratio = f64::from(extensions.wrapping_add(1)) / f64::from(self.letters);
             let ratio = self.ratio.map_or(ratio, |before| WEIGHT * ratio + (1.0 - WEIGHT) * before);
             self.ratio = Some(ratio);
-            self.letters = (f64::from(self.wanted) / ratio) as i32;
+            // So few extensions that the number does not fit make the smallest batch.
+            self.letters = whole(f64::from(self.wanted) / ratio);
         }
         self.clamp();
     }
@@ -167,6 +169,18 @@ mod tests {
         assert_eq!(batching.letters(), 999_000);
         batching.found(998_999_999);
         assert_eq!(batching.letters(), 1000);
+    }
+
+    #[test]
+    fn too_few_extensions_for_a_number_make_the_smallest_batch() {
+        let mut batching = Batching::new(ADAPTIVE, 1_000_000);
+        batching.found(2);
+        assert_eq!(batching.letters(), 999_000);
+        for extensions in [0, 1] {
+            let mut batching = Batching::new(ADAPTIVE, 1_000_000);
+            batching.found(extensions);
+            assert_eq!(batching.letters(), 100);
+        }
     }
 
     #[test]
