@@ -20,12 +20,12 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
                  [--ranks | --mpi] [--resume] [--through oids|hits|report]
-      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn; all programs) with both: standard output, exit code
+      Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, psiblast; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
       that each two of the options, queries, databases and formats that meet in a case meet in one
       of these, or of those of the next seed, if even (else the one before); --part takes every N-th,
       from the I-th. --ranks and --mpi search on ranks in one process, or on processes that mpirun
-      starts, in many shapes; --resume interrupts each as soon as something is kept in its
+      starts, in many shapes (not psiblast, which is not there yet); --resume interrupts each as soon as something is kept in its
       checkpoint, and resumes it on other ranks; --through has each write metadata of that kind, of which
       'fleetblast expand' makes the report.
   difftest dbcmd [--filter TEXT]
@@ -147,7 +147,14 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let tools = || tools_of(&BLASTP);
     let programs = || -> Result<Vec<(&'static Program, Tools)>> {
         let named = programs::named(raw.searching.as_deref())?.into_iter();
-        named.map(|searching| Ok((searching, tools_of(searching)?))).collect()
+        let is_elsewhere = raw.spread != Spread::None || raw.resume || raw.through.is_some();
+        let needs_ranks = is_elsewhere || raw.subcommand.as_deref() == Some("kills");
+        let named: Vec<_> =
+            named.filter(|searching| !(needs_ranks && searching.is_serial)).collect();
+        if named.is_empty() {
+            return Err(Error::Usage("this program searches in one process only".into()));
+        }
+        named.into_iter().map(|searching| Ok((searching, tools_of(searching)?))).collect()
     };
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let jobs = raw.jobs.unwrap_or(cores).max(1);

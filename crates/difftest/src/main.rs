@@ -29,6 +29,7 @@ mod table;
 mod through;
 mod victims;
 mod workspace;
+mod written;
 
 use std::env;
 use std::process::ExitCode;

@@ -38,6 +38,10 @@ pub struct Program {
     pub trial: fn(&mut Rng, &Source) -> Trial,
     /// Random options for a trial.
     pub options: fn(&mut Rng, &Trial) -> Vec<Vec<String>>,
+    /// Its options that name files which it writes beside the report.
+    pub written: &'static [&'static str],
+    /// It is not on ranks yet, and writes no metadata.
+    pub is_serial: bool,
     /// The kind of masks that its databases have.
     pub masker: &'static str,
     /// Whether a search with these arguments may be refused by name on ranks.

@@ -20,6 +20,7 @@ use crate::resume::{self, Searches};
 use crate::sample;
 use crate::through::{self, Kind, Sites};
 use crate::workspace::{self, Source, Workspace};
+use crate::written::collected;
 
 /// Longest time one search may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -61,6 +62,7 @@ struct Session<'a> {
     interrupted: AtomicUsize,
     refused: AtomicUsize,
     through_dir: PathBuf,
+    written_dir: PathBuf,
     crossed: AtomicUsize,
     crossed_bytes: AtomicUsize,
     crossed_report: AtomicUsize,
@@ -119,6 +121,7 @@ fn session<'a>(
         resumed: AtomicUsize::new(0),
         interrupted: AtomicUsize::new(0),
         refused: AtomicUsize::new(0),
+        written_dir: workspace.target.join("difftest-written").join(program.name),
         through_dir: workspace.target.join("difftest-through").join(program.name),
         crossed: AtomicUsize::new(0),
         crossed_bytes: AtomicUsize::new(0),
@@ -240,7 +243,7 @@ fn worker_panicked() -> Error {
 /// of the fleet.
 fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
     let stdin = case.stdin.as_ref().map(|name| session.fixtures.dir.join(name));
-    let expected = oracle_outcome(session, case, stdin.as_deref())?;
+    let expected = oracle_outcome(session, case, number, stdin.as_deref())?;
     let spread = session.options.spread;
     if session.options.resume && resume::can_be(case, &expected) {
         return run_resumed(session, case, number, &expected);
@@ -258,7 +261,10 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         stdin: stdin.as_deref(),
         records: session.resume_dir.join(format!("records-{number}")),
     };
-    let actual = shape.run(&tested, spread, &case.args, &place, LIMIT)?;
+    let written = session.written_dir.join(number.to_string());
+    let actual = collected(&case.args, session.program.written, &written, |args| {
+        shape.run(&tested, spread, args, &place, LIMIT)
+    })?;
     if is_refusal(session.program.may_refuse(session.options.spread, &case.args), ON_RANKS, &actual)
     {
         return Ok(session.refused(case));
@@ -332,7 +338,12 @@ fn judge(
     Ok(false)
 }
 
-fn oracle_outcome(session: &Session, case: &Case, stdin: Option<&Path>) -> Result<Outcome> {
+fn oracle_outcome(
+    session: &Session,
+    case: &Case,
+    number: usize,
+    stdin: Option<&Path>,
+) -> Result<Outcome> {
     let dir = &session.fixtures.dir;
     let words = [vec![session.program.name.to_owned()], case.words()].concat();
     let inputs = inputs_of(&words, case.stdin.as_deref(), dir);
@@ -342,7 +353,10 @@ fn oracle_outcome(session: &Session, case: &Case, stdin: Option<&Path>) -> Resul
     }
     session.oracle_runs.fetch_add(1, Ordering::Relaxed);
     let oracle = session.tools.oracle.within(&case.environment);
-    let outcome = oracle.run(&case.args, dir, stdin, LIMIT)?;
+    let written = session.written_dir.join(number.to_string());
+    let outcome = collected(&case.args, session.program.written, &written, |args| {
+        oracle.run(args, dir, stdin, LIMIT)
+    })?;
     if !outcome.timed_out {
         session.cache.put(&key, &outcome)?;
     }

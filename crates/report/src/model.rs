@@ -245,6 +245,8 @@ pub struct Round<'a> {
     pub serial: usize,
     /// The subjects that the round before found below the threshold for the model; the table of descriptions tells others apart.
     pub known: &'a BTreeSet<u32>,
+    /// Alignments found, also of subjects that are not shown: what the comments of format 7 count.
+    pub alignments: usize,
 }
 
 impl QueryResult<'_> {

@@ -40,6 +40,7 @@ pub fn comments(
         out.extend_from_slice(format!("# Fields: {}\n", headings.join(", ")).as_bytes());
     }
     if query.batch_searched {
+        let rows = query.round.map_or(rows, |round| round.alignments);
         out.extend_from_slice(format!("# {rows} hits found\n").as_bytes());
     }
 }

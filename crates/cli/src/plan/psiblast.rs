@@ -38,7 +38,6 @@ impl SearchProgram for PsiblastOptions {
     fn unsupported(&self) -> Option<String> {
         let PsiOptions { in_msa, in_pssm, out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
-        let long_words = SPEC.release.compressed_from;
         let fleet = &self.common.fleet;
         let on_ranks = fleet.ranks.is_some()
             || fleet.checkpoint.is_some()
@@ -51,11 +50,6 @@ impl SearchProgram for PsiblastOptions {
             (self.psi.inclusion_ethresh <= 0.0, "an -inclusion_ethresh of 0 or below"),
             // BLAST+ takes the matrix for one of the whole query.
             (is_iterated && self.common.queries.query_loc.is_some(), "-query_loc with a PSSM"),
-            // BLAST+ looks the scores of letters up in the rows of positions.
-            (
-                is_iterated && self.common.search.word_size.is_some_and(|size| size >= long_words),
-                "-word_size 6 or more with a PSSM",
-            ),
             (
                 out_pssm.is_some() && self.common.queries.parse_deflines,
                 "-out_pssm with -parse_deflines",
@@ -154,6 +148,11 @@ impl PsiblastOptions {
         let (open, extend) = (search.gap_open, search.gap_extend);
         let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
             .map_err(Error::query_options)?;
+        if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
+            return Err(Error::query_options(
+                "Word-size must be less than 6 for protein comparison",
+            ));
+        }
         blastp::check(&self.common, word_size, threshold, hitlist_size)?;
         let defaults = ProteinParams::psiblast(SPEC.release, scoring);
         let soft_masking = self.filtering.soft_masking;

@@ -16,6 +16,7 @@ use crate::fleet::{CHECKPOINT, Place, Spread};
 use crate::process::{Outcome, Tool, Tools, must_run, shell};
 use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
+use crate::written::collected;
 
 /// Longest time one random search may take.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -160,14 +161,20 @@ impl<'a> Bench<'a> {
     fn tested(&self, trial: &Trial) -> Result<Outcome> {
         let tested = &self.tools.tested;
         let Some((spread, shape)) = &trial.shape else {
-            return tested.run(&trial.args(), &self.dir, None, LIMIT);
+            return self.run(tested, trial, "written-tested");
         };
         let place = Place { cwd: &self.dir, stdin: None, records: self.dir.join("records") };
         shape.run(tested, *spread, &trial.args(), &place, LIMIT)
     }
 
     fn oracle(&self, trial: &Trial) -> Result<Outcome> {
-        self.tools.oracle.run(&trial.args(), &self.dir, None, LIMIT)
+        self.run(&self.tools.oracle, trial, "written-oracle")
+    }
+
+    fn run(&self, tool: &Tool, trial: &Trial, written: &str) -> Result<Outcome> {
+        collected(&trial.args(), trial.program.written, &self.dir.join(written), |args| {
+            tool.run(args, &self.dir, None, LIMIT)
+        })
     }
 
     /// Saves a trial so that it can be run again by hand; returns its differences.

@@ -12,15 +12,17 @@ macro_rules! table {
 
 mod blastn;
 mod blastp;
+mod psiblast;
 
 use crate::error::{Error, Result};
 use crate::program::Program;
 
 pub use blastn::BLASTN;
 pub use blastp::BLASTP;
+pub use psiblast::PSIBLAST;
 
 /// All of them.
-pub const PROGRAMS: [&Program; 2] = [&BLASTP, &BLASTN];
+pub const PROGRAMS: [&Program; 3] = [&BLASTP, &BLASTN, &PSIBLAST];
 
 /// The programs of a word, all without one.
 ///

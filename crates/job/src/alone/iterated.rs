@@ -28,7 +28,7 @@ use crate::audience::Audience;
 use crate::error::Error;
 use crate::output::Output;
 use crate::plan::{Format, Iteration, Plan};
-use crate::queries::{Block, QueryRecord};
+use crate::queries::{Block, INVALID, QueryRecord};
 use crate::reporting;
 use crate::subjects::Target;
 
@@ -139,7 +139,15 @@ impl<'a> Rounds<'a> {
     }
 
     /// The next search of some queries, which are all without a matrix or all with one.
-    fn search(&self, active: &mut [&mut Course], search: &mut TwoPhases<'a>) -> Result<(), Error> {
+    fn search(
+        &self,
+        active: &mut Vec<&mut Course>,
+        search: &mut TwoPhases<'a>,
+    ) -> Result<(), Error> {
+        active.retain_mut(|course| course.query.is_searchable() || course.fail());
+        if active.is_empty() {
+            return Ok(());
+        }
         let with_pssm = active.iter().any(|course| course.query.pssm.is_some());
         search.search_by(self.engines[usize::from(with_pssm)]);
         let queries: Vec<Query> = active.iter().map(|course| course.query.clone()).collect();
@@ -284,7 +292,11 @@ impl<'a> Rounds<'a> {
         output: &mut Output,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let Course { record, searches, last, failure, converged, .. } = course;
+        let Course { record, searches, last, failure, converged, query, .. } = course;
+        record.tell_warnings(audience);
+        if failure.is_some() && self.reported == 0 && searches.is_empty() && self.is_plain {
+            reporter.open(&reporting::result(record, &query), output)?;
+        }
         for (round, mut searched) in searches.into_iter().enumerate() {
             // The results of psiblast know no masks (`CBlastTracebackSearch::Run`): none are shown.
             searched.query.contexts.iter_mut().for_each(|context| context.masks.clear());
@@ -302,6 +314,7 @@ impl<'a> Rounds<'a> {
                     number: round + 1,
                     serial: self.reported,
                     known: &searched.known,
+                    alignments: searched.hits.iter().map(|hit| hit.alignments.len()).sum(),
                 }),
                 ..reporting::result(record, &searched.query)
             };
@@ -311,10 +324,10 @@ impl<'a> Rounds<'a> {
             let report = reporter.round(&result)?;
             reporter.write_round(warning, &report, output, audience)?;
         }
+        self.keep(&last, record)?;
         if let Some(error) = failure {
             return Err(error);
         }
-        self.keep(&last, record)?;
         if converged && self.is_plain {
             output.write(b"\nSearch has CONVERGED!\n")?;
         }
@@ -350,6 +363,14 @@ impl<'a> Course<'a> {
     fn kept(&self) -> Option<Kept> {
         let (pssm, statistics) = (self.query.pssm.clone()?, self.statistics?);
         Some(Kept { pssm, statistics })
+    }
+
+    /// Ends with a search that cannot be made, for which its matrix is kept as for others; false.
+    fn fail(&mut self) -> bool {
+        self.last.extend(self.kept());
+        self.failure = Some(Error::engine(INVALID));
+        self.ended = true;
+        false
     }
 
     fn end(&mut self, save_last: bool) {

@@ -6,7 +6,7 @@ use fleetblast_seq::alphabet;
 use crate::error::Error;
 
 /// What BLAST+ says of a query whose composition allows no statistics.
-const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
+pub const INVALID: &str = "Could not calculate ungapped Karlin-Altschul parameters due to an invalid \
     query sequence or its translation. Please verify the query sequence(s) and/or filtering options";
 /// What BLAST+ says of a query without residues.
 const EMPTY: &str = "Sequence contains no data";
@@ -15,6 +15,8 @@ pub(super) const IDENTITY: &str = "Composition-based statistics cannot be used w
     resetting the composition-based statistics option to 0";
 /// What BLAST+ says of each query if a list leaves nothing of the database.
 pub(super) const NOTHING_INCLUDED: &str = "Filtering resulted in an empty database.";
+/// What BLAST+ says of several queries that are to be searched in rounds together.
+pub(super) const SEVERAL: &str = "PSI-BLAST only accepts one protein sequence as query";
 /// What BLAST+ says of a batch without queries.
 pub const EMPTY_VECTOR: &str = "Empty CBlastQueryVector";
 /// At most so many positions of `O` are told.

@@ -23,7 +23,7 @@ use crate::error::{Error, exit};
 use crate::fasta::{fasta_failure, message_name, open_input, reader};
 use crate::plan::{Plan, Source};
 
-pub use self::messages::{EMPTY_VECTOR, all_empty, refused};
+pub use self::messages::{EMPTY_VECTOR, INVALID, all_empty, refused};
 use self::repeats::RepeatFinder;
 use self::start::{is_seekable, leading_blanks};
 
@@ -349,7 +349,10 @@ impl<'a> Queries<'a> {
         let first = self.count;
         while residues < self.batching.letters() {
             let Some(mut record) = self.next_query(audience)? else { break };
-            record.tell_warnings(audience);
+            if self.plan.iteration.is_none() {
+                // Else when it is this query's turn, which is after all rounds of the one before.
+                record.tell_warnings(audience);
+            }
             residues += record.record.residues.len();
             if self.plan.identity_resets_composition && first_batch {
                 record.messages.push(messages::IDENTITY.to_owned());
@@ -358,6 +361,10 @@ impl<'a> Queries<'a> {
         }
         if records.is_empty() && (first_batch || self.count > first) {
             return Err(Error::engine(EMPTY_VECTOR));
+        }
+        if self.plan.iteration.is_some() && records.len() > 1 {
+            // An empty query does not fill a batch (`CPsiBlastValidate::QueryFactory`).
+            return Err(Error::engine(messages::SEVERAL));
         }
         if !records.is_empty() && records.iter().all(|record| record.length() == 0) {
             return Err(all_empty(records.len()));

@@ -38,6 +38,8 @@ pub static BLASTN: Program = Program {
     kills,
     trial: generate::trial,
     options: options::choose,
+    written: &[],
+    is_serial: false,
     masker: "dust",
     refused_on_ranks,
     refused_as_metadata,

@@ -38,6 +38,8 @@ pub static BLASTP: Program = Program {
     kills,
     trial: generate::trial,
     options: options::choose,
+    written: &[],
+    is_serial: false,
     masker: "seg",
     refused_on_ranks: |_| false,
     refused_as_metadata: |_| false,

@@ -1,0 +1,128 @@
+//! Random options: those of rounds and matrices, and some of blastp's.
+
+use super::PSIBLAST;
+use crate::fuzz::options::{Choice, TAXA};
+use crate::program::{LISTED, Target, Trial};
+use crate::rng::Rng;
+
+/// Matrices with some of their gap costs.
+const MATRICES: &[(&str, &[&str])] = &[
+    ("BLOSUM62", &["11", "1", "9", "2", "13", "1", "6", "2"]),
+    ("BLOSUM45", &["14", "2", "10", "3", "19", "1"]),
+    ("BLOSUM50", &["13", "2", "9", "3", "16", "1"]),
+    ("BLOSUM80", &["10", "1", "6", "2", "25", "2"]),
+    ("BLOSUM90", &["10", "1", "9", "2", "6", "2"]),
+    ("PAM30", &["9", "1", "7", "2", "15", "3"]),
+    ("PAM70", &["10", "1", "8", "2", "12", "3"]),
+    ("PAM250", &["14", "2", "17", "1", "15", "3"]),
+];
+
+/// Options for a trial: an output format, and a few others.
+pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
+    let mut choice = Choice::new(rng);
+    choice.rounds();
+    choice.matrices();
+    choice.searches();
+    choice.lists();
+    choice.parts(trial);
+    choice.report();
+    choice.groups
+}
+
+/// What psiblast has.
+impl Choice<'_> {
+    fn rounds(&mut self) {
+        if self.rng.chance(0.9) {
+            let rounds = *self.rng.pick(&["2", "2", "3", "3", "4", "0"]);
+            self.add(&["-num_iterations", rounds]);
+        }
+        self.maybe(0.2, "-inclusion_ethresh", &["1e-40", "1e-10", "0.01", "0.5", "5", "100"]);
+        self.maybe(0.2, "-pseudocount", &["0", "1", "4", "10", "50"]);
+        self.maybe(0.1, "-gap_trigger", &["0", "12", "18.5", "25", "30", "50"]);
+    }
+
+    /// Files of matrices.
+    fn matrices(&mut self) {
+        let writes = [self.rng.chance(0.5), self.rng.chance(0.3)];
+        if writes[0] {
+            self.add(&["-out_pssm", "p"]);
+        }
+        if writes[1] {
+            self.add(&["-out_ascii_pssm", "a"]);
+        }
+        if writes.contains(&true) {
+            self.flag(0.5, "-save_each_pssm");
+            self.flag(0.2, "-save_pssm_after_last_round");
+        }
+    }
+
+    fn searches(&mut self) {
+        self.maybe(0.3, "-comp_based_stats", &["0", "1", "1", "3"]);
+        self.maybe(0.2, "-seg", &["yes", "yes", "10 1.8 2.1", "25 3.0 3.3"]);
+        self.maybe(0.1, "-soft_masking", &["true", "false"]);
+        self.flag(0.1, "-lcase_masking");
+        self.maybe(0.06, "-threshold", &["0", "9", "10", "12", "13.5", "16"]);
+        self.maybe(0.06, "-word_size", &["2", "3", "4"]);
+        self.maybe(0.1, "-window_size", &["0", "5", "15", "60"]);
+        self.maybe(0.05, "-xdrop_ungap", &["2", "5", "12"]);
+        self.maybe(0.05, "-xdrop_gap", &["3", "8", "30"]);
+        self.maybe(0.05, "-xdrop_gap_final", &["10", "15", "40"]);
+        self.maybe(0.05, "-dbsize", &["5000", "100000000"]);
+        self.maybe(0.05, "-searchsp", &["1000000", "10000000000"]);
+        self.maybe(0.3, "-evalue", &["1e-50", "1e-10", "1e-3", "0.1", "1", "50", "1000"]);
+        if self.wants(0.2) {
+            let (matrix, costs) = *self.rng.pick(MATRICES);
+            self.add(&["-matrix", matrix]);
+            if self.rng.chance(0.6) {
+                let costs = costs.chunks(2).collect::<Vec<_>>();
+                let costs = *self.rng.pick(&costs);
+                self.add(&["-gapopen", costs[0], "-gapextend", costs[1]]);
+            }
+        }
+    }
+
+    fn lists(&mut self) {
+        self.maybe(0.3, "-max_target_seqs", &["1", "2", "5", "10", "50", "600"]);
+        self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
+        self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80"]);
+        self.flag(0.05, "-subject_besthit");
+        self.maybe(0.05, "-culling_limit", &["1", "2", "5"]);
+    }
+
+    fn parts(&mut self, trial: &Trial) {
+        if trial.target == Target::Masked {
+            self.maybe(0.5, "-db_soft_mask", &["21"]);
+            if !self.has("-db_soft_mask") {
+                self.maybe(0.5, "-db_hard_mask", &["21"]);
+            }
+        }
+        if matches!(trial.target, Target::Parsed | Target::Masked) {
+            self.maybe(0.2, "-seqidlist", &[LISTED]);
+        }
+        if trial.target == Target::Subject && self.wants(0.1) {
+            let range = self.range(&trial.subjects);
+            self.add(&["-subject_loc", &range]);
+        }
+    }
+
+    fn report(&mut self) {
+        match self.rng.below(12) {
+            0..=2 => {
+                if !self.has("-max_target_seqs") {
+                    self.maybe(0.2, "-num_descriptions", &["0", "1", "4", "600"]);
+                    self.maybe(0.2, "-num_alignments", &["0", "1", "4", "600"]);
+                }
+                self.flag(0.1, "-html");
+                self.add(&["-outfmt", "0"]);
+            }
+            3..=4 => self.add(&["-outfmt", "5"]),
+            5 => self.add(&["-outfmt", "7"]),
+            6 => self.add(&["-outfmt", "10"]),
+            7 => {
+                let columns = self.columns(&TAXA);
+                self.add(&["-outfmt", &format!("7 {columns}")]);
+            }
+            _ => self.add(&["-outfmt", PSIBLAST.columns]),
+        }
+    }
+}

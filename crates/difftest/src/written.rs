@@ -1,0 +1,72 @@
+//! Files that a search writes beside its report: they are compared as the end of its standard output.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Result, io_error};
+use crate::process::Outcome;
+
+/// Runs a search whose arguments name files by these options: in a directory of its own, which is gone afterwards.
+///
+/// # Errors
+/// Those of the run, and if the directory cannot be made, read or removed.
+pub fn collected(
+    args: &[String],
+    options: &[&str],
+    dir: &Path,
+    run: impl FnOnce(&[String]) -> Result<Outcome>,
+) -> Result<Outcome> {
+    let mut args = args.to_vec();
+    let mut names_files = false;
+    for at in 1..args.len() {
+        if options.contains(&args[at - 1].as_str()) {
+            args[at] = dir.join(&args[at]).display().to_string();
+            names_files = true;
+        }
+    }
+    if !names_files {
+        return run(&args);
+    }
+    fs::create_dir_all(dir).map_err(io_error("create", dir))?;
+    let mut outcome = run(&args)?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(io_error("list", dir))? {
+        let path = entry.map_err(io_error("list", dir))?.path();
+        files.push((path.clone(), fs::read(&path).map_err(io_error("read", &path))?));
+    }
+    files.sort_unstable();
+    for (path, bytes) in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        outcome.stdout.extend_from_slice(format!("==> {name} <==\n").as_bytes());
+        outcome.stdout.extend_from_slice(&bytes);
+    }
+    fs::remove_dir_all(dir).map_err(io_error("remove", dir))?;
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{MINUTE, Tool};
+
+    #[test]
+    fn files_are_the_end_of_standard_output_and_gone() {
+        let dir = std::env::temp_dir().join(format!("difftest-written-{}", std::process::id()));
+        let script = "echo report; echo 1 > \"$1\".2; echo 2 > \"$1\".1";
+        let args = ["-c", script, "-out_pssm", "p"].map(str::to_owned);
+        let run =
+            |args: &[String]| Tool::plain("sh".into()).run(args, Path::new("."), None, MINUTE);
+        let shown = collected(&args, &["-out_pssm"], &dir, run).unwrap().stdout;
+        assert_eq!(shown, b"report\n==> p.1 <==\n2\n==> p.2 <==\n1\n");
+        assert!(!dir.exists());
+        assert_eq!(
+            collected(&args[..2], &["-out_pssm"], &dir, |args| {
+                assert_eq!(args.len(), 2);
+                run(&["-c".to_owned(), "echo alone".to_owned()])
+            })
+            .unwrap()
+            .stdout,
+            b"alone\n"
+        );
+    }
+}
