@@ -52,6 +52,7 @@ mod names;
 mod partitions;
 mod program;
 mod progress;
+mod psiblast;
 mod records;
 mod refusals;
 mod restrictions;

@@ -1,0 +1,239 @@
+//! `psiblast`: what it refuses, how its rounds mask and keep lists, and the files of its matrices are the oracle's, to the byte.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use fleetblast_oracle::sample;
+
+use crate::common::{Fixture, complaint};
+use crate::volumes::Random;
+
+/// Lines that end before a search, parted by `|`.
+const BEFORE: &[&str] = &[
+    "-h",
+    "-num_iterations|-1",
+    "-num_iterations|x",
+    "-msa_master_idx|1",
+    "-ignore_msa_master",
+    "-in_pssm|one.fa|-query|one.fa",
+    "-in_msa|one.fa|-in_pssm|one.fa",
+    "-query|one.fa|-db|db|-save_each_pssm",
+    "-query|one.fa|-db|db|-save_pssm_after_last_round",
+    "-query|one.fa|-db|db|-word_size|6",
+    "-query|one.fa|-db|db|-word_size|8|-num_iterations|2",
+    "-query|one.fa|-db|db|-matrix|IDENTITY",
+    "-query|one.fa|-db|db|-num_iterations|2|-outfmt|19",
+];
+
+/// What is refused by name, and the words that name it.
+const REFUSED: &[(&str, &str)] = &[
+    ("-output|records|-out|r", "psiblast on ranks"),
+    ("-ranks|2", "psiblast on ranks"),
+    ("-checkpoint|c", "psiblast on ranks"),
+    ("-plan", "psiblast -plan"),
+    ("-trace|t", "psiblast -trace"),
+    ("-metadata_out|m", "metadata_out"),
+    ("-phi_pattern|one.fa", "-phi_pattern"),
+    ("-sum_stats|true", "-sum_stats"),
+    ("-pseudocount|-1", "-pseudocount"),
+    ("-inclusion_ethresh|0", "-inclusion_ethresh"),
+    ("-num_iterations|2|-query_loc|3-20", "-query_loc with a PSSM"),
+    ("-num_iterations|2|-out_pssm|p|-parse_deflines", "-parse_deflines"),
+];
+
+/// How rounds mask: what was masked is masked again unless lower case did it, and nothing of it is shown.
+const MASKS: &[&str] = &[
+    "-num_iterations|4|-seg|yes",
+    "-num_iterations|4|-seg|yes|-soft_masking|true",
+    "-num_iterations|4|-seg|25 3.0 3.3",
+    "-num_iterations|4|-lcase_masking",
+    "-num_iterations|4|-lcase_masking|-soft_masking|true",
+    "-num_iterations|4|-lcase_masking|-seg|yes",
+];
+
+/// What is kept for a matrix, and what of it is shown.
+const LISTS: &[&str] = &[
+    "-num_iterations|3|-max_target_seqs|5",
+    "-num_iterations|3|-max_target_seqs|5|-comp_based_stats|0",
+    "-num_iterations|2|-max_target_seqs|1|-inclusion_ethresh|5",
+    "-num_iterations|0|-sorthits|3|-max_target_seqs|20",
+    "-num_iterations|2|-save_pssm_after_last_round|-max_target_seqs|3",
+];
+
+/// Formats: the document is made of trimmed lists, which then are those of the matrix.
+const FORMATS: &[&str] = &["0", "5", "6", "7"];
+
+const LETTERS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
+
+/// Proteins that descend from each other.
+struct Proteins(Random);
+
+impl Proteins {
+    fn letter(&mut self) -> u8 {
+        LETTERS[self.0.below(20) as usize]
+    }
+
+    fn sequence(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.letter()).collect()
+    }
+
+    /// A copy with so many letters in a hundred replaced.
+    fn mutant(&mut self, parent: &[u8], percent: u64) -> Vec<u8> {
+        let mut copy = parent.to_vec();
+        for letter in &mut copy {
+            if self.0.below(100) < percent {
+                *letter = self.letter();
+            }
+        }
+        copy
+    }
+}
+
+/// A directory with `family.fa`, `few.fa`, queries of that family with runs of few letters and of lower case, and the database `family`.
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    let mut proteins = Proteins(Random(11));
+    let mut parent = proteins.sequence(170);
+    parent[60..85].copy_from_slice(b"SASSASSSAASSASSPASSSASSAA");
+    let subjects: String = (0..40)
+        .map(|number| {
+            let percent = 5 + 2 * number;
+            let letters = proteins.mutant(&parent, percent);
+            format!(">s{number} of {percent}\n{}\n", String::from_utf8_lossy(&letters))
+        })
+        .collect();
+    let mut queries = String::new();
+    for number in 0..2 {
+        let mut letters = proteins.mutant(&parent, 20);
+        letters[100 + 20 * number..112 + 20 * number].make_ascii_lowercase();
+        queries += &format!(">q{number} one\n{}\n", String::from_utf8_lossy(&letters));
+    }
+    let write = |name: &str, text: &str| fs::write(fixture.path().join(name), text);
+    write("few.fa", &queries).and_then(|()| write("family.fa", &subjects)).expect("files");
+    if let Some(oracle) = fixture.oracle {
+        let line = "-in|family.fa|-dbtype|prot|-out|family";
+        let mut command = oracle.command("makeblastdb");
+        let made = command.args(Fixture::words(line)).current_dir(fixture.path()).output();
+        let made = made.expect("makeblastdb");
+        assert!(made.status.success(), "{}", complaint(&made));
+    }
+    fixture
+}
+
+/// What a run leaves: its streams, its code, and its files of matrices by name.
+fn left(fixture: &Fixture, program: &Path, line: &str) -> (Output, Vec<(OsString, Vec<u8>)>) {
+    let kept = fixture.path().join("kept");
+    fs::create_dir(&kept).expect("a directory");
+    let output = fixture.run(program, &Fixture::words(line), &[]);
+    let mut files: Vec<_> = fs::read_dir(&kept)
+        .expect("a directory")
+        .map(|entry| {
+            let entry = entry.expect("a file");
+            (entry.file_name(), fs::read(entry.path()).expect("a file"))
+        })
+        .collect();
+    files.sort_unstable();
+    fs::remove_dir_all(&kept).expect("a directory");
+    (output, files)
+}
+
+/// Runs lines by both programs.
+fn compare(fixture: &Fixture, lines: impl IntoIterator<Item = String>) {
+    let Some(oracle) = fixture.oracle else { return };
+    let ours = fixture.called("psiblast");
+    let theirs = oracle.program("psiblast");
+    for line in lines {
+        let (expected, files) = left(fixture, &theirs, &line);
+        let (actual, own) = left(fixture, &ours, &line);
+        assert_eq!(complaint(&actual), complaint(&expected), "{line}");
+        assert!(actual.stdout == expected.stdout, "{line}: reports differ");
+        let names = |files: &[(OsString, Vec<u8>)]| -> Vec<OsString> {
+            files.iter().map(|(name, _)| name.clone()).collect()
+        };
+        assert_eq!(names(&own), names(&files), "{line}");
+        for ((name, own), (_, file)) in own.iter().zip(&files) {
+            assert!(own == file, "{line}: {} differs", name.display());
+        }
+    }
+}
+
+#[test]
+fn lines_that_end_before_a_search_end_as_in_the_oracle() {
+    compare(&Fixture::new(), BEFORE.iter().map(|&line| line.to_owned()));
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    let fixture = Fixture::new();
+    if fixture.oracle.is_none() {
+        return;
+    }
+    let ours = fixture.called("psiblast");
+    for (option, words) in REFUSED {
+        let line = format!("-query|one.fa|-db|db|{option}");
+        let output = fixture.run(&ours, &Fixture::words(&line), &[]);
+        let said = complaint(&output);
+        assert!(said.starts_with("exit code Some(1)") && said.contains(words), "{line}: {said}");
+        assert!(output.stdout.is_empty(), "{line}");
+        for made in ["r", "c", "t", "m", "p"] {
+            assert!(!fixture.path().join(made).exists(), "{line} made {made}");
+        }
+    }
+    for option in ["-in_pssm", "-in_msa"] {
+        let output = fixture.run(&ours, &Fixture::words(&format!("-db|db|{option}|one.fa")), &[]);
+        let said = complaint(&output);
+        assert!(said.starts_with("exit code Some(1)") && said.contains(option), "{said}");
+    }
+}
+
+#[test]
+fn rounds_mask_as_in_the_oracle() {
+    let lines = MASKS.iter().flat_map(|masks| {
+        ["0", "6"].map(|format| {
+            format!(
+                "-query|few.fa|-db|family|{masks}|-outfmt|{format}|-out_pssm|kept/p|-out_ascii_pssm|kept/a|-save_each_pssm"
+            )
+        })
+    });
+    compare(&fixture(), sample(3, lines));
+}
+
+#[test]
+fn matrices_are_of_the_lists_that_the_oracle_keeps() {
+    let lines = LISTS.iter().flat_map(|lists| {
+        FORMATS.iter().map(move |format| {
+            format!(
+                "-query|few.fa|-db|family|{lists}|-outfmt|{format}|-out_pssm|kept/p|-save_each_pssm"
+            )
+        })
+    });
+    compare(&fixture(), sample(3, lines));
+}
+
+#[test]
+fn queries_that_cannot_be_searched_end_the_job_as_in_the_oracle() {
+    let fixture = fixture();
+    let few = fs::read_to_string(fixture.path().join("few.fa")).expect("queries");
+    let write = |name: &str, text: String| fs::write(fixture.path().join(name), text);
+    write("unknown.fa", format!("{few}>x\n{}\n{few}", "X".repeat(30))).expect("a file");
+    write("empty.fa", format!("{few}>nothing\n{few}")).expect("a file");
+    write("odd.fa", format!("{few}>odd\nMK-VL\n{few}")).expect("a file");
+    let lines = ["unknown", "empty", "odd"].iter().flat_map(|name| {
+        ["0", "6", "7"].map(|format| {
+            format!("-query|{name}.fa|-db|family|-num_iterations|2|-outfmt|{format}|-out_pssm|kept/p|-save_each_pssm")
+        })
+    });
+    compare(&fixture, lines);
+}
+
+#[test]
+fn subjects_of_a_file_have_the_names_that_the_oracle_gives_them() {
+    let lines = FORMATS.iter().map(|format| {
+        format!(
+            "-query|few.fa|-subject|family.fa|-num_iterations|2|-outfmt|{format}|-out_pssm|kept/p"
+        )
+    });
+    compare(&fixture(), lines);
+}
