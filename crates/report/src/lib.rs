@@ -12,6 +12,7 @@
 
 pub mod columns;
 pub mod error;
+mod extended;
 mod letters;
 mod links;
 pub mod loci;

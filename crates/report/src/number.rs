@@ -2,6 +2,8 @@
 //!
 //! Rust prints correctly rounded digits, as glibc does; only the shape of the exponent differs.
 
+use crate::extended;
+
 /// `%.{decimals}e`: the exponent has a sign and at least two digits.
 pub fn exponential(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
@@ -30,20 +32,15 @@ pub fn general(value: f64, digits: usize, keep_zeros: bool) -> String {
     }
 }
 
-/// A double as NCBI's XML writer prints it: `%.15g`, except that the digits are cut after the
-/// seventeenth before they are rounded, and a run of more than seven nines (or zeros) before a 4 (a 5)
+/// A double as NCBI's XML writer prints it: `%.15g`, except that seventeen [digits](extended::digits) are found with
+/// less than full precision, and cut, before they are rounded, and a run of more than seven nines (or zeros) before a 4 (a 5)
 /// in the sixteenth place decides the rounding (`NStr::DoubleToStringPosix`, ncbistr.cpp).
 pub fn posix(value: f64) -> String {
     const PRECISION: usize = 15;
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_string() } else { value.to_string() };
     }
-    // 40 decimals, cut: rounding them cannot reach the seventeenth digit of a double of this kind
-    // except for exact values, where there is nothing to round.
-    let text = format!("{:.40e}", value.abs());
-    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
-    let mut exponent: i32 = exponent.parse().unwrap_or(0);
-    let mut digits: Vec<u8> = mantissa.bytes().filter(|&b| b != b'.').take(17).collect();
+    let (mut digits, mut exponent) = extended::digits(value.abs());
     nudge(&mut digits, PRECISION);
     let up = digits[PRECISION] >= b'5';
     digits.truncate(PRECISION);
@@ -225,6 +222,7 @@ mod tests {
         assert_eq!(posix(123_456_789.0), "123456789");
         assert_eq!(posix(123_456_789_012_345.0), "123456789012345");
         assert_eq!(posix(1_234_567_890_123_456.0), "1.23456789012346e+15");
+        assert_eq!(posix(14_999_999_999_992_350.0), "1.49999999999923e+16");
         assert_eq!(posix(0.128_295_710_962_107), "0.128295710962107");
         assert_eq!(posix(286.96), "286.96");
         assert_eq!(posix(-1.0), "-1");
