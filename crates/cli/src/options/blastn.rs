@@ -27,7 +27,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Nucleotide,
     subjects: SequenceKind::Nucleotide,
     has_sam: true,
-    sorts: true,
+    tunes_format: true,
 };
 
 /// A preset: what holds where nothing else is typed.

@@ -27,7 +27,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     queries: SequenceKind::Protein,
     subjects: SequenceKind::Protein,
     has_sam: false,
-    sorts: true,
+    tunes_format: true,
 };
 
 /// A preset: what holds where nothing else is typed.

@@ -27,7 +27,7 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     subjects: SequenceKind::Protein,
     has_sam: false,
     // `CPsiBlastApp` does not hand them on.
-    sorts: false,
+    tunes_format: false,
 };
 
 /// Nothing is iterated at NCBI.

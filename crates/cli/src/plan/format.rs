@@ -142,14 +142,14 @@ pub fn report(
         format,
         columns: choice.columns,
         command: command.to_vec(),
-        delimiter: choice.delimiter,
+        delimiter: choice.delimiter.filter(|_| program.tunes_format),
         html: options.html,
         show_gis: options.show_gis,
         line_length: options.line_length.filter(|_| pairwise).unwrap_or(LINE_LENGTH),
         num_descriptions: descriptions,
         num_alignments: alignments,
-        sort_hits: options.sort_hits.filter(|_| pairwise && program.sorts),
-        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.sorts),
+        sort_hits: options.sort_hits.filter(|_| pairwise && program.tunes_format),
+        sort_hsps: options.sort_hsps.filter(|_| pairwise && program.tunes_format),
     };
     Ok((report, hitlist_size))
 }

@@ -16,8 +16,8 @@ pub struct ProgramSpec {
     pub subjects: SequenceKind,
     /// Whether it has the format SAM.
     pub has_sam: bool,
-    /// Whether `-sorthits` and `-sorthsps` do anything.
-    pub sorts: bool,
+    /// Whether `-sorthits`, `-sorthsps` and `delim=` in `-outfmt` do anything.
+    pub tunes_format: bool,
 }
 
 impl ProgramSpec {
