@@ -14,6 +14,7 @@ mod output;
 #[cfg(feature = "mpi")]
 mod processes;
 mod refused;
+mod together;
 mod transport;
 mod vigil;
 mod watch;
@@ -27,7 +28,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::Instant;
 
 use fleetblast_db::load::{self, Choice, Held, Method, Purpose};
@@ -50,8 +50,8 @@ use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
 pub use self::processes::{on_processes, stand_aside};
+use self::together::{run_all, sum_up};
 use self::transport::Transport;
-use self::transport::threads::Threads;
 use self::vigil::Vigil;
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::{on_processes, stand_aside};
@@ -109,43 +109,21 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let job = Job::new(plan, &target, audience, partitions);
     let common = Common::new(job, topology, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
-    let mut first = Some((works, vigil));
-    let results: Vec<Result<(End, Figures), Error>> = thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(ranks as usize);
-        for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
-            let rank = Rank(rank);
-            let first = if rank == common.topology.supermaster { first.take() } else { None };
-            let (works, vigil) = first.unzip();
-            let common = &common;
-            threads.push(scope.spawn(move || {
-                let vigil = vigil.unwrap_or_default();
-                let end = account::recorder(plan, rank.0)
-                    .and_then(|recorder| common.run(rank, works, vigil, &recorder, &mut transport));
-                if !matches!(end, Ok((End::Exited(_), _))) {
-                    transport.end_all();
-                }
-                end
-            }));
-        }
-        let join = |thread: thread::ScopedJoinHandle<_>| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().map(join).collect()
-    });
+    let results = run_all(
+        ranks,
+        common.topology.supermaster,
+        (works, vigil),
+        |rank, works, vigil, transport| {
+            let recorder = account::recorder(plan, rank.0)?;
+            common.run(rank, works, vigil, &recorder, transport)
+        },
+    );
     let mut figures = Vec::with_capacity(results.len());
-    let mut ended = Ok(());
-    for result in results {
-        let result = result.and_then(|(end, of_rank)| {
-            figures.push(of_rank);
-            common.verdict(Ok(end))
-        });
-        match result {
-            // Those that were told to end have nothing to say of their own.
-            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
-            _ => {}
-        }
-    }
+    let ended = sum_up(results.into_iter().map(|result| {
+        let (end, of_rank) = result?;
+        figures.push(of_rank);
+        common.verdict(Ok(end))
+    }));
     let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::Exit;
@@ -29,8 +28,8 @@ use super::checkpoint::{self, Keeping, Kept, Opened};
 use super::driver::{self, End, Hosted};
 use super::ending::{publish, remove, verdict};
 use super::output::{SharedOutput, Whole};
+use super::together::{run_all, sum_up};
 use super::transport::Transport;
-use super::transport::threads::Threads;
 use super::vigil::{self, Vigil};
 use super::works::counts::Counts;
 use super::works::records::Records;
@@ -99,36 +98,13 @@ fn on_threads(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Erro
     };
     let common = Common::new(&job, ranks, cut, ends.output.path().to_owned(), kept);
     let (works, whole) = ends.works(&job);
-    let mut first = Some((works, vigil));
-    let results: Vec<Result<End, Error>> = thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(ranks as usize);
-        for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
-            let rank = Rank(rank);
-            let first = if rank == common.topology.supermaster { first.take() } else { None };
-            let (works, vigil) = first.unzip();
-            let common = &common;
-            threads.push(scope.spawn(move || {
-                let end = common.run(rank, works, vigil.unwrap_or_default(), &mut transport);
-                if !matches!(end, Ok(End::Exited(_))) {
-                    transport.end_all();
-                }
-                end
-            }));
-        }
-        let join = |thread: thread::ScopedJoinHandle<_>| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().map(join).collect()
-    });
-    let mut ended = Ok(());
-    for result in results.into_iter().map(|end| common.verdict(end)) {
-        match result {
-            // Those that were told to end have nothing to say of their own.
-            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
-            _ => {}
-        }
-    }
+    let results = run_all(
+        ranks,
+        common.topology.supermaster,
+        (works, vigil),
+        |rank, works, vigil, transport| Ok((common.run(rank, works, vigil, transport)?, ())),
+    );
+    let ended = sum_up(results.into_iter().map(|end| common.verdict(end.map(|(end, ())| end))));
     ended.and_then(|()| publish(&whole, checkpoint.as_ref()))?;
     remove(checkpoint, keeping.records.is_some(), &**audience);
     judge(job.failed.load(Ordering::Relaxed))

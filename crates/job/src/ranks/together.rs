@@ -1,0 +1,62 @@
+//! All ranks of a job as threads of this process.
+
+use std::thread;
+
+use fleetblast_fleet::ids::Rank;
+
+use super::driver::End;
+use super::transport::Transport;
+use super::transport::threads::Threads;
+use super::vigil::Vigil;
+use crate::error::Error;
+
+/// Runs ranks to their ends, `run` each; tells how each ended, and what it makes of that, by its number. The works of the supermaster
+/// and the vigil go to the rank that hosts it.
+///
+/// # Panics
+/// As a rank does.
+pub fn run_all<'a, W: Send, T: Send>(
+    ranks: u32,
+    supermaster: Rank,
+    (works, vigil): (W, Vigil<'a>),
+    run: impl Fn(Rank, Option<W>, Vigil<'a>, &mut Threads) -> Result<(End, T), Error> + Sync,
+) -> Vec<Result<(End, T), Error>> {
+    let mut first = Some((works, vigil));
+    thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(ranks as usize);
+        for (mut transport, rank) in Threads::connect(ranks as usize).into_iter().zip(0..) {
+            let rank = Rank(rank);
+            let first = if rank == supermaster { first.take() } else { None };
+            let (works, vigil) = first.unzip();
+            let run = &run;
+            threads.push(scope.spawn(move || {
+                let end = run(rank, works, vigil.unwrap_or_default(), &mut transport);
+                if !matches!(end, Ok((End::Exited(_), _))) {
+                    transport.end_all();
+                }
+                end
+            }));
+        }
+        let join = |thread: thread::ScopedJoinHandle<_>| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
+/// What a job comes to of whose ranks each came to this.
+///
+/// # Errors
+/// The first, or the last that says something.
+pub fn sum_up(results: impl IntoIterator<Item = Result<(), Error>>) -> Result<(), Error> {
+    let mut ended = Ok(());
+    for result in results {
+        match result {
+            // Those that were told to end have nothing to say of their own.
+            Err(error) if ended.is_ok() || !error.message.is_empty() => ended = Err(error),
+            _ => {}
+        }
+    }
+    ended
+}
