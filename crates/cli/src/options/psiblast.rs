@@ -11,12 +11,12 @@ use super::search::composition::{self, CompositionOptions};
 use super::search::filtering::{self, FilteringOptions};
 use super::search::program::ProgramSpec;
 use super::search::psi::{self, PsiOptions};
-use super::search::single::{MATRIX, REMOTE, THRESHOLD, WINDOW_SIZE};
+use super::search::single::{MATRIX, NOT_REMOTE, REMOTE, THRESHOLD, WINDOW_SIZE};
 use super::search::{
     self, database, files, fleet, formatting, generic, hsps, nucleotide, query, resources,
     strategy, threads,
 };
-use super::spec::{self, OptionSpec, Program};
+use super::spec::{self, Program};
 use super::values::Values;
 
 /// What it sets.
@@ -30,23 +30,6 @@ pub const SPEC: ProgramSpec = ProgramSpec {
     tunes_format: false,
 };
 
-/// Nothing is iterated at NCBI.
-const REMOTE_ONCE: OptionSpec = REMOTE
-    .excludes(&[
-        "gilist",
-        "seqidlist",
-        "taxids",
-        "taxidlist",
-        "negative_gilist",
-        "negative_seqidlist",
-        "negative_taxids",
-        "negative_taxidlist",
-        "subject_loc",
-        "num_threads",
-        "num_iterations",
-    ])
-    .spec;
-
 /// The program.
 pub const PSIBLAST: Program = Program {
     name: SPEC.name,
@@ -57,7 +40,10 @@ pub const PSIBLAST: Program = Program {
     options: &[
         &[spec::H, spec::HELP],
         strategy::OPTIONS,
-        database::OF_PROTEINS_WITHOUT_MASKS,
+        database::LISTS,
+        database::IDENTICAL_PROTEINS,
+        database::QUERY,
+        database::SUBJECTS_WITHOUT_MASKS,
         &[files::QUERY.excludes(psi::HOLD_A_QUERY).spec, files::OUT.spec],
         generic::OF_PROTEINS,
         &[nucleotide::SUM_STATS.spec],
@@ -72,7 +58,8 @@ pub const PSIBLAST: Program = Program {
         ],
         formatting::OPTIONS,
         threads::WITHOUT_MODE,
-        &[REMOTE_ONCE],
+        // Nothing is iterated at NCBI.
+        &[REMOTE.excludes(&NOT_REMOTE).spec],
         composition::OPTIONS,
         psi::OPTIONS,
         &[spec::VERSION],

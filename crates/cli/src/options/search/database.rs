@@ -7,8 +7,8 @@ use crate::options::opt::Opt;
 use crate::options::spec::OptionSpec;
 use crate::options::values::Values;
 
-/// For databases of proteins, in the order of the usage text.
-pub const OF_PROTEINS: &[OptionSpec] = &[
+/// A database, and lists of what it has. These and what follows are in the order of the usage text; each program takes what it has.
+pub const LISTS: &[OptionSpec] = &[
     DB.spec,
     DBSIZE.spec,
     GILIST.spec,
@@ -19,49 +19,28 @@ pub const OF_PROTEINS: &[OptionSpec] = &[
     NEGATIVE_TAXIDS.spec,
     TAXIDLIST.spec,
     NEGATIVE_TAXIDLIST.spec,
-    IPGLIST.spec,
-    NEGATIVE_IPGLIST.spec,
-    ENTREZ_QUERY.spec,
-    DB_SOFT_MASK.spec,
-    DB_HARD_MASK.spec,
-    SUBJECT.spec,
-    SUBJECT_LOC.spec,
 ];
 
-/// For databases of proteins whose masks are not heeded.
-pub const OF_PROTEINS_WITHOUT_MASKS: &[OptionSpec] = &[
-    DB.spec,
-    DBSIZE.spec,
-    GILIST.spec,
-    SEQIDLIST.spec,
-    NEGATIVE_GILIST.spec,
-    NEGATIVE_SEQIDLIST.spec,
-    TAXIDS.spec,
-    NEGATIVE_TAXIDS.spec,
-    TAXIDLIST.spec,
-    NEGATIVE_TAXIDLIST.spec,
-    IPGLIST.spec,
-    NEGATIVE_IPGLIST.spec,
-    ENTREZ_QUERY.spec,
+/// Lists of groups of identical proteins.
+pub const IDENTICAL_PROTEINS: &[OptionSpec] = &[IPGLIST.spec, NEGATIVE_IPGLIST.spec];
+
+/// What is asked of NCBI.
+pub const QUERY: &[OptionSpec] = &[ENTREZ_QUERY.spec];
+
+/// Masks that are stored with a database.
+pub const MASKS: &[OptionSpec] = &[DB_SOFT_MASK.spec, DB_HARD_MASK.spec];
+
+/// Sequences that are no database.
+pub const SUBJECTS: &[OptionSpec] = &[SUBJECT.spec, SUBJECT_LOC.spec];
+
+/// The same where masks are not heeded.
+pub const SUBJECTS_WITHOUT_MASKS: &[OptionSpec] = &[
     SUBJECT.excludes(NO_DATABASE_WITHOUT_MASKS.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_DATABASE_WITHOUT_MASKS).spec,
 ];
 
-/// For databases of nucleotides, which have no lists of groups of identical proteins.
-pub const OF_NUCLEOTIDES: &[OptionSpec] = &[
-    DB.spec,
-    DBSIZE.spec,
-    GILIST.spec,
-    SEQIDLIST.spec,
-    NEGATIVE_GILIST.spec,
-    NEGATIVE_SEQIDLIST.spec,
-    TAXIDS.spec,
-    NEGATIVE_TAXIDS.spec,
-    TAXIDLIST.spec,
-    NEGATIVE_TAXIDLIST.spec,
-    ENTREZ_QUERY.spec,
-    DB_SOFT_MASK.spec,
-    DB_HARD_MASK.spec,
+/// The same of nucleotides.
+pub const SUBJECTS_OF_NUCLEOTIDES: &[OptionSpec] = &[
     SUBJECT.excludes(NO_NUCLEOTIDE_DATABASE.split_at(11).0).spec,
     SUBJECT_LOC.excludes(&NO_NUCLEOTIDE_DATABASE).spec,
 ];

@@ -32,18 +32,22 @@ pub const WINDOW_SIZE: Opt<i32> = Opt::integer(
 pub const UNGAPPED: Opt<bool> =
     Opt::flag("ungapped", EXTENSION, &["Perform ungapped alignment only?"]);
 
+/// What a search at NCBI does not go with; the last where searches are iterated.
+pub const NOT_REMOTE: [&str; 11] = [
+    "gilist",
+    "seqidlist",
+    "taxids",
+    "taxidlist",
+    "negative_gilist",
+    "negative_seqidlist",
+    "negative_taxids",
+    "negative_taxidlist",
+    "subject_loc",
+    "num_threads",
+    "num_iterations",
+];
+
 /// `-remote`.
 pub const REMOTE: Opt<bool> = Opt::flag("remote", MISC, &["Execute search remotely?"])
-    .excludes(&[
-        "gilist",
-        "seqidlist",
-        "taxids",
-        "taxidlist",
-        "negative_gilist",
-        "negative_seqidlist",
-        "negative_taxids",
-        "negative_taxidlist",
-        "subject_loc",
-        "num_threads",
-    ])
+    .excludes(NOT_REMOTE.split_at(10).0)
     .unsupported();
