@@ -47,10 +47,6 @@ pub struct Rounds<'a> {
     engines: [&'a Search; 2],
     maker: Option<PssmMaker>,
     files: PssmFiles<'a>,
-    /// Subjects of a search that are shown at most.
-    shown: usize,
-    /// The reports are not one document.
-    is_plain: bool,
     /// Searches reported so far.
     reported: usize,
 }
@@ -105,9 +101,17 @@ impl<'a> Rounds<'a> {
             Params::Nucleotide(_) => None,
         };
         let files = PssmFiles::new(iteration);
-        let shown = iteration.params.common().hitlist_size;
-        let is_plain = plan.report.format != Format::Xml;
-        Rounds { plan, iteration, target, engines, maker, files, shown, is_plain, reported: 0 }
+        Rounds { plan, iteration, target, engines, maker, files, reported: 0 }
+    }
+
+    /// Subjects of a search that are shown at most.
+    fn shown(&self) -> usize {
+        self.iteration.params.common().hitlist_size
+    }
+
+    /// Whether the reports are not one document.
+    fn is_plain(&self) -> bool {
+        self.plan.report.format != Format::Xml
     }
 
     /// Searches the queries of a block, and writes what is found.
@@ -124,6 +128,7 @@ impl<'a> Rounds<'a> {
         let mut courses: Vec<Course> =
             queries.map(|(record, query)| Course::new(record, query.clone())).collect();
         loop {
+            courses.iter_mut().for_each(Course::end_if_lost);
             let mut active: Vec<&mut Course> =
                 courses.iter_mut().filter(|course| !course.ended).collect();
             if active.is_empty() {
@@ -139,15 +144,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The next search of some queries, which are all without a matrix or all with one.
-    fn search(
-        &self,
-        active: &mut Vec<&mut Course>,
-        search: &mut TwoPhases<'a>,
-    ) -> Result<(), Error> {
-        active.retain_mut(|course| course.query.is_searchable() || course.fail());
-        if active.is_empty() {
-            return Ok(());
-        }
+    fn search(&self, active: &mut [&mut Course], search: &mut TwoPhases<'a>) -> Result<(), Error> {
         let with_pssm = active.iter().any(|course| course.query.pssm.is_some());
         search.search_by(self.engines[usize::from(with_pssm)]);
         let queries: Vec<Query> = active.iter().map(|course| course.query.clone()).collect();
@@ -155,8 +152,7 @@ impl<'a> Rounds<'a> {
         let hits = search.run(&queries, &vec![1; queries.len()])?;
         active.par_iter_mut().zip(hits).for_each(|(course, hits)| {
             if let Err(error) = self.advance(course, hits) {
-                course.failure = Some(error);
-                course.ended = true;
+                course.fail(error);
             }
         });
         Ok(())
@@ -167,9 +163,9 @@ impl<'a> Rounds<'a> {
         let kept = course.kept().into_iter().collect();
         let messages = self.messages(course);
         let (query, known) = (course.query.clone(), course.found.clone());
-        if !self.is_plain {
+        if !self.is_plain() {
             // Making the document trims what the matrix is made of (`CSearchResults::TrimSeqAlign`).
-            hits.truncate(self.shown);
+            hits.truncate(self.shown());
         }
         course.searches.push(Searched { kept, query, known, hits, messages });
         let hits = &course.searches[course.searches.len() - 1].hits;
@@ -294,7 +290,7 @@ impl<'a> Rounds<'a> {
     ) -> Result<(), Error> {
         let Course { record, searches, last, failure, converged, query, .. } = course;
         record.tell_warnings(audience);
-        if failure.is_some() && self.reported == 0 && searches.is_empty() && self.is_plain {
+        if failure.is_some() && self.reported == 0 && searches.is_empty() && self.is_plain() {
             reporter.open(&reporting::result(record, &query), output)?;
         }
         for (round, mut searched) in searches.into_iter().enumerate() {
@@ -304,7 +300,7 @@ impl<'a> Rounds<'a> {
             self.reported += 1;
             let warning = record.warning_of(&searched.messages);
             let messages = reporting::xml_message(record, warning.clone());
-            let shown = &searched.hits[..searched.hits.len().min(self.shown)];
+            let shown = &searched.hits[..searched.hits.len().min(self.shown())];
             let result = QueryResult {
                 batch_searched: searched.query.is_searchable(),
                 messages: &messages,
@@ -328,7 +324,7 @@ impl<'a> Rounds<'a> {
         if let Some(error) = failure {
             return Err(error);
         }
-        if converged && self.is_plain {
+        if converged && self.is_plain() {
             output.write(b"\nSearch has CONVERGED!\n")?;
         }
         Ok(())
@@ -365,12 +361,17 @@ impl<'a> Course<'a> {
         Some(Kept { pssm, statistics })
     }
 
-    /// Ends with a search that cannot be made, for which its matrix is kept as for others; false.
-    fn fail(&mut self) -> bool {
-        self.last.extend(self.kept());
-        self.failure = Some(Error::engine(INVALID));
+    /// Ends if the next search cannot be made, for which its matrix is kept as for others.
+    fn end_if_lost(&mut self) {
+        if !self.ended && !self.query.is_searchable() {
+            self.last.extend(self.kept());
+            self.fail(Error::engine(INVALID));
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failure = Some(error);
         self.ended = true;
-        false
     }
 
     fn end(&mut self, save_last: bool) {

@@ -11,7 +11,7 @@ use super::{QueryRecord, Records};
 use crate::alone::TwoPhases;
 use crate::audience::Nobody;
 use crate::error::Error;
-use crate::plan::{Plan, Subjects};
+use crate::plan::{Plan, Report, Subjects};
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
@@ -44,6 +44,8 @@ impl Repeats {
             database_mask: None,
             dbsize: None,
             partitions: None,
+            // No names of taxa are asked for.
+            report: Report { columns: String::new(), ..plan.report.clone() },
             ..plan.clone()
         };
         let target = Target::open(&plan, &Nobody)?;
