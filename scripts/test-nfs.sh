@@ -33,12 +33,12 @@ examples=/usr/share/doc/mmseqs2/example-data
 packages=$target/nfs/packages
 if [ ! -e "$packages/complete" ]; then
     rm -rf "$packages"
-    mkdir -p "$packages/downloads" "$packages"/{kernel,root}/usr/{bin,sbin,lib}
-    for directory in bin sbin lib; do ln -s usr/$directory "$packages/root/$directory"; done
+    mkdir -p "$packages/downloads" "$packages"/{kernel,system}/usr/{bin,sbin,lib}
+    for directory in bin sbin lib; do ln -s usr/$directory "$packages/system/$directory"; done
     mapfile -t missing < <(apt-get -s install --no-install-recommends nfs-kernel-server kmod socat | awk '$1 == "Inst" { print $2 }')
     (cd "$packages/downloads" && apt-get -qq download user-mode-linux "${missing[@]}")
     for package in "$packages"/downloads/*.deb; do
-        into=root
+        into=system
         case ${package##*/} in user-mode-linux_*) into=kernel ;; esac
         dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$packages/$into"
     done

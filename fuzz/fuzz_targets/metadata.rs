@@ -2,6 +2,9 @@
 //! taken out; or records with right checksums whose bodies are any.
 #![no_main]
 
+#[path = "common/edits.rs"]
+mod edits;
+
 use std::sync::OnceLock;
 
 use fleetblast_metadata::follow::Follower;
@@ -9,6 +12,8 @@ use fleetblast_metadata::records::{Chain, HEAD_BYTES, RecordKind, Records, START
 use fleetblast_metadata::subjects::{self, Shown};
 use fleetblast_metadata::{Block, Course, End, Found, Header, Kind, Query};
 use libfuzzer_sys::fuzz_target;
+
+use self::edits::edited;
 
 /// Sequences of the database.
 const SEQUENCES: u32 = 10_000;
@@ -43,18 +48,6 @@ fn specimen() -> &'static [u8] {
         bytes.extend(chain.record(RecordKind::End, &End::default().encode().expect("memory")));
         bytes
     })
-}
-
-/// Changes the bytes as the input says: each edit is a place, how many bytes to take out, how many to put in, and these.
-fn edited(mut bytes: Vec<u8>, mut edits: &[u8]) -> Vec<u8> {
-    while let Some((&[high, low, out, into], rest)) = edits.split_first_chunk() {
-        let (new, rest) = rest.split_at(rest.len().min(usize::from(into % 32)));
-        let start = usize::from(u16::from_be_bytes([high, low])) % (bytes.len() + 1);
-        let end = bytes.len().min(start + usize::from(out));
-        bytes.splice(start..end, new.iter().copied());
-        edits = rest;
-    }
-    bytes
 }
 
 /// Records with right checksums; the first byte of each body says of what kind, and whether it is compressed here.

@@ -2,6 +2,9 @@
 //! put in, taken out; or a record with right checksums whose lengths and body are any.
 #![no_main]
 
+#[path = "common/edits.rs"]
+mod edits;
+
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
@@ -12,6 +15,8 @@ use fleetblast_spool::{
 };
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64;
+
+use self::edits::edited;
 
 const FILE: FileId = FileId { run: 1, writer: 0 };
 
@@ -49,18 +54,6 @@ fn specimen() -> &'static Specimen {
         let file = File::options().write(true).open(&path).expect("there");
         Specimen { _root: root, run, file, records, bytes }
     })
-}
-
-/// Changes the bytes as the input says: each edit is a place, how many bytes to take out, how many to put in, and these.
-fn edited(mut bytes: Vec<u8>, mut edits: &[u8]) -> Vec<u8> {
-    while let Some((&[high, low, out, into], rest)) = edits.split_first_chunk() {
-        let (new, rest) = rest.split_at(rest.len().min(usize::from(into % 32)));
-        let start = usize::from(u16::from_be_bytes([high, low])) % (bytes.len() + 1);
-        let end = bytes.len().min(start + usize::from(out));
-        bytes.splice(start..end, new.iter().copied());
-        edits = rest;
-    }
-    bytes
 }
 
 /// A record with one share that has what the input says, and right checksums.

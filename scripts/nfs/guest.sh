@@ -6,24 +6,24 @@ if [ "${1:-}" != inside ]; then
     mount -t proc proc /proc
     mount -t tmpfs tmpfs /mnt
     modules=$PACKAGES/kernel/usr/lib/uml/modules/$(uname -r)
-    kmod=$PACKAGES/root/usr/bin/kmod
+    kmod=$PACKAGES/system/usr/bin/kmod
     [ -x "$kmod" ] || kmod=/usr/bin/kmod
     (exec -a insmod "$kmod" "$modules/kernel/fs/overlayfs/overlay.ko")
-    mkdir /mnt/upper /mnt/work /mnt/root
-    mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/root
-    cp -a "$PACKAGES"/root/{etc,usr,var} /mnt/root
-    mkdir -p /mnt/root/lib/modules
-    ln -sfn "$modules" /mnt/root/lib/modules/
-    mount --bind /dev /mnt/root/dev
-    mount -t proc proc /mnt/root/proc
-    mount -t sysfs sysfs /mnt/root/sys
+    mkdir /mnt/upper /mnt/work /mnt/system
+    mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/system
+    cp -a "$PACKAGES"/system/{etc,usr,var} /mnt/system
+    mkdir -p /mnt/system/lib/modules
+    ln -sfn "$modules" /mnt/system/lib/modules/
+    mount --bind /dev /mnt/system/dev
+    mount -t proc proc /mnt/system/proc
+    mount -t sysfs sysfs /mnt/system/sys
     for directory in run dev/shm; do
-        mkdir -p "/mnt/root/$directory"
-        mount -t tmpfs tmpfs "/mnt/root/$directory"
+        mkdir -p "/mnt/system/$directory"
+        mount -t tmpfs tmpfs "/mnt/system/$directory"
     done
-    mkdir -p "/mnt/root/$SHARED"
-    mount -t hostfs hostfs -o "$SHARED" "/mnt/root/$SHARED"
-    exec chroot /mnt/root "$SHARED/guest.sh" inside
+    mkdir -p "/mnt/system/$SHARED"
+    mount -t hostfs hostfs -o "$SHARED" "/mnt/system/$SHARED"
+    exec chroot /mnt/system "$SHARED/guest.sh" inside
 fi
 
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root

@@ -1,0 +1,13 @@
+//! Changes to bytes that were right.
+
+/// Changes the bytes as the input says: each edit is a place, how many bytes to take out, how many to put in, and these.
+pub fn edited(mut bytes: Vec<u8>, mut edits: &[u8]) -> Vec<u8> {
+    while let Some((&[high, low, out, into], rest)) = edits.split_first_chunk() {
+        let (new, rest) = rest.split_at(rest.len().min(usize::from(into % 32)));
+        let start = usize::from(u16::from_be_bytes([high, low])) % (bytes.len() + 1);
+        let end = bytes.len().min(start + usize::from(out));
+        bytes.splice(start..end, new.iter().copied());
+        edits = rest;
+    }
+    bytes
+}
