@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
+use super::dbcheck::NUM_THREADS;
 use super::opt::Opt;
 use super::parse::Given;
 use super::search::formatting::{self, OUTFMT};
 use super::search::{self};
-use super::spec::{self, Constraint, Group, OptionSpec, Program};
+use super::spec::{self, Group, OptionSpec, Program};
 use super::values::Values;
 
 /// The program.
@@ -82,15 +83,6 @@ pub const QUERY: Opt<OsString> = Opt::text(
 /// `-out`.
 pub const OUT: Opt<OsString> =
     Opt::output("out", Group::TOP, &["The report"]).label("output_file").default("-");
-
-/// `-num_threads`.
-pub const NUM_THREADS: Opt<usize> = Opt::integer(
-    "num_threads",
-    Group::TOP,
-    &["Number of threads to use", "Default = all cores this process may use"],
-)
-.label("int_value")
-.within(Constraint::AtLeast(1));
 
 /// What was typed, but for the format.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::expand::{self, DB, ExpandOptions, NUM_THREADS, QUERY, SUBJECT};
+use super::dbcheck::NUM_THREADS;
+use super::expand::{self, DB, ExpandOptions, QUERY, SUBJECT};
 use super::opt::Opt;
 use super::parse::Given;
 use super::search::metadata::{self as link, LinkOptions};
