@@ -60,10 +60,13 @@ test-programs: test-build
 	@echo "all tests passed; the table's sample was that of SAMPLE=$(SAMPLE)"
 	$(if $(MPI),,@echo "NOT TESTED: processes; this build is without MPI")
 
+# A suite that hangs fails, with what it has said, long before a build machine loses patience.
+LIMITED = timeout --kill-after=10 2000
+
 test-build:
 	$(CARGO) test --locked --workspace $(ALL_MPI) --no-run
 
-SUITES = FLEETBLAST_SAMPLE=$(SAMPLE) $(CARGO) test --locked --workspace $(ALL_MPI)
+SUITES = FLEETBLAST_SAMPLE=$(SAMPLE) $(LIMITED) $(CARGO) test --locked --workspace $(ALL_MPI)
 # More of them than there are processors, since they wait for processes.
 test-black-box:
 	RUST_TEST_THREADS=4 $(SUITES) --no-fail-fast --test 'b*'
@@ -77,7 +80,7 @@ test-doc:
 
 # One part of the sample for each way to search; all parts meet in the first.
 TESTED = $(TARGET)/debug/difftest
-TESTED_TABLE = $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
+TESTED_TABLE = $(LIMITED) $(TESTED) table --program $(TARGET)/debug/fleetblast --quick --sample $(SAMPLE)
 test-table:
 	$(TESTED_TABLE)
 	FLEETBLAST_KERNEL=avx2 $(TESTED_TABLE) --part 1/12
@@ -91,8 +94,8 @@ test-table:
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 
 test-makedb:
-	$(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick
-	$(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi) --count 4 --seed $(SAMPLE)
+	$(LIMITED) $(TESTED) makedb --program $(TARGET)/debug/fleetblast --quick
+	$(LIMITED) $(TESTED) kills --program $(TARGET)/debug/fleetblast --quick $(if $(MPI),--mpi) --count 4 --seed $(SAMPLE)
 
 ## difftest: the whole differential table
 difftest: tools

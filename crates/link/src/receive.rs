@@ -23,6 +23,8 @@ const SYNC_BYTES: usize = 8 << 20;
 const SYNC_AFTER: Duration = Duration::from_millis(200);
 /// A sender whose connection is broken has so long to come back and hear how it ended.
 const LINGER: Duration = Duration::from_secs(5);
+/// What a connection is told that was made before the one in use.
+const REPLACED: &str = "another connection takes the place of this one";
 /// Looks at everything.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -89,11 +91,15 @@ pub struct Listener {
 struct Guest {
     channel: Channel,
     address: SocketAddr,
+    /// The how manieth connection it is. Who came later may be let in sooner.
+    number: u64,
 }
 
 /// A connection under way.
 struct Session {
     channel: Channel,
+    /// The guest's.
+    number: u64,
     stage: Stage,
     /// Bytes that came but are not on the disk, and since when.
     unsynced: usize,
@@ -163,6 +169,7 @@ impl Listener {
     fn let_in(&self, guests: &SyncSender<Guest>, over: &AtomicBool, watch: &Watch) {
         let unknown = Arc::new(AtomicUsize::new(0));
         let tick = Timespec { tv_sec: 0, tv_nsec: TICK.subsec_nanos().into() };
+        let mut number = 0;
         while !over.load(Ordering::Relaxed) {
             let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&tick));
             let Ok((tcp, address)) = self.socket.accept() else { continue };
@@ -174,12 +181,13 @@ impl Listener {
             let (guests, watch, unknown) =
                 (guests.clone(), Arc::clone(watch), Arc::clone(&unknown));
             let (config, patience) = (Arc::clone(&self.config), self.patience);
+            number += 1;
             // Not waited for at the end: it ends by itself, and knows nothing but its connection.
             let greeting = thread::Builder::new().name("greeting".to_owned()).spawn(move || {
                 let greeted = greet(tcp, &config, patience);
                 unknown.fetch_sub(1, Ordering::Relaxed);
                 match greeted {
-                    Ok(channel) => drop(guests.send(Guest { channel, address })),
+                    Ok(channel) => drop(guests.send(Guest { channel, address, number })),
                     Err(error) => watch(Event::Rejected(address, error.to_string())),
                 }
             });
@@ -237,8 +245,11 @@ impl Host<'_> {
             }
             let wait = if session.is_some() { Duration::ZERO } else { TICK };
             match self.guests.recv_timeout(wait) {
+                Ok(guest) if session.as_ref().is_some_and(|now| now.number > guest.number) => {
+                    dismiss(Some(guest.channel), REPLACED);
+                }
                 Ok(guest) => {
-                    dismiss(session.take(), "another connection takes the place of this one");
+                    dismiss(session.take().map(|old| old.channel), REPLACED);
                     let address = guest.address;
                     session = Some(self.welcome(guest)?);
                     (self.watch)(Event::Connected(address));
@@ -263,7 +274,7 @@ impl Host<'_> {
                     session = None;
                 }
                 Err(error @ LinkError::Ended(_)) => {
-                    dismiss(session, &error.to_string());
+                    dismiss(session.map(|current| current.channel), &error.to_string());
                     return Err(error);
                 }
                 Err(error) => return Err(error),
@@ -273,7 +284,7 @@ impl Host<'_> {
 
     /// Tells who has come what is there.
     fn welcome(&mut self, guest: Guest) -> Result<Session, LinkError> {
-        let mut channel = guest.channel;
+        let Guest { mut channel, number, .. } = guest;
         let held = match self.sink.held() {
             Ok(held) => held,
             Err(why) => {
@@ -285,7 +296,7 @@ impl Host<'_> {
         let stage = Stage::Offered([held.bytes, held.whole]);
         let synced = held.bytes;
         channel.send(&Message::Held(held));
-        Ok(Session { channel, stage, unsynced: 0, since: Instant::now(), synced })
+        Ok(Session { channel, number, stage, unsynced: 0, since: Instant::now(), synced })
     }
 
     /// Takes what came on a connection.
@@ -354,8 +365,8 @@ fn conclude(session: Option<Session>, verdict: Result<(), String>) -> Result<(),
 }
 
 /// Ends a connection, and tells why, if that is soon done.
-fn dismiss(session: Option<Session>, why: &str) {
-    let Some(Session { mut channel, .. }) = session else { return };
+fn dismiss(channel: Option<Channel>, why: &str) {
+    let Some(mut channel) = channel else { return };
     channel.send(&Message::Refused(why.to_owned()));
     channel.leave();
 }

@@ -14,7 +14,7 @@ use crate::send::{Arrival, Opening, Target};
 use crate::{Fingerprint, Key, LinkError, tls};
 
 /// A peer is given up after so long.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_secs(3);
 
 struct Keys {
     dir: tempfile::TempDir,
@@ -88,6 +88,15 @@ impl Sink for Memory {
     }
 }
 
+/// Has the listener end when this is dropped, also where an assertion fails, which it would wait for otherwise.
+struct Over(Arc<AtomicBool>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Listens, and has `act` do what it likes at the address. What was received, how it ended, and what happened.
 fn received(
     keys: &Keys,
@@ -100,11 +109,11 @@ fn received(
     let events = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&events);
     let watch: crate::receive::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
-    let over = Arc::clone(&sink.over);
+    let over = Over(Arc::clone(&sink.over));
     let result = thread::scope(|scope| {
         scope.spawn(move || {
+            let _over = over;
             act(address);
-            over.store(true, Ordering::Relaxed);
         });
         listener.serve(&mut sink, None, &watch)
     });
@@ -118,14 +127,17 @@ fn target(keys: &Keys, address: SocketAddr) -> Target {
         key: keys.key("here"),
         peers: keys.print("there"),
         patience: PATIENCE,
-        give_up: Duration::from_secs(3),
+        give_up: Duration::from_secs(30),
     }
 }
 
 /// A known peer that has said hello.
 fn known(keys: &Keys, address: SocketAddr) -> Channel {
+    said_hello(keys, TcpStream::connect(address).unwrap())
+}
+
+fn said_hello(keys: &Keys, tcp: TcpStream) -> Channel {
     let config = tls::client(&keys.key("here"), &keys.print("there")).unwrap();
-    let tcp = TcpStream::connect(address).unwrap();
     let patience = Duration::from_secs(20);
     let mut channel = Channel::new(tcp, tls::connecting(&config).unwrap(), patience).unwrap();
     channel.shake_hands().unwrap();
@@ -263,9 +275,25 @@ fn a_new_connection_takes_the_place_of_an_old_one() {
 }
 
 #[test]
+fn an_old_connection_that_says_late_who_it_is_does_not_take_the_place_of_a_new_one() {
+    let keys = Keys::new();
+    let (sink, result, _) = received(&keys, Memory::default(), |address| {
+        let late = TcpStream::connect(address).unwrap();
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        until_cut(&mut said_hello(&keys, late));
+        sender.write(b"new").unwrap();
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"new");
+}
+
+#[test]
 fn nobody_there_is_told_after_a_while() {
     let keys = Keys::new();
     let target = target(&keys, SocketAddr::from(([127, 0, 0, 1], 1)));
+    let target = Target { give_up: Duration::from_secs(2), ..target };
     let start = Instant::now();
     let end = Opening::connect(target, Arc::new(|_| {})).err().unwrap();
     assert!(matches!(end, LinkError::GivenUp { .. }), "{end:?}");
