@@ -72,9 +72,9 @@ enum WorthOf<'a> {
     Nucleotide(nucleotide::QueryWorth),
 }
 
-/// The work space of an aligning thread.
+/// The work space of an aligning thread; handing it on costs little.
 #[derive(Debug)]
-pub struct AlignScratch(ScratchOf);
+pub struct AlignScratch(Box<ScratchOf>);
 
 #[expect(clippy::large_enum_variant, reason = "a thread has one")]
 #[derive(Debug)]
@@ -257,14 +257,14 @@ impl Worth<'_> {
 impl Aligner<'_> {
     /// A work space for a thread.
     pub fn scratch(&self) -> AlignScratch {
-        AlignScratch(match &self.0 {
+        AlignScratch(Box::new(match &self.0 {
             QueryAligner::Protein(_, _, kernel) => {
                 ScratchOf::Protein(traceback::Scratch::new(*kernel))
             }
             QueryAligner::Nucleotide(_, kernel) => {
                 ScratchOf::Nucleotide(nucleotide::AlignScratch::new(*kernel))
             }
-        })
+        }))
     }
 
     /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs in ORDER-S.
@@ -277,7 +277,7 @@ impl Aligner<'_> {
         hit: &PrelimHit,
         scratch: &mut AlignScratch,
     ) -> Candidate {
-        match (&self.0, &mut scratch.0) {
+        match (&self.0, &mut *scratch.0) {
             (QueryAligner::Protein(traceback, query, _), ScratchOf::Protein(scratch)) => {
                 traceback.align(query, &subject.all(), hit, scratch)
             }

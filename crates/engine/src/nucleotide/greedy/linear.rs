@@ -53,6 +53,40 @@ impl Rules {
         let before = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
         divide_up(before + self.cost * best.len() as i32 - self.x_drop, self.half)
     }
+
+    /// Whether what has been found stays, whatever this row and all after it are: before a path can score as much as the best one, before
+    /// a run can be longer than the longest, and before anything comes to the subject's end, paths come to that of the query.
+    ///
+    /// The n-th row after this one has no diagonal below `low - n`, on which the query's end is at an extent that is larger by n. Its least
+    /// extent, and what a path must have to be the best, are larger by `n * cost / half`, which is more than 2 n. So what holds for this
+    /// row holds for those after it. Paths that leave the query behind, as those between two others may, gain 2 with each row, and score
+    /// less each time.
+    fn is_settled<const BACK: bool>(&self, walk: &Walk<'_, BACK>, next: &Next) -> bool {
+        let &Next { distance, low, best, before, least, run } = next;
+        // The largest extent on any diagonal within the query.
+        let within = 2 * walk.query.length - low;
+        if within * self.half - distance * self.cost >= best || within - least > 2 * run {
+            return false;
+        }
+        let most = within.max(before + 2);
+        let rows = (most - least).max(0) * self.half / (self.cost - 2 * self.half) + 1;
+        (most - low) / 2 + rows < walk.subject.length
+    }
+}
+
+/// What is known before a row is made.
+struct Next {
+    distance: i32,
+    /// Its lowest diagonal.
+    low: i32,
+    /// The best score so far.
+    best: i32,
+    /// The largest extent of the row before.
+    before: i32,
+    /// The least extent that is followed.
+    least: i32,
+    /// The length of the longest run so far.
+    run: i32,
 }
 
 impl Rows {
@@ -77,12 +111,18 @@ impl Rows {
             return found;
         }
         let mut front = Front { low: -1, high: 1, query_end: false, subject_end: false };
+        let mut before = 2 * run;
         for distance in 1.. {
-            let least = rules.least_extent(&self.best);
+            let (best, least) = (self.best[distance as usize - 1], rules.least_extent(&self.best));
+            let (low, run) = (front.low, longest.length);
+            let next = Next { distance, low, best, before, least, run };
+            if !front.subject_end && rules.is_settled(walk, &next) {
+                break;
+            }
             let row = self.next(&front, least, keeps);
             let furthest = front.advance(stepper, walk, row, &mut longest);
-            let score = furthest.extent * rules.half - distance * rules.cost;
-            let best = self.best[distance as usize - 1];
+            before = furthest.extent;
+            let score = before * rules.half - distance * rules.cost;
             if score >= best {
                 found.value = distance;
                 found.distance = distance;

@@ -73,6 +73,18 @@ impl Bits {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
+    /// Where bits are set, ascending.
+    pub fn places(&self) -> impl Iterator<Item = u32> {
+        (0..).step_by(64).zip(&self.0).flat_map(|(start, &word)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let at = (left != 0).then(|| start + left.trailing_zeros());
+                left &= left.wrapping_sub(1);
+                at
+            })
+        })
+    }
+
     /// The next 64 bits from a place on, the first in the lowest; those beyond the last one are not set.
     #[inline(always)]
     pub fn from(&self, at: usize) -> u64 {

@@ -44,7 +44,7 @@ impl Indexing {
         let choice = Choice::new(rules, &all);
         let cells = || {
             let laid = Contexts::new(contexts.map(|(letters, _)| (letters, None)));
-            let places = words::positions(&laid, &all, rules.word_size, choice.span);
+            let places = words::places(&laid, &all, rules.word_size, choice.span);
             Table::new(&laid.packed(), &places, choice.span, None, false).overflow()
         };
         let kind = if choice.may_overflow { choice.with_overflow(cells()) } else { choice.kind };

@@ -18,6 +18,7 @@ mod diagonals;
 mod extension;
 mod finder;
 mod indexing;
+mod runs;
 mod scan;
 mod short;
 mod table;
@@ -137,17 +138,17 @@ impl Seeds {
         kernel: Kernel,
     ) -> Seeds {
         let Indexing { kind, span, long, in_groups } = indexing;
-        let positions = words::positions(contexts, regions, rules.word_size, span);
+        let places = words::places(contexts, regions, rules.word_size, span);
         let query = contexts.packed();
         let descending = kind == Kind::Megablast;
-        let table = |mask| Table::new(&query, &positions, span, mask, descending);
+        let table = |mask| Table::new(&query, &places, span, mask, descending);
         Seeds {
             window: rules.window,
             off_diagonal_range: rules.off_diagonal_range,
             long,
             tables: rules.masks().into_iter().map(table).collect(),
             extender: Extender::new(contexts, rules, in_groups),
-            words: Words::new(contexts, &positions, query, kind, span, rules),
+            words: Words::new(places, query, kind, span, rules),
             kernel,
         }
     }

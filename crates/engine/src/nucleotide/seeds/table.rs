@@ -1,6 +1,9 @@
 //! Words of the queries and where they stand.
 
+use std::ops::Range;
+
 use super::bases::{Bits, Flanks, window};
+use super::runs::{self, Word};
 use super::words::Words;
 
 /// Cells with the places of words; the number of a cell is the word itself.
@@ -11,6 +14,11 @@ use super::words::Words;
 #[derive(Debug)]
 pub(super) struct Table {
     numbering: Numbering,
+    cells: Cells,
+}
+
+#[derive(Debug)]
+struct Cells {
     present: Bits,
     /// Number of cells in use before each 64 of them.
     before: Vec<u32>,
@@ -22,6 +30,9 @@ pub(super) struct Table {
 
 /// The mark of a cell with several places.
 const SEVERAL: u32 = 1 << 31;
+
+/// Words that are sorted together while a table is made: all of a genome would be much memory.
+const TOGETHER: usize = 1 << 22;
 
 /// How words are numbered.
 #[derive(Debug)]
@@ -99,11 +110,12 @@ pub(super) struct Hit {
 }
 
 impl Table {
-    /// A table of the words at these places, below 2^31. `mask` is that of a template. Places of a word are in the order of
-    /// `places`, or in the opposite one.
+    /// A table of the words at these places, below 2^31. `mask` is that of a template. Places of a word ascend, or descend.
+    ///
+    /// Words are sorted by runs of cells first, so that all that is written of a run stays in the nearest caches.
     pub fn new(
         query: &[u8],
-        places: &[u32],
+        places: &Bits,
         span: u32,
         mask: Option<u64>,
         descending: bool,
@@ -112,76 +124,24 @@ impl Table {
             None => (Numbering::Contiguous { shift: 64 - 2 * span }, 2 * span),
             Some(mask) => (Numbering::Template(Box::new(Gathered::new(mask))), mask.count_ones()),
         };
-        let mut table = Table {
-            numbering,
-            present: Bits::new(1 << bits),
-            before: Vec::new(),
-            slots: Vec::new(),
-            several: Vec::new(),
+        let words = || {
+            let cell = |place: u32| numbering.cell(window(query, place as usize)) as u32;
+            places.places().map(move |place| Word { cell: cell(place), place })
         };
-        let cells: Vec<u32> = places
-            .iter()
-            .map(|&place| table.numbering.cell(window(query, place as usize)) as u32)
-            .collect();
-        cells.iter().for_each(|&cell| table.present.set(cell as usize));
-        table.number();
-        let ranks = table.ranks(cells);
-        table.make_room(&ranks);
-        let placed = places.iter().zip(&ranks);
-        match descending {
-            true => table.fill(placed.rev()),
-            false => table.fill(placed),
-        }
-        table
-    }
-
-    /// Numbers the cells in use.
-    fn number(&mut self) {
-        let mut used = 0;
-        for word in self.present.words() {
-            self.before.push(used);
-            used += word.count_ones();
-        }
-        self.slots = vec![0; used as usize];
-    }
-
-    /// Numbers of cells in use, in the memory of these cells: of a genome it is much.
-    fn ranks(&self, mut cells: Vec<u32>) -> Vec<u32> {
-        cells.iter_mut().for_each(|cell| *cell = self.rank(*cell as usize) as u32);
-        cells
-    }
-
-    /// Makes room for cells with several places; a slot counts those of its cell meanwhile.
-    fn make_room(&mut self, ranks: &[u32]) {
-        ranks.iter().for_each(|&rank| self.slots[rank as usize] += 1);
-        let room = |&count: &u32| if count > 1 { count as usize + 1 } else { 0 };
-        self.several = vec![0; self.slots.iter().map(room).sum()];
-        let mut next = 0;
-        for slot in &mut self.slots {
-            let room = room(slot);
-            *slot = if room > 0 { SEVERAL | next } else { 0 };
-            next += room as u32;
-        }
-    }
-
-    /// Fills the slots of cells, given places and ranks. Cells with several places count what they have.
-    fn fill<'a>(&mut self, placed: impl Iterator<Item = (&'a u32, &'a u32)>) {
-        for (&place, &rank) in placed {
-            let slot = &mut self.slots[rank as usize];
-            if *slot & SEVERAL == 0 {
-                *slot = place;
-                continue;
+        let mut cells = Cells::new(bits);
+        runs::of_words(bits, TOGETHER, words, |run, words| {
+            if descending {
+                words.reverse();
             }
-            let start = (*slot & !SEVERAL) as usize;
-            let count = self.several[start] + 1;
-            self.several[start] = count;
-            self.several[start + count as usize] = place;
-        }
+            cells.add(run, words);
+        });
+        cells.before.push(cells.slots.len() as u32);
+        Table { numbering, cells }
     }
 
     /// Which cells are in use.
     pub fn present(&self) -> &Bits {
-        &self.present
+        &self.cells.present
     }
 
     /// How words are numbered.
@@ -192,7 +152,7 @@ impl Table {
     /// Whether the word that these bases start with is one of the queries.
     #[inline(always)]
     pub fn has(&self, bases: u64) -> bool {
-        self.present.has(self.numbering.cell(bases))
+        self.cells.present.has(self.numbering.cell(bases))
     }
 
     /// Whether words are the same that bases start with.
@@ -203,7 +163,7 @@ impl Table {
     /// The slot of the word that these bases start with, which must be one of the queries.
     #[inline(always)]
     pub fn slot(&self, bases: u64) -> u32 {
-        self.slots[self.rank(self.numbering.cell(bases))]
+        self.cells.slots[self.cells.rank(self.numbering.cell(bases))]
     }
 
     /// Whether the word of a subject may be part of a seed.
@@ -218,8 +178,8 @@ impl Table {
         if hit.slot & SEVERAL == 0 {
             return std::slice::from_ref(&hit.slot);
         }
-        let start = (hit.slot & !SEVERAL) as usize;
-        &self.several[start + 1..][..self.several[start] as usize]
+        let (start, several) = ((hit.slot & !SEVERAL) as usize, &self.cells.several);
+        &several[start + 1..][..several[start] as usize]
     }
 
     /// Whether what is beside the same word in the queries and in a subject allows for a seed.
@@ -232,16 +192,71 @@ impl Table {
         flanks(&words.query, place).may_match(flanks(subject, at), words.extra)
     }
 
+    /// Number of overflow cells that the small table of BLAST+ would need: those of words that stand at more than one place, and one
+    /// for the end of each.
+    pub fn overflow(&self) -> usize {
+        self.cells.several.len()
+    }
+}
+
+impl Cells {
+    /// Cells with numbers of so many bits, to which words are added by ascending runs of them.
+    fn new(bits: u32) -> Cells {
+        let present = Bits::new(1 << bits);
+        let before = Vec::with_capacity(present.words().len());
+        Cells { present, before, slots: Vec::new(), several: Vec::new() }
+    }
+
+    /// Adds the words of the next cells.
+    fn add(&mut self, run: Range<usize>, words: &[Word]) {
+        words.iter().for_each(|word| self.present.set(word.cell as usize));
+        let first = self.slots.len();
+        let mut used = first;
+        for bits in &self.present.words()[run.start / 64..run.end / 64] {
+            self.before.push(used as u32);
+            used += bits.count_ones() as usize;
+        }
+        self.slots.resize(used, 0);
+        self.make_room(first, words);
+        for word in words {
+            self.place(word);
+        }
+    }
+
+    /// Makes room for cells with several places, from this slot on; a slot counts the places of its cell meanwhile.
+    fn make_room(&mut self, first: usize, words: &[Word]) {
+        for word in words {
+            let rank = self.rank(word.cell as usize);
+            self.slots[rank] += 1;
+        }
+        for slot in &mut self.slots[first..] {
+            let count = std::mem::take(slot) as usize;
+            if count > 1 {
+                let start = self.several.len();
+                *slot = SEVERAL | start as u32;
+                self.several.resize(start + 1 + count, 0);
+            }
+        }
+    }
+
+    /// Puts a word where there is room for it. Cells with several places count what they have.
+    fn place(&mut self, word: &Word) {
+        let rank = self.rank(word.cell as usize);
+        let slot = &mut self.slots[rank];
+        if *slot & SEVERAL == 0 {
+            *slot = word.place;
+            return;
+        }
+        let start = (*slot & !SEVERAL) as usize;
+        let count = self.several[start] + 1;
+        self.several[start] = count;
+        self.several[start + count as usize] = word.place;
+    }
+
     /// Number of cells in use before this one.
     #[inline(always)]
     fn rank(&self, cell: usize) -> usize {
         let below = self.present.words()[cell / 64] & ((1 << (cell % 64)) - 1);
         (self.before[cell / 64] + below.count_ones()) as usize
-    }
-
-    /// Number of overflow cells that the small table of BLAST+ would need: those of words that stand at more than one place, and one
-    /// for the end of each.
-    pub fn overflow(&self) -> usize {
-        self.several.len()
     }
 }

@@ -11,13 +11,13 @@ use super::choice::Kind;
 use super::contexts::Contexts;
 
 /// The places of all words to be indexed: without ambiguities, in regions of at least the word size.
-pub(super) fn positions(
+pub(super) fn places(
     contexts: &Contexts,
     regions: &[Range<u32>],
     word_size: u32,
     span: u32,
-) -> Vec<u32> {
-    let mut places = Vec::new();
+) -> Bits {
+    let mut places = Bits::new(contexts.letters().len());
     for region in regions {
         let end = region.end.min(contexts.length());
         if end.saturating_sub(region.start) < word_size {
@@ -27,7 +27,7 @@ pub(super) fn positions(
         for at in region.start..end {
             run = if contexts.letters()[at as usize] < BASES { run + 1 } else { 0 };
             if run >= span {
-                places.push(at + 1 - span);
+                places.set((at + 1 - span) as usize);
             }
         }
     }
@@ -66,18 +66,7 @@ pub(super) struct Checked {
 
 impl Words {
     /// The words at these places.
-    pub fn new(
-        contexts: &Contexts,
-        places: &[u32],
-        query: Vec<u8>,
-        kind: Kind,
-        span: u32,
-        rules: &SeedRules,
-    ) -> Words {
-        let mut indexed = Bits::new(contexts.letters().len());
-        for &place in places {
-            indexed.set(place as usize);
-        }
+    pub fn new(indexed: Bits, query: Vec<u8>, kind: Kind, span: u32, rules: &SeedRules) -> Words {
         let length = if rules.template.is_some() { span } else { rules.word_size.max(span) };
         Words {
             length,
