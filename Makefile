@@ -89,6 +89,8 @@ test-table:
 	$(TESTED_TABLE) --resume --part 3/4
 	$(TESTED_TABLE) --through oids --part 5/12
 	$(TESTED_TABLE) --through hits --part 8/12
+	$(TESTED_TABLE) --through hits --ranks --part 10/24
+	$(TESTED_TABLE) --through oids --ranks --part 4/24
 	$(TESTED_TABLE) --through report --part 11/24
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
@@ -124,9 +126,9 @@ difftest-mpi: tools
 difftest-resume: tools
 	$(DIFFTEST) table --quick --ranks --resume
 
-## difftest-metadata: the quick table, each report made at another site of metadata of each kind
+## difftest-metadata: the quick table, each report made at another site of metadata of each kind, which one process or ranks wrote
 difftest-metadata: tools
-	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind || exit 1; done
+	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind && $(DIFFTEST) table --quick --ranks --through $$kind || exit 1; done
 
 ## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:

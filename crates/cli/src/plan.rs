@@ -65,22 +65,37 @@ impl Host<'static> {
 }
 
 /// What was typed, as if the program had been run under its own name, for a report: without the `fleetblast` before it, and without
-/// what has metadata made for the report.
+/// what has metadata made for the report. With that it is also without what it is that searches, and goes on: metadata are the same.
 fn command_line() -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let own = |word: &OsString| Path::new(word).file_name() == Some(OsStr::new("fleetblast"));
     let mut words = std::env::args_os().enumerate().filter(|(at, word)| *at > 0 || !own(word));
+    let elsewhere = std::env::args_os().any(|word| named(&word, &told::INSTEAD).is_some());
     let mut line = Vec::new();
     while let Some((_, word)) = words.next() {
-        let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
-        let is = |option: &str| name.strip_prefix(option.as_bytes());
-        match told::OPTIONS.iter().map(|option| option.name).find_map(is) {
-            Some(b"") => drop(words.next()),
-            Some([b'=', ..]) => {}
-            _ => line.extend([word.as_bytes(), b" "].concat()),
+        let own = told::OPTIONS.iter().map(|option| option.name);
+        let others = [ranks::RANKS.name(), ranks::CHECKPOINT.name()];
+        let taken: Vec<&str> = own.chain(others.into_iter().filter(|_| elsewhere)).collect();
+        match named(&word, &taken) {
+            Some(true) => drop(words.next()),
+            Some(false) => {}
+            None if elsewhere && named(&word, &[ranks::RESUME.name()]).is_some() => {}
+            None => line.extend([word.as_bytes(), b" "].concat()),
         }
     }
     line
+}
+
+/// Whether a word of the command line is one of these options; `true` if its value is the next one.
+fn named(word: &OsStr, options: &[&str]) -> Option<bool> {
+    use std::os::unix::ffi::OsStrExt;
+    let name = word.as_bytes().strip_prefix(b"-").unwrap_or_default();
+    let is = |option: &&str| match name.strip_prefix(option.as_bytes()) {
+        Some(b"") => Some(true),
+        Some([b'=', ..]) => Some(false),
+        _ => None,
+    };
+    options.iter().find_map(is)
 }
 
 /// What was typed for a search program: what each has of its own besides what is common to all.

@@ -309,9 +309,14 @@ fn run_through(
 ) -> Result<bool> {
     let tested = session.tools.tested.within(&case.environment);
     let file = session.through_dir.join(number.to_string());
-    let sites = Sites { tested: &tested, cwd: &session.fixtures.dir, kind, file };
+    let spread = session.options.spread;
+    let shape = Shape::numbered(number, session.program.is_in_order);
+    let cwd = &session.fixtures.dir;
+    let sites = Sites { tested: &tested, cwd, kind, spread: (spread, shape), file };
     let crossed = sites.run(case, stdin, number)?;
+    let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
     if is_refusal((session.program.refused_as_metadata)(&case.args), AS_METADATA, &crossed.outcome)
+        || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
     {
         return Ok(session.refused(case));
     }

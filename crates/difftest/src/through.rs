@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::cases::Case;
 use crate::error::{Result, io_error};
+use crate::fleet::{Shape, Spread, is_sam};
 use crate::process::{MINUTE, Outcome, Tool};
 
 /// Longest time a run may take.
@@ -74,11 +75,18 @@ pub struct Sites<'a> {
     pub cwd: &'a Path,
     /// What crosses.
     pub kind: Kind,
+    /// How the search is spread, and over which ranks.
+    pub spread: (Spread, Shape),
     /// The metadata of one search.
     pub file: PathBuf,
 }
 
 impl Sites<'_> {
+    /// Whether a case may be refused by name since ranks search it: SAM begins with what is known in the end.
+    pub fn may_refuse(&self, case: &Case) -> bool {
+        self.spread.0 != Spread::None && self.kind == Kind::Report && is_sam(&case.args)
+    }
+
     /// Runs a case; every other one tells the format at the second site only, if that may be.
     ///
     /// # Errors
@@ -91,8 +99,10 @@ impl Sites<'_> {
         let (search, format) = if late { parted(&case.args) } else { (case.args.clone(), vec![]) };
         let file = self.file.display().to_string();
         let told = ["-metadata_out", &file, "-metadata", self.kind.name()].map(str::to_owned);
-        let mut outcome =
-            self.tested.run(&[&told[..], &search].concat(), self.cwd, stdin, LIMIT)?;
+        let (spread, shape) = &self.spread;
+        let shape = shape.clone().with_records(false);
+        let (tool, search) = shape.spread(self.tested, *spread, &[&told[..], &search].concat());
+        let mut outcome = tool.run(&search, self.cwd, stdin, LIMIT)?;
         if outcome.code != 0 || !outcome.stdout.is_empty() {
             return Ok(Crossed { outcome, bytes: 0 });
         }
@@ -118,8 +128,7 @@ impl Sites<'_> {
 fn parted(args: &[String]) -> (Vec<String>, Vec<String>) {
     let is = |arg: &String, options: &[&str]| options.contains(&arg.as_str());
     // SAM holds the command line of the search.
-    let sam = value_of(args, "-outfmt").is_some_and(|format| format.trim().starts_with("17"));
-    if sam || args.iter().any(|arg| is(arg, &COUNTS)) {
+    if is_sam(args) || args.iter().any(|arg| is(arg, &COUNTS)) {
         return (args.to_vec(), Vec::new());
     }
     let (mut search, mut format) = (Vec::new(), Vec::new());

@@ -107,6 +107,8 @@ struct State {
     finished: bool,
     /// There will be no more, but it is not whole: why.
     ended: Option<String>,
+    /// The same, and the other side is not to hear of it.
+    left: bool,
     result: Option<Result<Arrival, LinkError>>,
 }
 
@@ -194,6 +196,13 @@ impl Sender {
     }
 }
 
+impl Sender {
+    /// Leaves a stream that is not whole without a word: somebody goes on with it.
+    pub fn leave(self) {
+        self.shared.lock().left = true;
+    }
+}
+
 impl Drop for Sender {
     /// A stream that is not whole ends: the other side is told, if that is soon done.
     fn drop(&mut self) {
@@ -213,6 +222,11 @@ impl Shared {
     /// Nothing panics while it holds the lock, and the state is valid in any case.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn how_it_ended(&self) -> (Option<String>, bool) {
+        let state = self.lock();
+        (state.ended.clone(), state.left)
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
@@ -356,7 +370,11 @@ impl Run<'_> {
         let mut finish_told = false;
         let mut told = Instant::now();
         loop {
-            if let Some(why) = self.shared.lock().ended.clone() {
+            let (ended, left) = self.shared.how_it_ended();
+            if let Some(why) = ended {
+                if left {
+                    return Err(LinkError::Ended(why));
+                }
                 channel.send(&Message::Refused(why.clone()));
                 channel.leave();
                 return Err(LinkError::Ended(why));

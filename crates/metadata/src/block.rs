@@ -82,8 +82,10 @@ pub struct Block {
     pub queries: Vec<Query>,
     /// How many of them, one after the other, BLAST+ would search together.
     pub batches: Vec<u32>,
-    /// How it goes on after them.
-    pub course: Course,
+    /// How it goes on after them; none amid a batch.
+    pub course: Option<Course>,
+    /// Where batches reach out of the block: of each query, whether some query of its batch can be searched. Else nothing.
+    pub searched: Vec<bool>,
     /// What was found.
     pub found: Found,
 }
@@ -94,7 +96,8 @@ struct Head {
     kind: Kind,
     digest: u64,
     batches: Vec<u32>,
-    course: Course,
+    course: Option<Course>,
+    searched: Vec<bool>,
     /// Bytes of the texts and of the letters, which follow one after the other, both compressed; then comes what was found.
     parts: [u64; 2],
 }
@@ -140,8 +143,9 @@ impl Block {
         let letters = compress(&letters)?;
         let Found { kind, bytes, digest } = &self.found;
         let parts = [texts.len() as u64, letters.len() as u64];
-        let (batches, course) = (self.batches.clone(), self.course);
-        let head = Head { kind: *kind, digest: *digest, batches, course, parts };
+        let (batches, searched) = (self.batches.clone(), self.searched.clone());
+        let (kind, digest, course) = (*kind, *digest, self.course);
+        let head = Head { kind, digest, batches, course, searched, parts };
         Ok([&encode(&head), &texts, &letters, bytes].map(Vec::as_slice).concat())
     }
 
@@ -155,7 +159,7 @@ impl Block {
 
     fn parse(body: &[u8]) -> Option<Self> {
         let (head, rest): (Head, &[u8]) = postcard::take_from_bytes(body).ok()?;
-        let Head { kind, digest, batches, course, parts } = head;
+        let Head { kind, digest, batches, course, searched, parts } = head;
         let [texts, letters] = parts.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let (texts, rest) = rest.split_at_checked(texts)?;
         let (letters, found) = rest.split_at_checked(letters)?;
@@ -171,9 +175,10 @@ impl Block {
         let in_batches = batches.iter().map(|&count| u64::from(count)).sum::<u64>();
         let is_whole = letters.is_empty()
             && in_batches == queries.len() as u64
+            && (searched.is_empty() || searched.len() == queries.len())
             && batches.iter().all(|&count| count > 0);
         let found = Found { kind, bytes: found.to_vec(), digest };
-        is_whole.then_some(Block { queries, batches, course, found })
+        is_whole.then_some(Block { queries, batches, course, searched, found })
     }
 }
 
@@ -230,8 +235,8 @@ mod tests {
         };
         let queries = (1..4).map(query).collect();
         let found = Found::report(&[b"one".to_vec(), vec![], b"three".to_vec()]).unwrap();
-        let course = Course { letters: 7, ratio: Some(0.1) };
-        Block { queries, batches: vec![1, 2], course, found }
+        let course = Some(Course { letters: 7, ratio: Some(0.1) });
+        Block { queries, batches: vec![1, 2], course, searched: Vec::new(), found }
     }
 
     fn record(body: Vec<u8>) -> Record {
@@ -259,6 +264,8 @@ mod tests {
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
         let mut odd = block();
         odd.queries[0].lower_case = vec![8..9, 3..5];
+        assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
+        let odd = Block { searched: vec![true, false], ..block() };
         assert_eq!(Block::decode(&record(odd.encode().unwrap())), wanted);
         let mut odd = block();
         odd.queries[0].range = Some(3..201);

@@ -28,7 +28,7 @@ pub struct Reached {
     pub queries: u64,
     /// The [fingerprint](crate::Query::fold) of these.
     pub digest: u64,
-    /// How BLAST+ cuts the queries after them into batches.
+    /// How BLAST+ cuts the queries after them into batches; none amid one.
     pub course: Option<Course>,
     /// That is all.
     pub ended: bool,
@@ -140,7 +140,7 @@ impl Follower {
                 reached.queries += block.queries.len() as u64;
                 reached.digest =
                     block.queries.iter().fold(reached.digest, |before, query| query.fold(before));
-                reached.course = Some(block.course);
+                reached.course = block.course;
             }
         }
         Ok(())
@@ -172,9 +172,9 @@ mod tests {
         ends.push(bytes.len() as u64);
         for number in 1..4 {
             let found = Found::report(&[b"one".to_vec()]).unwrap();
-            let course = Course { letters: 100 * number as i32, ratio: Some(0.5) };
+            let course = Some(Course { letters: 100 * number as i32, ratio: Some(0.5) });
             let queries = vec![query(2 * number), query(2 * number + 1)];
-            let block = Block { queries, batches: vec![2], course, found };
+            let block = Block { queries, batches: vec![2], course, searched: Vec::new(), found };
             bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()));
             ends.push(bytes.len() as u64);
         }

@@ -12,7 +12,7 @@ use crate::error::MetadataError;
 /// How metadata begin. Whatever takes it for text, or clears the eighth bit, breaks it.
 pub const MAGIC: [u8; 8] = *b"\x89FBMD\r\n\n";
 /// The version of the format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Bytes before the first record.
 pub const START_BYTES: usize = 12;
@@ -94,6 +94,16 @@ impl Chain {
         bytes.extend_from_slice(body);
         bytes
     }
+
+    /// Has the head of a record, which was made as the first of its own chain, follow the one before; tells the bytes of the record.
+    /// `None` if it is no such head.
+    pub fn join(&mut self, head: &mut [u8; HEAD_BYTES]) -> Option<u64> {
+        let bytes = Head::alone(head)?.record_bytes();
+        let (told, sum) = head.split_at_mut(HEAD_BYTES - 8);
+        self.last = xxh3_64_with_seed(told, self.last);
+        sum.copy_from_slice(&self.last.to_le_bytes());
+        Some(bytes)
+    }
 }
 
 /// Holds that heads of records follow each other.
@@ -109,13 +119,30 @@ pub(crate) struct Heads {
 
 /// What a head tells of its body.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub struct Head {
+    /// What it holds.
     pub kind: RecordKind,
+    /// Bytes of the body.
     pub length: u32,
     sum: [u8; 8],
 }
 
 impl Head {
+    /// That of a record which was made as the first of its own chain; `None` if it is no such head.
+    pub fn alone(head: &[u8; HEAD_BYTES]) -> Option<Self> {
+        let (told, sum) = head.split_at(HEAD_BYTES - 8);
+        let is_one = *sum == xxh3_64_with_seed(told, 0).to_le_bytes();
+        Self::of(head).filter(|_| is_one)
+    }
+
+    fn of(head: &[u8; HEAD_BYTES]) -> Option<Self> {
+        let kind = RecordKind::of(head[0]).filter(|_| head[1..4] == [0; 3])?;
+        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+        let mut sum = [0; 8];
+        sum.copy_from_slice(&head[8..16]);
+        Some(Head { kind, length, sum })
+    }
+
     /// Bytes of the whole record.
     pub fn record_bytes(&self) -> u64 {
         HEAD_BYTES as u64 + u64::from(self.length)
@@ -160,16 +187,12 @@ impl Heads {
             return Err(damaged(offset, "the head of a record does not follow the record before"));
         }
         self.last = sum;
-        let kind = RecordKind::of(head[0]).filter(|_| head[1..4] == [0; 3]);
-        let kind = kind.ok_or(damaged(offset, "a record is of no known kind"))?;
+        let head = Head::of(head).ok_or(damaged(offset, "a record is of no known kind"))?;
         let is_first = offset == START_BYTES as u64;
-        if is_first != (kind == RecordKind::Header) {
+        if is_first != (head.kind == RecordKind::Header) {
             return Err(damaged(offset, "a record is out of its place"));
         }
-        let length = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-        let mut sum = [0; 8];
-        sum.copy_from_slice(&head[8..16]);
-        Ok(Head { kind, length, sum })
+        Ok(head)
     }
 
     /// The record of that head is whole.

@@ -19,6 +19,7 @@ use crate::options::search::fleet::{self as ranks, FleetOptions};
 use crate::options::search::formatting::{self, FormattingOptions};
 use crate::options::search::generic::{self, SearchOptions};
 use crate::options::search::hsps::{self, HspFilteringOptions};
+use crate::options::search::metadata::{self, METADATA, METADATA_OUT, SEND};
 use crate::options::search::query::{self, QueryOptions};
 use crate::options::search::resources::{self, ResourceOptions};
 use crate::options::search::single;
@@ -73,7 +74,14 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
     let trace = options.trace.as_ref().map(PathBuf::from);
     let mut decisive = decisive(all, has_old_finite_size(host));
     decisive.extend(given(program.decisive()));
-    let (common, list) = (common(all), list(&all.database.lists));
+    let mut common = common(all);
+    if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
+        let kind = metadata.kind.unwrap_or(metadata::DEFAULT);
+        decisive.extend(given([told(&METADATA, word(&METADATA, &kind))]));
+        let to = metadata.send.as_ref().map(|link| lossy(&link.address));
+        common.extend(given([told(&METADATA_OUT, text(&metadata.out)), told(&SEND, to)]));
+    }
+    let list = list(&all.database.lists);
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
 }
 

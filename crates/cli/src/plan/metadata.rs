@@ -7,12 +7,13 @@ use std::time::Duration;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Carriage, Link, Metadata};
 use fleetblast_link::{Fingerprint, Key};
-use fleetblast_metadata::Kind;
 
 use super::{Host, SearchProgram, input};
 use crate::expand::given::{VARIABLES, told};
 use crate::options::parse::Given;
-use crate::options::search::metadata::{KEY, LinkOptions, METADATA, METADATA_OUT, PEER, SEND};
+use crate::options::search::metadata::{
+    DEFAULT, KEY, LinkOptions, METADATA, METADATA_OUT, PEER, SEND,
+};
 use crate::options::search::resources;
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
@@ -56,7 +57,7 @@ pub fn metadata(
     };
     let environment = VARIABLES.iter().filter_map(variable).collect();
     let options_told = told(program, given);
-    let kind = options.kind.unwrap_or(Kind::Hits);
+    let kind = options.kind.unwrap_or(DEFAULT);
     Ok(Some(Metadata { out, kind, options: options_told, environment }))
 }
 

@@ -215,6 +215,95 @@ fn a_killed_search_goes_on_where_the_other_site_is() {
     assert!(resumed > 0, "no search went on: all were searched anew");
 }
 
+/// Ranks write records in any order, and send them in that of the queries.
+#[test]
+fn ranks_send_while_they_search() {
+    let sites = Sites::new(60);
+    let wanted = sites.direct(&[]);
+    for (kind, ranks) in [("hits", "3"), ("oids", "1"), ("report", "4")] {
+        let receiver = sites.receive_db();
+        let options = ["-metadata", kind, "-ranks", ranks];
+        let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+        assert!(run.status.success(), "{}", said(&run));
+        receiver.must_end();
+        assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
+        let left = fs::read_dir(sites.path()).unwrap().filter_map(Result::ok);
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        let is_part = |name: &std::ffi::OsString| name.to_string_lossy().ends_with(".part");
+        assert!(!left.iter().any(is_part), "{left:?}");
+    }
+    // A search that ends with an error ends both sides.
+    let queries = fs::read_to_string(sites.path().join("q.fa")).unwrap();
+    fs::write(sites.path().join("q.fa"), format!("{queries}>nothing\n")).unwrap();
+    let ends = |options: &[&str]| {
+        let receiver = sites.receive_db();
+        let run = sites.search(&receiver.address, [HERE, THERE], options).output().unwrap();
+        let (code, messages) = receiver.end();
+        sites.forget();
+        assert!(sites.report().is_none() || run.status.success(), "{messages}");
+        (run.status.code(), code)
+    };
+    assert_eq!(ends(&["-ranks", "2"]), ends(&[]));
+}
+
+#[test]
+fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
+    let sites = Sites::new(150);
+    let wanted = sites.direct(&[]);
+    let spool = sites.path().join("r.fbm");
+    let length = || fs::metadata(&spool).map_or(0, |meta| meta.len());
+    let mut kills = 0;
+    for (kind, checkpoint) in [("hits", true), ("oids", false), ("report", true)] {
+        let mut receiver = sites.receive_db();
+        let options = |ranks| {
+            let all = ["-metadata", kind, "-num_threads", "1", "-ranks", ranks];
+            let kept = ["-checkpoint", "kept", "-resume", "-link_timeout", "60"];
+            [&all[..], if checkpoint { &kept } else { &kept[3..] }].concat()
+        };
+        let mut through = false;
+        for ranks in ["2", "3", "4"] {
+            let search = sites.search(&receiver.address, [HERE, THERE], &options(ranks));
+            let mut killed = { search }.stderr(Stdio::null()).spawn().unwrap();
+            let before = length();
+            while length() <= before + 500 && killed.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            killed.kill().unwrap();
+            killed.wait().unwrap();
+            // All may have been there by then, and nobody listens any more.
+            sleep(Duration::from_millis(300));
+            through = receiver.child.try_wait().unwrap().is_some();
+            if through {
+                break;
+            }
+            kills += 1;
+        }
+        if !through {
+            let mut last = sites.search(&receiver.address, [HERE, THERE], &options("2"));
+            let run = last.output().unwrap();
+            assert!(run.status.success(), "{kind}: {}", said(&run));
+            assert!(!sites.path().join("kept").exists());
+        }
+        receiver.must_end();
+        assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
+        let _ = fs::remove_dir_all(sites.path().join("kept"));
+    }
+    assert!(kills > 0, "no run was killed before all was there");
+}
+
+#[test]
+fn ranks_hear_at_once_what_ends_the_other_site() {
+    let sites = Sites::new(60);
+    make_database(sites.path(), "db2", 2);
+    let receiver = sites.receive([THERE, HERE], &["-db", "db2"]);
+    let options = ["-ranks", "2"];
+    let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();
+    let (code, messages) = receiver.end();
+    assert_eq!((run.status.code(), code), (Some(6), Some(2)), "{}{messages}", said(&run));
+    assert!(said(&run).contains("is not the database that was searched"), "{}", said(&run));
+    assert!(sites.report().is_none());
+}
+
 #[test]
 fn a_killed_receiver_goes_on_with_what_it_has() {
     let sites = Sites::new(60);

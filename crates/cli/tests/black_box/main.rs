@@ -48,6 +48,7 @@ mod little_memory;
 mod loading;
 mod makeblastdb;
 mod metadata;
+mod metadata_ranks;
 mod names;
 mod partitions;
 mod program;

@@ -243,7 +243,7 @@ fn what_does_not_go_together_is_refused() {
     assert!(said(&kept).contains(told), "{}", said(&kept));
     let nowhere = run(dir, &["expand", "m"]);
     assert!(said(&nowhere).contains("name what was searched with -db: it was db"));
-    for odd in [["-ranks", "2"], ["-out", "x"], ["-checkpoint", "c"]] {
+    for odd in [["-out", "x"], ["-output", "records"]] {
         let words =
             ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2", odd[0], odd[1]];
         let run = run(dir, &words);

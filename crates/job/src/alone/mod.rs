@@ -35,6 +35,19 @@ use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
 use crate::trace::{Kind, Lane};
 
+/// Writes all there is of an input without queries.
+///
+/// # Errors
+/// Outputs that cannot be written; for metadata, a database that cannot be read.
+pub fn leave_empty(
+    plan: &Plan,
+    target: &Target,
+    audience: &Arc<dyn Audience>,
+) -> Result<(), Error> {
+    pool(plan.threads)?
+        .install(|| Outlet::empty(plan, &plan.engine(target.totals), target, audience))
+}
+
 /// Runs a search in this process.
 ///
 /// # Errors
@@ -161,8 +174,11 @@ fn pass_over(
     if digest != reached.digest {
         return Err(other_queries());
     }
-    if let Some(course) = reached.course {
-        queries.go_on(course);
+    match reached.course {
+        Some(course) => queries.go_on(course),
+        // Ranks sent what ends amid a batch.
+        None if reached.blocks > 0 => return Err(other_queries()),
+        None => {}
     }
     if reached.ended && queries.next_query(audience)?.is_some() {
         return Err(other_queries());

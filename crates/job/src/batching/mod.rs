@@ -112,6 +112,9 @@ impl Batching {
 
     /// The last batch brought about so many extensions.
     pub fn found(&mut self, extensions: u64) {
+        if !self.is_adaptive() {
+            return;
+        }
         // BLAST+ counts in 32 bits; a negative number tells it nothing.
         let extensions = extensions as i32;
         if extensions >= 0 {

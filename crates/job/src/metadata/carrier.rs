@@ -128,6 +128,13 @@ impl Carrier {
         }
     }
 
+    /// It goes on in another run: the other site is to wait for that.
+    pub fn leave(self) {
+        if let Way::Link(Sending { sender, .. }) = self.way {
+            sender.leave();
+        }
+    }
+
     /// Everything is there: a file gets its name, of a link the other site has made its report.
     ///
     /// # Errors

@@ -189,7 +189,7 @@ impl Maker<'_> {
         unlike: &dyn Fn(&'static str) -> Error,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let Told { queries, batches, found, course: _ } = told;
+        let Told { queries, batches, searched, found, course: _ } = told;
         let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if found.kind == Kind::Report {
@@ -213,7 +213,7 @@ impl Maker<'_> {
         let mut block = Block { records, prepared, batches, failure: None };
         audience.open(0, block.prepared.len() as u64);
         let mut hits = site.hits(&block, &found, unlike)?;
-        let mut searched = block.searched();
+        let mut searched = if searched.is_empty() { block.searched() } else { searched };
         if wanted.contains(&false) {
             keep(&mut block.records, &wanted);
             keep(&mut block.prepared, &wanted);

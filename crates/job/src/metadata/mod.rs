@@ -9,11 +9,14 @@ mod queries;
 mod receive;
 mod source;
 mod spool;
+mod teller;
 mod writer;
 
+pub(crate) use self::carrier::Carrier;
 pub use self::carrier::Resumed;
 pub use self::expand::{Expansion, expand};
 pub(crate) use self::queries::told;
 pub use self::receive::{Reception, receive};
 pub use self::source::Opened;
-pub(crate) use self::writer::Writer;
+pub(crate) use self::teller::{Searched, Teller, no_room};
+pub(crate) use self::writer::{Writer, header};

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::params::HspFilter;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::header::{Database, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::subjects::{self, Shown};
-use fleetblast_metadata::{Course, Found, Kind, NoRoom, hits};
+use fleetblast_metadata::{Course, Kind};
 
 use super::carrier::{Carrier, Resumed};
 use super::content;
-use super::judge::Judge;
-use super::queries::told;
+use super::teller::{Searched, Teller, no_room};
 use crate::alone::{Reporter, TwoPhases};
 use crate::audience::Audience;
 use crate::error::Error;
@@ -24,10 +21,7 @@ use crate::subjects::Target;
 
 /// Writes the metadata of a search.
 pub struct Writer<'a> {
-    plan: &'a Plan,
-    kind: Kind,
-    engine: &'a Search,
-    target: &'a Target,
+    teller: Teller<'a>,
     carrier: Carrier,
     /// What the other site holds since an earlier run.
     resumed: Option<Resumed>,
@@ -69,12 +63,12 @@ impl<'a> Writer<'a> {
         target: &'a Target,
         audience: &Arc<dyn Audience>,
     ) -> Result<Self, Error> {
-        let header = header(plan, metadata, target)?.encode().map_err(no_room)?;
+        let header = header(plan, metadata, target)?;
         let (carrier, resumed) = Carrier::begin(&metadata.out, &header, audience)?;
-        let (kind, pages) = (metadata.kind, Parts::default());
+        let (teller, pages) = (Teller::new(plan, metadata, engine, target), Parts::default());
         let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
         let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
-        Ok(Writer { plan, kind, engine, target, carrier, resumed, blocks, queries, pages })
+        Ok(Writer { teller, carrier, resumed, blocks, queries, pages })
     }
 
     /// What the other site holds since an earlier run.
@@ -84,7 +78,7 @@ impl<'a> Writer<'a> {
 
     /// Begins a report that is told as it is.
     pub fn start(&mut self, reporter: &Reporter) -> Result<(), Error> {
-        match self.kind {
+        match self.teller.kind {
             Kind::Report if self.blocks == 0 => reporter.start(&mut self.pages),
             _ => Ok(()),
         }
@@ -99,35 +93,26 @@ impl<'a> Writer<'a> {
         reporter: &mut Reporter,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
-        let found = match self.kind {
-            Kind::Report => {
-                reporter.block(block, &block.searched(), hits, &mut self.pages, audience)?;
-                let Parts { rest, queries } = std::mem::take(&mut self.pages);
-                Found::report(&[vec![rest], queries].concat()).map_err(no_room)?
-            }
-            Kind::Oids if self.can_be_found_again(search) => {
-                let shown: Vec<Shown> = hits.iter().zip(&search.overflowed).map(shown).collect();
-                let bytes = subjects::encode(&shown).map_err(no_room)?;
-                Found { kind: Kind::Oids, bytes, digest: hits::digest(hits) }
-            }
-            Kind::Oids | Kind::Hits => {
-                let judge = Judge::new(self.engine, &block.prepared, self.target);
-                let bytes = hits::encode(hits, &judge).map_err(no_room)?;
-                Found { kind: Kind::Hits, bytes, digest: hits::digest(hits) }
-            }
+        let searched = Searched {
+            records: &block.records,
+            prepared: &block.prepared,
+            batches: &block.batches,
+            reach_out: Vec::new(),
+            hits,
+            overflowed: &search.overflowed,
+            has_pieces: search.has_pieces,
+            course: Some(course),
         };
-        let queries = block.records.iter().map(told).collect();
-        let batches = block.batches.iter().map(|&count| count as u32).collect();
-        let told = fleetblast_metadata::Block { queries, batches, course, found };
+        let pages = &mut self.pages;
+        let report = || {
+            reporter.block(block, &block.searched(), hits, pages, audience)?;
+            let Parts { rest, queries } = std::mem::take(pages);
+            Ok([vec![rest], queries].concat())
+        };
+        let told = self.teller.block(searched, report)?;
         self.blocks += 1;
         self.queries += block.records.len() as u64;
-        self.record(RecordKind::Block, told.encode())
-    }
-
-    /// Whether a search of just what the report shows finds the same of it. Where a filter looks at all subjects of a query
-    /// together, or its pieces have lists of their own, what is not shown may have its part in what is.
-    fn can_be_found_again(&self, search: &TwoPhases) -> bool {
-        self.plan.params.common().filter == HspFilter::Collect && !search.has_pieces
+        self.carrier.record(RecordKind::Block, &told)
     }
 
     /// Ends the metadata; without a reporter, those of an input that BLAST+ calls empty.
@@ -139,7 +124,7 @@ impl<'a> Writer<'a> {
         if self.resumed.as_ref().is_some_and(|Resumed(reached)| reached.ended) {
             return self.carrier.commit();
         }
-        if let (Some(reporter), Kind::Report) = (reporter, self.kind) {
+        if let (Some(reporter), Kind::Report) = (reporter, self.teller.kind) {
             reporter.finish(&mut self.pages, audience)?;
         }
         let end = End {
@@ -148,27 +133,16 @@ impl<'a> Writer<'a> {
             has_report: reporter.is_some(),
             closing: std::mem::take(&mut self.pages.rest),
         };
-        self.record(RecordKind::End, end.encode())?;
+        self.carrier.record(RecordKind::End, &end.encode().map_err(no_room)?)?;
         self.carrier.commit()
     }
-
-    fn record(&mut self, kind: RecordKind, body: Result<Vec<u8>, NoRoom>) -> Result<(), Error> {
-        self.carrier.record(kind, &body.map_err(no_room)?)
-    }
 }
 
-fn no_room(error: NoRoom) -> Error {
-    Error::starved(error)
-}
-
-/// What is shown of a query.
-fn shown((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> Shown {
-    let mut oids: Vec<u32> = hits.iter().map(|hit| hit.oid).collect();
-    oids.sort_unstable();
-    Shown { oids, overflowed }
-}
-
-fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Header, Error> {
+/// The body of the header.
+///
+/// # Errors
+/// A database that cannot be read.
+pub fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Vec<u8>, Error> {
     let summary = &target.summary;
     let paragraphs = summary.paragraphs.iter().map(|paragraph| Paragraph {
         title: paragraph.title.clone(),
@@ -177,7 +151,7 @@ fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Header, E
         sequences: paragraph.sequences,
         residues: paragraph.residues,
     });
-    Ok(Header {
+    let header = Header {
         program: plan.program.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         options: metadata.options.clone(),
@@ -192,5 +166,6 @@ fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Header, E
             is_subject: summary.is_subject,
             content: content::of(target)?,
         },
-    })
+    };
+    header.encode().map_err(no_room)
 }

@@ -167,6 +167,14 @@ impl Plan {
         Search::new(self.params.clone(), totals, self.kernel)
     }
 
+    /// Where what is written goes: the report, or metadata.
+    pub fn written(&self) -> &Destination {
+        match self.metadata.as_ref().map(|metadata| &metadata.out) {
+            Some(Carriage::File(out)) => out,
+            Some(Carriage::Link(_)) | None => &self.out,
+        }
+    }
+
     /// The directory of a report that is records.
     pub fn records(&self) -> Option<&Path> {
         match &self.out {

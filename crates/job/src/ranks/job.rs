@@ -7,6 +7,7 @@ use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::PartitionId;
+use fleetblast_metadata::Kind;
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
@@ -69,6 +70,11 @@ impl<'a> Job<'a> {
     /// Whether batches depend on what was found, so that what a block found is judged.
     pub fn consults(&self) -> bool {
         self.plan.has_unknown_batches()
+    }
+
+    /// Whether a report is made here: it is written, or told as it is.
+    pub fn reports(&self) -> bool {
+        self.plan.metadata.as_ref().is_none_or(|metadata| metadata.kind == Kind::Report)
     }
 
     /// OIDs of a partition.
@@ -147,6 +153,11 @@ impl Block {
     /// Residues of all queries.
     pub fn residues(&self) -> u64 {
         self.prepared.iter().map(|query| u64::from(query.length)).sum()
+    }
+
+    /// For each query whether some query of its batch can be searched.
+    pub fn batch_searched(&self) -> &[bool] {
+        &self.batch_searched
     }
 
     /// A query for the report, which found `hit_count` subjects.

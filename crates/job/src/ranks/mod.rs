@@ -1,6 +1,7 @@
 //! One search by many ranks: the roles of `fleetblast-fleet`, with the engine and the report to do their works.
 
 mod account;
+mod chain;
 mod checkpoint;
 mod contents;
 mod driver;
@@ -14,6 +15,7 @@ mod output;
 #[cfg(feature = "mpi")]
 mod processes;
 mod refused;
+mod sending;
 mod together;
 mod transport;
 mod vigil;
@@ -36,6 +38,7 @@ use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Layout;
 use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_spool::Checkpoint;
 
 use self::account::Figures;
@@ -50,6 +53,7 @@ use self::layout::Ranks;
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
 pub use self::processes::{on_processes, stand_aside};
+use self::sending::Sending;
 use self::together::{run_all, sum_up};
 use self::transport::Transport;
 use self::vigil::Vigil;
@@ -64,10 +68,12 @@ use self::works::store::Store;
 use self::works::supermaster::SupermasterWorks;
 use self::works::worker::WorkerWorks;
 use self::works::{OfMaster, OfSupermaster};
+use crate::alone::leave_empty;
 use crate::audience::Audience;
 use crate::error::Error;
+use crate::metadata::{Carrier, header};
 use crate::output::{Output, Unpublished};
-use crate::plan::Plan;
+use crate::plan::{Carriage, Plan};
 use crate::queries::Queries;
 use crate::scan::{RANGES_PER_THREAD, Scan};
 use crate::subjects::Target;
@@ -91,7 +97,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = Cut::new(&target, &layout);
     let contents = Contents::for_checkpoint(plan, &target, &cut)?;
-    let ends = Ends::open(plan, &target, &contents, &layout, &**audience)?;
+    let ends = Ends::open(plan, &target, &contents, &layout, audience)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
     let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
     let kept = match &checkpoint {
@@ -141,6 +147,8 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
 struct Ends<'a> {
     queries: Queries<'a>,
     output: Whole,
+    /// What metadata begin with, if they are written instead of a report.
+    start: Option<Vec<u8>>,
 }
 
 impl<'a> Ends<'a> {
@@ -150,8 +158,9 @@ impl<'a> Ends<'a> {
         target: &Target,
         contents: &Contents,
         layout: &Layout,
-        audience: &'a dyn Audience,
+        shared: &'a Arc<dyn Audience>,
     ) -> Result<Option<(Self, Option<Checkpoint>)>, Error> {
+        let audience = &**shared;
         audience.begin();
         let block_residues = layout.block_residues;
         let (letters, nothing_included) = (target.letters(), target.nothing_included);
@@ -160,7 +169,7 @@ impl<'a> Ends<'a> {
             audience.warn("Query is Empty!");
             match plan.records() {
                 Some(directory) => checkpoint::leave_empty(directory, plan.fleet.codec)?,
-                None => Output::open(&plan.out)?.commit()?,
+                None => leave_empty(plan, target, shared)?,
             }
             return Ok(None);
         };
@@ -174,19 +183,37 @@ impl<'a> Ends<'a> {
             Opened::Checkpoint(checkpoint) => Some(checkpoint),
             Opened::Complete => return Ok(None),
         };
-        let output = match checkpoint.as_ref().map(Checkpoint::run) {
-            Some(run) => Whole::kept(&plan.out, run)?,
-            None => Whole::new(Output::open(&plan.out)?)?,
+        let mut output = match checkpoint.as_ref().map(Checkpoint::run) {
+            Some(run) => Whole::kept(plan.written(), run)?,
+            None => Whole::new(Output::open(plan.written())?)?,
         };
-        Ok(Some((Ends { queries, output }, checkpoint)))
+        let start = start(plan, target, &mut output, (checkpoint.is_some(), shared))?;
+        Ok(Some((Ends { queries, output, start }, checkpoint)))
     }
 
     /// The supermaster's works with them, and where the report comes when it is whole.
     fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), Error> {
         let (publisher, whole) = channel();
-        let Ends { queries, output } = self;
-        Ok((SupermasterWorks::new(job, queries, output, publisher)?, whole))
+        let Ends { queries, output, start } = self;
+        Ok((SupermasterWorks::new(job, queries, (output, start), publisher)?, whole))
     }
+}
+
+/// What metadata begin with, if they are written; those that another site is sent are on their way from now on. A job that `goes_on` may
+/// end before they are whole.
+fn start(
+    plan: &Plan,
+    target: &Target,
+    output: &mut Whole,
+    (goes_on, audience): (bool, &Arc<dyn Audience>),
+) -> Result<Option<Vec<u8>>, Error> {
+    let Some(metadata) = &plan.metadata else { return Ok(None) };
+    let header = pool(plan.threads)?.install(|| header(plan, metadata, target))?;
+    if let Carriage::Link(_) = &metadata.out {
+        let begun = Carrier::begin(&metadata.out, &header, audience)?;
+        output.sending = Some(Sending::start(output.path(), begun, goes_on)?);
+    }
+    Ok(Some([Chain::start(), Chain::default().record(RecordKind::Header, &header)].concat()))
 }
 
 /// How the database is cut, and who holds what of it.

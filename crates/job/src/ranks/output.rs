@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 use fleetblast_report::sam::Header;
 use fleetblast_spool::{Checkpoint, Run, Summary};
 
-use super::{checkpoint, header};
+use super::sending::Sending;
+use super::{chain, checkpoint, header};
 use crate::error::Error;
 use crate::output::part::{self, RunId};
 use crate::output::{self, Output};
@@ -24,6 +25,10 @@ pub struct Whole {
     ending: Ending,
     /// Of a report in SAM, that of what comes before its lines.
     pub header: Option<Header>,
+    /// It is metadata: records, which are to be joined.
+    pub joins: bool,
+    /// Metadata are sent to another site.
+    pub sending: Option<Sending>,
     /// What keeps the report from being whole: queries after those that it reports cannot be read.
     pub failure: Option<Error>,
 }
@@ -75,7 +80,7 @@ impl Whole {
     /// If it needs a file of its own and none can be made in the current directory.
     pub fn new(mut output: Output) -> Result<Self, Error> {
         if let Some(path) = output.unfinished() {
-            return Ok(Whole { path, ending: Ending::Named(output), header: None, failure: None });
+            return Ok(Whole::of(path, Ending::Named(output)));
         }
         let path = output.detour().map_err(|error| {
             Error::output(format_args!(
@@ -83,7 +88,11 @@ impl Whole {
                  name one with -out"
             ))
         })?;
-        Ok(Whole { path, ending: Ending::Copied(output), header: None, failure: None })
+        Ok(Whole::of(path, Ending::Copied(output)))
+    }
+
+    fn of(path: PathBuf, ending: Ending) -> Self {
+        Whole { path, ending, header: None, joins: false, sending: None, failure: None }
     }
 
     /// The output of a run with a checkpoint.
@@ -95,9 +104,7 @@ impl Whole {
             Destination::File(path) => output::replaced(path),
             Destination::Stdout => None,
             Destination::Records(_) => {
-                let ending = Ending::Records(None);
-                let path = run.root.clone();
-                return Ok(Whole { path, ending, header: None, failure: None });
+                return Ok(Whole::of(run.root.clone(), Ending::Records(None)));
             }
         };
         let id = Some(RunId { job: run.job, number: run.number });
@@ -118,7 +125,7 @@ impl Whole {
             Some(wanted) => Ending::Renamed(unfinished, wanted),
             None => Ending::CopiedLate(unfinished, target.clone()),
         };
-        Ok(Whole { path, ending, header: None, failure: None })
+        Ok(Whole::of(path, ending))
     }
 
     /// Where the others write.
@@ -153,6 +160,13 @@ impl Whole {
                 Some(_) => empty(&self.path),
             };
             put.map_err(|error| failure(&self.path, None, &error))?;
+        }
+        if let Some(sending) = self.sending {
+            // What is in the file meanwhile is removed.
+            return self.failure.map_or_else(|| sending.finish(), Err);
+        }
+        if self.joins {
+            chain::join(&self.path).map_err(|error| failure(&self.path, None, &error))?;
         }
         if let Some(failure) = self.failure {
             match self.ending {

@@ -2,6 +2,7 @@
 
 use fleetblast_engine::params::Params;
 use fleetblast_fleet::config::{Schedule, Strategy};
+use fleetblast_metadata::Kind;
 
 use crate::error::{Error, exit};
 use crate::plan::{Carriage, Format, Plan};
@@ -22,10 +23,13 @@ pub fn refuse(plan: &Plan) -> Result<(), Error> {
 fn refused(plan: &Plan) -> Option<String> {
     if let Some(metadata) = &plan.metadata {
         let option = match metadata.out {
-            Carriage::File(_) => "-metadata_out",
             Carriage::Link(_) => "-send",
+            Carriage::File(_) => "-metadata_out",
         };
-        return Some(option.to_owned());
+        if plan.report.format == Format::Sam && metadata.kind == Kind::Report {
+            // What the references of all lines are is known in the end, and comes first.
+            return Some(format!("{option}, -metadata report and -outfmt 17"));
+        }
     }
     if plan.iteration.is_some() {
         return Some("iterations".to_owned());

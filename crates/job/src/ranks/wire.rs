@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use fleetblast_engine::grouping::Grouping;
-use fleetblast_engine::hits::{Candidate, PrelimHit};
+use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_engine::query::Findings;
 use fleetblast_fleet::payload::Payload;
 use fleetblast_report::sam::Mark;
@@ -202,6 +202,8 @@ pub enum Question {
         /// Say, too, what the description table says of them.
         described: bool,
     },
+    /// Tell all of these subjects' alignments, of which the report is made elsewhere.
+    Tell(Vec<Chosen>),
 }
 
 /// A chosen preliminary hit.
@@ -244,6 +246,8 @@ pub enum Answer {
     },
     /// To [`Question::Format`] in SAM: the lines of each subject. Each is a piece.
     Lines(Vec<Vec<Line>>),
+    /// To [`Question::Tell`].
+    Told(Vec<SubjectHit>),
 }
 
 /// A line of SAM.

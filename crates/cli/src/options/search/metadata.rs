@@ -12,9 +12,15 @@ use crate::options::values::Values;
 pub const OPTIONS: &[OptionSpec] =
     &[METADATA_OUT.spec, METADATA.spec, SEND.spec, KEY.spec, PEER.spec, LINK_TIMEOUT.spec];
 
+/// Those by which there is no report here.
+pub const INSTEAD: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
+
 /// The words of `-metadata`.
 const KINDS: Choices<Kind, 3> =
     Choices::new([("hits", Kind::Hits), ("oids", Kind::Oids), ("report", Kind::Report)]);
+
+/// What is told unless something else is wished.
+pub const DEFAULT: Kind = Kind::Hits;
 
 /// `-metadata_out`.
 pub const METADATA_OUT: Opt<OsString> = Opt::output(
@@ -26,7 +32,7 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
     ],
 )
 .label("output_file")
-.excludes(&["out", "ranks", "plan", "checkpoint", "send"]);
+.excludes(&["out", "plan", "send"]);
 
 /// `-metadata`.
 pub const METADATA: Opt<Kind> = Opt::one_of(
@@ -56,7 +62,7 @@ pub const SEND: Opt<OsString> = Opt::text(
     ],
 )
 .label("host:port")
-.excludes(&["out", "ranks", "plan", "checkpoint", "metadata_out"])
+.excludes(&["out", "plan", "metadata_out"])
 .requires(&["key", "peer"]);
 
 /// `-key`.

@@ -10,8 +10,9 @@ fn metadata() -> Vec<u8> {
     bytes.extend(chain.record(RecordKind::Header, b"header"));
     for _ in 0..2 {
         let found = Found { kind: Kind::Oids, bytes: vec![7; 100], digest: 0 };
-        let course = Course { letters: 0, ratio: None };
-        let block = Block { queries: Vec::new(), batches: Vec::new(), course, found };
+        let course = Some(Course { letters: 0, ratio: None });
+        let (queries, batches, searched) = (Vec::new(), Vec::new(), Vec::new());
+        let block = Block { queries, batches, course, searched, found };
         bytes.extend(chain.record(RecordKind::Block, &block.encode().unwrap()));
     }
     bytes.extend(chain.record(RecordKind::End, b""));

@@ -70,11 +70,8 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let cut = Cut::new(&target, &layout);
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
     let is_first = world.rank() == 0;
-    let ends = if is_first {
-        Ends::open(plan, &target, &contents, &layout, &**audience)
-    } else {
-        Ok(None)
-    };
+    let ends =
+        if is_first { Ends::open(plan, &target, &contents, &layout, audience) } else { Ok(None) };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));

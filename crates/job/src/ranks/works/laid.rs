@@ -62,6 +62,13 @@ impl Laid {
         }
     }
 
+    /// All of it is the master's.
+    pub fn of_one(piece: Vec<u8>) -> Self {
+        let mut laid = Laid { piece, ..Laid::default() };
+        laid.close();
+        laid
+    }
+
     /// In SAM: the lines, after those of their references, of which who publishes the report makes its header.
     fn of_lines(
         (job, options): (&Job, &Sam),

@@ -15,8 +15,11 @@ use super::OfMaster;
 use super::laid::{Laid, Printed};
 use super::pieces::Pieces;
 use super::register::Register;
-use super::rounds::{Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, wanted};
+use super::rounds::{
+    Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, told, wanted,
+};
 use super::shared::lock;
+use super::telling;
 use crate::error::Error;
 use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
@@ -57,6 +60,8 @@ enum Stage {
     Describe { hits: Vec<Vec<SubjectHit>>, asked: Asked },
     /// Final hits, which are being formatted.
     Format { printed: Printed, asked: Asked },
+    /// Final hits, of which the report is made elsewhere, and for each query whether more was found than these: they are being told.
+    Tell { hits: Vec<Vec<SubjectHit>>, overflowed: Vec<bool>, asked: Asked },
 }
 
 impl<'a> MasterWorks<'a> {
@@ -159,9 +164,11 @@ impl<'a> MasterWorks<'a> {
             }
             Stage::Align { chosen, asked } => {
                 let candidates = candidates(block, &asked, &chosen, &mut answers)?;
-                let hits = select(job, &merging.block, &chosen, candidates);
+                let (hits, overflowed) = select(job, &merging.block, &chosen, candidates);
                 let asked = ask(job, &hits, |hit| hit.oid);
-                if pieces::has_table(&job.report) && sorted_by_rows(job) {
+                if job.plan.metadata.is_some() {
+                    Stage::Tell { hits, overflowed, asked }
+                } else if pieces::has_table(&job.report) && sorted_by_rows(job) {
                     Stage::Describe { hits, asked }
                 } else {
                     let orders = hits.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -173,6 +180,16 @@ impl<'a> MasterWorks<'a> {
                 let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
                 let orders = rows.iter().map(order).collect();
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
+            }
+            Stage::Tell { hits, mut overflowed, asked } => {
+                let mut hits = told(block, &asked, &hits, &mut answers)?;
+                hits.truncate(merging.reported);
+                overflowed.truncate(merging.reported);
+                let tell = || telling::record(job, block, &merging.block, &hits, &overflowed);
+                let record = self.pool.install(tell)?;
+                let laid = Laid::of_one(record);
+                self.pieces.keep(block, laid.pieces);
+                return Ok(MasterOutcome::Layout(laid.extents));
             }
             Stage::Format { printed, asked } => {
                 let mut printed = printed;
@@ -238,6 +255,10 @@ impl Stage {
                 let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())
             }),
+            Stage::Tell { hits, asked, .. } => packed(asked, &|places| {
+                let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
+                Question::Tell(places.iter().map(wanted).collect())
+            }),
             Stage::Format { printed: Printed { hits, orders, rows }, asked } => {
                 let ranks: Vec<Vec<usize>> = orders.iter().map(|order| inverse(order)).collect();
                 let described = pieces::has_table(&job.report) && rows.is_none();
@@ -257,21 +278,24 @@ fn sorted_by_rows(job: &Job) -> bool {
     job.report.output.hit_order.is_some()
 }
 
-/// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other.
+/// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other; and whether more of
+/// its hits were aligned than these.
 fn select(
     job: &Job,
     block: &Block,
     chosen: &[Vec<PrelimHit>],
     candidates: Vec<Vec<Option<Candidate>>>,
-) -> Vec<Vec<SubjectHit>> {
+) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
     let mut final_hits = Vec::with_capacity(chosen.len());
+    let mut overflowed = Vec::with_capacity(chosen.len());
     let mut candidates = candidates.into_iter();
     for queries in batches::ranges(&block.batches) {
         let mut selector = job.engine.selector(&block.prepared[queries.clone()]);
         // Those that no definition line shows have none: BLAST+ drops them before it aligns them.
         let of_batch = candidates.by_ref().take(queries.len()).collect();
         selector.replay(&chosen[queries], of_batch);
+        overflowed.extend(selector.overflowing());
         final_hits.extend(selector.finish());
     }
-    final_hits
+    (final_hits, overflowed)
 }

@@ -23,6 +23,7 @@ pub mod shared;
 pub mod store;
 mod stream;
 pub mod supermaster;
+mod telling;
 pub mod worker;
 
 /// Carries out a supermaster's works.

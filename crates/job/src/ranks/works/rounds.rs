@@ -96,6 +96,22 @@ pub fn candidates(
     })
 }
 
+/// The hits of each query, with all of their alignments.
+///
+/// # Errors
+/// As [`matched`].
+pub fn told(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: &mut Answers,
+) -> Result<Vec<Vec<SubjectHit>>, Error> {
+    matched(block, asked, hits, answers, |_, answer| match answer {
+        Answer::Told(hits) => Some(take(hits)),
+        _ => None,
+    })
+}
+
 /// The rows of each query's hits, as found.
 ///
 /// # Errors

@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex};
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
+use fleetblast_metadata::Kind as Told;
+use fleetblast_metadata::header::End;
+use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::Header;
@@ -20,9 +23,12 @@ use super::shared::lock;
 use super::stream::Stream;
 use crate::batching::course::Course;
 use crate::error::Error;
+use crate::metadata::no_room;
+use crate::plan::Metadata;
 use crate::queries::Queries;
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
+use crate::ranks::sending::Sending;
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
 use crate::reporting::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
@@ -36,6 +42,8 @@ pub struct SupermasterWorks<'a> {
     file: SharedOutput,
     /// Who publishes the output when it is whole.
     publisher: Sender<Whole>,
+    /// What metadata begin with, if they are written instead of a report.
+    start: Option<Vec<u8>>,
     /// Where to keep both ends of the report, if it is records.
     register: Option<Arc<Mutex<Register>>>,
     /// Blocks and queries read.
@@ -56,14 +64,15 @@ enum Source<'a> {
 }
 
 impl<'a> SupermasterWorks<'a> {
-    /// For the job's supermaster, which reads `queries` and made the output. The whole output goes to `publisher`.
+    /// For the job's supermaster, which reads `queries` and made the output; it begins with `start` if it is metadata. The whole output
+    /// goes to `publisher`.
     ///
     /// # Errors
     /// Threads that cannot be started.
     pub fn new(
         job: &'a Job<'a>,
         queries: Queries<'a>,
-        output: Whole,
+        (output, start): (Whole, Option<Vec<u8>>),
         publisher: Sender<Whole>,
     ) -> Result<Self, Error> {
         let queries = if job.consults() {
@@ -84,6 +93,7 @@ impl<'a> SupermasterWorks<'a> {
             output,
             file,
             publisher,
+            start,
             register,
             blocks,
             count,
@@ -105,8 +115,11 @@ impl<'a> SupermasterWorks<'a> {
     }
 
     fn open(&mut self) -> Result<SupermasterOutcome<Bytes>, Error> {
-        let mut bytes = Vec::new();
-        pieces::prologue(&self.job.report, &mut bytes);
+        let bytes = self.start.take().unwrap_or_else(|| {
+            let mut bytes = Vec::new();
+            pieces::prologue(&self.job.report, &mut bytes);
+            bytes
+        });
         let base = bytes.len() as u64;
         self.write_end(Kind::PROLOGUE, 0, bytes)?;
         Ok(SupermasterOutcome::Opened { base })
@@ -122,6 +135,9 @@ impl<'a> SupermasterWorks<'a> {
 
     fn read(&mut self, id: BlockId, skip: bool) -> Result<Option<Weighed<Bytes>>, Error> {
         let job = self.job;
+        // What cannot be sent need not be searched.
+        let sending = self.output.as_ref().and_then(|output| output.sending.as_ref());
+        sending.map_or(Ok(()), Sending::check)?;
         let parcel = match &mut self.queries {
             _ if self.failure.is_some() => None,
             Source::Foretold(foretelling, counts) => {
@@ -190,9 +206,22 @@ impl<'a> SupermasterWorks<'a> {
 
     /// Tells what BLAST+ warns of with the reports of queries.
     fn warn(&self, warnings: &[Warning]) {
+        if !self.job.reports() {
+            // Where the report is made they are.
+            return;
+        }
         let Job { report, target, audience, .. } = self.job;
         let misses = misses_taxonomy(report, target);
         warnings.iter().for_each(|warning| warning.tell(report, misses, &**audience));
+    }
+
+    /// The last record of metadata; `closing` is the end of the report.
+    fn end_of(&self, metadata: &Metadata, closing: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let closing = if metadata.kind == Told::Report { closing } else { Vec::new() };
+        let (queries, blocks) = (self.count as u64, self.blocks);
+        let end = End { queries, blocks, has_report: true, closing };
+        let body = end.encode().map_err(no_room)?;
+        Ok(Chain::default().record(RecordKind::End, &body))
     }
 
     /// Writes what workers handed over.
@@ -211,17 +240,21 @@ impl<'a> SupermasterWorks<'a> {
         let mut bytes = Vec::new();
         if failure.is_none() {
             let Job { report, target, .. } = self.job;
-            if misses_taxonomy(report, target) && warns_at_end(report) {
+            if self.job.reports() && misses_taxonomy(report, target) && warns_at_end(report) {
                 self.job.audience.warn_alone(NO_TAXONOMY.as_bytes());
             }
             pieces::epilogue(report, self.count, &mut bytes);
+            if let Some(metadata) = &self.job.plan.metadata {
+                bytes = self.end_of(metadata, bytes)?;
+            }
         }
         if let Some(mut output) = self.output.take() {
             let (blocks, queries) = (self.blocks, self.count as u64);
             output.sum_up(Summary { blocks, queries, bytes: offset + bytes.len() as u64 });
             self.write_end(Kind::EPILOGUE, offset, bytes)?;
             output.failure = failure;
-            if let Format::Sam(options) = &self.job.report.output.format {
+            output.joins = self.job.plan.metadata.is_some();
+            if let (Format::Sam(options), false) = (&self.job.report.output.format, output.joins) {
                 output.header = Some(Header::new(&self.job.report, options));
             }
             // Who is gone does not publish it.

@@ -113,6 +113,14 @@ impl<'a> WorkerWorks<'a> {
                     let rows: Result<_, _> = chosen.par_iter().map(describe).collect();
                     Answer::Described(rows?)
                 }
+                Question::Tell(chosen) => {
+                    span.is(Kind::Send);
+                    span.add("hits", chosen.len() as u64);
+                    let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+                    let tell = |chosen| Ok(searching.shown(self.job, chosen)?.hit);
+                    let told: Result<_, Error> = chosen.iter().map(tell).collect();
+                    Answer::Told(told?)
+                }
                 Question::Format { chosen, described } => {
                     span.is(Kind::Format);
                     span.add("hits", chosen.len() as u64);

@@ -1,0 +1,275 @@
+//! Metadata that ranks write: the bytes of one process where blocks are the same, and the report in any case; however often they are
+//! killed.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::family::{family, queries};
+use crate::volumes::Random;
+
+const KINDS: [&str; 3] = ["oids", "hits", "report"];
+
+fn fleetblast(dir: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    command.current_dir(dir).args(words).stdin(Stdio::null());
+    command
+}
+
+fn said(run: &Output) -> String {
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+fn must(mut command: Command) -> Vec<u8> {
+    let run = command.output().unwrap();
+    assert!(run.status.success(), "{command:?}: {}", said(&run));
+    run.stdout
+}
+
+fn fasta(sequences: &[(String, Vec<u8>)]) -> String {
+    let text = |(title, letters): &(String, Vec<u8>)| {
+        format!(">{title}\n{}\n", String::from_utf8_lossy(letters))
+    };
+    sequences.iter().map(text).collect()
+}
+
+/// So many queries `q.fa`, and the database `db`.
+fn proteins(count: usize) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("q.fa"), queries(5, count).concat()).unwrap();
+    make_database(dir.path(), "prot", &fasta(&family(1, 120)));
+    dir
+}
+
+/// The same of bases, with some queries in which nothing can be looked for.
+fn bases(count: u64) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut random = Random(9);
+    let mut some = |length: usize| -> String {
+        (0..length).map(|_| b"ACGT"[random.below(4) as usize] as char).collect()
+    };
+    let subjects: Vec<String> = (0..40).map(|_| some(900)).collect();
+    let text = |(number, bases): (usize, &String)| format!(">s{number} of bases\n{bases}\n");
+    make_database(dir.path(), "nucl", &subjects.iter().enumerate().map(text).collect::<String>());
+    let mut queries = String::new();
+    for number in 0..count {
+        let from = random.below(500) as usize;
+        let subject = &subjects[random.below(40) as usize];
+        let bases = match number % 5 {
+            0 => "N".repeat(250),
+            _ => format!("{}{}", &subject[from..from + 200], &subjects[3][from..from + 90]),
+        };
+        queries += &format!(">q{number}\n{bases}\n");
+    }
+    fs::write(dir.path().join("q.fa"), queries).unwrap();
+    dir
+}
+
+fn make_database(dir: &Path, kind: &str, text: &str) {
+    fs::write(dir.join("db.fa"), text).unwrap();
+    let words = ["makeblastdb", "-in", "db.fa", "-dbtype", kind, "-out", "db", "-title", "db"];
+    must(fleetblast(dir, &words));
+}
+
+const BLASTP: [&str; 7] = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
+const BLASTN: [&str; 7] = ["blastn", "-query", "q.fa", "-db", "db", "-block_residues", "3000"];
+
+/// A search in small batches.
+fn search(dir: &Path, options: &[&str]) -> Command {
+    let mut command = fleetblast(dir, &BLASTP);
+    command.args(options).env("BATCH_SIZE", "400");
+    command
+}
+
+fn written(dir: &Path, name: &str) -> Vec<u8> {
+    let bytes = fs::read(dir.join(name)).unwrap();
+    fs::remove_file(dir.join(name)).unwrap();
+    bytes
+}
+
+#[test]
+fn any_ranks_write_the_bytes_of_one_process() {
+    let dir = proteins(40);
+    let dir = dir.path();
+    for kind in KINDS {
+        let told = ["-metadata_out", "m", "-metadata", kind, "-outfmt", "7"];
+        must(search(dir, &told));
+        let wanted = written(dir, "m");
+        let shapes: [&[&str]; 3] =
+            [&["-ranks", "1"], &["-ranks", "3"], &["-ranks=4", "-checkpoint", "kept"]];
+        for shape in shapes {
+            must(search(dir, &[&told[..], shape].concat()));
+            assert!(written(dir, "m") == wanted, "{kind}, {shape:?}");
+        }
+        assert!(!dir.join("kept").exists());
+        let to_pipe = ["-metadata_out", "-", "-metadata", kind, "-outfmt", "7", "-ranks", "2"];
+        assert!(must(search(dir, &to_pipe)) == wanted, "{kind}, to a pipe");
+    }
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn processes_write_the_bytes_of_one() {
+    let dir = proteins(40);
+    let dir = dir.path();
+    for kind in KINDS {
+        let told = ["-metadata_out", "m", "-metadata", kind];
+        must(search(dir, &told));
+        let wanted = written(dir, "m");
+        for strategy in ["merge", "individual", "collective"] {
+            let mut command =
+                crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
+            command.args(BLASTP).args(told).current_dir(dir).env("BATCH_SIZE", "400");
+            // It is no part of the search.
+            command.arg(format!("-output={strategy}")).stdin(Stdio::null());
+            must(command);
+            let expand = |name: &str| must(fleetblast(dir, &["expand", name, "-db", "db"]));
+            fs::write(dir.join("w"), &wanted).unwrap();
+            assert!(expand("m") == expand("w"), "{kind}, {strategy}");
+            let own = written(dir, "m");
+            let (own, wanted) = (records(&own), records(&wanted));
+            assert!(own[1..] == wanted[1..], "{kind}, {strategy}: other blocks");
+        }
+    }
+}
+
+/// The bodies of records.
+#[cfg(feature = "mpi")]
+fn records(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let (mut rest, mut bodies) = (&bytes[12..], Vec::new());
+    while !rest.is_empty() {
+        let length = u32::from_le_bytes(rest[4..8].try_into().unwrap()) as usize;
+        bodies.push(rest[24..24 + length].to_vec());
+        rest = &rest[24 + length..];
+    }
+    bodies
+}
+
+#[test]
+fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
+    let dir = bases(150);
+    let dir = dir.path();
+    for format in ["5", "0", "6"] {
+        let wanted = must(fleetblast(dir, &[&BLASTN[..], &["-outfmt", format]].concat()));
+        assert!(wanted.len() > 10_000);
+        for kind in KINDS {
+            let told = ["-metadata_out", "m", "-metadata", kind, "-ranks", "3"];
+            must(fleetblast(dir, &[&BLASTN[..], &told, &["-outfmt", format]].concat()));
+            let from: &[&str] = if kind == "report" { &[] } else { &["-db", "db"] };
+            let made = must(fleetblast(dir, &[&["expand", "m"], from].concat()));
+            assert!(made == wanted, "{kind} in format {format}");
+        }
+    }
+}
+
+/// Bytes of what is in the checkpoint.
+fn kept(dir: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(dir) else { return 0 };
+    let size = |path: &Path| match path.is_dir() {
+        true => kept(path),
+        false if path.extension().is_some_and(|own| own == "zst") => {
+            fs::metadata(path).map_or(0, |meta| meta.len())
+        }
+        false => 0,
+    };
+    entries.filter_map(|entry| Some(size(&entry.ok()?.path()))).sum()
+}
+
+/// Waits until more is kept than that, or the run ends.
+fn await_more(child: &mut Child, checkpoint: &Path, before: u64) {
+    let start = Instant::now();
+    while kept(checkpoint) <= before && child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(120), "nothing is kept");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_killed_job_goes_on_to_the_same_bytes() {
+    let dir = proteins(120);
+    let dir = dir.path();
+    let checkpoint = dir.join("kept");
+    let mut killed = 0;
+    for kind in KINDS {
+        let told = ["-metadata_out", "m", "-metadata", kind];
+        must(search(dir, &told));
+        let wanted = written(dir, "m");
+        for ranks in ["-ranks=3", "-ranks=2", "-ranks=4"] {
+            let options = [&told[..], &[ranks, "-checkpoint", "kept", "-resume"]].concat();
+            let mut child = search(dir, &options).stderr(Stdio::null()).spawn().unwrap();
+            await_more(&mut child, &checkpoint, kept(&checkpoint));
+            child.kill().unwrap();
+            killed += u32::from(!child.wait().unwrap().success());
+            if checkpoint.exists() {
+                assert!(!dir.join("m").exists(), "what is not whole has the name of what is");
+            }
+        }
+        if checkpoint.exists() {
+            let other = if kind == "hits" { "oids" } else { "hits" };
+            let told = ["-metadata_out", "m", "-metadata", other];
+            let options = [&told[..], &["-checkpoint", "kept", "-resume"]].concat();
+            let run = search(dir, &options).output().unwrap();
+            assert_eq!(run.status.code(), Some(1), "{}", said(&run));
+            assert!(said(&run).contains("-metadata"), "{}", said(&run));
+            must(search(
+                dir,
+                &[&told[..2], &["-metadata", kind, "-checkpoint", "kept", "-resume"]].concat(),
+            ));
+        }
+        assert!(written(dir, "m") == wanted, "{kind}");
+        assert!(!checkpoint.exists());
+    }
+    assert!(killed >= 3, "{killed} of 9 were killed before they were through");
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_leaves_nothing() {
+    let dir = proteins(20);
+    let dir = dir.path();
+    let told = ["-metadata_out", "m", "-ranks", "2"];
+    let refused: [(&[&str], &str); 3] = [
+        (&["-output", "records"], "-output records needs a directory"),
+        (&["-plan"], "-plan"),
+        (&["-out", "x"], "-out"),
+    ];
+    for (options, what) in refused {
+        let run = search(dir, &[&told[..], options].concat()).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "{options:?}");
+        assert!(said(&run).contains(what), "{options:?}: {}", said(&run));
+        assert!(!dir.join("m").exists());
+    }
+    let sites = bases(3);
+    let sam = ["-outfmt", "17", "-metadata", "report"];
+    let words = [&BLASTN[..], &told, &sam].concat();
+    let run = fleetblast(sites.path(), &words).output().unwrap();
+    let what = "with -metadata_out, -metadata report and -outfmt 17 on ranks yet";
+    assert!(said(&run).contains(what), "{}", said(&run));
+    let mut text = fs::read_to_string(dir.join("q.fa")).unwrap();
+    text += ">nothing\n";
+    fs::write(dir.join("q.fa"), text).unwrap();
+    let ends = |options: &[&str]| {
+        let run = search(dir, &[&["-metadata_out", "m"], options].concat()).output().unwrap();
+        (run.status.code(), dir.join("m").exists())
+    };
+    assert_eq!(ends(&["-ranks", "2"]), ends(&[]));
+}
+
+#[test]
+fn an_input_without_queries_has_an_end_only() {
+    let dir = proteins(1);
+    let dir = dir.path();
+    fs::write(dir.join("q.fa"), "").unwrap();
+    for kind in KINDS {
+        let told = ["-metadata_out", "m", "-metadata", kind];
+        must(search(dir, &told));
+        let wanted = written(dir, "m");
+        must(search(dir, &[&told[..], &["-ranks", "2"]].concat()));
+        assert!(written(dir, "m") == wanted, "{kind}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The chain of records of metadata, in which each follows the one before.
+//!
+//! Ranks write records where they belong while those before are still to come: each as the first of a chain of its own. When all are
+//! there they are joined.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use fleetblast_metadata::records::{Chain, HEAD_BYTES, START_BYTES};
+
+/// Joins the records of a file. No more is read of it than their heads.
+///
+/// # Errors
+/// A file that cannot be read or written, or in which there is something else.
+pub fn join(path: &Path) -> io::Result<()> {
+    let file = File::options().read(true).write(true).open(path)?;
+    let end = file.metadata()?.len();
+    let (mut chain, mut at) = (Chain::default(), START_BYTES as u64);
+    while at < end {
+        let mut head = [0; HEAD_BYTES];
+        file.read_exact_at(&mut head, at)?;
+        let length = chain.join(&mut head).ok_or_else(|| odd(at))?;
+        file.write_all_at(&head, at)?;
+        at += length;
+    }
+    if at == end { Ok(()) } else { Err(odd(end)) }
+}
+
+fn odd(at: u64) -> io::Error {
+    io::Error::other(format!("what ranks wrote is no record of metadata at byte {at}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use fleetblast_metadata::records::RecordKind::{Block, End, Header};
+
+    use super::*;
+
+    #[test]
+    fn records_that_came_one_by_one_are_those_of_one_chain() {
+        let records = [(Header, &b"header"[..]), (Block, b"one"), (Block, b""), (End, b"end")];
+        let (mut alone, mut together, mut chain) =
+            (Chain::start(), Chain::start(), Chain::default());
+        for (kind, body) in records {
+            alone.extend(Chain::default().record(kind, body));
+            together.extend(chain.record(kind, body));
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("metadata");
+        fs::write(&path, &alone).unwrap();
+        join(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), together);
+        // As it is after a run that was killed then: heads that follow others are not those of a chain of their own.
+        assert!(join(&path).is_err());
+        for odd in [&alone[..alone.len() - 1], &[&alone[..], b"more"].concat()] {
+            fs::write(&path, odd).unwrap();
+            assert!(join(&path).is_err());
+        }
+    }
+}

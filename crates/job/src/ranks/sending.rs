@@ -1,0 +1,203 @@
+//! Metadata that ranks write, on their way to another site while they are written.
+//!
+//! Records come to the file of the output in any order. A thread of the rank that made it looks after the next one that is to be sent: it
+//! is whole if its checksums are right.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use fleetblast_metadata::follow::Reached;
+use fleetblast_metadata::records::{Chain, HEAD_BYTES, Head, RecordKind, START_BYTES};
+
+use crate::error::{Error, exit};
+use crate::metadata::{Carrier, Resumed};
+
+/// Between two looks at the file, at first and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+
+/// A stream under way.
+pub struct Sending {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Result<Carrier, Error>>>,
+    /// The job may be resumed: without an end, the other site is to wait.
+    goes_on: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// All is written, or nothing more will be.
+    ended: Option<End>,
+    /// What ended the stream before that.
+    failure: Option<Error>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Whole,
+    Broken,
+}
+
+impl Sending {
+    /// Sends the records of a file, but for what `resumed` says that the other site has.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start(
+        path: &Path,
+        (carrier, resumed): (Carrier, Option<Resumed>),
+        goes_on: bool,
+    ) -> Result<Self, Error> {
+        let shared = Arc::new(Shared::default());
+        let own = Arc::clone(&shared);
+        let follower = Follower {
+            path: path.to_owned(),
+            at: START_BYTES as u64,
+            chain: Chain::default(),
+            there: resumed.map(|Resumed(reached)| reached),
+        };
+        let run = move || {
+            let sent = follower.all(carrier, &own);
+            own.lock().failure = sent.as_ref().err().cloned();
+            sent
+        };
+        let thread = thread::Builder::new().name("records".to_owned()).spawn(run);
+        Ok(Sending { shared, thread: Some(thread.map_err(Error::starved)?), goes_on })
+    }
+
+    /// What ended it before its time.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&self) -> Result<(), Error> {
+        self.shared.lock().failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Sends the rest, now that all is written, and waits for the report at the other site.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.end(End::Whole).map_or(Ok(()), |carrier| carrier?.commit())
+    }
+
+    fn end(&mut self, how: End) -> Option<Result<Carrier, Error>> {
+        self.shared.lock().ended = Some(how);
+        self.shared.changed.notify_all();
+        let thread = self.thread.take()?;
+        Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if self.thread.is_some()
+            && let Some(Ok(carrier)) = self.end(End::Broken)
+            && self.goes_on
+        {
+            carrier.leave();
+        }
+    }
+}
+
+impl Shared {
+    /// Nothing panics while it holds the lock, and the state is valid in any case.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits, unless it is known how it ends; tells how.
+    fn wait(&self, pause: Duration) -> Option<End> {
+        let state = self.lock();
+        if state.ended.is_some() {
+            return state.ended;
+        }
+        let waited = self.changed.wait_timeout(state, pause);
+        waited.unwrap_or_else(PoisonError::into_inner).0.ended
+    }
+}
+
+/// Where it is in the file.
+struct Follower {
+    path: PathBuf,
+    at: u64,
+    /// Of the records before.
+    chain: Chain,
+    /// What the other site has, as long as that is not passed.
+    there: Option<Reached>,
+}
+
+impl Follower {
+    fn all(mut self, mut carrier: Carrier, shared: &Shared) -> Result<Carrier, Error> {
+        let ([mut pause, longest], mut end) = (PAUSES, None);
+        loop {
+            // Opened anew: what others wrote is seen, on network file systems, by who opens the file after that.
+            let record = File::open(&self.path).and_then(|file| self.next(&file));
+            let record = record
+                .map_err(|error| Error::output(format_args!("{}: {error}", self.path.display())))?;
+            if let Some((head, body)) = record {
+                pause = PAUSES[0];
+                self.pass(&head, &body, &mut carrier)?;
+                if head.kind == RecordKind::End {
+                    return Ok(carrier);
+                }
+                continue;
+            }
+            match end {
+                Some(End::Broken) => return Ok(carrier),
+                Some(End::Whole) => return Err(Error::engine(NOT_WHOLE)),
+                None => end = shared.wait(pause),
+            }
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    /// The next record, if it is there.
+    fn next(&self, file: &File) -> io::Result<Option<(Head, Vec<u8>)>> {
+        let end = file.metadata()?.len();
+        if end < self.at + HEAD_BYTES as u64 {
+            return Ok(None);
+        }
+        let mut head = [0; HEAD_BYTES];
+        file.read_exact_at(&mut head, self.at)?;
+        let Some(head) = Head::alone(&head) else { return Ok(None) };
+        if end < self.at + head.record_bytes() {
+            return Ok(None);
+        }
+        let mut body = vec![0; head.length as usize];
+        file.read_exact_at(&mut body, self.at + HEAD_BYTES as u64)?;
+        Ok(head.has(&body).then_some((head, body)))
+    }
+
+    /// Sends a record, unless it is there.
+    fn pass(&mut self, head: &Head, body: &[u8], carrier: &mut Carrier) -> Result<(), Error> {
+        let record = self.chain.record(head.kind, body);
+        self.at += record.len() as u64;
+        match &self.there {
+            Some(reached) if self.at < reached.whole => {}
+            Some(reached) if self.at == reached.whole && self.chain.last() == reached.last => {
+                self.there = None;
+            }
+            Some(_) => return Err(Error::new(exit::INPUT, OTHER)),
+            // It went with the begin.
+            None if head.kind == RecordKind::Header => {}
+            None => carrier.record(head.kind, body)?,
+        }
+        Ok(())
+    }
+}
+
+/// A fault of the program.
+const NOT_WHOLE: &str = "what ranks wrote of metadata is not whole";
+const OTHER: &str = "the other site holds other metadata of the same search, of other queries or other blocks: remove what \
+    'fleetblast receive' keeps there, or name another file with its -metadata";
