@@ -6,13 +6,12 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 use super::SeedRules;
 use super::bases::{Bits, window};
 use super::contexts::Contexts;
+use super::fours::Fours;
 use super::short::{Around, Short};
+use super::sides::{RUN, Side, ToTheLeft, ToTheRight, Way, differences, one_side};
 
 /// Seeds of at least so many bases are first extended four bases at a time.
 pub(super) const LONG_WORD: u32 = 11;
-
-/// So many pairs to a side are looked at together.
-pub(super) const RUN: u32 = 28;
 
 /// No score falls by as much but at a sentinel.
 const SENTINEL_DROP: i32 = 1 << 29;
@@ -28,10 +27,8 @@ pub(super) struct Extender {
     plain: Bits,
     /// Scores of four pairs of bases, by the bits that differ.
     four_scores: [i32; 256],
-    /// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon
-    /// the letter before.
-    fours: Vec<u8>,
-    four_at_a_time: bool,
+    /// Of seeds that are first extended four bases at a time.
+    fours: Option<Fours>,
     /// Of contexts whose ends are near, where bases are compared one at a time and only whether they are equal counts.
     short: Option<Short>,
 }
@@ -64,6 +61,12 @@ struct Groups {
     ended: bool,
 }
 
+impl Groups {
+    fn of(side: Side, ended: bool) -> Groups {
+        Groups { best: side.best, score: side.score, ended }
+    }
+}
+
 impl Extender {
     /// For seeds that are first extended four bases at a time, or not.
     pub fn new(contexts: &Contexts, rules: &SeedRules, four_at_a_time: bool) -> Extender {
@@ -78,7 +81,6 @@ impl Extender {
         let pair = |bits: u8| if bits & 3 == 0 { rules.reward } else { rules.penalty };
         let four_scores =
             std::array::from_fn(|bits| (0..4).map(|i| pair((bits >> (2 * i)) as u8)).sum());
-        let four = |w: &[u8]| w[0] << 6 | w[1] << 4 | w[2] << 2 | w[3];
         let simple = (is_simple && equal > 0 && other < 0).then_some((equal, other));
         let short = simple.filter(|_| !four_at_a_time);
         Extender {
@@ -87,8 +89,7 @@ impl Extender {
             simple,
             plain,
             four_scores,
-            fours: contexts.letters().windows(4).map(four).collect(),
-            four_at_a_time,
+            fours: four_at_a_time.then(|| Fours::new(contexts, (equal, other))),
         }
     }
 
@@ -107,6 +108,11 @@ impl Extender {
         short.around(query, subject, at, least)
     }
 
+    /// Groups of four letters, if seeds are first extended by these.
+    pub fn fours(&self) -> Option<&Fours> {
+        self.fours.as_ref()
+    }
+
     /// The extension of a seed. Up to `match_end` of the subject it is known to
     /// match. `is_high` tells of which scores an approximate extension is done again exactly.
     #[inline(always)]
@@ -119,8 +125,9 @@ impl Extender {
         x_drop: i32,
         is_high: impl FnOnce(i32) -> bool,
     ) -> Extension {
-        if self.four_at_a_time {
-            let extension = self.approximate(queries.0, subject, seed, match_end, x_drop);
+        if let Some(fours) = &self.fours {
+            let queries = (queries.0, fours);
+            let extension = self.approximate(queries, subject, seed, match_end, x_drop);
             if !is_high(extension.score) {
                 return extension;
             }
@@ -134,7 +141,7 @@ impl Extender {
     /// The extension by groups of four bases from the first multiple of four in the subject on.
     fn approximate(
         &self,
-        contexts: &Contexts,
+        (contexts, fours): (&Contexts, &Fours),
         subject: Packed<'_>,
         (q, s): (u32, u32),
         match_end: u32,
@@ -142,16 +149,17 @@ impl Extender {
     ) -> Extension {
         let pad = s.wrapping_neg() % 4;
         let (q, s) = (q + pad, s + pad);
-        let (four, byte) = (q as usize, s as usize / 4);
-        let bytes = subject.bytes();
+        let (before, after) = subject.bytes().split_at(s as usize / 4);
 
         let (known, most) = (q as usize / 4, s as usize / 4);
-        let left = (1..=known.min(most)).map(|i| self.fours[four - 4 * i] ^ bytes[byte - i]);
+        let groups = fours.before(q).iter().rev().zip(before.iter().rev());
+        let left = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: left, score: left_score, ended } = self.best_groups(left, x_drop);
         let left_strayed = contexts.more().0 && !ended && known < most;
         let room = |length: u32, from: u32| length.saturating_sub(from) as usize / 4;
         let (known, most) = (room(contexts.length(), q), room(subject.length(), s));
-        let right = (0..known.min(most)).map(|i| self.fours[four + 4 * i] ^ bytes[byte + i]);
+        let groups = fours.from(q).iter().zip(after).take(known.min(most));
+        let right = groups.map(|(query, subject)| query ^ subject);
         let Groups { best: right, score: right_score, ended } = self.best_groups(right, x_drop);
         let right_strayed = contexts.more().1 && !ended && known < most;
 
@@ -197,15 +205,20 @@ impl Extender {
             self.matrix[usize::from(contexts.letters()[q as usize] & 15)]
                 [usize::from(subject.base(s))]
         };
-        let run = |i: u32| self.are_equal(query, subject, (q - i - RUN, s - i - RUN));
+        let run = |i: u32| {
+            let from = (q - i - RUN, s - i - RUN);
+            self.differences(query, subject, from).map(|bits| bits >> (64 - 2 * RUN))
+        };
+        let one = |i: u32| pair(q - 1 - i, s - 1 - i);
         let Groups { best: left, score: left_score, ended } =
-            self.best(q.min(s), |i| pair(q - 1 - i, s - 1 - i), run, |_| x_drop);
+            self.best::<ToTheLeft>(q.min(s), one, run, |_| x_drop);
 
         let most = (contexts.length() - q).min(subject.length() - s);
         let limit = |score: i32| right_limit(x_drop, left_score, score);
-        let run = |i: u32| self.are_equal(query, subject, (q + i, s + i));
+        let run = |i: u32| self.differences(query, subject, (q + i, s + i));
+        let one = |i: u32| pair(q + i, s + i);
         let Groups { best: right, score: right_score, .. } =
-            self.best(most, |i| pair(q + i, s + i), run, limit);
+            self.best::<ToTheRight>(most, one, run, limit);
         Extension {
             q_start: q - left,
             s_start: s - left,
@@ -216,11 +229,11 @@ impl Extender {
         }
     }
 
-    /// Whether the next [`RUN`] pairs are equal bases.
-    #[inline]
-    fn are_equal(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> bool {
-        let bits = window(query, q as usize) ^ window(subject.bytes(), s as usize);
-        bits >> (64 - 2 * RUN) == 0 && self.plain.has_all(q as usize, RUN)
+    /// Which of the [`RUN`] pairs from a place on differ, the first of them in the highest two bits; `None` if some are no single bases.
+    #[inline(always)]
+    fn differences(&self, query: &[u8], subject: Packed<'_>, (q, s): (u32, u32)) -> Option<u64> {
+        let bits = differences(window(query, q as usize), window(subject.bytes(), s as usize));
+        self.plain.has_all(q as usize, RUN).then_some(bits & u64::MAX << (64 - 2 * RUN))
     }
 
     /// As [`Extender::exact`], if it ends within [`RUN`] pairs to each side, or at a sentinel.
@@ -245,25 +258,17 @@ impl Extender {
             return Near::Part;
         }
         let differences = |q: u32, s: u32| {
-            let bits = window(query, q as usize) ^ window(subject.bytes(), s as usize);
-            (bits | bits >> 1) & 0x5555_5555_5555_5555
+            differences(window(query, q as usize), window(subject.bytes(), s as usize))
         };
         // To the left the first pair is in the lowest bits, to the right in the highest.
         let before = differences(q - RUN, s - RUN) >> (64 - 2 * RUN) & !(u64::MAX << (2 * left));
         let after = differences(q, s) & !(u64::MAX >> (2 * right));
-        let left_ways = (before, left, |bits: u64| bits.trailing_zeros() / 2);
-        let Some((left, left_score)) =
-            one_side(left_ways, |bits, run| bits >> (2 * run) >> 2, (equal, other), |_| x_drop)
-        else {
-            return Near::Part;
-        };
-        let right_ways = (after, right, |bits: u64| bits.leading_zeros() / 2);
+        let scores = (equal, other);
+        let left = one_side::<ToTheLeft>((before, left), scores, |_| x_drop);
+        let Some((left, left_score)) = left else { return Near::Part };
         let limit = |score: i32| right_limit(x_drop, left_score, score);
-        let Some((right, right_score)) =
-            one_side(right_ways, |bits, run| bits << (2 * run) << 2, (equal, other), limit)
-        else {
-            return Near::Part;
-        };
+        let right = one_side::<ToTheRight>((after, right), scores, limit);
+        let Some((right, right_score)) = right else { return Near::Part };
         Near::All(Extension {
             q_start: q - left,
             s_start: s - left,
@@ -273,45 +278,48 @@ impl Extender {
         })
     }
 
-    /// The best pairs from the first on. `limit` tells by the score gained so far how far it may fall; `run` whether
-    /// the next [`RUN`] pairs are equal bases.
+    /// The best pairs from the first on. `one` scores a pair, `run` tells which of the next [`RUN`] differ, if all are single bases;
+    /// `limit` by the score gained so far how far it may fall.
     #[inline]
-    fn best(
+    fn best<W: Way>(
         &self,
         most: u32,
-        pair: impl Fn(u32) -> i32,
-        run: impl Fn(u32) -> bool,
+        one: impl Fn(u32) -> i32,
+        run: impl Fn(u32) -> Option<u64>,
         limit: impl Fn(i32) -> i32,
     ) -> Groups {
-        let (mut score, mut sum, mut best) = (0, 0, 0);
+        let mut side = Side::default();
         let mut i = 0;
-        // Where to look for equal bases next.
-        let mut next_run = 0;
         while i < most {
-            if let Some((equal, _)) = self.simple
-                && sum == 0
-                && i >= next_run
+            if let Some((equal, other)) = self.simple
                 && most - i >= RUN
+                && let Some(mut differences) = run(i)
             {
-                if run(i) {
-                    i += RUN;
-                    best = i;
-                    score += RUN as i32 * equal;
-                    continue;
+                let end = i + RUN;
+                while differences != 0 {
+                    let pairs = W::equal_pairs(differences);
+                    differences = W::beyond(differences, pairs);
+                    side.gain(pairs as i32 * equal, i + pairs);
+                    i += pairs + 1;
+                    if side.falls(other, limit(side.score)) {
+                        return Groups::of(side, true);
+                    }
                 }
-                next_run = i + RUN / 2;
+                side.gain((end - i) as i32 * equal, end);
+                i = end;
+                continue;
             }
-            sum += pair(i);
-            i += 1;
-            if sum > 0 {
-                best = i;
-                score += sum;
-                sum = 0;
-            } else if sum < -limit(score) {
-                return Groups { best, score, ended: true };
+            for _ in 0..RUN.min(most - i) {
+                let score = one(i);
+                i += 1;
+                if score > 0 {
+                    side.gain(score, i);
+                } else if side.falls(score, limit(side.score)) {
+                    return Groups::of(side, true);
+                }
             }
         }
-        Groups { best, score, ended: false }
+        Groups::of(side, false)
     }
 }
 
@@ -319,36 +327,4 @@ impl Extender {
 #[inline(always)]
 fn right_limit(x_drop: i32, left_score: i32, score: i32) -> i32 {
     if score > 0 { x_drop.min(left_score + score) } else { x_drop }
-}
-
-/// The best pairs to one side and their score, if that ends within [`RUN`] pairs: from one difference to the next. Of the pairs, up to
-/// a sentinel if they are fewer, the differences are told by bits; `first` finds the first of them, `after` goes on behind it.
-#[inline(always)]
-fn one_side(
-    (mut differences, pairs, first): (u64, u32, impl Fn(u64) -> u32),
-    after: impl Fn(u64, u32) -> u64,
-    (equal, other): (i32, i32),
-    limit: impl Fn(i32) -> i32,
-) -> Option<(u32, i32)> {
-    let (mut score, mut sum, mut best, mut at) = (0, 0, 0, 0);
-    while differences != 0 {
-        let run = first(differences);
-        differences = after(differences, run);
-        sum += run as i32 * equal;
-        // Nobody can tell beforehand whether it gains, hence no branches.
-        let gains = sum > 0;
-        score += if gains { sum } else { 0 };
-        best = if gains { at + run } else { best };
-        sum = if gains { 0 } else { sum };
-        at += run + 1;
-        sum += other;
-        if sum < -limit(score) {
-            return Some((best, score));
-        }
-    }
-    if pairs == RUN {
-        return None;
-    }
-    sum += (pairs - at) as i32 * equal;
-    Some(if sum > 0 { (pairs, score + sum) } else { (best, score) })
 }

@@ -7,6 +7,7 @@ use super::bases::window;
 use super::bmi2;
 use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
+use super::fours::{Goal, SIDE_BY_SIDE};
 use super::scan::{Candidates, Places};
 use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
@@ -26,6 +27,12 @@ pub(super) struct Finder<'a, D> {
     pub out: &'a mut Vec<Segment>,
     /// An extension came to the end of the letters that are known, and might have gone on.
     pub strayed: bool,
+}
+
+/// Seeds that are judged side by side: their places in the queries and in the subject.
+struct Waiting {
+    seeds: [[u32; 2]; SIDE_BY_SIDE],
+    count: usize,
 }
 
 impl<D: Diagonals> Finder<'_, D> {
@@ -49,9 +56,17 @@ impl<D: Diagonals> Finder<'_, D> {
         let seeds = self.seeds;
         // Nothing is beyond words, and one is enough.
         let is_plain = seeds.words.extra == 0 && seeds.window == 0;
+        let mut waiting = Waiting { seeds: [[0; 2]; SIDE_BY_SIDE], count: 0 };
         while places.start < places.end {
             let bytes = self.subject.bytes();
-            let hits = candidates.next(&seeds.tables, &seeds.words, bytes, &mut places, cell);
+            let hits = candidates.next(
+                seeds.kernel,
+                &seeds.tables,
+                &seeds.words,
+                bytes,
+                &mut places,
+                cell,
+            );
             for hits in hits.chunks(TOGETHER) {
                 // What stands at several places lies far apart in memory: first all is read that says where and how many.
                 let mut places: [&[u32]; TOGETHER] = [&[]; TOGETHER];
@@ -60,13 +75,14 @@ impl<D: Diagonals> Finder<'_, D> {
                 }
                 for (places, hit) in places.iter().zip(hits) {
                     if is_plain {
-                        self.plain_pairs(places, hit.at);
+                        self.plain_pairs(places, hit.at, &mut waiting);
                     } else {
                         self.pairs(&seeds.tables[hit.table as usize], hit.at, places);
                     }
                 }
             }
         }
+        self.judge(&mut waiting);
     }
 
     /// Takes the pairs of a word of the subject.
@@ -79,16 +95,45 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// Takes the pairs of a word of the subject, where words are seeds, and one is enough.
+    /// Takes the pairs of a word of the subject, where words are seeds, and one is enough; some of them later.
     #[inline(always)]
-    fn plain_pairs(&mut self, places: &[u32], at: u32) {
+    fn plain_pairs(&mut self, places: &[u32], at: u32, waiting: &mut Waiting) {
         let (seeds, bounds) = (self.seeds, self.contexts.bounds());
+        if seeds.extender.fours().is_some() {
+            for &place in places {
+                waiting.seeds[waiting.count % SIDE_BY_SIDE] = [place, at];
+                waiting.count += 1;
+                if waiting.count == SIDE_BY_SIDE {
+                    self.judge(waiting);
+                }
+            }
+            return;
+        }
         let limits = (bounds.x_drop, bounds.lowest.cutoff);
         let around = seeds.extender.around(&seeds.words.query, self.subject, at, limits);
         for &place in places {
             if around.is_none_or(|around| !around.is_hopeless(place)) {
-                self.plain_pair(place, at);
+                self.plain_pair(place, at, false);
             }
+        }
+    }
+
+    /// Takes the pairs that wait, in their order.
+    fn judge(&mut self, waiting: &mut Waiting) {
+        let count = std::mem::take(&mut waiting.count);
+        let (seeds, lowest) = (self.seeds, self.contexts.bounds().lowest);
+        let goal = self
+            .contexts
+            .bounds()
+            .x_drop
+            .map(|x_drop| Goal { x_drop, least: lowest.reduced_cutoff().min(lowest.cutoff) });
+        let pairs = &waiting.seeds[..count];
+        let hopeless = match seeds.extender.fours().zip(goal) {
+            Some((fours, goal)) => fours.hopeless(seeds.kernel, pairs, self.subject, goal),
+            None => 0,
+        };
+        for (number, &[q, s]) in pairs.iter().enumerate() {
+            self.plain_pair(q, s, hopeless >> number & 1 != 0);
         }
     }
 
@@ -106,9 +151,9 @@ impl<D: Diagonals> Finder<'_, D> {
         }
     }
 
-    /// As [`Finder::pair`], where words are seeds, and one is enough.
+    /// As [`Finder::pair`], where words are seeds, and one is enough. It may be known that its extension is worth nothing.
     #[inline(always)]
-    fn plain_pair(&mut self, q: u32, s: u32) {
+    fn plain_pair(&mut self, q: u32, s: u32, is_hopeless: bool) {
         let diagonal = s as i32 - q as i32;
         let at = s as i32 + self.diagonals.origin();
         if at < self.diagonals.get(diagonal).last {
@@ -116,7 +161,7 @@ impl<D: Diagonals> Finder<'_, D> {
         }
         let length = self.seeds.words.length;
         let mut known = Known { last: at + length as i32, saved: false, length: length as i32 };
-        if let Some(segment) = self.extend((q, s), s + length, false) {
+        if !is_hopeless && let Some(segment) = self.extend((q, s), s + length, false) {
             let last = (segment.s_start + segment.length) as i32 + self.diagonals.origin();
             known = Known { last, saved: true, length: 0 };
             self.out.push(segment);

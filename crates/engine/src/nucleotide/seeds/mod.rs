@@ -17,10 +17,16 @@ mod contexts;
 mod diagonals;
 mod extension;
 mod finder;
+mod fours;
+#[cfg(target_arch = "x86_64")]
+mod hopeless;
 mod indexing;
+#[cfg(target_arch = "x86_64")]
+mod presence;
 mod runs;
 mod scan;
 mod short;
+mod sides;
 mod table;
 mod template;
 mod words;

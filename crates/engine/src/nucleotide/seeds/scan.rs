@@ -1,8 +1,11 @@
 //! From place to place of a subject, to words that the queries have.
 
-use super::bases::window;
+use super::bases::{Bits, window};
+#[cfg(target_arch = "x86_64")]
+use super::presence;
 use super::table::{Gathered, Hit, Numbering, Table};
 use super::words::Words;
+use crate::kernel::Kernel;
 
 /// Places of a subject: each `stride` bases from `start` on, before `end`.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +16,7 @@ pub(super) struct Places {
 }
 
 /// So many places are looked at before their words are looked up.
-const AT_ONCE: usize = 1024;
+pub(super) const AT_ONCE: usize = 1024;
 
 /// Places of a part of a subject, from all of them to those worth a closer look.
 ///
@@ -37,13 +40,14 @@ impl Candidates {
     #[inline(always)]
     pub fn next(
         &mut self,
+        kernel: Kernel,
         tables: &[Table],
         words: &Words,
         bytes: &[u8],
         places: &mut Places,
         cell: impl Fn(&Gathered, u64) -> usize + Copy,
     ) -> &[Hit] {
-        let count = self.present(tables, bytes, places, cell);
+        let count = self.present(kernel, tables, bytes, places, cell);
         self.hits.resize(AT_ONCE * tables.len(), Hit::default());
         let found = match tables {
             [table] => self.slots_of(table, bytes, count),
@@ -88,6 +92,7 @@ impl Candidates {
     #[inline(always)]
     fn present(
         &mut self,
+        kernel: Kernel,
         tables: &[Table],
         bytes: &[u8],
         places: &mut Places,
@@ -99,12 +104,42 @@ impl Candidates {
         let present = table.present();
         match table.numbering() {
             &Numbering::Contiguous { shift } => {
+                let width = (64 - shift) / 2;
+                let found = self.side_by_side(kernel, (present, width), bytes, places);
+                if let Some(found) = found {
+                    return found;
+                }
                 self.gather(bytes, places, |bases| present.has((bases >> shift) as usize))
             }
             Numbering::Template(gathered) => {
                 self.gather(bytes, places, |bases| present.has(cell(gathered, bases)))
             }
         }
+    }
+
+    /// Looks at next places side by side, if they follow each other and the CPU has the instructions.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+    fn side_by_side(
+        &mut self,
+        kernel: Kernel,
+        words: (&Bits, u32),
+        bytes: &[u8],
+        places: &mut Places,
+    ) -> Option<usize> {
+        #[cfg(target_arch = "x86_64")]
+        if let Kernel::Avx512(proof) = kernel
+            && places.stride == 1
+            && places.start.is_multiple_of(4)
+            && words.1 <= presence::WIDEST
+        {
+            let bytes = bytes.get(places.start as usize / 4..)?;
+            let run = (places.start, places.end.saturating_sub(places.start) as usize);
+            let (looked_at, found) = presence::find(proof, words, bytes, run, &mut self.places);
+            places.start += looked_at as u32;
+            return (looked_at > 0).then_some(found);
+        }
+        None
     }
 
     #[inline(always)]

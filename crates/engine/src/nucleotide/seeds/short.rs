@@ -9,7 +9,7 @@ use fleetblast_seq::nucleotide::blastna::{BASES, SENTINEL};
 
 use super::bases::window;
 use super::contexts::Contexts;
-use super::extension::RUN;
+use super::sides::{RUN, differences};
 
 /// No sentinel is near, or something else before it.
 const FAR: u8 = u8::MAX;
@@ -93,10 +93,8 @@ impl Around<'_> {
         if left == FAR {
             return false;
         }
-        let differences = |place: u32, subject: u64| {
-            let bits = window(self.query, place as usize) ^ subject;
-            (bits | bits >> 1) & 0x5555_5555_5555_5555
-        };
+        let differences =
+            |place: u32, subject: u64| differences(window(self.query, place as usize), subject);
         // To the left the first pair is in the lowest bits, to the right in the highest.
         let before = differences(place - RUN, self.subject[0]) >> (64 - 2 * RUN);
         let before = before & !(u64::MAX << (2 * left));

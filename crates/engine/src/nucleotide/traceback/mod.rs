@@ -9,6 +9,8 @@ mod start;
 mod tests;
 mod ungapped;
 
+use std::sync::OnceLock;
+
 use fleetblast_seq::frame::{Frame, Strand};
 
 pub(crate) use self::dynamic::Vectors;
@@ -56,9 +58,9 @@ pub(crate) struct Context {
     unmasked: Vec<u8>,
     /// The scored letters, packed.
     packed: Packing,
-    /// The rows of the scored letters, and the same backwards.
-    rows: Vec<RowNumber>,
-    rows_back: Vec<RowNumber>,
+    /// The rows of the scored letters, and the same backwards: only where dynamic programming asks for them, as of a genome they are
+    /// much.
+    rows: OnceLock<[Vec<RowNumber>; 2]>,
     /// Least score of an alignment.
     cutoff: i32,
 }
@@ -66,10 +68,18 @@ pub(crate) struct Context {
 impl Context {
     /// A whole context: letters for scoring and for counting, and its gapped cut-off.
     pub fn new(scored: Vec<u8>, unmasked: Vec<u8>, cutoff: i32) -> Context {
-        let rows = rows_of_letters(&scored);
-        let rows_back = rows.iter().rev().copied().collect();
         let packed = Packing::whole(&scored);
-        Context { scored, unmasked, packed, rows, rows_back, cutoff }
+        Context { scored, unmasked, packed, rows: OnceLock::new(), cutoff }
+    }
+
+    /// The rows of the scored letters, and the same backwards.
+    fn rows(&self) -> [&[RowNumber]; 2] {
+        let rows = self.rows.get_or_init(|| {
+            let rows = rows_of_letters(&self.scored);
+            let back = rows.iter().rev().copied().collect();
+            [rows, back]
+        });
+        rows.each_ref().map(Vec::as_slice)
     }
 }
 
@@ -250,10 +260,10 @@ impl Traceback {
         s_start: u32,
         scratch: &mut Scratch,
     ) -> Hsp {
-        let (q_len, s_len) = (context.rows.len() as u32, subject.len() as u32);
+        let (q_len, s_len) = (context.scored.len() as u32, subject.len() as u32);
         let part = start::near(q_start, q_len, s_start, s_len);
         scratch.window.load(subject, part.clone());
-        let rows = [&context.rows, &context.rows_back].map(Vec::as_slice);
+        let rows = context.rows();
         let s_seed = (s_start - part.start) as usize;
         let Scratch { kernel, window, dynamic, .. } = scratch;
         let start = (q_start as usize, s_seed);

@@ -1,0 +1,190 @@
+//! Groups of four letters of the queries, from each place on, and which seeds these tell to be worth nothing.
+
+use fleetblast_seq::nucleotide::Packed;
+
+use super::contexts::Contexts;
+#[cfg(target_arch = "x86_64")]
+use super::hopeless;
+use crate::kernel::Kernel;
+
+/// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon the
+/// letter before. Those of places four apart lie side by side, as the bases of a subject do.
+#[derive(Debug)]
+pub(super) struct Fours {
+    bytes: Vec<u8>,
+    /// Number of bytes of the places that leave the same remainder by four.
+    stride: usize,
+    /// Number of letters in all contexts.
+    length: u32,
+    /// Scores of four pairs of bases by the number of pairs that differ, if they fit.
+    scores: Option<[i8; 5]>,
+}
+
+/// What a seed must reach.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Goal {
+    /// An extension stops where its score has fallen by more than this.
+    pub x_drop: i32,
+    /// The least score that is worth anything.
+    pub least: i32,
+}
+
+/// So many seeds are judged together at most.
+pub(super) const SIDE_BY_SIDE: usize = 64;
+
+impl Fours {
+    /// Those of contexts, with the scores of two equal bases and of two that differ.
+    pub fn new(contexts: &Contexts, (equal, other): (i32, i32)) -> Fours {
+        let letters = contexts.letters();
+        let stride = letters.len() / 4 + 1;
+        let mut bytes = vec![0; 4 * stride];
+        for (place, four) in letters.windows(4).enumerate() {
+            bytes[place % 4 * stride + place / 4] =
+                four[0] << 6 | four[1] << 4 | four[2] << 2 | four[3];
+        }
+        let score = |different: i32| {
+            let score = i64::from(4 - different) * i64::from(equal)
+                + i64::from(different) * i64::from(other);
+            i8::try_from(score).ok()
+        };
+        let scores: Option<Vec<i8>> = (0..5).map(score).collect();
+        let scores = scores.and_then(|scores| scores.try_into().ok());
+        Fours { bytes, stride, length: contexts.length(), scores }
+    }
+
+    /// The groups before a place, the nearest one last.
+    #[inline]
+    pub fn before(&self, place: u32) -> &[u8] {
+        let (row, column) = (place as usize % 4, place as usize / 4);
+        &self.bytes[row * self.stride..][..column]
+    }
+
+    /// The groups from a place on. What is beyond the last letters is any.
+    #[inline]
+    pub fn from(&self, place: u32) -> &[u8] {
+        let (row, column) = (place as usize % 4, place as usize / 4);
+        &self.bytes[row * self.stride..][..self.stride][column..]
+    }
+
+    /// All groups, how far apart those of neighbouring places are, and the number of letters.
+    pub fn parts(&self) -> (&[u8], usize, u32) {
+        (&self.bytes, self.stride, self.length)
+    }
+
+    /// Which of at most [`SIDE_BY_SIDE`] seeds, places in the queries and in the subject, are known to score too little, whatever is
+    /// beyond what groups nearby tell: the first one by the lowest bit.
+    #[inline]
+    pub fn hopeless(
+        &self,
+        kernel: Kernel,
+        seeds: &[[u32; 2]],
+        subject: Packed<'_>,
+        goal: Goal,
+    ) -> u64 {
+        match (kernel, self.scores) {
+            #[cfg(target_arch = "x86_64")]
+            (Kernel::Avx512(proof), Some(scores)) => {
+                hopeless::find(proof, (self, scores), seeds, subject, goal)
+            }
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nucleotide::testing::{Random, packed};
+
+    /// The best score of groups from the first one on, if that is known.
+    fn best(groups: &[i32], x_drop: i32) -> Option<i32> {
+        let (mut best, mut sum) = (0, 0);
+        for &score in groups {
+            sum += score;
+            best += sum.max(0);
+            sum = sum.min(0);
+            if sum < -x_drop {
+                return Some(best);
+            }
+        }
+        None
+    }
+
+    /// The score of a seed, if eight groups to each side tell it.
+    fn score(letters: &[u8], subject: &[u8], [q, s]: [usize; 2], x_drop: i32) -> Option<i32> {
+        let pad = s.wrapping_neg() % 4;
+        let (q, s) = (q + pad, s + pad);
+        if q.min(s) < 32 || q + 36 > letters.len() - 1 || s + 36 > subject.len() {
+            return None;
+        }
+        let byte = |w: &[u8]| w[0] << 6 | w[1] << 4 | w[2] << 2 | w[3];
+        let group = |back: usize, i: usize| {
+            let (q, s) = (q + 4 * i - 4 * back, s + 4 * i - 4 * back);
+            let bits = byte(&letters[q..q + 4]) ^ byte(&subject[s..s + 4]);
+            (0..4).map(|at| if bits >> (2 * at) & 3 == 0 { 2 } else { -3 }).sum()
+        };
+        let left: Vec<i32> = (1..=8).map(|back| group(back, 0)).collect();
+        let right: Vec<i32> = (0..8).map(|i| group(0, i)).collect();
+        Some(best(&left, x_drop)? + best(&right, x_drop)?)
+    }
+
+    #[test]
+    fn seeds_are_hopeless_by_the_groups_nearby() {
+        let mut random = Random::new(9);
+        let mut of_kernels = Vec::new();
+        for kernel in Kernel::available() {
+            let (mut hopeless, mut others) = (0, 0);
+            for length in [20, 60, 70, 300, 1001] {
+                let mut query = random.bases(length);
+                random.blur(&mut query, 40);
+                let contexts = Contexts::new([(&query[..], None), (&query[..length / 2], None)]);
+                let letters = random.mutated(&query, 5);
+                let bytes = packed(&letters);
+                let subject = Packed::new(&bytes, letters.len() as u32);
+                let subject_letters: Vec<u8> = letters.iter().map(|letter| letter & 3).collect();
+                let fours = Fours::new(&contexts, (2, -3));
+                let goal = Goal { x_drop: 16, least: 25 };
+                let place = |random: &mut Random| {
+                    let at = random.below(letters.len().saturating_sub(11)) as u32;
+                    let near = (at + random.below(7) as u32).min(contexts.length() - 11);
+                    [
+                        if random.below(4) == 0 {
+                            random.below(near as usize + 1) as u32
+                        } else {
+                            near
+                        },
+                        at,
+                    ]
+                };
+                for count in (0..300).map(|round| round % (SIDE_BY_SIDE + 1)) {
+                    let seeds: Vec<[u32; 2]> = (0..count).map(|_| place(&mut random)).collect();
+                    let found = fours.hopeless(kernel, &seeds, subject, goal);
+                    for (number, seed) in seeds.iter().enumerate() {
+                        let places = seed.map(|place| place as usize);
+                        let score =
+                            score(contexts.letters(), &subject_letters, places, goal.x_drop);
+                        let is_low = score.is_some_and(|score| score < goal.least);
+                        let is_known = matches!(kernel.name(), "avx512") && is_low;
+                        assert_eq!(found >> number & 1 != 0, is_known, "{seed:?} {score:?}");
+                        *if is_known { &mut hopeless } else { &mut others } += 1;
+                    }
+                    assert!(count == SIDE_BY_SIDE || found >> count == 0);
+                }
+            }
+            of_kernels.push((kernel.name(), hopeless, others));
+        }
+        let is_rich = |&(name, hopeless, others): &(&str, i32, i32)| {
+            others > 1000 && (hopeless > 1000) == (name == "avx512")
+        };
+        assert!(of_kernels.iter().all(is_rich), "{of_kernels:?}");
+    }
+
+    #[test]
+    fn scores_that_fit_no_byte_tell_nothing() {
+        let query = vec![0; 500];
+        let contexts = Contexts::new([(&query[..], None)]);
+        assert!(Fours::new(&contexts, (32, -3)).scores.is_none());
+        assert!(Fours::new(&contexts, (1, -33)).scores.is_none());
+        assert!(Fours::new(&contexts, (31, -32)).scores.is_some());
+    }
+}

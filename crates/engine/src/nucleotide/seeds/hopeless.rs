@@ -1,0 +1,135 @@
+//! Ungapped extensions by groups of four bases, of eight seeds at a time.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use fleetblast_seq::nucleotide::Packed;
+
+use super::fours::{Fours, Goal, SIDE_BY_SIDE};
+use crate::kernel::Avx512;
+
+/// Seeds in a register.
+const LANES: usize = 8;
+
+/// So many groups to a side are looked at, a byte for each in a lane; and so many bases.
+const GROUPS: usize = 8;
+const REACH: u64 = 4 * GROUPS as u64;
+
+/// [`Fours::hopeless`] with the scores of groups by the number of bases that differ.
+pub(super) fn find(
+    _: Avx512,
+    fours: (&Fours, [i8; 5]),
+    seeds: &[[u32; 2]],
+    subject: Packed<'_>,
+    goal: Goal,
+) -> u64 {
+    let mut found = 0;
+    for (number, eight) in seeds[..seeds.len().min(SIDE_BY_SIDE)].chunks(LANES).enumerate() {
+        let mut lanes = [[0; 2]; LANES];
+        lanes[..eight.len()].copy_from_slice(eight);
+        // SAFETY: the proof says that the CPU has the instructions.
+        let hopeless = unsafe { eight_seeds(fours, &lanes, subject, goal) };
+        found |= u64::from(hopeless) << (LANES * number);
+    }
+    // What fills the last register up is at place 0, before which there are no groups.
+    found
+}
+
+/// What the groups to one side have come to.
+#[derive(Clone, Copy)]
+struct Side {
+    /// The scores of the groups to come, the next one in the highest byte of its lane.
+    scores: __m512i,
+    best: __m512i,
+    sum: __m512i,
+    /// Which have not fallen too far.
+    goes_on: u8,
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn eight_seeds(
+    (fours, scores): (&Fours, [i8; 5]),
+    seeds: &[[u32; 2]; LANES],
+    subject: Packed<'_>,
+    goal: Goal,
+) -> u8 {
+    let (groups, stride, length) = fours.parts();
+    let bytes = subject.bytes();
+    let all = |number: u64| _mm512_set1_epi64(number as i64);
+    // SAFETY: 64 bytes are read of an array of as many.
+    let pairs = unsafe { _mm512_loadu_si512(seeds.as_ptr().cast()) };
+    let (q, s) = (_mm512_and_si512(pairs, all(u64::from(u32::MAX))), _mm512_srli_epi64(pairs, 32));
+    // The first group starts at a whole byte of the subject.
+    let pad = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), s), all(3));
+    let (q, s) = (_mm512_add_epi64(q, pad), _mm512_add_epi64(s, pad));
+
+    // Places with all groups to both sides.
+    let end = |letters: u32, groups: usize| u64::from(letters).min(4 * groups as u64);
+    let (q_end, s_end) = (end(length, stride), end(subject.length(), bytes.len()));
+    let inner = |place: __m512i, end: u64| {
+        _mm512_cmpge_epu64_mask(place, all(REACH))
+            & _mm512_cmple_epu64_mask(_mm512_add_epi64(place, all(REACH + 4)), all(end))
+    };
+    let known = inner(q, q_end) & inner(s, s_end);
+
+    let row_start = _mm512_mul_epu32(_mm512_and_si512(q, all(3)), all(stride as u64));
+    let of_query = _mm512_add_epi64(row_start, _mm512_srli_epi64(q, 2));
+    let of_subject = _mm512_srli_epi64(s, 2);
+    let zero = _mm512_setzero_si512();
+    let gather = |bytes: &[u8], at: __m512i| {
+        // SAFETY: only lanes of known places are read. Eight groups before these and nine from them on lie in the bytes of the subject,
+        // and in one of the four rows, which lie in the bytes of the queries; `at` is the place or eight before it.
+        unsafe { _mm512_mask_i64gather_epi64::<1>(zero, known, at, bytes.as_ptr().cast()) }
+    };
+    let back = all(GROUPS as u64);
+    let left = _mm512_xor_si512(
+        gather(groups, _mm512_sub_epi64(of_query, back)),
+        gather(bytes, _mm512_sub_epi64(of_subject, back)),
+    );
+    let right = _mm512_xor_si512(gather(groups, of_query), gather(bytes, of_subject));
+
+    let (low, high) = (0x0001_0203_0405_0607, 0x0809_0A0B_0C0D_0E0F);
+    let swap = _mm512_set4_epi64(high, low, high, low);
+    let mut left =
+        Side { scores: group_scores(left, scores), best: zero, sum: zero, goes_on: known };
+    let right = _mm512_shuffle_epi8(group_scores(right, scores), swap);
+    let mut right = Side { scores: right, best: zero, sum: zero, goes_on: known };
+    let lowest = _mm512_set1_epi64(-i64::from(goal.x_drop));
+    for _ in 0..GROUPS {
+        left.step(lowest);
+        right.step(lowest);
+    }
+    let score = _mm512_add_epi64(left.best, right.best);
+    let is_low = _mm512_cmplt_epi64_mask(score, _mm512_set1_epi64(i64::from(goal.least)));
+    known & is_low & !left.goes_on & !right.goes_on
+}
+
+impl Side {
+    /// Takes the next group.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn step(&mut self, lowest: __m512i) {
+        let zero = _mm512_setzero_si512();
+        let sum = _mm512_add_epi64(self.sum, _mm512_srai_epi64(self.scores, 56));
+        self.scores = _mm512_slli_epi64(self.scores, 8);
+        let gain = _mm512_max_epi64(sum, zero);
+        self.best = _mm512_mask_add_epi64(self.best, self.goes_on, self.best, gain);
+        self.sum = _mm512_min_epi64(sum, zero);
+        self.goes_on = _mm512_mask_cmpge_epi64_mask(self.goes_on, self.sum, lowest);
+    }
+}
+
+/// The score of each group, a byte, given the bits that differ.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn group_scores(bits: __m512i, scores: [i8; 5]) -> __m512i {
+    let and = |bits: __m512i, byte: u8| _mm512_and_si512(bits, _mm512_set1_epi8(byte as i8));
+    let different = and(_mm512_or_si512(bits, _mm512_srli_epi64(bits, 1)), 0x55);
+    let pairs = _mm512_add_epi8(and(different, 0x11), and(_mm512_srli_epi64(different, 2), 0x11));
+    let count = _mm512_add_epi8(and(pairs, 0x0F), and(_mm512_srli_epi64(pairs, 4), 0x0F));
+    let mut by_count = [0; 16];
+    by_count[..5].copy_from_slice(&scores);
+    // SAFETY: 16 bytes are read of an array of as many.
+    let by_count = unsafe { _mm_loadu_si128(by_count.as_ptr().cast()) };
+    _mm512_shuffle_epi8(_mm512_broadcast_i32x4(by_count), count)
+}
