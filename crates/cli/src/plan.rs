@@ -106,6 +106,11 @@ pub trait SearchProgram {
     /// What was typed for any search.
     fn common(&self) -> &CommonOptions;
 
+    /// The file of queries, and its option.
+    fn query(&self) -> (&'static str, &OsStr) {
+        (files::QUERY.name(), &self.common().files.query)
+    }
+
     /// What was typed of a report at another site, if the program can be told there.
     fn metadata(&self) -> Option<&MetadataOptions> {
         None
@@ -140,11 +145,13 @@ struct Named {
 }
 
 impl Named {
-    fn new(options: &CommonOptions) -> Result<Self, Error> {
+    fn new(program: &impl SearchProgram) -> Result<Self, Error> {
+        let options = program.common();
         let choice = format::Choice::parse(&options.formatting.outfmt)?;
         let subjects = input::subjects(&options.database)?;
         let restriction = restrict::restriction(&options.database)?;
-        let query = input::source(files::QUERY.name(), &options.files.query)?;
+        let (option, query) = program.query();
+        let query = input::source(option, query)?;
         let out = match options.fleet.output {
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
             _ => input::destination(files::OUT.name(), &options.files.out)?,
@@ -177,7 +184,7 @@ pub fn plan(
     warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
     refuse_unsupported(program, host)?;
-    let named = Named::new(program.common())?;
+    let named = Named::new(program)?;
     let out = named.out.clone();
     let plan = with_files(named, program, host, warnings);
     // From here on BLAST+ has the report open.

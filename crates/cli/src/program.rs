@@ -302,7 +302,9 @@ fn search(
         Err(error) => return refuse(error),
     };
     let (spec, options) = (program.spec(), program.common());
-    hint::before_search(spec, &plan.query);
+    if plan.start().is_none() {
+        hint::before_search(spec, &plan.query);
+    }
     let when = options.resources.progress;
     let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
     let db = options.database.db.as_deref().unwrap_or_default();

@@ -69,13 +69,18 @@ pub fn fasta_failure(error: &FastaError, audience: &dyn Audience) -> Error {
 
 /// What BLAST+ calls a sequence in messages: the identifier that it prefers, a gi if there is one, or `role` and `number`, and its title.
 pub fn message_name(record: &Record, role: &str, number: usize) -> Vec<u8> {
-    let mut name = match id::best_choice(&record.ids) {
+    let name = match id::best_choice(&record.ids) {
         Some(id) => id.accession(),
         None => format!("{role}_{number}").into_bytes(),
     };
-    if !record.title.is_empty() {
+    titled(name, &record.title)
+}
+
+/// A name in messages, with its title.
+pub fn titled(mut name: Vec<u8>, title: &[u8]) -> Vec<u8> {
+    if !title.is_empty() {
         name.push(b' ');
-        name.extend_from_slice(&record.title);
+        name.extend_from_slice(title);
     }
     if name.len() > LONG_NAME {
         name.truncate(CUT_NAME);

@@ -74,6 +74,7 @@ pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> 
         batch_searched: true,
         number: record.number,
         unnamed: record.unnamed,
+        called: record.called.as_deref(),
         title: &record.record.title,
         ids: &record.record.ids,
         residues: &record.record.residues,

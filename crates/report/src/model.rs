@@ -213,6 +213,8 @@ pub struct QueryResult<'a> {
     pub number: usize,
     /// Number among the queries without parsed identifiers, from 1: the made-up one names it.
     pub unnamed: usize,
+    /// What stands in place of the made-up one, if a file names it.
+    pub called: Option<&'a [u8]>,
     /// The definition line; with `-parse_deflines` what follows the identifiers.
     pub title: &'a [u8],
     /// The parsed identifiers; empty without `-parse_deflines`.

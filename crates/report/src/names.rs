@@ -12,7 +12,8 @@ use crate::title;
 
 /// The identifier made up for a query without a parsed one.
 fn made_up(query: &QueryResult) -> SeqId {
-    local(format!("Query_{}", query.unnamed).into_bytes())
+    let counted = || format!("Query_{}", query.unnamed).into_bytes();
+    local(query.called.map_or_else(counted, <[u8]>::to_vec))
 }
 
 fn local(text: Vec<u8>) -> SeqId {

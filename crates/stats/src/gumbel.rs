@@ -3,6 +3,7 @@
 use std::f64::consts::SQRT_2;
 
 use crate::erfc::erfc;
+use crate::karlin::KarlinBlock;
 use crate::scoring::ScoringSystem;
 
 /// 1/√(2π), with the digits of blast_stat.c.
@@ -14,7 +15,10 @@ const FAR: f64 = 8.5;
 /// Parameters of the finite-size correction of a scoring system (`Blast_GumbelBlkLoadFromTables`, blast_stat.c).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gumbel {
+    /// Scale of the scores.
     lambda: f64,
+    /// Scale of the scores for which the other parameters hold.
+    natural: f64,
     k: f64,
     /// Mean, variance and covariance of the length of an alignment: slope over the score, and intercept.
     a: f64,
@@ -52,6 +56,7 @@ impl Gumbel {
         let twice_gap = 2.0 * f64::from(scoring.gap_open + scoring.gap_extend);
         Self {
             lambda: gapped.lambda,
+            natural: gapped.lambda,
             k: gapped.k,
             a: gapped.alpha,
             b: twice_gap * (ungapped.alpha - gapped.alpha),
@@ -62,10 +67,10 @@ impl Gumbel {
         }
     }
 
-    /// The same with another K: that of a PSSM.
+    /// The same with another scale and K: those of a PSSM.
     #[must_use]
-    pub fn with_k(self, k: f64) -> Self {
-        Self { k, ..self }
+    pub fn with(self, block: &KarlinBlock) -> Self {
+        Self { lambda: block.lambda, k: block.k, ..self }
     }
 
     /// Expected number of alignments of at least `score` between a query and a database of random sequences, judged by one
@@ -82,7 +87,7 @@ impl Gumbel {
         db_length: i64,
     ) -> f64 {
         let lambda = self.lambda / scale;
-        let factor = lambda / self.lambda;
+        let factor = lambda / self.natural;
         let score = f64::from(score);
         let alpha = self.alpha * factor;
         let variance = (alpha * score + self.beta).max(2.0 * alpha / lambda);

@@ -26,6 +26,11 @@ pub struct KarlinBlock {
 }
 
 impl KarlinBlock {
+    /// Other parameters with this K.
+    pub fn with_k_in(self, other: KarlinBlock) -> KarlinBlock {
+        KarlinBlock { k: self.k, log_k: self.log_k, ..other }
+    }
+
     /// Expected number of alignments of at least `score` in a search space (`BLAST_KarlinStoE_simple`, blast_stat.c).
     pub fn evalue(&self, score: i32, search_space: f64) -> f64 {
         search_space * (-self.lambda * f64::from(score) + self.log_k).exp()

@@ -1,12 +1,14 @@
 //! `psiblast`: rounds, matrices, and what each search has in common with `blastp`.
 
-use std::ffi::OsString;
+mod pssm;
+
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{BatchSize, Destination, Iteration, papers};
+use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
 use super::fleet::{Told, flag, number, text, told};
@@ -18,7 +20,7 @@ use crate::options::search::composition::{self, CompositionOptions};
 use crate::options::search::filtering::{self, FilteringOptions};
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::psi::{self, PsiOptions};
-use crate::options::search::{nucleotide, single};
+use crate::options::search::{files, nucleotide, single};
 use crate::options::typed::lossy;
 
 /// The matrix of a search for which none was typed.
@@ -35,8 +37,15 @@ impl SearchProgram for PsiblastOptions {
         &self.common
     }
 
+    fn query(&self) -> (&'static str, &OsStr) {
+        match &self.psi.in_pssm {
+            Some(file) => (psi::IN_PSSM.name(), file),
+            None => (files::QUERY.name(), &self.common.files.query),
+        }
+    }
+
     fn unsupported(&self) -> Option<String> {
-        let PsiOptions { in_msa, in_pssm, out_pssm, .. } = &self.psi;
+        let PsiOptions { in_msa, out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
         let fleet = &self.common.fleet;
         let on_ranks = fleet.ranks.is_some()
@@ -44,7 +53,6 @@ impl SearchProgram for PsiblastOptions {
             || fleet.output == Strategy::Records;
         let refused = [
             (in_msa.is_some(), "-in_msa"),
-            (in_pssm.is_some(), "-in_pssm"),
             (self.sum_stats == Some(true), "-sum_stats true"),
             (self.psi.pseudocount < 0, "a -pseudocount below 0"),
             (self.psi.inclusion_ethresh <= 0.0, "an -inclusion_ethresh of 0 or below"),
@@ -188,9 +196,16 @@ impl PsiblastOptions {
                 )));
             }
         }
+        let start = match &psi.in_pssm {
+            Some(file) => Some(pssm::start(file, &params.scoring, psi)?),
+            None => None,
+        };
         // A matrix of positions is not adjusted in other ways.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
+            gapped_lambda: start
+                .as_ref()
+                .map_or(params.gapped_lambda, |it: &Start| it.pssm.gapped.lambda),
             composition: if resets { CompositionMode::Scale } else { mode },
             unified_p: false,
             ..params.clone()
@@ -200,7 +215,7 @@ impl PsiblastOptions {
             params: Params::Protein(with_pssm),
             resets_composition: resets,
             pseudocount: psi.pseudocount,
-            start: None,
+            start,
             checkpoint: pssm_file(psi::OUT_PSSM.name(), &psi.out_pssm)?,
             table: pssm_file(psi::OUT_ASCII_PSSM.name(), &psi.out_ascii_pssm)?,
             save_last: psi.save_pssm_after_last_round,

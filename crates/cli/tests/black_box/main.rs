@@ -54,6 +54,7 @@ mod partitions;
 mod program;
 mod progress;
 mod psiblast;
+mod psiblast_in_pssm;
 mod records;
 mod refusals;
 mod restrictions;

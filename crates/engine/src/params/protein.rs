@@ -26,6 +26,9 @@ pub struct ProteinParams {
     pub common: CommonParams,
     /// Matrix, gap costs and their statistical parameters.
     pub scoring: ScoringSystem,
+    /// λ by which bits of X-drops of alignments with gaps become scores: that of `scoring`, or of the matrix of positions with which a
+    /// search begins.
+    pub gapped_lambda: f64,
     /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
     pub word_size: usize,
     /// Least score of a neighbouring word, T (not truncated).
@@ -70,6 +73,7 @@ impl ProteinParams {
         };
         ProteinParams {
             common,
+            gapped_lambda: scoring.gapped.lambda,
             word_size: 3,
             threshold: scoring::suggested_threshold(scoring.name),
             window: 40,

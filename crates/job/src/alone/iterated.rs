@@ -126,7 +126,7 @@ impl<'a> Rounds<'a> {
         audience.open(0, block.prepared.len() as u64);
         let queries = block.records.iter().zip(&block.prepared);
         let mut courses: Vec<Course> =
-            queries.map(|(record, query)| Course::new(record, query.clone())).collect();
+            queries.map(|(record, query)| self.course(record, query)).collect();
         loop {
             courses.iter_mut().for_each(Course::end_if_lost);
             let mut active: Vec<&mut Course> =
@@ -141,6 +141,22 @@ impl<'a> Rounds<'a> {
         }
         audience.close(0);
         block.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// A query that was not searched yet.
+    fn course<'q>(&self, record: &'q QueryRecord, query: &Query) -> Course<'q> {
+        let mut course = Course::new(record, query.clone());
+        if let Some(start) = &self.iteration.start {
+            let pssm = start.pssm_of(query);
+            let (ungapped, gapped) = (pssm.ungapped, pssm.gapped);
+            // No search was before.
+            course.statistics = Some(Statistics { standard: None, ungapped, gapped });
+            course.query = query.clone().with_pssm(pssm);
+            if let Err(error) = self.refuse_pieces(&course.query) {
+                course.fail(error);
+            }
+        }
+        course
     }
 
     /// The next search of some queries, which are all without a matrix or all with one.
@@ -185,14 +201,23 @@ impl<'a> Rounds<'a> {
         course.found = found;
         let goes_on = !course.converged && self.iteration.rounds.is_none_or(|n| course.done < n);
         if goes_on || self.iteration.save_last {
-            let pssm = self.pssm(course.record, hits)?;
+            let mut pssm = self.pssm(course.record, hits)?;
+            if let Some(before) = &course.query.pssm {
+                // A matrix takes λ and H of alignments with gaps from the one before (`_PSIUpdateLambdaK`, blast_psi_priv.c), which
+                // may have come with other gaps.
+                pssm.gapped = pssm.gapped.with_k_in(before.gapped);
+            }
             course.query = self.masked_again(&course.query).with_pssm(Arc::new(pssm));
         }
         if !goes_on {
             course.end(self.iteration.save_last);
             return Ok(());
         }
-        let next = std::slice::from_ref(&course.query);
+        self.refuse_pieces(&course.query)
+    }
+
+    fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {
+        let next = std::slice::from_ref(query);
         match self.engines[1].grouping(next, &[1]).has_pieces() {
             // The rows of a matrix are of the whole query.
             true => {
@@ -207,6 +232,10 @@ impl<'a> Rounds<'a> {
     /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
     fn masked_again(&self, query: &Query) -> Query {
         let context = query.first();
+        if self.iteration.start.is_some() {
+            // A query that came with its matrix is made anew (`CObjMgrFree_QueryFactory`): as before.
+            return query.clone();
+        }
         if context.letters == context.unmasked && context.lower_case.is_empty() {
             return query.clone();
         }

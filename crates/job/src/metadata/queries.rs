@@ -26,5 +26,5 @@ pub fn heard(query: Query) -> QueryRecord {
     let (number, unnamed) = (number as usize, unnamed as usize);
     // Searches that look for them write no metadata.
     let repeats = Vec::new();
-    QueryRecord { record, number, unnamed, range, repeats, messages }
+    QueryRecord { record, number, unnamed, called: None, range, repeats, messages }
 }

@@ -6,7 +6,11 @@ use std::sync::Arc;
 use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{DatabaseTotals, Params};
 use fleetblast_engine::pssm::Pssm;
+use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
+use fleetblast_seq::fasta::Record;
+
+use crate::queries::QueryRecord;
 
 /// How queries are searched again.
 #[derive(Clone, Debug)]
@@ -36,12 +40,35 @@ pub struct Iteration {
 pub struct Start {
     /// The matrix.
     pub pssm: Arc<Pssm>,
+    /// It has no statistics of alignments without gaps: those of the letters of the query stand for them.
+    pub lacks_ungapped: bool,
     /// What its query is called.
     pub id: Vec<u8>,
     /// The title of the query.
     pub title: Option<Vec<u8>>,
-    /// The matrix as a checkpoint.
+    /// The letters of the query are told as text.
+    pub is_text: bool,
+    /// The matrix as a checkpoint, as it is written before the first search.
     pub checkpoint: Vec<u8>,
+}
+
+impl Start {
+    /// The query.
+    pub(crate) fn query(&self) -> QueryRecord {
+        let title = self.title.clone().unwrap_or_default();
+        let record = Record { title, residues: self.pssm.query.clone(), ..Record::default() };
+        QueryRecord { called: Some(self.id.clone()), ..QueryRecord::new(record, 1, 1) }
+    }
+
+    /// The matrix as the query is searched with it.
+    pub(crate) fn pssm_of(&self, query: &Query) -> Arc<Pssm> {
+        match query.first().karlin {
+            Some(ungapped) if self.lacks_ungapped => {
+                Arc::new(Pssm { ungapped, ..Pssm::clone(&self.pssm) })
+            }
+            _ => self.pssm.clone(),
+        }
+    }
 }
 
 impl Iteration {

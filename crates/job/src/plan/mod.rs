@@ -157,6 +157,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The matrix that the first search is made with, and that brings the query along.
+    pub fn start(&self) -> Option<&Start> {
+        self.iteration.as_ref()?.start.as_ref()
+    }
+
     /// Whether the queries of a batch depend on what those before found. Searches without gaps have none of the extensions that count.
     pub fn has_unknown_batches(&self) -> bool {
         self.batch_size.is_adaptive() && !self.params.common().ungapped

@@ -11,6 +11,9 @@ use crate::plan::{Plan, Source};
 /// All queries of an input that can be read twice, with about the residues that are searched; `None` if there is no such
 /// input.
 pub fn count(plan: &Plan) -> Option<Weight> {
+    if let Some(start) = plan.start() {
+        return Some(Weight { sequences: 1, residues: start.pssm.query.len() as u64 });
+    }
     let Source::File(path) = &plan.query else { return None };
     if !path.is_file() {
         return None;

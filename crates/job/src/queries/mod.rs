@@ -5,7 +5,7 @@ mod messages;
 pub mod repeats;
 mod start;
 
-use std::io::{BufRead, Cursor, Read as _};
+use std::io::{self, BufRead, Cursor, Read as _};
 use std::ops::Range;
 
 use fleetblast_engine::batches;
@@ -20,23 +20,28 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::error::{Error, exit};
-use crate::fasta::{fasta_failure, message_name, open_input, reader};
+use crate::fasta::{fasta_failure, message_name, open_input, reader, titled};
 use crate::plan::{Plan, Source};
 
 pub use self::messages::{EMPTY_VECTOR, INVALID, all_empty, refused};
 use self::repeats::RepeatFinder;
 use self::start::{is_seekable, leading_blanks};
 
+/// Bytes of queries.
+type Input<'a> = Box<dyn BufRead + Send + 'a>;
+
 /// The stream of queries.
 pub struct Queries<'a> {
     plan: &'a Plan,
-    reader: Reader<Box<dyn BufRead + Send + 'a>>,
+    reader: Reader<Input<'a>>,
     /// Queries read so far.
     count: usize,
     /// Those of them that are reported: not those that end before `-query_loc` starts.
     kept: usize,
     /// Those read without parsed identifiers.
     unnamed: usize,
+    /// The only one, which brought its matrix along.
+    given: Option<Box<QueryRecord>>,
     /// The last one read ends before `-query_loc` starts.
     passed_over: bool,
     cut: Cut,
@@ -54,6 +59,8 @@ pub struct QueryRecord {
     pub number: usize,
     /// Number among those without parsed identifiers, from 1: what `Query_N` counts.
     pub unnamed: usize,
+    /// What it is called in place of `Query_N`, if a file with its matrix names it.
+    pub called: Option<Vec<u8>>,
     /// The searched part (`-query_loc`).
     pub range: Option<Range<u32>>,
     /// What of the searched part is like repeats, to be masked.
@@ -63,9 +70,18 @@ pub struct QueryRecord {
 }
 
 impl QueryRecord {
+    /// A whole query with these numbers, of which nothing else is known.
+    pub fn new(record: Record, number: usize, unnamed: usize) -> Self {
+        let (repeats, messages) = (Vec::new(), Vec::new());
+        QueryRecord { record, number, unnamed, called: None, range: None, repeats, messages }
+    }
+
     /// What BLAST+ calls the query in messages.
     pub fn name(&self) -> Vec<u8> {
-        message_name(&self.record, "Query", self.unnamed)
+        match &self.called {
+            Some(name) => titled(name.clone(), &self.record.title),
+            None => message_name(&self.record, "Query", self.unnamed),
+        }
     }
 
     /// What it may be asked for by: its first word, or its identifiers, in whole and by accession; else what reports make up.
@@ -195,18 +211,12 @@ impl<'a> Queries<'a> {
         nothing_included: bool,
         audience: &'a dyn Audience,
     ) -> Result<Option<Queries<'a>>, Error> {
-        if matches!(&plan.query, Source::File(path) if path.is_dir()) {
-            return Ok(None);
-        }
-        let mut input = open_input(&plan.query, audience)?;
-        let start = leading_blanks(&mut input)
-            .map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
-        let blank = start.iter().all(u8::is_ascii_whitespace);
-        if blank && is_seekable(&plan.query) {
-            return Ok(None);
-        }
-        let done = start.is_empty();
-        let input: Box<dyn BufRead + Send + 'a> = Box::new(Cursor::new(start).chain(input));
+        let given = plan.start().map(|start| Box::new(start.query()));
+        let input = match given {
+            Some(_) => Some((Box::new(io::empty()) as Input, false)),
+            None => stream(plan, audience)?,
+        };
+        let Some((input, done)) = input else { return Ok(None) };
         let reader = reader(input, &plan.query, plan.query_kind, plan.parse_deflines);
         let batch_residues = plan.batch_size.least();
         let block_queries = plan.batch_size.block_queries();
@@ -218,6 +228,7 @@ impl<'a> Queries<'a> {
             count: 0,
             kept: 0,
             unnamed: 0,
+            given,
             passed_over: false,
             cut,
             batching,
@@ -320,6 +331,11 @@ impl<'a> Queries<'a> {
     /// # Errors
     /// Queries that cannot be read.
     pub fn next_query(&mut self, audience: &dyn Audience) -> Result<Option<QueryRecord>, Error> {
+        if self.plan.start().is_some() {
+            let given = self.given.take();
+            (self.count, self.kept, self.done) = (1, 1, given.is_none());
+            return Ok(given.map(|given| *given));
+        }
         loop {
             let failed = |error| fasta_failure(&error, audience);
             let Some(record) = self.reader.next_record().map_err(failed)? else {
@@ -336,8 +352,7 @@ impl<'a> Queries<'a> {
             };
             self.kept += 1;
             let (number, unnamed) = (self.kept, self.unnamed);
-            let (repeats, messages) = (Vec::new(), Vec::new());
-            return Ok(Some(QueryRecord { record, number, unnamed, range, repeats, messages }));
+            return Ok(Some(QueryRecord { range, ..QueryRecord::new(record, number, unnamed) }));
         }
     }
 
@@ -418,6 +433,22 @@ impl<'a> Queries<'a> {
         }
         Ok(Some(range.start as u32..range.end.min(len).max(range.start) as u32))
     }
+}
+
+/// The bytes of the queries from the first that is not blank on, and whether there are none; `None` if BLAST+ calls that an empty input.
+fn stream<'a>(plan: &Plan, audience: &'a dyn Audience) -> Result<Option<(Input<'a>, bool)>, Error> {
+    if matches!(&plan.query, Source::File(path) if path.is_dir()) {
+        return Ok(None);
+    }
+    let mut input = open_input(&plan.query, audience)?;
+    let start =
+        leading_blanks(&mut input).map_err(|error| Error::new(exit::INPUT, error.to_string()))?;
+    let blank = start.iter().all(u8::is_ascii_whitespace);
+    if blank && is_seekable(&plan.query) {
+        return Ok(None);
+    }
+    let is_empty = start.is_empty();
+    Ok(Some((Box::new(Cursor::new(start).chain(input)), is_empty)))
 }
 
 /// Tells what was odd about a record when it was read.

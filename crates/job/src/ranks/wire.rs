@@ -144,6 +144,7 @@ pub struct Query {
     lower_case: Vec<std::ops::Range<u32>>,
     number: u64,
     unnamed: u64,
+    called: Option<Vec<u8>>,
     range: Option<std::ops::Range<u32>>,
     repeats: Vec<std::ops::Range<u32>>,
     messages: Vec<String>,
@@ -151,20 +152,41 @@ pub struct Query {
 
 impl From<QueryRecord> for Query {
     fn from(record: QueryRecord) -> Self {
-        let QueryRecord { record, number, unnamed, range, repeats, messages } = record;
+        let QueryRecord { record, number, unnamed, called, range, repeats, messages } = record;
         let Record { title, ids, residues, lower_case, .. } = record;
         let (number, unnamed) = (number as u64, unnamed as u64);
-        Query { title, ids, residues, lower_case, number, unnamed, range, repeats, messages }
+        Query {
+            title,
+            ids,
+            residues,
+            lower_case,
+            number,
+            unnamed,
+            called,
+            range,
+            repeats,
+            messages,
+        }
     }
 }
 
 impl From<Query> for QueryRecord {
     fn from(query: Query) -> Self {
-        let Query { title, ids, residues, lower_case, number, unnamed, range, repeats, messages } =
-            query;
+        let Query {
+            title,
+            ids,
+            residues,
+            lower_case,
+            number,
+            unnamed,
+            called,
+            range,
+            repeats,
+            messages,
+        } = query;
         let record = Record { title, ids, residues, lower_case, ..Record::default() };
         let (number, unnamed) = (number as usize, unnamed as usize);
-        QueryRecord { record, number, unnamed, range, repeats, messages }
+        QueryRecord { record, number, unnamed, called, range, repeats, messages }
     }
 }
 
@@ -279,6 +301,7 @@ mod tests {
             record: record.clone(),
             number,
             unnamed,
+            called: Some(b"q".to_vec()),
             range: range.clone(),
             repeats: repeats.clone(),
             messages,
@@ -291,6 +314,7 @@ mod tests {
         let back = QueryRecord::from(got.queries.remove(0));
         assert_eq!((back.record, back.range, back.repeats), (record, range, repeats));
         assert_eq!((back.number, back.unnamed), (number, unnamed));
+        assert_eq!(back.called.as_deref(), Some(&b"q"[..]));
         assert_eq!(back.messages, ["m"]);
     }
 

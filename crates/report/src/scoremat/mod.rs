@@ -2,10 +2,12 @@
 
 mod ascii;
 mod print;
+mod read;
 mod real;
 mod tree;
 mod write;
 
 pub use self::ascii::{Statistics, table};
+pub use self::read::{Malformed, ReadCheckpoint, ReadError, read};
 pub use self::tree::Value;
 pub use self::write::{Checkpoint, checkpoint};

@@ -3,6 +3,8 @@
 mod options;
 
 use super::BLASTP;
+use crate::error::Result;
+use crate::fixtures::{Inputs, Recipe};
 use crate::program::{Program, Trial};
 use crate::rng::Rng;
 use crate::workspace::Source;
@@ -18,7 +20,9 @@ pub static PSIBLAST: Program = Program {
         table!("psiblast", "formats"),
         table!("psiblast", "restrict"),
         table!("psiblast", "errors"),
+        table!("psiblast", "start"),
     ],
+    inputs,
     costs: include_str!("../../../cases/psiblast/costs.tsv"),
     trial,
     options: options::choose,
@@ -26,6 +30,35 @@ pub static PSIBLAST: Program = Program {
     is_serial: true,
     ..BLASTP
 };
+
+/// What the matrices that BLAST+ makes for searches that begin with one are called, and how they are made.
+const MATRICES: &[(&str, &str)] = &[
+    ("db/pssm", "-query q/one.fa -db db/part"),
+    ("db/pssm_observed", "-query q/one.fa -db db/part -out_ascii_pssm db/pssm_table"),
+    ("db/pssm_low", "-query q/repeats.fa -db db/repeats"),
+    ("db/pssm_alone", "-query q/parent.fa -db db/single"),
+    ("db/pssm_45", "-query q/one.fa -db db/part -matrix BLOSUM45"),
+];
+
+/// What blastp has, and matrices.
+fn inputs(source: &Source) -> Result<Inputs> {
+    let mut inputs = (BLASTP.inputs)(source)?;
+    let mut made = Recipe::new("beside_matrices", b">p\nMKVLAWGDEFHIRNPQSTYC\n".to_vec(), &[]);
+    for &(name, how) in MATRICES {
+        let words = how.split(' ').chain([
+            "-num_iterations",
+            "2",
+            "-outfmt",
+            "6",
+            "-out",
+            "db/pssm_report",
+            "-out_pssm",
+        ]);
+        made.before.push(("psiblast", words.chain([name]).collect()));
+    }
+    inputs.databases.push(made);
+    Ok(inputs)
+}
 
 /// Queries from so many residues on are searched in pieces, which is refused with a matrix.
 const LONGEST: usize = 4_000;

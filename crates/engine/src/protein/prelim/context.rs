@@ -89,7 +89,7 @@ impl PieceContext {
             Some(pssm) => (pssm.ungapped, pssm.gapped),
             None => (karlin, params.scoring.gapped.block()),
         };
-        let gumbel = gumbel.with_k(gapped.k);
+        let gumbel = gumbel.with(&gapped);
         let statistics = (&karlin, &gapped, &gumbel);
         let cutoff_max = cutoff_score(len, statistics, search_space, params, totals);
         let cutoff_ungapped = trigger.min(cutoff_max);

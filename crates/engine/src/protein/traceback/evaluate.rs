@@ -45,7 +45,7 @@ impl Significance {
     #[must_use]
     pub fn with(&self, karlin: KarlinBlock) -> Self {
         Significance {
-            gumbel: self.gumbel.with_k(karlin.k),
+            gumbel: self.gumbel.with(&karlin),
             karlin,
             scaled: KarlinBlock { lambda: karlin.lambda / self.scale, ..karlin },
             ..*self

@@ -157,7 +157,7 @@ impl Traceback {
             method = Method::Plain;
         }
         let scale = if adjuster.is_some() { ADJUSTED_SCALE } else { 1 };
-        let lambda = scoring.gapped.lambda / f64::from(scale);
+        let lambda = params.gapped_lambda / f64::from(scale);
         let x_drop = final_x_drop(params);
         Traceback {
             method,
@@ -195,10 +195,11 @@ impl Traceback {
             None => rows_of_letters(&residues),
         };
         let positions = pssm.and_then(|pssm| self.positions(pssm, &context.letters));
-        let gapped = match (&positions, pssm) {
-            (Some(positions), _) => Some(positions.gapped),
-            (None, pssm) => pssm.map(|pssm| pssm.gapped),
-        };
+        let gapped = pssm.map(|pssm| match &positions {
+            // K is made anew, and nothing else.
+            Some(positions) => positions.gapped.with_k_in(pssm.gapped),
+            None => pssm.gapped,
+        });
         TracebackQuery {
             significance: gapped.map_or(self.significance, |gapped| self.significance.with(gapped)),
             plain: pssm.map(|pssm| ScoreRows::of_positions(&pssm.scores)),
@@ -277,7 +278,7 @@ impl Traceback {
 
 /// Raw final gapped X-drop (rules 3.3).
 fn final_x_drop(params: &ProteinParams) -> i32 {
-    let lambda = params.scoring.gapped.lambda;
+    let lambda = params.gapped_lambda;
     let preliminary = whole(params.common.xdrop_gapped_bits * LN_2 / lambda);
     whole((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fleetblast_engine::params::Params;
 use fleetblast_engine::pssm::Pssm;
@@ -27,13 +28,18 @@ impl<'a> PssmFiles<'a> {
     pub fn keep(
         &mut self,
         plan: &Plan,
-        pssm: &Pssm,
+        pssm: &Arc<Pssm>,
         statistics: &Statistics,
         record: &QueryRecord,
     ) -> Result<(), Error> {
         self.count += 1;
         if let Some(path) = &self.iteration.checkpoint {
-            self.write(path, &self.checkpoint(plan, pssm, record))?;
+            match &self.iteration.start {
+                Some(start) if Arc::ptr_eq(&start.pssm, pssm) => {
+                    self.write(path, &start.checkpoint)?;
+                }
+                _ => self.write(path, &self.checkpoint(plan, pssm, record))?,
+            }
         }
         if let Some(path) = &self.iteration.table {
             let mut bytes = Vec::new();
@@ -49,11 +55,13 @@ impl<'a> PssmFiles<'a> {
             Params::Protein(params) => Some((params.scoring.gap_open, params.scoring.gap_extend)),
             Params::Nucleotide(_) => None,
         };
-        let id = format!("Query_{}", record.unnamed);
+        let counted = || format!("Query_{}", record.unnamed).into_bytes();
+        let id = record.called.clone().unwrap_or_else(counted);
+        let start = self.iteration.start.as_ref();
         let checkpoint = Checkpoint {
-            id: id.as_bytes(),
+            id: &id,
             title: Some(&record.record.title),
-            is_text: false,
+            is_text: start.is_some_and(|start| start.is_text),
             pssm,
             observed: self.iteration.table.is_some(),
             matrix: &plan.matrix_name,

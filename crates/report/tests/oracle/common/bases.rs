@@ -285,6 +285,7 @@ impl Search {
             let result = QueryResult {
                 number: i + 1,
                 unnamed: i + 1,
+                called: None,
                 title: id.as_bytes(),
                 ids: &[],
                 residues: &self.queries.read(i, self.queries.written(), 0..length),

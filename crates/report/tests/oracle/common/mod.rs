@@ -253,6 +253,7 @@ impl Run {
             .map(|(i, (title, ids, residues))| QueryResult {
                 number: i + 1,
                 unnamed: i + 1,
+                called: None,
                 title,
                 ids,
                 residues,

@@ -1,0 +1,97 @@
+//! The matrix of the first search, from a file.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use fleetblast_engine::pssm::{Pssm, PssmMaker};
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::Start;
+use fleetblast_job::standard;
+use fleetblast_report::scoremat::{self, Checkpoint, ReadCheckpoint, ReadError};
+use fleetblast_seq::alphabet::SIZE;
+use fleetblast_stats::karlin::KarlinBlock;
+use fleetblast_stats::scoring::ScoringSystem;
+
+use crate::options::search::psi::PsiOptions;
+use crate::options::typed::lossy;
+
+/// Reads a matrix for searches with these scores.
+pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
+    let name = lossy(file);
+    let bytes = bytes(file)?;
+    let read = scoremat::read(&bytes).map_err(|error| refusal(&name, &error))?;
+    let writes = options.out_pssm.is_some() || options.out_ascii_pssm.is_some();
+    if writes && !read.is_whole {
+        let what =
+            "-out_pssm and -out_ascii_pssm with a PSSM that has more or less than psiblast writes";
+        return Err(Error::unsupported("psiblast", what));
+    }
+    let lacks_ungapped = read.ungapped.is_none();
+    let pssm = Arc::new(pssm(&read, scoring, options.pseudocount)?);
+    let mut checkpoint = Vec::new();
+    let matrix = String::from_utf8_lossy(&read.matrix);
+    let whole = Checkpoint {
+        id: &read.id,
+        title: read.title.as_deref(),
+        is_text: read.is_text,
+        pssm: &pssm,
+        observed: pssm.observed.is_some(),
+        matrix: &matrix,
+        gaps: read.gaps,
+        pseudocount: read.pseudocount,
+    };
+    scoremat::checkpoint(&whole, &mut checkpoint);
+    let ReadCheckpoint { id, title, is_text, .. } = read;
+    Ok(Start { pssm, lacks_ungapped, id, title, is_text, checkpoint })
+}
+
+fn bytes(file: &OsStr) -> Result<Vec<u8>, Error> {
+    let read = if file == "-" {
+        standard::input().and_then(|mut input| {
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes).map(|_| bytes)
+        })
+    } else if fs::metadata(file).is_ok_and(|meta| meta.is_dir()) {
+        // BLAST+ finds nothing in it.
+        Ok(Vec::new())
+    } else {
+        fs::read(file)
+    };
+    read.map_err(|error| Error::query(format_args!("{}: {error}", lossy(file))))
+}
+
+/// What is wrong with a file, in BLAST+'s words, and where.
+fn refusal(name: &str, error: &ReadError) -> Error {
+    match error {
+        ReadError::Format => {
+            Error::query_options(format_args!("{error}\n({name} is neither text nor binary ASN.1)"))
+        }
+        ReadError::Malformed(place) => Error::query_options(format_args!(
+            "Unrecognized format for PSSM in {name} (must be PssmWithParameters)\n({name}, {place})"
+        )),
+        ReadError::Unusable(words) => Error::engine(words),
+        ReadError::Unsupported(what) => {
+            Error::unsupported("psiblast", format_args!("-in_pssm with {what}"))
+        }
+    }
+}
+
+/// The matrix that a file tells; its scores are those of its frequencies if it tells none.
+fn pssm(read: &ReadCheckpoint, scoring: &ScoringSystem, pseudocount: i32) -> Result<Pssm, Error> {
+    let block = |[lambda, k, h]: [f64; 3]| KarlinBlock { lambda, k, log_k: k.ln(), h };
+    let query = read.query.clone();
+    let none = || vec![[0.0; SIZE]; query.len()];
+    let frequencies = read.frequencies.clone().unwrap_or_else(none);
+    let Some((scores, gapped)) = read.scores.clone() else {
+        let maker = PssmMaker::new(scoring, pseudocount).ok_or_else(|| {
+            Error::engine("No matrix frequency ratios were found for requested matrix")
+        })?;
+        return maker.of_frequencies(query, frequencies).map_err(Error::engine);
+    };
+    let gapped = block(gapped);
+    let ungapped = read.ungapped.map_or(gapped, block);
+    let observed = read.observed.clone();
+    Ok(Pssm { query, scores, frequencies, ungapped, gapped, observed })
+}

@@ -1,0 +1,190 @@
+//! What a checkpoint tells of the columns of the query.
+
+use fleetblast_engine::pssm::{ByCode, Observed};
+use fleetblast_seq::alphabet::SIZE;
+
+use super::node::Node;
+use super::{Malformed, ReadError, Result, names, unusable};
+
+/// Scores are not larger than this, so that their sums are none that overflow.
+const LARGEST: i64 = 10_000;
+/// Frequencies are not larger than this, which is much more than 1.
+const MOST: f64 = 1.0e6;
+
+/// What was found of the columns.
+pub struct Found {
+    pub frequencies: Option<Vec<ByCode>>,
+    pub observed: Option<Observed>,
+    pub is_plain: bool,
+}
+
+impl Found {
+    pub fn new(node: Option<&Node>, length: usize) -> Result<Self> {
+        let fields =
+            node.map(|node| node.fields(names::INTERMEDIATE)).transpose()?.unwrap_or_default();
+        let [
+            counts,
+            weighted,
+            frequencies,
+            information,
+            gapless,
+            sigma,
+            intervals,
+            matching,
+            observations,
+        ] = fields;
+        let frequencies =
+            frequencies.map(|node| frequencies_of(node, length)).transpose()?.flatten();
+        let all = [weighted, information, gapless, sigma, intervals, matching];
+        let observed = match all {
+            [
+                Some(weighted),
+                Some(information),
+                Some(gapless),
+                Some(sigma),
+                Some(intervals),
+                Some(matching),
+            ] => by_code(weighted, length)?
+                .map(|weighted| {
+                    Ok::<_, ReadError>(Observed {
+                        weighted,
+                        information: reals(information, length)?,
+                        gapless: reals(gapless, length)?,
+                        sigma: reals(sigma, length)?,
+                        intervals: counts_of(intervals, length)?,
+                        matching: counts_of(matching, length)?,
+                    })
+                })
+                .transpose()?,
+            _ => None,
+        };
+        let is_plain = counts.is_none()
+            && observations.is_none()
+            && all.iter().all(|field| field.is_some() == observed.is_some());
+        Ok(Found { frequencies, observed, is_plain })
+    }
+}
+
+/// Scores and statistics.
+pub struct Last {
+    pub scores: Option<(Vec<[i32; SIZE]>, [f64; 3])>,
+    pub ungapped: Option<[f64; 3]>,
+    pub is_plain: bool,
+}
+
+impl Last {
+    pub fn new(node: Option<&Node>, length: usize) -> Result<Self> {
+        let Some(node) = node else {
+            return Ok(Last { scores: None, ungapped: None, is_plain: false });
+        };
+        let [
+            Some(scores),
+            Some(lambda),
+            Some(k),
+            Some(h),
+            scale,
+            lambda_ungapped,
+            k_ungapped,
+            h_ungapped,
+            threshold,
+        ] = node.fields(names::FINAL)?
+        else {
+            return Ok(node.fail("no 'scores', 'lambda', 'kappa' or 'h'")?);
+        };
+        let factor = scale.map_or(Ok(1), Node::integer)?;
+        let numbers = scores.list()?;
+        if factor != 1 && !numbers.is_empty() {
+            return unusable(format!(
+                "PSSM has a scaling factor of {factor}. PSI-BLAST does not accept scaled PSSMs"
+            ));
+        }
+        let positive = |node: &Node| match node.real()? {
+            number if number > 0.0 => Ok(number),
+            _ => node.fail("a number above 0 belongs here"),
+        };
+        let gapped = [positive(lambda)?, positive(k)?, positive(h)?];
+        let ungapped = match [lambda_ungapped, k_ungapped, h_ungapped] {
+            [Some(lambda), Some(k), Some(h)] => {
+                Some([positive(lambda)?, positive(k)?, positive(h)?])
+            }
+            [None, None, None] => None,
+            _ => {
+                return Err(ReadError::Unsupported(
+                    "a PSSM with some of the statistics of alignments without gaps",
+                ));
+            }
+        };
+        let scores = match numbers {
+            [] => None,
+            numbers => Some((rows(scores, numbers, length)?, gapped)),
+        };
+        Ok(Last { scores, ungapped, is_plain: scale.is_none() && threshold.is_none() })
+    }
+}
+
+/// The scores of each position.
+fn rows(
+    node: &Node,
+    numbers: &[Node],
+    length: usize,
+) -> std::result::Result<Vec<[i32; SIZE]>, Malformed> {
+    let (columns, []) = numbers.as_chunks::<SIZE>() else {
+        return node.fail("28 scores a position belong here");
+    };
+    if columns.len() != length {
+        return node.fail("the query has another length");
+    }
+    let score = |node: &Node| match node.integer()? {
+        -32768 => Ok(fleetblast_stats::matrix::NEVER),
+        number if number.abs() <= LARGEST => Ok(number as i32),
+        _ => node.fail("a score that is too large"),
+    };
+    let row = |column: &[Node; SIZE]| {
+        let mut row = [0; SIZE];
+        for (to, node) in row.iter_mut().zip(column) {
+            *to = score(node)?;
+        }
+        Ok(row)
+    };
+    columns.iter().map(row).collect()
+}
+
+/// Numbers of each position and code; `None` if there are none at all.
+fn by_code(node: &Node, length: usize) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
+    if node.list()?.is_empty() {
+        return Ok(None);
+    }
+    let numbers = reals(node, length * SIZE)?;
+    Ok(Some(numbers.as_chunks::<SIZE>().0.to_vec()))
+}
+
+/// Frequencies by position and code.
+fn frequencies_of(
+    node: &Node,
+    length: usize,
+) -> std::result::Result<Option<Vec<ByCode>>, Malformed> {
+    let columns = by_code(node, length)?;
+    let odd = |frequency: &f64| !(0.0..=MOST).contains(frequency);
+    match columns.iter().flatten().flatten().any(odd) {
+        true => node.fail("a frequency that is none"),
+        false => Ok(columns),
+    }
+}
+
+fn reals(node: &Node, count: usize) -> std::result::Result<Vec<f64>, Malformed> {
+    let list = node.list()?;
+    if list.len() != count {
+        return node.fail(format!("{count} numbers belong here, not {}", list.len()));
+    }
+    list.iter().map(Node::real).collect()
+}
+
+fn counts_of(node: &Node, count: usize) -> std::result::Result<Vec<u32>, Malformed> {
+    let list = node.list()?;
+    if list.len() != count {
+        return node.fail(format!("{count} numbers belong here, not {}", list.len()));
+    }
+    let number =
+        |node: &Node| u32::try_from(node.integer()?).or_else(|_| node.fail("a count belongs here"));
+    list.iter().map(number).collect()
+}

@@ -1,0 +1,303 @@
+//! A checkpoint, read: as text or binary (`CPsiBlastArgs::ExtractAlgorithmOptions`, blast_args.cpp; `CPsiBlastValidate::Pssm`,
+//! psiblast_aux_priv.cpp).
+
+mod binary;
+mod columns;
+mod names;
+mod node;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use fleetblast_engine::pssm::{ByCode, Observed};
+use fleetblast_seq::alphabet::{self, SIZE};
+use thiserror::Error;
+
+use self::columns::{Found, Last};
+use self::node::Node;
+
+/// How deep values are within values at most.
+const DEEPEST: usize = 64;
+/// What a file is of.
+const TYPE: &str = "PssmWithParameters";
+
+/// Where a file is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("byte {at}: {problem}")]
+pub struct Malformed {
+    /// Offset in bytes.
+    pub at: usize,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// Why a checkpoint cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReadError {
+    /// Neither text nor binary.
+    #[error("Unsupported format for PSSM")]
+    Format,
+    /// No checkpoint.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// A checkpoint that BLAST+ does not take, in its words.
+    #[error("{0}")]
+    Unusable(String),
+    /// What BLAST+ may take, but is not supported.
+    #[error("{0}")]
+    Unsupported(&'static str),
+}
+
+/// What a checkpoint says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadCheckpoint {
+    /// What the query is called.
+    pub id: Vec<u8>,
+    /// Its title, if it is told.
+    pub title: Option<Vec<u8>>,
+    /// The letters of the query are told as text.
+    pub is_text: bool,
+    /// The letters of the query, NCBIstdaa.
+    pub query: Vec<u8>,
+    /// Scores by position and code, and λ, K and H of alignments with gaps.
+    pub scores: Option<(Vec<[i32; SIZE]>, [f64; 3])>,
+    /// λ, K and H of alignments without gaps.
+    pub ungapped: Option<[f64; 3]>,
+    /// Frequencies by position and code.
+    pub frequencies: Option<Vec<ByCode>>,
+    /// What was found of the columns.
+    pub observed: Option<Observed>,
+    /// Name of the scoring matrix.
+    pub matrix: Vec<u8>,
+    /// Costs of gaps.
+    pub gaps: Option<(i32, i32)>,
+    /// Pseudocounts as wished.
+    pub pseudocount: i32,
+    /// There is nothing beyond what a search writes, nor less.
+    pub is_whole: bool,
+}
+
+type Result<T> = std::result::Result<T, ReadError>;
+
+/// Reads a checkpoint.
+///
+/// # Errors
+/// It is none, or none that can be used.
+pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
+    let visible = bytes.trim_ascii_start();
+    let node = match visible.first() {
+        _ if visible.starts_with(b"<?xml") => return Err(ReadError::Unsupported("a PSSM in XML")),
+        // The tag of a sequence, which is the digit 0 in text.
+        Some(0x30) if !is_text(visible) => binary::read(bytes)?,
+        Some(b'A'..=b'Z' | b'-') if is_text(visible) => text::read(bytes, TYPE)?,
+        _ => return Err(ReadError::Format),
+    };
+    whole(&node)
+}
+
+/// Whether the first line names a type.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"--") || {
+        let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        line.windows(3).any(|three| three == b"::=")
+    }
+}
+
+fn whole(node: &Node) -> Result<ReadCheckpoint> {
+    let [Some(pssm), parameters] = node.fields(names::WHOLE)? else {
+        return Ok(node.fail("no 'pssm'")?);
+    };
+    let [protein, identifier, Some(rows), Some(columns), labels, by_row, query, intermediate, last] =
+        pssm.fields(names::PSSM)?
+    else {
+        return Ok(pssm.fail("no 'numRows' or no 'numColumns'")?);
+    };
+    if protein.is_some_and(|it| it.boolean() == Ok(false)) {
+        return unusable("PSSM does not represent protein scoring matrix");
+    }
+    if rows.integer()? != SIZE as i64 {
+        return Err(ReadError::Unsupported("a PSSM of other than 28 rows"));
+    }
+    if by_row.map(Node::boolean).transpose()?.unwrap_or(false) {
+        return Err(ReadError::Unsupported("a PSSM by rows"));
+    }
+    if labels.is_some() {
+        return Err(ReadError::Unsupported("a PSSM with rowLabels"));
+    }
+    let Some(query) = query else { return unusable("Missing query sequence in PSSM") };
+    let query = Described::new(query)?;
+    if columns.integer()? != query.letters.len() as i64 {
+        return Ok(columns.fail("the query has another length")?);
+    }
+    let found = Found::new(intermediate, query.letters.len())?;
+    let last = Last::new(last, query.letters.len())?;
+    if found.frequencies.is_none() && last.scores.is_none() {
+        return unusable("PSSM data must contain either scores or frequency ratios");
+    }
+    let scoring = Scoring::new(parameters)?;
+    let has_all = last.scores.is_some() && last.ungapped.is_some() && found.frequencies.is_some();
+    let is_plain = query.is_plain && found.is_plain && last.is_plain && scoring.is_plain;
+    Ok(ReadCheckpoint {
+        id: query.id,
+        title: query.title,
+        is_text: query.is_text,
+        query: query.letters,
+        scores: last.scores,
+        ungapped: last.ungapped,
+        frequencies: found.frequencies,
+        observed: found.observed,
+        matrix: scoring.matrix,
+        gaps: scoring.gaps,
+        pseudocount: scoring.pseudocount,
+        is_whole: protein.is_some()
+            && by_row.is_some()
+            && identifier.is_none()
+            && has_all
+            && is_plain,
+    })
+}
+
+fn unusable<T>(words: impl Into<String>) -> Result<T> {
+    Err(ReadError::Unusable(words.into()))
+}
+
+/// The query. What is `plain` here and below is as a search writes it.
+struct Described {
+    id: Vec<u8>,
+    title: Option<Vec<u8>>,
+    is_text: bool,
+    letters: Vec<u8>,
+    is_plain: bool,
+}
+
+impl Described {
+    fn new(entry: &Node) -> Result<Self> {
+        let (0, sequence) = entry.choice(names::ENTRY)? else {
+            return unusable("Query sequence in ASN.1 PSSM is not a single Bioseq");
+        };
+        let [Some(ids), description, Some(instance), annotation] =
+            sequence.fields(names::BIOSEQ)?
+        else {
+            return Ok(sequence.fail("no 'id' or no 'inst'")?);
+        };
+        let [id] = ids.list()? else {
+            return Err(ReadError::Unsupported(
+                "a PSSM whose query has several identifiers, or none",
+            ));
+        };
+        let (0, id) = id.choice(names::ID)? else {
+            return Err(ReadError::Unsupported(
+                "a PSSM whose query has an identifier that is not local",
+            ));
+        };
+        let (1, id) = id.choice(names::OBJECT_ID)? else {
+            return Err(ReadError::Unsupported(
+                "a PSSM whose query has a number as its identifier",
+            ));
+        };
+        let descriptions = description.map_or(Ok(&[][..]), Node::list)?;
+        let mut titles = Vec::new();
+        for node in descriptions {
+            let (place, value) = node.choice(names::DESCRIPTION)?;
+            if place == names::TITLE {
+                titles.push(value.text()?.to_vec());
+            }
+        }
+        let is_plain = annotation.is_none()
+            && descriptions.len() == titles.len()
+            && titles.len() == usize::from(description.is_some());
+        let (letters, is_text, is_bare) = letters(instance)?;
+        Ok(Described {
+            id: id.text()?.to_vec(),
+            title: titles.into_iter().next(),
+            is_text,
+            letters,
+            is_plain: is_plain && is_bare,
+        })
+    }
+}
+
+/// The letters of the query, whether they are told as text, and whether nothing else is told.
+fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
+    let [
+        Some(form),
+        Some(molecule),
+        Some(length),
+        fuzz,
+        topology,
+        strand,
+        Some(data),
+        extension,
+        history,
+    ] = instance.fields(names::INSTANCE)?
+    else {
+        return Ok(instance.fail("no 'repr', 'mol', 'length' or 'seq-data'")?);
+    };
+    if !form.is_word("raw", 2) {
+        return Err(ReadError::Unsupported("a PSSM whose query is not raw"));
+    }
+    if !molecule.is_word("aa", 3) {
+        return unusable("Nucleotide Bioseq specified in program which expects protein query");
+    }
+    let (kind, data) = data.choice(names::DATA)?;
+    let (letters, is_text): (Vec<u8>, bool) = match names::DATA[kind] {
+        "ncbistdaa" => (data.bytes()?.to_vec(), false),
+        "iupacaa" => {
+            let codes =
+                data.text()?.iter().map(|&letter| alphabet::encode(letter).unwrap_or(u8::MAX));
+            (codes.collect(), true)
+        }
+        _ => {
+            return Err(ReadError::Unsupported(
+                "a PSSM whose query is neither in ncbistdaa nor in iupacaa",
+            ));
+        }
+    };
+    if let Some(at) =
+        letters.iter().position(|&code| code == alphabet::SENTINEL || usize::from(code) >= SIZE)
+    {
+        return unusable(format!("Warning: Invalid residues found at positions {at} "));
+    }
+    if length.integer()? != letters.len() as i64 || letters.is_empty() {
+        return Ok(length.fail("the query has another length, or none")?);
+    }
+    let rest = [fuzz, topology, strand, extension, history];
+    Ok((letters, is_text, rest.iter().all(Option::is_none)))
+}
+
+/// What is told of the scoring.
+#[derive(Default)]
+struct Scoring {
+    matrix: Vec<u8>,
+    gaps: Option<(i32, i32)>,
+    pseudocount: i32,
+    is_plain: bool,
+}
+
+impl Scoring {
+    fn new(node: Option<&Node>) -> Result<Self> {
+        let Some(node) = node else { return Ok(Scoring::default()) };
+        let [pseudocount, scoring, constraints, threshold, sites] =
+            node.fields(names::PARAMETERS)?;
+        let Some(scoring) = scoring else { return Ok(Scoring::default()) };
+        let [Some(matrix), open, extend] = scoring.fields(names::SCORING)? else {
+            return Ok(scoring.fail("no 'matrixName'")?);
+        };
+        let number = |node: &Node| {
+            let number = i32::try_from(node.integer()?);
+            number.or_else(|_| node.fail("a number that is too large"))
+        };
+        let gaps = open.map(number).transpose()?.zip(extend.map(number).transpose()?);
+        let matrix = matrix.text()?.to_vec();
+        let rest = [constraints, threshold, sites];
+        Ok(Scoring {
+            is_plain: rest.iter().all(Option::is_none)
+                && pseudocount.is_some()
+                && open.is_some() == extend.is_some()
+                && matrix == matrix.to_ascii_uppercase(),
+            matrix,
+            gaps,
+            pseudocount: pseudocount.map(number).transpose()?.unwrap_or(0),
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! What a file in ASN.1 says, before it is asked what that means: the same for text and binary files.
+
+use super::Malformed;
+
+/// What a value is called: text files tell names, binary ones numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Label {
+    /// A name.
+    Name(String),
+    /// The number of a field or of a choice, from 0.
+    Number(usize),
+}
+
+/// A value, and where it starts in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Offset in bytes.
+    pub at: usize,
+    /// What is there.
+    pub kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A whole number, or in binary files one of several words.
+    Integer(i64),
+    /// A real number of a binary file; in text it is a list of three whole ones.
+    Real(f64),
+    /// A text.
+    Text(Vec<u8>),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A word such as `TRUE`.
+    Word(String),
+    /// A value with a label: a field, or one of several choices.
+    Labelled(Label, Box<Node>),
+    /// Several values.
+    Block(Vec<Node>),
+}
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+impl Label {
+    /// Its place among these names, from a place on.
+    fn place(&self, names: &[&str], from: usize) -> Option<usize> {
+        match self {
+            Label::Name(name) => {
+                names.iter().skip(from).position(|known| known == name).map(|at| at + from)
+            }
+            Label::Number(number) => (from..names.len()).contains(number).then_some(*number),
+        }
+    }
+}
+
+impl Node {
+    /// An error here.
+    pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
+        Err(Malformed { at: self.at, problem: problem.into() })
+    }
+
+    /// The fields of a value, by their places among all names, in whose order they must be.
+    pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<&Node>; N]> {
+        let mut fields = [None; N];
+        let mut next = 0;
+        for node in self.list()? {
+            let (place, value) = node.choice_from(names, next)?;
+            fields[place] = Some(value);
+            next = place + 1;
+        }
+        Ok(fields)
+    }
+
+    /// Which of several choices it is, and its value.
+    pub fn choice(&self, names: &[&str]) -> Result<(usize, &Node)> {
+        self.choice_from(names, 0)
+    }
+
+    fn choice_from(&self, names: &[&str], from: usize) -> Result<(usize, &Node)> {
+        let Kind::Labelled(label, value) = &self.kind else {
+            return self.fail(format!(
+                "one of {} belongs here",
+                names[from.min(names.len())..].join(", ")
+            ));
+        };
+        match label.place(names, from) {
+            Some(place) => Ok((place, value)),
+            None => self.fail(match label {
+                Label::Name(name) => format!("'{name}' does not belong here"),
+                Label::Number(number) => format!("a field of number {number} does not belong here"),
+            }),
+        }
+    }
+
+    /// The values of a list.
+    pub fn list(&self) -> Result<&[Node]> {
+        match &self.kind {
+            Kind::Block(nodes) => Ok(nodes),
+            _ => self.fail("several values belong here"),
+        }
+    }
+
+    /// A whole number.
+    pub fn integer(&self) -> Result<i64> {
+        match self.kind {
+            Kind::Integer(number) => Ok(number),
+            _ => self.fail("a whole number belongs here"),
+        }
+    }
+
+    /// A truth.
+    pub fn boolean(&self) -> Result<bool> {
+        match &self.kind {
+            Kind::Word(word) if word == "TRUE" => Ok(true),
+            Kind::Word(word) if word == "FALSE" => Ok(false),
+            _ => self.fail("TRUE or FALSE belongs here"),
+        }
+    }
+
+    /// A text.
+    pub fn text(&self) -> Result<&[u8]> {
+        match &self.kind {
+            Kind::Text(text) => Ok(text),
+            _ => self.fail("a text belongs here"),
+        }
+    }
+
+    /// Bytes.
+    pub fn bytes(&self) -> Result<&[u8]> {
+        match &self.kind {
+            Kind::Bytes(bytes) => Ok(bytes),
+            _ => self.fail("bytes belong here"),
+        }
+    }
+
+    /// Whether it is a word, which has this number in binary files.
+    pub fn is_word(&self, word: &str, number: i64) -> bool {
+        match &self.kind {
+            Kind::Word(told) => told == word,
+            Kind::Integer(told) => *told == number,
+            _ => false,
+        }
+    }
+
+    /// A real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
+    pub fn real(&self) -> Result<f64> {
+        let parts = match &self.kind {
+            Kind::Real(number) => return Ok(*number),
+            Kind::Block(parts) => parts.as_slice(),
+            _ => &[],
+        };
+        let numbers: Vec<i64> = parts.iter().map_while(|part| part.integer().ok()).collect();
+        let &[mantissa, base @ (2 | 10), exponent] = numbers.as_slice() else {
+            return self.fail(
+                "a real number belongs here: mantissa, base, which is 2 or 10, and exponent",
+            );
+        };
+        if mantissa == 0 {
+            return Ok(0.0);
+        }
+        // What is known when this is compiled would be computed by another function than the toolkit's.
+        let base = std::hint::black_box(base as f64);
+        let size = mantissa.unsigned_abs() as f64 * base.powf(exponent as f64);
+        let size = size.clamp(f64::MIN_POSITIVE, f64::MAX);
+        Ok(if mantissa < 0 { -size } else { size })
+    }
+}

@@ -1,0 +1,146 @@
+use std::sync::LazyLock;
+
+use fleetblast_engine::pssm::{Observed, Pssm};
+use fleetblast_seq::alphabet::SIZE;
+use fleetblast_stats::karlin::KarlinBlock;
+
+use super::*;
+use crate::scoremat::{Checkpoint, checkpoint};
+
+/// The matrix of a query of two letters, with numbers that 15 digits tell.
+fn pssm() -> Pssm {
+    let block = |lambda: f64, k: f64, h| KarlinBlock { lambda, k, log_k: k.ln(), h };
+    let frequencies =
+        [0.25, 0.5].map(|share| std::array::from_fn(|code| share / (1 + code) as f64));
+    Pssm {
+        query: vec![12, 10],
+        scores: vec![std::array::from_fn(|code| code as i32 - 9), [-32768; SIZE]],
+        frequencies: frequencies
+            .map(|column: ByCode| column.map(|share| (share * 1e9).round() / 1e9))
+            .to_vec(),
+        ungapped: block(0.3175, 0.133, 0.361),
+        gapped: block(0.267, 0.041, 0.14),
+        observed: Some(Observed {
+            weighted: vec![[0.5; SIZE], [0.125; SIZE]],
+            information: vec![0.5, 0.0],
+            gapless: vec![1.25, 0.0],
+            sigma: vec![3.0, 4.0],
+            intervals: vec![2, 2],
+            matching: vec![7, 1],
+        }),
+    }
+}
+
+static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut text = Vec::new();
+    let title: &[u8] = b"a title \"in quotes\" that is so long that it goes on in the next line, and then there is more";
+    let whole = Checkpoint {
+        id: b"Query_1",
+        title: Some(title),
+        is_text: false,
+        pssm: &pssm(),
+        observed: true,
+        matrix: "BLOSUM62",
+        gaps: Some((11, 1)),
+        pseudocount: 0,
+    };
+    checkpoint(&whole, &mut text);
+    text
+});
+
+/// The text with something in place of something else.
+fn with(from: &str, to: &str) -> Vec<u8> {
+    let text = String::from_utf8_lossy(&TEXT);
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1).into_bytes()
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let read = read(&TEXT).unwrap();
+    let pssm = pssm();
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b;
+    assert_eq!((read.id.as_slice(), read.query.as_slice()), (&b"Query_1"[..], &pssm.query[..]));
+    assert!(read.title.unwrap().ends_with(
+        b"\"in quotes\" that is so long that it goes on in the next line, and then there is more"
+    ));
+    let (scores, [lambda, k, h]) = read.scores.unwrap();
+    assert_eq!(scores, pssm.scores);
+    assert!(near(lambda, 0.267) && near(k, 0.041) && near(h, 0.14));
+    let told = read.frequencies.unwrap().concat();
+    assert!(told.iter().zip(pssm.frequencies.concat()).all(|(&a, b)| near(a, b)));
+    assert_eq!(read.observed, pssm.observed);
+    assert!(read.is_whole && !read.is_text);
+    assert_eq!(
+        (read.matrix.as_slice(), read.gaps, read.pseudocount),
+        (&b"BLOSUM62"[..], Some((11, 1)), 0)
+    );
+}
+
+#[test]
+fn what_is_missing_or_more_is_seen() {
+    let more = read(&with("numRows", "identifier str \"x\",\n numRows")).unwrap();
+    assert!(!more.is_whole);
+    let comment =
+        [b"-- a comment\n".as_slice(), &with("byRow FALSE,", "-- another -- byRow FALSE,")]
+            .concat();
+    assert!(read(&comment).unwrap().is_whole);
+    let text = read(&with("ncbistdaa '0C0A'H", "iupacaa \"MK\"")).unwrap();
+    assert!(text.is_text && text.query == [12, 10]);
+}
+
+#[test]
+fn damage_is_named_with_its_place() {
+    for length in 0..TEXT.len() - 3 {
+        let error = read(&TEXT[..length]).unwrap_err();
+        match error {
+            ReadError::Format => assert!(length < 24, "{length}"),
+            ReadError::Malformed(place) => assert!(place.at <= length, "{place}"),
+            other => panic!("{length}: {other}"),
+        }
+    }
+    let at = |bytes: &[u8]| match read(bytes) {
+        Err(ReadError::Malformed(Malformed { at, problem })) => (at, problem),
+        other => panic!("{other:?}"),
+    };
+    let place = |what: &str| TEXT.windows(what.len()).position(|it| it == what.as_bytes()).unwrap();
+    let columns = place("numColumns");
+    assert_eq!(
+        at(&with("numColumns", "numCols")),
+        (columns, "'numCols' does not belong here".into())
+    );
+    assert_eq!(at(&with("numColumns 2", "numColumns 3")).0, columns + 11);
+    assert_eq!(at(&with("scores {\n", "scores {\n 5,\n")).0, place("scores {") + 7);
+    assert_eq!(at(&with("{ 25, 10, -2 }", "{ 25, 7, -2 }")).0, place("{ 25, 10, -2 }"));
+    let deep = [&b"PssmWithParameters ::= "[..], &[b'{'; 5000]].concat();
+    assert_eq!(at(&deep).1, "values within values within values");
+}
+
+#[test]
+fn what_blast_does_not_take_is_told_in_its_words() {
+    let said = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+    assert_eq!(said(b""), "Unsupported format for PSSM");
+    assert_eq!(said(b">q\nMKV\n"), "Unsupported format for PSSM");
+    assert_eq!(said(&with("TRUE", "FALSE")), "PSSM does not represent protein scoring matrix");
+    let scaled = with("lambdaUngapped", "scalingFactor 100,\n lambdaUngapped");
+    assert_eq!(
+        said(&scaled),
+        "PSSM has a scaling factor of 100. PSI-BLAST does not accept scaled PSSMs"
+    );
+    assert_eq!(said(&with("'0C", "'FF")), "Warning: Invalid residues found at positions 0 ");
+    assert_eq!(said(&with("byRow FALSE", "byRow TRUE")), "a PSSM by rows");
+}
+
+#[test]
+fn binary_values_are_those_of_text() {
+    // Labels 2 and 3 of a sequence with its end told when it is there, an integer and a real number of 0.5.
+    let bytes = [0x30, 0x80, 0xa2, 3, 2, 1, 28, 0xa3, 0x80, 9, 4, 0, b'0', b'.', b'5', 0, 0, 0, 0];
+    let node = binary::read(&bytes).unwrap();
+    let [_, _, rows, real] = node.fields(&["a", "b", "numRows", "real"]).unwrap();
+    assert_eq!((rows.unwrap().integer(), real.unwrap().real()), (Ok(28), Ok(0.5)));
+    for length in 0..bytes.len() {
+        assert!(binary::read(&bytes[..length]).unwrap_err().at <= length);
+    }
+    assert!(binary::read(&[0x30; 4000]).is_err());
+    assert!(binary::read(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff]).is_err());
+}
