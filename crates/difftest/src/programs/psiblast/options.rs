@@ -115,7 +115,10 @@ impl Choice<'_> {
                 self.flag(0.1, "-html");
                 self.add(&["-outfmt", "0"]);
             }
-            3..=4 => self.add(&["-outfmt", "5"]),
+            // Where a query is masked whole, BLAST+ leaves out the last line end of a document that is cut off (docs/differences.md).
+            3..=4 if !self.has("-seg") && !self.has("-lcase_masking") => {
+                self.add(&["-outfmt", "5"]);
+            }
             5 => self.add(&["-outfmt", "7"]),
             6 => self.add(&["-outfmt", "10"]),
             7 => {
