@@ -65,7 +65,8 @@ impl Rules {
         let &Next { distance, low, best, before, least, run } = next;
         // The largest extent on any diagonal within the query.
         let within = 2 * walk.query.length - low;
-        if within * self.half - distance * self.cost >= best || within - least > 2 * run {
+        let may_be_longer = run.is_some_and(|run| within - least > 2 * run);
+        if within * self.half - distance * self.cost >= best || may_be_longer {
             return false;
         }
         let most = within.max(before + 2);
@@ -85,13 +86,13 @@ struct Next {
     before: i32,
     /// The least extent that is followed.
     least: i32,
-    /// The length of the longest run so far.
-    run: i32,
+    /// The length of the longest run so far, if it is sought.
+    run: Option<i32>,
 }
 
 impl Rows {
     /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even. All rows are kept
-    /// only if they will be traced.
+    /// only if they will be traced, and the longest run is sought only if not.
     #[inline(always)]
     pub fn extend<const BACK: bool>(
         &mut self,
@@ -114,7 +115,7 @@ impl Rows {
         let mut before = 2 * run;
         for distance in 1.. {
             let (best, least) = (self.best[distance as usize - 1], rules.least_extent(&self.best));
-            let (low, run) = (front.low, longest.length);
+            let (low, run) = (front.low, (!keeps).then_some(longest.length));
             let next = Next { distance, low, best, before, least, run };
             if !front.subject_end && rules.is_settled(walk, &next) {
                 break;

@@ -72,7 +72,8 @@ struct Found {
     distance: i32,
     query: i32,
     subject: i32,
-    /// The first of the longest runs that were met, whether it is part of the best path or not.
+    /// The first of the longest runs that were met, whether it is part of the best path or not. Means nothing where columns are
+    /// asked for.
     longest: Run,
 }
 
