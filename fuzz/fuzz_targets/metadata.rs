@@ -41,8 +41,9 @@ fn specimen() -> &'static [u8] {
                 range: Some(1..30),
                 messages: vec!["of it".to_owned()],
             };
-            let course = Course { letters: 9, ratio: None };
-            let block = Block { queries: vec![query], batches: vec![1], course, found };
+            let course = (number > 0).then_some(Course { letters: 9, ratio: None });
+            let searched = vec![true; usize::from(number == 0)];
+            let block = Block { queries: vec![query], batches: vec![1], course, searched, found };
             bytes.extend(chain.record(RecordKind::Block, &block.encode().expect("memory")));
         }
         bytes.extend(chain.record(RecordKind::End, &End::default().encode().expect("memory")));

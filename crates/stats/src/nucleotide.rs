@@ -191,6 +191,9 @@ impl NucleotideScoring {
     ) -> Result<Self, NucleotideScoringError> {
         let rows = rows(reward, penalty);
         let Some(first) = rows.first() else {
+            // Told as they are looked for.
+            let divisor = gcd(reward, penalty).max(1);
+            let (reward, penalty) = (reward / divisor, penalty / divisor);
             return Err(NucleotideScoringError::UnknownScores { reward, penalty });
         };
         let same = |row: &&Row| row.gap_open == gap_open && row.gap_extend == gap_extend;
@@ -392,5 +395,7 @@ mod tests {
         assert_eq!(lines.len(), 11);
         let error = NucleotideScoring::new(1, -6, 5, 2).unwrap_err().to_string();
         assert_eq!(error, "Substitution scores 1 and -6 are not supported");
+        let error = NucleotideScoring::new(2, -20, 5, 2).unwrap_err().to_string();
+        assert_eq!(error, "Substitution scores 1 and -10 are not supported");
     }
 }
