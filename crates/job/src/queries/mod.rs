@@ -2,6 +2,7 @@
 
 pub mod count;
 mod messages;
+mod record;
 pub mod repeats;
 mod start;
 
@@ -9,7 +10,7 @@ use std::io::{self, BufRead, Cursor, Read as _};
 use std::ops::Range;
 
 use fleetblast_engine::batches;
-use fleetblast_engine::query::{Findings, Query, QueryInput};
+use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::Cut;
@@ -20,10 +21,12 @@ use rayon::prelude::*;
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::error::{Error, exit};
-use crate::fasta::{fasta_failure, message_name, open_input, reader, titled};
+use crate::fasta::{fasta_failure, open_input, reader};
 use crate::plan::{Plan, Source};
 
 pub use self::messages::{EMPTY_VECTOR, INVALID, all_empty, refused};
+pub use self::record::QueryRecord;
+use self::record::{range_of, tell_warnings};
 use self::repeats::RepeatFinder;
 use self::start::{is_seekable, leading_blanks};
 
@@ -49,106 +52,6 @@ pub struct Queries<'a> {
     done: bool,
     /// There is nothing to search; BLAST+ says so for each query.
     nothing_included: bool,
-}
-
-/// A query as read.
-pub struct QueryRecord {
-    /// The record, residues and all.
-    pub record: Record,
-    /// Number in the report, from 1.
-    pub number: usize,
-    /// Number among those without parsed identifiers, from 1: what `Query_N` counts.
-    pub unnamed: usize,
-    /// What it is called in place of `Query_N`, if a file with its matrix names it.
-    pub called: Option<Vec<u8>>,
-    /// The searched part (`-query_loc`).
-    pub range: Option<Range<u32>>,
-    /// What of the searched part is like repeats, to be masked.
-    pub repeats: Vec<Range<u32>>,
-    /// What BLAST+ warns of, without the query's name.
-    pub messages: Vec<String>,
-}
-
-impl QueryRecord {
-    /// A whole query with these numbers, of which nothing else is known.
-    pub fn new(record: Record, number: usize, unnamed: usize) -> Self {
-        let (repeats, messages) = (Vec::new(), Vec::new());
-        QueryRecord { record, number, unnamed, called: None, range: None, repeats, messages }
-    }
-
-    /// What BLAST+ calls the query in messages.
-    pub fn name(&self) -> Vec<u8> {
-        match &self.called {
-            Some(name) => titled(name.clone(), &self.record.title),
-            None => message_name(&self.record, "Query", self.unnamed),
-        }
-    }
-
-    /// What it may be asked for by: its first word, or its identifiers, in whole and by accession; else what reports make up.
-    pub fn names(&self) -> Vec<Vec<u8>> {
-        let ids = self.record.ids.iter();
-        let mut names: Vec<Vec<u8>> =
-            ids.flat_map(|id| [id.fasta(), id.accession_version()]).collect();
-        if names.is_empty() {
-            names.push(self.record.first_word().to_vec());
-        }
-        names.sort_unstable();
-        names.dedup();
-        names.retain(|name| !name.is_empty() && !name.contains(&b'\n'));
-        if names.is_empty() {
-            names.push(format!("Query_{}", self.unnamed).into_bytes());
-        }
-        names
-    }
-
-    /// The query as it is searched.
-    pub fn prepare(&self, engine: &Search) -> Query {
-        engine.query(&self.input())
-    }
-
-    /// The same, from what was found when it was prepared before.
-    pub fn prepare_again(&self, engine: &Search, findings: Findings) -> Query {
-        engine.query_again(&self.input(), findings)
-    }
-
-    /// What the engine searches.
-    fn input(&self) -> QueryInput {
-        QueryInput { repeats: self.repeats.clone(), ..input(&self.record, self.range.as_ref()) }
-    }
-
-    /// Letters that were read, by which batches are made.
-    pub fn letters(&self) -> u64 {
-        self.record.residues.len() as u64
-    }
-
-    /// Tells what was odd about it when it was read.
-    pub fn tell_warnings(&self, audience: &dyn Audience) {
-        tell_warnings(&self.record, audience);
-    }
-
-    /// Residues that are searched.
-    fn length(&self) -> usize {
-        range_of(&self.record, self.range.as_ref()).len()
-    }
-
-    /// The query's warnings in one text, if it has any.
-    pub fn warning(&self) -> Option<Vec<u8>> {
-        self.warning_of(&self.messages)
-    }
-
-    /// These warnings of the query in one text, if there are any.
-    pub fn warning_of(&self, messages: &[String]) -> Option<Vec<u8>> {
-        if messages.is_empty() {
-            return None;
-        }
-        let mut text = self.name();
-        text.extend_from_slice(b": ");
-        for message in messages {
-            text.extend_from_slice(message.as_bytes());
-            text.push(b' ');
-        }
-        Some(text)
-    }
 }
 
 /// Queries that are searched together, as read.
@@ -451,28 +354,5 @@ fn stream<'a>(plan: &Plan, audience: &'a dyn Audience) -> Result<Option<(Input<'
     Ok(Some((Box::new(Cursor::new(start).chain(input)), is_empty)))
 }
 
-/// Tells what was odd about a record when it was read.
-fn tell_warnings(record: &Record, audience: &dyn Audience) {
-    for warning in &record.warnings {
-        audience.complain(&warning.told_by(audience.program()));
-    }
-}
-
 /// `-query_loc` starts beyond the end of a query.
 struct BeyondEnd;
-
-/// What the engine searches of a record.
-fn input(record: &Record, range: Option<&Range<u32>>) -> QueryInput {
-    let range = range_of(record, range);
-    let (from, to) = (range.start as u32, range.end as u32);
-    let lower_case = record.lower_case.iter().filter_map(|run| {
-        let (start, end) = (run.start.max(from), run.end.min(to));
-        (start < end).then(|| start - from..end - from)
-    });
-    let (letters, lower_case) = (record.residues[range].to_vec(), lower_case.collect());
-    QueryInput { letters, lower_case, ..QueryInput::default() }
-}
-
-fn range_of(record: &Record, range: Option<&Range<u32>>) -> Range<usize> {
-    range.map_or(0..record.residues.len(), |range| range.start as usize..range.end as usize)
-}
