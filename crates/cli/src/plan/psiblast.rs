@@ -203,9 +203,7 @@ impl PsiblastOptions {
         // A matrix of positions is not adjusted in other ways.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);
         let with_pssm = ProteinParams {
-            gapped_lambda: start
-                .as_ref()
-                .map_or(params.gapped_lambda, |it: &Start| it.pssm.gapped.lambda),
+            start_lambda: start.as_ref().map(|it: &Start| it.pssm.gapped.lambda),
             composition: if resets { CompositionMode::Scale } else { mode },
             unified_p: false,
             ..params.clone()

@@ -26,9 +26,8 @@ pub struct ProteinParams {
     pub common: CommonParams,
     /// Matrix, gap costs and their statistical parameters.
     pub scoring: ScoringSystem,
-    /// λ by which bits of X-drops of alignments with gaps become scores: that of `scoring`, or of the matrix of positions with which a
-    /// search begins.
-    pub gapped_lambda: f64,
+    /// λ of alignments with gaps of the matrix of positions with which a search begins.
+    pub start_lambda: Option<f64>,
     /// Letters per word; long words are of a compressed alphabet ([`Release::compressed_from`]).
     pub word_size: usize,
     /// Least score of a neighbouring word, T (not truncated).
@@ -73,7 +72,7 @@ impl ProteinParams {
         };
         ProteinParams {
             common,
-            gapped_lambda: scoring.gapped.lambda,
+            start_lambda: None,
             word_size: 3,
             threshold: scoring::suggested_threshold(scoring.name),
             window: 40,
@@ -90,6 +89,11 @@ impl ProteinParams {
     /// The defaults of a release's `psiblast`.
     pub fn psiblast(release: &'static Release, scoring: ScoringSystem) -> ProteinParams {
         ProteinParams { restricted: false, ..ProteinParams::blastp(release, scoring) }
+    }
+
+    /// λ by which bits of X-drops of alignments with gaps become scores.
+    pub(crate) fn gapped_lambda(&self) -> f64 {
+        self.start_lambda.unwrap_or(self.scoring.gapped.lambda)
     }
 
     /// How preliminary hits become alignments.

@@ -116,8 +116,9 @@ impl GappedStage {
     ) -> GappedStage {
         let scoring = &params.scoring;
         let open_extend = scoring.gap_open + scoring.gap_extend;
-        let x_drop =
-            whole(params.common.xdrop_gapped_bits * std::f64::consts::LN_2 / params.gapped_lambda);
+        let x_drop = whole(
+            params.common.xdrop_gapped_bits * std::f64::consts::LN_2 / params.gapped_lambda(),
+        );
         let costs = ExtensionCosts {
             open_extend,
             extend: scoring.gap_extend,

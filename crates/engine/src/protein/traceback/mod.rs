@@ -157,7 +157,7 @@ impl Traceback {
             method = Method::Plain;
         }
         let scale = if adjuster.is_some() { ADJUSTED_SCALE } else { 1 };
-        let lambda = params.gapped_lambda / f64::from(scale);
+        let lambda = params.gapped_lambda() / f64::from(scale);
         let x_drop = final_x_drop(params);
         Traceback {
             method,
@@ -278,7 +278,7 @@ impl Traceback {
 
 /// Raw final gapped X-drop (rules 3.3).
 fn final_x_drop(params: &ProteinParams) -> i32 {
-    let lambda = params.gapped_lambda;
+    let lambda = params.gapped_lambda();
     let preliminary = whole(params.common.xdrop_gapped_bits * LN_2 / lambda);
     whole((params.common.xdrop_final_bits * LN_2 / lambda).max(f64::from(preliminary)))
 }
