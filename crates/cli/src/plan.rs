@@ -72,10 +72,10 @@ fn command_line() -> Vec<u8> {
     let mut words = std::env::args_os().enumerate().filter(|(at, word)| *at > 0 || !own(word));
     let elsewhere = std::env::args_os().any(|word| named(&word, &told::INSTEAD).is_some());
     let mut line = Vec::new();
+    let own = told::OPTIONS.iter().map(|option| option.name);
+    let others = [ranks::RANKS.name(), ranks::CHECKPOINT.name()];
+    let taken: Vec<&str> = own.chain(others.into_iter().filter(|_| elsewhere)).collect();
     while let Some((_, word)) = words.next() {
-        let own = told::OPTIONS.iter().map(|option| option.name);
-        let others = [ranks::RANKS.name(), ranks::CHECKPOINT.name()];
-        let taken: Vec<&str> = own.chain(others.into_iter().filter(|_| elsewhere)).collect();
         match named(&word, &taken) {
             Some(true) => drop(words.next()),
             Some(false) => {}

@@ -194,9 +194,7 @@ impl Sender {
             state = self.shared.wait(state);
         }
     }
-}
 
-impl Sender {
     /// Leaves a stream that is not whole without a word: somebody goes on with it.
     pub fn leave(self) {
         self.shared.lock().left = true;

@@ -293,17 +293,11 @@ impl Extender {
         while i < most {
             if let Some((equal, other)) = self.simple
                 && most - i >= RUN
-                && let Some(mut differences) = run(i)
+                && let Some(differences) = run(i)
             {
                 let end = i + RUN;
-                while differences != 0 {
-                    let pairs = W::equal_pairs(differences);
-                    differences = W::beyond(differences, pairs);
-                    side.gain(pairs as i32 * equal, i + pairs);
-                    i += pairs + 1;
-                    if side.falls(other, limit(side.score)) {
-                        return Groups::of(side, true);
-                    }
+                if side.follow::<W>(differences, &mut i, (equal, other), &limit) {
+                    return Groups::of(side, true);
                 }
                 side.gain((end - i) as i32 * equal, end);
                 i = end;

@@ -26,6 +26,28 @@ impl Side {
         self.sum = if gains { 0 } else { self.sum };
     }
 
+    /// Takes pairs from `at` on up to the last that differs, and moves `at` behind that one; true if it was too far at one of them. The
+    /// differences are told by bits.
+    #[inline(always)]
+    pub fn follow<W: Way>(
+        &mut self,
+        mut differences: u64,
+        at: &mut u32,
+        (equal, other): (i32, i32),
+        limit: impl Fn(i32) -> i32,
+    ) -> bool {
+        while differences != 0 {
+            let pairs = W::equal_pairs(differences);
+            differences = W::beyond(differences, pairs);
+            self.gain(pairs as i32 * equal, *at + pairs);
+            *at += pairs + 1;
+            if self.falls(other, limit(self.score)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Takes a pair that does not score; true if that was too far.
     #[inline(always)]
     pub fn falls(&mut self, score: i32, limit: i32) -> bool {
@@ -83,19 +105,13 @@ impl Way for ToTheRight {
 /// a sentinel if they are fewer, the differences are told by bits.
 #[inline(always)]
 pub(super) fn one_side<W: Way>(
-    (mut differences, pairs): (u64, u32),
+    (differences, pairs): (u64, u32),
     (equal, other): (i32, i32),
     limit: impl Fn(i32) -> i32,
 ) -> Option<(u32, i32)> {
     let (mut side, mut at) = (Side::default(), 0);
-    while differences != 0 {
-        let run = W::equal_pairs(differences);
-        differences = W::beyond(differences, run);
-        side.gain(run as i32 * equal, at + run);
-        at += run + 1;
-        if side.falls(other, limit(side.score)) {
-            return Some((side.best, side.score));
-        }
+    if side.follow::<W>(differences, &mut at, (equal, other), limit) {
+        return Some((side.best, side.score));
     }
     if pairs == RUN {
         return None;
