@@ -8,6 +8,7 @@
 //! A connection that is silent, sends half a message or too much ends, within bounded time and memory.
 
 mod channel;
+pub mod dial;
 pub mod error;
 pub mod key;
 pub mod message;

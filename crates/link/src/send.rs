@@ -1,63 +1,23 @@
 //! The side that sends: it keeps what is not confirmed, and connects again where a connection breaks.
 
 use std::collections::VecDeque;
-use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustls::ClientConfig;
-
 use crate::channel::Channel;
+use crate::dial::{Dialer, Event, Target, Watch};
 use crate::error::LinkError;
-use crate::key::{Fingerprint, Key};
-use crate::message::{Held, MOST_BODY, Message, VERSION};
-use crate::tls;
+use crate::message::{Held, MOST_BODY, Message};
 
 /// Bytes kept that are not confirmed, at most: who makes more waits. Several times what is on its way over a long fast link.
 const ROOM: usize = 64 << 20;
 /// Looks for more to send.
 const TICK: Duration = Duration::from_millis(20);
-/// Between two attempts to connect, at first and at most.
-const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
-/// To connect takes so long at most.
-const CONNECTING: Duration = Duration::from_secs(10);
+/// Where everything is confirmed only the other side's last word is missing, which is not waited for longer than this.
+const LAST_WORD: Duration = Duration::from_secs(60);
 /// Between two [`Event::Progress`].
 const TELL_EVERY: Duration = Duration::from_millis(500);
-
-/// Whom to send to.
-#[derive(Debug)]
-pub struct Target {
-    /// `HOST:PORT`.
-    pub address: String,
-    /// Who sends.
-    pub key: Key,
-    /// Who receives: one of these.
-    pub peers: Vec<Fingerprint>,
-    /// A connection on which the peer says nothing for so long is given up.
-    pub patience: Duration,
-    /// All is given up if there is no connection for so long.
-    pub give_up: Duration,
-}
-
-/// What happens on the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A connection broke, or cannot be made; it is tried again.
-    Broken(String),
-    /// There is one again, after such.
-    Back,
-    /// So many bytes are on the other side's disk, and so many wait.
-    Progress {
-        /// Confirmed.
-        confirmed: u64,
-        /// Made, but not confirmed.
-        waiting: u64,
-    },
-}
-
-/// Who is told.
-pub type Watch = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// How a stream arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +26,6 @@ pub enum Arrival {
     Done,
     /// It is on the other side's disk. What became of it is not known here.
     Unknown,
-}
-
-/// Makes connections.
-struct Dialer {
-    target: Target,
-    config: Arc<ClientConfig>,
-    watch: Watch,
 }
 
 /// A stream that is about to begin.
@@ -124,9 +77,9 @@ impl Opening {
     /// # Errors
     /// No connection, for longer than wished, or a peer that is somebody else.
     pub fn connect(target: Target, watch: Watch) -> Result<Opening, LinkError> {
-        let config = tls::client(&target.key, &target.peers)?;
-        let dialer = Dialer { target, config, watch };
-        let (channel, held) = dialer.dial(Instant::now(), None, &|| false)?;
+        let dialer = Dialer::new(target, watch)?;
+        let give_up = dialer.target.give_up;
+        let (channel, held) = dialer.dial(Instant::now(), give_up, None, &|| false)?;
         Ok(Opening { dialer, channel, held })
     }
 
@@ -232,69 +185,6 @@ impl Shared {
     }
 }
 
-impl Dialer {
-    /// Connects, again and again if need be, where nothing has got on since then; `last` ended the connection before.
-    fn dial(
-        &self,
-        since: Instant,
-        mut last: Option<LinkError>,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<(Channel, Held), LinkError> {
-        let [mut pause, longest] = PAUSES;
-        loop {
-            if let Some(error) = last {
-                if since.elapsed() > self.target.give_up || is_over() {
-                    let last = format!("{}: {error}", self.target.address);
-                    return Err(LinkError::GivenUp { after: self.target.give_up, last });
-                }
-                thread::sleep(pause);
-                pause = (pause * 2).min(longest);
-            }
-            match self.dial_once() {
-                Err(error) if error.is_passing() => {
-                    if pause == PAUSES[0] {
-                        let what = format!("{}: {error}", self.target.address);
-                        (self.watch)(Event::Broken(what));
-                    }
-                    last = Some(error);
-                }
-                result => return result,
-            }
-        }
-    }
-
-    fn dial_once(&self) -> Result<(Channel, Held), LinkError> {
-        let Target { address, patience, .. } = &self.target;
-        let addresses = address.to_socket_addrs().map_err(|error| LinkError::broken(&error))?;
-        let mut last = LinkError::Broken("there is no such host".to_owned());
-        for address in addresses {
-            match TcpStream::connect_timeout(&address, CONNECTING) {
-                Ok(tcp) => return self.greet(tcp, *patience),
-                Err(error) => last = LinkError::broken(&error),
-            }
-        }
-        Err(last)
-    }
-
-    /// Makes itself known, and learns what the other side holds.
-    fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
-        let mut channel = Channel::new(tcp, tls::connecting(&self.config)?, patience)?;
-        channel.shake_hands()?;
-        channel.send(&Message::Hello(VERSION));
-        loop {
-            channel.exchange(TICK)?;
-            match channel.receive()? {
-                None => {}
-                Some(Message::Held(held)) if held.whole <= held.bytes => {
-                    return Ok((channel, held));
-                }
-                Some(Message::Refused(why)) => return Err(LinkError::Refused(why)),
-                Some(_) => return Err(LinkError::Protocol("does not say what it holds")),
-            }
-        }
-    }
-}
-
 /// The work of the thread.
 struct Run<'a> {
     dialer: Dialer,
@@ -324,14 +214,19 @@ impl Run<'_> {
             }
             let since = *self.stuck.get_or_insert_with(Instant::now);
             let is_over = || self.shared.lock().ended.is_some();
-            let (again, held) = match self.dialer.dial(since, Some(error), &is_over) {
-                Err(LinkError::GivenUp { .. }) if self.is_all_there() => {
-                    return Ok(Arrival::Unknown);
-                }
+            let all_there = self.is_all_there();
+            let give_up = self.dialer.target.give_up;
+            let give_up = if all_there { give_up.min(LAST_WORD) } else { give_up };
+            let (again, held) = match self.dialer.dial(since, give_up, Some(error), &is_over) {
+                Err(LinkError::GivenUp { .. }) if all_there => return Ok(Arrival::Unknown),
                 result => result?,
             };
             (self.dialer.watch)(Event::Back);
-            channel = self.go_on(again, &held)?;
+            channel = match self.go_on(again, &held) {
+                // Whoever had it has made the report of it, or has put it elsewhere.
+                Err(LinkError::Ended(_)) if all_there => return Ok(Arrival::Unknown),
+                result => result?,
+            };
         }
     }
 

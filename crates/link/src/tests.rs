@@ -1,6 +1,6 @@
 //! Both sides in one process, and peers that are known but do what they should not.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,9 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::channel::Channel;
+use crate::dial::Target;
 use crate::message::{Held, MOST_BODY, Message, VERSION};
 use crate::receive::{Event, Listener, Sink};
-use crate::send::{Arrival, Opening, Target};
+use crate::send::{Arrival, Opening};
 use crate::{Fingerprint, Key, LinkError, tls};
 
 /// A peer is given up after so long.
@@ -287,6 +288,46 @@ fn an_old_connection_that_says_late_who_it_is_does_not_take_the_place_of_a_new_o
     });
     assert_eq!(result, Ok(()));
     assert_eq!(sink.bytes, b"new");
+}
+
+/// Lets the next in, and tells it what is held.
+fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
+    let config = tls::server(&keys.key("there"), &keys.print("here")).unwrap();
+    let (tcp, _) = socket.accept().unwrap();
+    let mut channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
+    channel.shake_hands().unwrap();
+    channel.send(&Message::Held(Held { bytes, whole: bytes, state: Vec::new() }));
+    channel
+}
+
+fn hear(channel: &mut Channel, wanted: impl Fn(&Message) -> bool) {
+    loop {
+        channel.exchange(Duration::from_millis(20)).unwrap();
+        if channel.receive().unwrap().is_some_and(|message| wanted(&message)) {
+            return;
+        }
+    }
+}
+
+/// The first of two who receive has everything, and goes away before it says so; the second has nothing.
+#[test]
+fn a_stream_that_was_confirmed_has_arrived_whoever_comes_then() {
+    let keys = Keys::new();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = target(&keys, socket.local_addr().unwrap());
+    let sending = thread::spawn(move || {
+        let opening = Opening::connect(target, Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"everything").unwrap();
+        sender.finish()
+    });
+    let mut first = offer(&keys, &socket, 0);
+    hear(&mut first, |message| *message == Message::Finish(10));
+    first.send(&Message::Confirmed(10));
+    first.leave();
+    let mut second = offer(&keys, &socket, 0);
+    hear(&mut second, |message| matches!(message, Message::Refused(_)));
+    assert_eq!(sending.join().unwrap(), Ok(Arrival::Unknown));
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fleetblast_link::dial::{Event, Target, Watch};
 use fleetblast_link::message::Held;
-use fleetblast_link::send::{Arrival, Event, Opening, Sender, Target, Watch};
+use fleetblast_link::send::{Arrival, Opening, Sender};
 use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, Reached};
 use fleetblast_metadata::records::{Chain, RecordKind};

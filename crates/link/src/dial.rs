@@ -1,0 +1,140 @@
+//! Connections to the side that receives, made again where they break.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustls::ClientConfig;
+
+use crate::channel::Channel;
+use crate::error::LinkError;
+use crate::key::{Fingerprint, Key};
+use crate::message::{Held, Message, VERSION};
+use crate::tls;
+
+/// Looks for an answer.
+const TICK: Duration = Duration::from_millis(20);
+/// Between two attempts to connect, at first and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
+/// To connect takes so long at most.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// Whom to send to.
+#[derive(Debug)]
+pub struct Target {
+    /// `HOST:PORT`.
+    pub address: String,
+    /// Who sends.
+    pub key: Key,
+    /// Who receives: one of these.
+    pub peers: Vec<Fingerprint>,
+    /// A connection on which the peer says nothing for so long is given up.
+    pub patience: Duration,
+    /// All is given up if there is no connection for so long.
+    pub give_up: Duration,
+}
+
+/// What happens on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A connection broke, or cannot be made; it is tried again.
+    Broken(String),
+    /// There is one again, after such.
+    Back,
+    /// So many bytes are on the other side's disk, and so many wait.
+    Progress {
+        /// Confirmed.
+        confirmed: u64,
+        /// Made, but not confirmed.
+        waiting: u64,
+    },
+}
+
+/// Who is told.
+pub type Watch = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Makes connections.
+pub struct Dialer {
+    /// Whom to.
+    pub target: Target,
+    config: Arc<ClientConfig>,
+    /// Who is told.
+    pub watch: Watch,
+}
+
+impl Dialer {
+    /// Who connects there.
+    ///
+    /// # Errors
+    /// A key that cannot be used.
+    pub fn new(target: Target, watch: Watch) -> Result<Dialer, LinkError> {
+        let config = tls::client(&target.key, &target.peers)?;
+        Ok(Dialer { target, config, watch })
+    }
+
+    /// Connects, again and again if need be, where nothing has got on since then; `last` ended the connection before.
+    ///
+    /// # Errors
+    /// There is none for as long as `give_up`, or by when it is all over, or only with somebody else.
+    pub fn dial(
+        &self,
+        since: Instant,
+        give_up: Duration,
+        mut last: Option<LinkError>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(Channel, Held), LinkError> {
+        let [mut pause, longest] = PAUSES;
+        loop {
+            if let Some(error) = last {
+                if since.elapsed() > give_up || is_over() {
+                    let last = format!("{}: {error}", self.target.address);
+                    return Err(LinkError::GivenUp { after: give_up, last });
+                }
+                thread::sleep(pause);
+                pause = (pause * 2).min(longest);
+            }
+            match self.dial_once() {
+                Err(error) if error.is_passing() => {
+                    if pause == PAUSES[0] {
+                        let what = format!("{}: {error}", self.target.address);
+                        (self.watch)(Event::Broken(what));
+                    }
+                    last = Some(error);
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn dial_once(&self) -> Result<(Channel, Held), LinkError> {
+        let Target { address, patience, .. } = &self.target;
+        let addresses = address.to_socket_addrs().map_err(|error| LinkError::broken(&error))?;
+        let mut last = LinkError::Broken("there is no such host".to_owned());
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, CONNECTING) {
+                Ok(tcp) => return self.greet(tcp, *patience),
+                Err(error) => last = LinkError::broken(&error),
+            }
+        }
+        Err(last)
+    }
+
+    /// Makes itself known, and learns what the other side holds.
+    fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
+        let mut channel = Channel::new(tcp, tls::connecting(&self.config)?, patience)?;
+        channel.shake_hands()?;
+        channel.send(&Message::Hello(VERSION));
+        loop {
+            channel.exchange(TICK)?;
+            match channel.receive()? {
+                None => {}
+                Some(Message::Held(held)) if held.whole <= held.bytes => {
+                    return Ok((channel, held));
+                }
+                Some(Message::Refused(why)) => return Err(LinkError::Refused(why)),
+                Some(_) => return Err(LinkError::Protocol("does not say what it holds")),
+            }
+        }
+    }
+}
