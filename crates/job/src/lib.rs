@@ -9,6 +9,7 @@
 //! | `alone` | a search without ranks: both phases on the threads of this process |
 //! | `ranks` | a search by many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what processes do together over MPI (`processes`) |
 //! | [`metadata`] | what crosses to another site instead of the report, and the report made of it there |
+//! | `iteration` | what each search of a query that is searched again and again brings about |
 //! | `queries`, `batching`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
 //! | [`records`] | a report that is kept as records, put together |
 //! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
@@ -22,6 +23,7 @@ pub mod error;
 mod fasta;
 mod halt;
 pub mod interrupt;
+mod iteration;
 pub mod last_works;
 pub mod metadata;
 pub mod output;

@@ -1,0 +1,108 @@
+//! Files of matrices.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fleetblast_engine::params::Params;
+use fleetblast_report::scoremat::{self, Checkpoint};
+use serde::{Deserialize, Serialize};
+
+use super::Kept;
+use crate::error::Error;
+use crate::plan::{Iteration, Plan};
+use crate::queries::QueryRecord;
+
+/// A matrix as its files have it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    checkpoint: Option<Vec<u8>>,
+    table: Option<Vec<u8>>,
+}
+
+impl Matrix {
+    pub(super) fn new(
+        plan: &Plan,
+        iteration: &Iteration,
+        kept: &Kept,
+        record: &QueryRecord,
+    ) -> Self {
+        let checkpoint = || match &iteration.start {
+            Some(start) if Arc::ptr_eq(&start.pssm, &kept.pssm) => start.checkpoint.clone(),
+            _ => checkpoint(plan, iteration, kept, record),
+        };
+        let table = || {
+            let mut bytes = Vec::new();
+            scoremat::table(&kept.pssm, &kept.statistics, &mut bytes);
+            bytes
+        };
+        Matrix {
+            checkpoint: iteration.checkpoint.as_ref().map(|_| checkpoint()),
+            table: iteration.table.as_ref().map(|_| table()),
+        }
+    }
+}
+
+fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRecord) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let gaps = match &iteration.params {
+        Params::Protein(params) => Some((params.scoring.gap_open, params.scoring.gap_extend)),
+        Params::Nucleotide(_) => None,
+    };
+    let counted = || format!("Query_{}", record.unnamed).into_bytes();
+    let id = record.called.clone().unwrap_or_else(counted);
+    let checkpoint = Checkpoint {
+        id: &id,
+        title: Some(&record.record.title),
+        is_text: iteration.start.as_ref().is_some_and(|start| start.is_text),
+        pssm: &kept.pssm,
+        observed: iteration.table.is_some(),
+        matrix: &plan.matrix_name,
+        gaps,
+        pseudocount: iteration.pseudocount,
+    };
+    scoremat::checkpoint(&checkpoint, &mut bytes);
+    bytes
+}
+
+/// Where matrices are kept.
+pub struct PssmFiles<'a> {
+    iteration: &'a Iteration,
+    /// Matrices kept so far.
+    count: usize,
+}
+
+impl<'a> PssmFiles<'a> {
+    /// The files that were asked for.
+    pub fn new(iteration: &'a Iteration) -> Self {
+        PssmFiles { iteration, count: 0 }
+    }
+
+    /// Keeps a matrix, in place of the one before or beside it.
+    ///
+    /// # Errors
+    /// Names the file.
+    pub fn keep(&mut self, matrix: &Matrix) -> Result<(), Error> {
+        self.count += 1;
+        let Iteration { checkpoint, table, .. } = self.iteration;
+        for (path, bytes) in [(checkpoint, &matrix.checkpoint), (table, &matrix.table)] {
+            if let (Some(path), Some(bytes)) = (path, bytes) {
+                self.write(path, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let path = match self.iteration.save_each {
+            true => {
+                let mut name = path.as_os_str().to_owned();
+                name.push(format!(".{}", self.count));
+                PathBuf::from(name)
+            }
+            false => path.to_owned(),
+        };
+        fs::write(&path, bytes)
+            .map_err(|error| Error::output(format_args!("{}: {error}", path.display())))
+    }
+}

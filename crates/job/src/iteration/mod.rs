@@ -1,0 +1,229 @@
+//! Queries that are searched again and again with what was found (`CPsiBlastApp::x_RunLocalPsiBlastIterations`,
+//! psiblast_app.cpp): what each search of a query brings about, wherever it is searched.
+
+mod course;
+mod files;
+
+use std::sync::Arc;
+
+use fleetblast_engine::hits::{Alignment, SubjectHit};
+use fleetblast_engine::params::{CompositionMode, Params};
+use fleetblast_engine::pssm::alignment::QueryAlignment;
+use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
+use fleetblast_engine::query::{Query, QueryInput};
+use fleetblast_engine::search::Search;
+use fleetblast_report::scoremat::Statistics;
+use fleetblast_seq::alphabet;
+
+pub use self::course::{Begun, Course, Kept};
+pub use self::files::{Matrix, PssmFiles};
+use crate::error::Error;
+use crate::plan::{Format, Iteration, Plan};
+use crate::queries::QueryRecord;
+
+/// What BLAST+ says where a matrix does not go with the composition-based statistics.
+const RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
+    score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
+/// What is written behind the searches of a query of which the last found nothing new.
+pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
+/// A frequency that counts as 0.
+const NO_FREQUENCY: f64 = 0.0001;
+
+/// How queries are searched again.
+pub struct Rules<'a> {
+    plan: &'a Plan,
+    iteration: &'a Iteration,
+    /// Searches without a matrix, and with one.
+    engines: [&'a Search; 2],
+    maker: Option<PssmMaker>,
+}
+
+impl<'a> Rules<'a> {
+    /// Of a plan, whose searches are made by these engines: without a matrix, and with one.
+    pub fn new(plan: &'a Plan, iteration: &'a Iteration, engines: [&'a Search; 2]) -> Self {
+        let maker = match &iteration.params {
+            Params::Protein(params) => PssmMaker::new(&params.scoring, iteration.pseudocount),
+            Params::Nucleotide(_) => None,
+        };
+        Rules { plan, iteration, engines, maker }
+    }
+
+    /// What searches queries that are all without a matrix, or all with one.
+    pub fn engine(&self, with_pssm: bool) -> &'a Search {
+        self.engines[usize::from(with_pssm)]
+    }
+
+    /// Subjects of a search that are shown at most.
+    pub fn shown(&self) -> usize {
+        self.iteration.params.common().hitlist_size
+    }
+
+    /// Whether the reports are not one document.
+    pub fn is_plain(&self) -> bool {
+        self.plan.report.format != Format::Xml
+    }
+
+    /// Leaves of what a search found what may go into the next matrix: making the document trims that
+    /// (`CSearchResults::TrimSeqAlign`).
+    pub fn trim(&self, hits: &mut Vec<SubjectHit>) {
+        if !self.is_plain() {
+            hits.truncate(self.shown());
+        }
+    }
+
+    /// The alignments of a subject that go into the next matrix.
+    pub fn included<'h>(
+        &self,
+        hit: &'h SubjectHit,
+    ) -> impl Iterator<Item = &'h Alignment> + use<'h> {
+        let limit = self.iteration.params.common().inclusion_evalue;
+        hit.alignments.iter().filter(move |alignment| alignment.evalue < limit)
+    }
+
+    /// What subjects are laid on for the next matrix: the query.
+    pub fn alignment(record: &QueryRecord) -> QueryAlignment {
+        let letters: Vec<u8> = record.record.residues.iter().map(|&code| replaced(code)).collect();
+        QueryAlignment::new(&letters)
+    }
+
+    fn pssm(&self, alignment: QueryAlignment) -> Result<Pssm, Error> {
+        let maker = self.maker.as_ref().ok_or_else(|| {
+            Error::engine("No matrix frequency ratios were found for requested matrix")
+        })?;
+        maker.make(alignment, Habits::default()).map_err(Error::engine)
+    }
+
+    fn refuse_pieces(&self, query: &Query) -> Result<(), Error> {
+        let next = std::slice::from_ref(query);
+        match self.engine(true).grouping(next, &[1]).has_pieces() {
+            // The rows of a matrix are of the whole query.
+            true => {
+                Err(Error::unsupported("psiblast", "a PSSM of a query that is searched in pieces"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// A query as BLAST+ searches it next, whose letters are kept by the query's factory (`IQueryFactory::MakeLocalQueryData`):
+    /// it masks what it has masked before, and low complexity is found beside a masked stretch where there was none; but lower
+    /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
+    fn masked_again(&self, query: &Query) -> Query {
+        let context = query.first();
+        if self.iteration.start.is_some() {
+            // A query that came with its matrix is made anew (`CObjMgrFree_QueryFactory`): as before.
+            return query.clone();
+        }
+        if context.letters == context.unmasked && context.lower_case.is_empty() {
+            return query.clone();
+        }
+        let input = QueryInput { letters: context.letters.clone(), ..Default::default() };
+        self.engine(true).query(&input)
+    }
+
+    /// What BLAST+ warns of when it searches a query as it is now.
+    fn messages(&self, course: &mut Course, record: &QueryRecord) -> Vec<String> {
+        let mut messages = record.messages.clone();
+        let Some(pssm) = &course.query.pssm else { return messages };
+        if self.iteration.resets_composition && !course.reset {
+            course.reset = true;
+            messages.push(RESET.to_owned());
+        }
+        let Params::Protein(params) = &self.iteration.params else { return messages };
+        let nothing_known =
+            || pssm.frequencies.iter().flatten().all(|&frequency| frequency <= NO_FREQUENCY);
+        if params.composition != CompositionMode::Off && nothing_known() {
+            messages.push(format!(
+                "Frequency ratios for PSSM are all zeros, frequency ratios for {} will be used during traceback in \
+                 composition based statistics",
+                self.plan.matrix_name
+            ));
+        }
+        messages.sort_unstable();
+        messages
+    }
+
+    /// The statistics by which a query is searched.
+    fn statistics(&self, query: &Query) -> Option<Statistics> {
+        let Params::Protein(params) = &self.iteration.params else { return None };
+        let letters = query.first().karlin?;
+        let (ungapped, gapped) = match &query.pssm {
+            Some(pssm) => (pssm.ungapped, pssm.gapped),
+            None => (letters, params.scoring.gapped.block()),
+        };
+        Some(Statistics { standard: Some((letters, gapped)), ungapped, gapped })
+    }
+
+    /// A query that was not searched yet.
+    pub fn course(&self, query: Query) -> Course {
+        let mut course = Course::new(query);
+        if let Some(start) = &self.iteration.start {
+            let pssm = start.pssm_of(&course.query);
+            let (ungapped, gapped) = (pssm.ungapped, pssm.gapped);
+            // No search was before.
+            course.statistics = Some(Statistics { standard: None, ungapped, gapped });
+            course.query.pssm = Some(pssm);
+            if let Err(error) = self.refuse_pieces(&course.query) {
+                course.fail(error);
+            }
+        }
+        course
+    }
+
+    /// What the next search of a query is reported with.
+    pub fn begin(&self, course: &mut Course, record: &QueryRecord) -> Begun {
+        let kept = course.kept();
+        let messages = self.messages(course, record);
+        Begun { kept, query: course.query.clone(), known: course.found.clone(), messages }
+    }
+
+    /// Takes what the search found, trimmed, be it only outlines of alignments; whether a matrix is to be made of it
+    /// ([`advance`](Self::advance)).
+    pub fn take(&self, course: &mut Course, hits: &[SubjectHit]) -> bool {
+        if hits.is_empty() {
+            course.end(self.iteration.save_last);
+            return false;
+        }
+        course.statistics = self.statistics(&course.query);
+        let included = hits.iter().filter(|hit| self.included(hit).next().is_some());
+        let found = included.map(|hit| hit.oid).collect();
+        let has_more = self.iteration.rounds.is_none_or(|rounds| course.done + 1 < rounds);
+        course.count(found, has_more);
+        if course.goes_on || self.iteration.save_last {
+            return true;
+        }
+        course.end(false);
+        false
+    }
+
+    /// Makes the next matrix, of the subjects that a search found.
+    pub fn advance(&self, course: &mut Course, alignment: QueryAlignment) {
+        if let Err(error) = self.try_advance(course, alignment) {
+            course.fail(error);
+        }
+    }
+
+    fn try_advance(&self, course: &mut Course, alignment: QueryAlignment) -> Result<(), Error> {
+        let mut pssm = self.pssm(alignment)?;
+        if let Some(before) = &course.query.pssm {
+            // A matrix takes λ and H of alignments with gaps from the one before (`_PSIUpdateLambdaK`, blast_psi_priv.c), which
+            // may have come with other gaps.
+            pssm.gapped = pssm.gapped.with_k_in(before.gapped);
+        }
+        course.query = self.masked_again(&course.query).with_pssm(Arc::new(pssm));
+        if !course.goes_on {
+            course.end(self.iteration.save_last);
+            return Ok(());
+        }
+        self.refuse_pieces(&course.query)
+    }
+
+    /// A matrix as its files have it.
+    pub fn matrix(&self, kept: &Kept, record: &QueryRecord) -> Matrix {
+        Matrix::new(self.plan, self.iteration, kept, record)
+    }
+}
+
+/// A letter as BLAST+ reads it for a matrix.
+fn replaced(code: u8) -> u8 {
+    if code == alphabet::O { alphabet::X } else { code }
+}
