@@ -10,6 +10,6 @@ fuzz_target!(|bytes: &[u8]| match read(bytes) {
         assert!(length > 0 && read.frequencies.is_none_or(|columns| columns.len() == length));
         assert!(read.scores.is_none_or(|(rows, _)| rows.len() == length));
     }
-    Err(ReadError::Malformed(place)) => assert!(place.at <= bytes.len()),
+    Err(ReadError::Malformed(place)) => assert!(place.at <= bytes.len() as u64),
     Err(_) => {}
 });

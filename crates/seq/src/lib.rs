@@ -3,6 +3,7 @@
 //! This layer knows nothing of databases, scores or searches.
 
 pub mod alphabet;
+pub mod asn;
 pub mod dust;
 pub mod fasta;
 pub mod frame;

@@ -6,12 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use fleetblast_seq::asn::{AsnError, Binary, Kind, Malformed, Node, Place, Source, Text, location};
 use fleetblast_seq::id::SeqId;
-
-use super::asn::{self, Node};
-use super::binary::Binary;
-use super::source::{Place, Problem, Source};
-use super::text::Text;
 
 /// Bytes read at a time; the first so many tell how a file is written.
 const BUFFER: usize = 1 << 16;
@@ -43,7 +39,7 @@ pub enum MaskError {
         /// The byte from 0, or the line from 1.
         at: Place,
         /// What is wrong.
-        problem: &'static str,
+        problem: String,
     },
 }
 
@@ -101,23 +97,18 @@ impl MaskFile {
             if !source.more()? {
                 return Ok(None);
             }
-            source.open("Blast-db-mask-info")?;
-            let mut member = |name, number| {
-                source.open_member(name, number)?;
+            source.header("Blast-db-mask-info")?;
+            source.open()?;
+            let mut field = |name, number| {
+                source.open_field(name, number)?;
                 let value = source.value()?;
-                source.close_member(false)?;
-                Ok::<_, Problem>(value)
+                source.close_field(false)?;
+                Ok::<_, AsnError>(value)
             };
-            member("algo-id", 0)?;
-            let program = match member("algo-program", 1)? {
-                Node::Integer(number) => number,
-                Node::Word(word) => named_program(&word)?,
-                _ => return Err(Problem::Malformed("no masking program")),
-            };
-            let Node::Text(options) = member("algo-options", 2)? else {
-                return Err(Problem::Malformed("no options of the masking program"));
-            };
-            source.open_member("masks", 3)?;
+            field("algo-id", 0)?;
+            let program = program(&field("algo-program", 1)?)?;
+            let options = field("algo-options", 2)?.text()?.to_vec();
+            source.open_field("masks", 3)?;
             Ok(Some(MaskInfo { program, options }))
         };
         let result = read();
@@ -133,27 +124,31 @@ impl MaskFile {
         result.map_err(|problem| self.error(problem))
     }
 
-    fn read_masks(&mut self, each: &mut impl FnMut(SeqId, Vec<Range<u32>>)) -> Result<(), Problem> {
+    fn read_masks(
+        &mut self,
+        each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
+    ) -> Result<(), AsnError> {
         let source = &mut self.source;
-        source.open_value()?;
+        source.open()?;
         let mut more = list(&mut **source, each)?;
-        source.close_value()?;
-        source.close_member(true)?;
+        source.close()?;
+        source.close_field(true)?;
         source.close()?;
         // What did not fit into the object follows in objects of its own.
         while more {
-            source.open("Blast-mask-list")?;
+            source.header("Blast-mask-list")?;
+            source.open()?;
             more = list(&mut **source, each)?;
             source.close()?;
         }
         Ok(())
     }
 
-    fn error(&self, problem: Problem) -> MaskError {
+    fn error(&self, problem: AsnError) -> MaskError {
         let path = self.path.clone();
         match problem {
-            Problem::Io(source) => MaskError::Read { path, source },
-            Problem::Malformed(problem) => {
+            AsnError::Io(source) => MaskError::Read { path, source },
+            AsnError::Malformed(Malformed { problem, .. }) => {
                 MaskError::Malformed { path, at: self.source.place(), problem }
             }
         }
@@ -164,36 +159,33 @@ impl MaskFile {
 fn list(
     source: &mut dyn Source,
     each: &mut impl FnMut(SeqId, Vec<Range<u32>>),
-) -> Result<bool, Problem> {
-    source.open_member("masks", 0)?;
-    source.open_value()?;
+) -> Result<bool, AsnError> {
+    source.open_field("masks", 0)?;
+    source.open()?;
     while let Some(node) = source.element()? {
-        if let Some((id, ranges)) = asn::location(&node).map_err(Problem::Malformed)? {
+        if let Some((id, ranges)) = location(&node)? {
             each(id, ranges);
         }
     }
-    source.close_value()?;
-    source.close_member(false)?;
-    source.open_member("more", 1)?;
-    let more = match source.value()? {
-        Node::Word(word) if word == b"TRUE" => true,
-        Node::Word(word) if word == b"FALSE" => false,
-        _ => return Err(Problem::Malformed("neither TRUE nor FALSE")),
-    };
-    source.close_member(true)?;
+    source.close()?;
+    source.close_field(false)?;
+    source.open_field("more", 1)?;
+    let more = source.value()?.boolean()?;
+    source.close_field(true)?;
     Ok(more)
 }
 
-/// The number of a program that text calls by name.
-fn named_program(name: &[u8]) -> Result<i64, Problem> {
-    Ok(match name {
-        b"not-set" => 0,
-        b"dust" => 10,
-        b"seg" => 20,
-        b"windowmasker" => 30,
-        b"repeat" => 40,
-        b"other" => 100,
-        _ => return Err(Problem::Malformed("an unknown masking program")),
+/// The number of a program, which text calls by its name.
+fn program(node: &Node) -> Result<i64, Malformed> {
+    let Kind::Word(name) = &node.kind else { return node.integer() };
+    Ok(match name.as_str() {
+        "not-set" => 0,
+        "dust" => 10,
+        "seg" => 20,
+        "windowmasker" => 30,
+        "repeat" => 40,
+        "other" => 100,
+        _ => return node.fail("an unknown masking program"),
     })
 }
 

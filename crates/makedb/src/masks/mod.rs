@@ -1,10 +1,6 @@
 //! Masks: what masking programs found, and how it is stored with the sequences.
 
-mod asn;
-mod binary;
 mod file;
-mod source;
-mod text;
 
 use std::collections::HashMap;
 use std::ops::Range;

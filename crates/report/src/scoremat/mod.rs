@@ -8,6 +8,6 @@ mod tree;
 mod write;
 
 pub use self::ascii::{Statistics, table};
-pub use self::read::{Malformed, ReadCheckpoint, ReadError, read};
+pub use self::read::{ReadCheckpoint, ReadError, read};
 pub use self::tree::Value;
 pub use self::write::{Checkpoint, checkpoint};

@@ -2,9 +2,9 @@
 
 use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::SIZE;
+use fleetblast_seq::asn::{Malformed, Node};
 
-use super::node::Node;
-use super::{Malformed, ReadError, Result, names, unusable};
+use super::{ReadError, Result, names, unusable};
 
 /// Scores are not larger than this, so that their sums are none that overflow.
 const LARGEST: i64 = 10_000;

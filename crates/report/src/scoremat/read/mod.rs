@@ -1,35 +1,20 @@
 //! A checkpoint, read: as text or binary (`CPsiBlastArgs::ExtractAlgorithmOptions`, blast_args.cpp; `CPsiBlastValidate::Pssm`,
 //! psiblast_aux_priv.cpp).
 
-mod binary;
 mod columns;
 mod names;
-mod node;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::{self, SIZE};
+use fleetblast_seq::asn::{AsnError, Binary, Malformed, Node, OBJECT_ID, SEQ_ID, Source, Text};
 use thiserror::Error;
 
 use self::columns::{Found, Last};
-use self::node::Node;
 
-/// How deep values are within values at most.
-const DEEPEST: usize = 64;
 /// What a file is of.
 const TYPE: &str = "PssmWithParameters";
-
-/// Where a file is not what it should be.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("byte {at}: {problem}")]
-pub struct Malformed {
-    /// Offset in bytes.
-    pub at: usize,
-    /// What is wrong.
-    pub problem: String,
-}
 
 /// Why a checkpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -77,6 +62,16 @@ pub struct ReadCheckpoint {
     pub is_whole: bool,
 }
 
+impl From<AsnError> for ReadError {
+    fn from(error: AsnError) -> Self {
+        match error {
+            AsnError::Malformed(malformed) => malformed.into(),
+            // Not of bytes that are in memory.
+            AsnError::Io(error) => Malformed { at: 0, problem: error.to_string() }.into(),
+        }
+    }
+}
+
 type Result<T> = std::result::Result<T, ReadError>;
 
 /// Reads a checkpoint.
@@ -88,8 +83,12 @@ pub fn read(bytes: &[u8]) -> Result<ReadCheckpoint> {
     let node = match visible.first() {
         _ if visible.starts_with(b"<?xml") => return Err(ReadError::Unsupported("a PSSM in XML")),
         // The tag of a sequence, which is the digit 0 in text.
-        Some(0x30) if !is_text(visible) => binary::read(bytes)?,
-        Some(b'A'..=b'Z' | b'-') if is_text(visible) => text::read(bytes, TYPE)?,
+        Some(0x30) if !is_text(visible) => Binary::new(bytes).value()?,
+        Some(b'A'..=b'Z' | b'-') if is_text(visible) => {
+            let mut text = Text::new(bytes);
+            text.header(TYPE)?;
+            text.value()?
+        }
         _ => return Err(ReadError::Format),
     };
     whole(&node)
@@ -185,12 +184,12 @@ impl Described {
                 "a PSSM whose query has several identifiers, or none",
             ));
         };
-        let (0, id) = id.choice(names::ID)? else {
+        let (0, id) = id.choice(SEQ_ID)? else {
             return Err(ReadError::Unsupported(
                 "a PSSM whose query has an identifier that is not local",
             ));
         };
-        let (1, id) = id.choice(names::OBJECT_ID)? else {
+        let (1, id) = id.choice(OBJECT_ID)? else {
             return Err(ReadError::Unsupported(
                 "a PSSM whose query has a number as its identifier",
             ));
@@ -200,7 +199,7 @@ impl Described {
         for node in descriptions {
             let (place, value) = node.choice(names::DESCRIPTION)?;
             if place == names::TITLE {
-                titles.push(value.text()?.to_vec());
+                titles.push(value.visible()?.to_vec());
             }
         }
         let is_plain = annotation.is_none()
@@ -208,7 +207,7 @@ impl Described {
             && titles.len() == usize::from(description.is_some());
         let (letters, is_text, is_bare) = letters(instance)?;
         Ok(Described {
-            id: id.text()?.to_vec(),
+            id: id.visible()?.to_vec(),
             title: titles.into_iter().next(),
             is_text,
             letters,
@@ -244,7 +243,7 @@ fn letters(instance: &Node) -> Result<(Vec<u8>, bool, bool)> {
         "ncbistdaa" => (data.bytes()?.to_vec(), false),
         "iupacaa" => {
             let codes =
-                data.text()?.iter().map(|&letter| alphabet::encode(letter).unwrap_or(u8::MAX));
+                data.visible()?.iter().map(|&letter| alphabet::encode(letter).unwrap_or(u8::MAX));
             (codes.collect(), true)
         }
         _ => {
@@ -288,7 +287,7 @@ impl Scoring {
             number.or_else(|_| node.fail("a number that is too large"))
         };
         let gaps = open.map(number).transpose()?.zip(extend.map(number).transpose()?);
-        let matrix = matrix.text()?.to_vec();
+        let matrix = matrix.visible()?.to_vec();
         let rest = [constraints, threshold, sites];
         Ok(Scoring {
             is_plain: rest.iter().all(Option::is_none)

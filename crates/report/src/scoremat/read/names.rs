@@ -39,29 +39,6 @@ pub const PARAMETERS: &[&str; 5] =
 pub const SCORING: &[&str; 3] = &["matrixName", "gapOpen", "gapExtend"];
 pub const ENTRY: &[&str; 2] = &["seq", "set"];
 pub const BIOSEQ: &[&str; 4] = &["id", "descr", "inst", "annot"];
-pub const ID: &[&str; 20] = &[
-    "local",
-    "gibbsq",
-    "gibbmt",
-    "giim",
-    "genbank",
-    "embl",
-    "pir",
-    "swissprot",
-    "patent",
-    "other",
-    "general",
-    "gi",
-    "ddbj",
-    "prf",
-    "pdb",
-    "tpg",
-    "tpe",
-    "tpd",
-    "gpipe",
-    "named-annot-track",
-];
-pub const OBJECT_ID: &[&str; 2] = &["id", "str"];
 pub const DESCRIPTION: &[&str; 25] = &[
     "mol-type",
     "modif",

@@ -15,7 +15,7 @@ pub enum Label {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Offset in bytes.
-    pub at: usize,
+    pub at: u64,
     /// What is there.
     pub kind: Kind,
 }
@@ -55,11 +55,17 @@ impl Label {
 
 impl Node {
     /// An error here.
+    ///
+    /// # Errors
+    /// Always.
     pub fn fail<T>(&self, problem: impl Into<String>) -> Result<T> {
         Err(Malformed { at: self.at, problem: problem.into() })
     }
 
     /// The fields of a value, by their places among all names, in whose order they must be.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn fields<const N: usize>(&self, names: &[&str; N]) -> Result<[Option<&Node>; N]> {
         let mut fields = [None; N];
         let mut next = 0;
@@ -72,6 +78,9 @@ impl Node {
     }
 
     /// Which of several choices it is, and its value.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn choice(&self, names: &[&str]) -> Result<(usize, &Node)> {
         self.choice_from(names, 0)
     }
@@ -93,6 +102,9 @@ impl Node {
     }
 
     /// The values of a list.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn list(&self) -> Result<&[Node]> {
         match &self.kind {
             Kind::Block(nodes) => Ok(nodes),
@@ -101,6 +113,9 @@ impl Node {
     }
 
     /// A whole number.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn integer(&self) -> Result<i64> {
         match self.kind {
             Kind::Integer(number) => Ok(number),
@@ -109,6 +124,9 @@ impl Node {
     }
 
     /// A truth.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn boolean(&self) -> Result<bool> {
         match &self.kind {
             Kind::Word(word) if word == "TRUE" => Ok(true),
@@ -117,7 +135,10 @@ impl Node {
         }
     }
 
-    /// A text.
+    /// A text, of whatever bytes.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn text(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Text(text) => Ok(text),
@@ -125,7 +146,22 @@ impl Node {
         }
     }
 
+    /// A text of visible characters.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn visible(&self) -> Result<&[u8]> {
+        let text = self.text()?;
+        match text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+            true => Ok(text),
+            false => self.fail("a text with a byte that is no visible character"),
+        }
+    }
+
     /// Bytes.
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn bytes(&self) -> Result<&[u8]> {
         match &self.kind {
             Kind::Bytes(bytes) => Ok(bytes),
@@ -143,6 +179,9 @@ impl Node {
     }
 
     /// A real number (`CObjectIStreamAsn::ReadDouble`, objistrasn.cpp).
+    ///
+    /// # Errors
+    /// It is something else.
     pub fn real(&self) -> Result<f64> {
         let parts = match &self.kind {
             Kind::Real(number) => return Ok(*number),

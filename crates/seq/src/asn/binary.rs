@@ -1,0 +1,211 @@
+//! Values in BER, with the tags that the toolkit writes: fields and choices have explicit tags by their numbers.
+
+use std::io::{BufRead, Read};
+
+use super::node::{Kind, Label, Node};
+use super::{AsnError, DEEPEST, LONGEST, Place, Source};
+
+type Result<T> = std::result::Result<T, AsnError>;
+
+const BOOLEAN: u8 = 0x01;
+const INTEGER: u8 = 0x02;
+const OCTETS: u8 = 0x04;
+const NULL: u8 = 0x05;
+const REAL: u8 = 0x09;
+const ENUMERATED: u8 = 0x0a;
+const UTF8_STRING: u8 = 0x0c;
+const VISIBLE_STRING: u8 = 0x1a;
+/// `SEQUENCE` and `SET`, each of fields or of values.
+const BLOCKS: [u8; 2] = [0x30, 0x31];
+/// `StringStore`, a text of the toolkit's own.
+const STRING_STORE: u8 = 0x41;
+/// An explicit tag with a number below [`MANY`].
+const LABEL: u8 = 0xa0;
+/// The number that stands for numbers in bytes of their own.
+const MANY: u8 = 0x1f;
+/// The length of what has an end of its own, two bytes of 0.
+const INDEFINITE: u8 = 0x80;
+/// Bits of the first byte of a real number, none of which is there if it is told in decimal digits.
+const NOT_DECIMAL: u8 = 0xc0;
+
+/// A reader of BER.
+pub struct Binary<R> {
+    input: R,
+    at: u64,
+}
+
+impl<R: BufRead> Binary<R> {
+    /// Reads from the start of a file.
+    pub fn new(input: R) -> Self {
+        Self { input, at: 0 }
+    }
+
+    /// The next byte, which stays the next.
+    fn peek(&mut self) -> Result<Option<u8>> {
+        Ok(self.input.fill_buf()?.first().copied())
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        let Some(byte) = self.peek()? else {
+            return AsnError::at(self.at, "the file ends amid a value");
+        };
+        self.input.consume(1);
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn expect(&mut self, wanted: u8, problem: &str) -> Result<()> {
+        let at = self.at;
+        if self.byte()? == wanted { Ok(()) } else { AsnError::at(at, problem) }
+    }
+
+    /// The end of what has one of its own.
+    fn end(&mut self) -> Result<()> {
+        let problem = "a value where another one ends";
+        self.expect(0, problem)?;
+        self.expect(0, problem)
+    }
+
+    /// A length; `None` if the end is told when it is there.
+    fn length(&mut self) -> Result<Option<u64>> {
+        let start = self.at;
+        let first = self.byte()?;
+        match first {
+            INDEFINITE => Ok(None),
+            ..INDEFINITE => Ok(Some(first.into())),
+            0x81..0x85 => {
+                let mut length = 0;
+                for _ in 0..first & 0x7f {
+                    length = length << 8 | u64::from(self.byte()?);
+                }
+                Ok(Some(length))
+            }
+            _ => AsnError::at(start, "a length too large"),
+        }
+    }
+
+    /// Bytes that are no values, of which there are so many.
+    fn contents(&mut self, start: u64, length: u64) -> Result<Vec<u8>> {
+        if length > LONGEST {
+            return AsnError::at(start, "a length too large");
+        }
+        let mut bytes = Vec::new();
+        let got = self.input.by_ref().take(length).read_to_end(&mut bytes)? as u64;
+        self.at += got;
+        match got == length {
+            true => Ok(bytes),
+            false => AsnError::at(start, "a length beyond the end of the file"),
+        }
+    }
+
+    fn nested(&mut self, depth: usize) -> Result<Node> {
+        let at = self.at;
+        if depth > DEEPEST {
+            return AsnError::at(at, "values within values within values");
+        }
+        let tag = self.byte()?;
+        let kind = if BLOCKS.contains(&tag) {
+            Kind::Block(self.values(depth)?)
+        } else if tag & 0xe0 == LABEL && tag & MANY != MANY {
+            let mut values = self.values(depth)?;
+            let (Some(value), true) = (values.pop(), values.is_empty()) else {
+                return AsnError::at(at, "a label is of one value");
+            };
+            Kind::Labelled(Label::Number((tag & MANY).into()), Box::new(value))
+        } else {
+            let start = self.at;
+            let Some(length) = self.length()? else {
+                return AsnError::at(at, "a value without length");
+            };
+            let contents = self.contents(start, length)?;
+            primitive(at, tag, contents)?
+        };
+        Ok(Node { at, kind })
+    }
+
+    /// The values of a block or of a label.
+    fn values(&mut self, depth: usize) -> Result<Vec<Node>> {
+        let end = self.length()?.map(|length| self.at + length);
+        let mut values = Vec::new();
+        loop {
+            match end {
+                Some(end) if self.at == end => return Ok(values),
+                Some(end) if self.at > end => {
+                    return AsnError::at(self.at, "a value beyond the end of its block");
+                }
+                // No value has this tag.
+                None if self.peek()? == Some(0) => {
+                    self.end()?;
+                    return Ok(values);
+                }
+                _ => values.push(self.nested(depth + 1)?),
+            }
+        }
+    }
+
+    /// Starts what has an end of its own.
+    fn start(&mut self, tag: u8, problem: &str) -> Result<()> {
+        self.expect(tag, problem)?;
+        self.expect(INDEFINITE, "a value that tells its length where its end should tell it")
+    }
+}
+
+fn primitive(at: u64, tag: u8, contents: Vec<u8>) -> Result<Kind> {
+    Ok(match (tag, contents.as_slice()) {
+        (BOOLEAN, [byte]) => Kind::Word(if *byte == 0 { "FALSE" } else { "TRUE" }.to_owned()),
+        (NULL, []) => Kind::Word("NULL".to_owned()),
+        (INTEGER | ENUMERATED, [first, rest @ ..]) if rest.len() < 8 => {
+            let first = i64::from(first.cast_signed());
+            Kind::Integer(rest.iter().fold(first, |n, &byte| n << 8 | i64::from(byte)))
+        }
+        (OCTETS, _) => Kind::Bytes(contents),
+        (VISIBLE_STRING | UTF8_STRING | STRING_STORE, _) => Kind::Text(contents),
+        (REAL, []) => Kind::Real(0.0),
+        (REAL, [kind, digits @ ..]) if kind & NOT_DECIMAL == 0 => {
+            let number = str::from_utf8(digits).ok().and_then(|text| text.trim().parse().ok());
+            match number {
+                Some(number) if f64::is_finite(number) => Kind::Real(number),
+                _ => return AsnError::at(at, "a real number that is none"),
+            }
+        }
+        _ => return AsnError::at(at, "a value of a kind that does not belong here"),
+    })
+}
+
+impl<R: BufRead> Source for Binary<R> {
+    fn more(&mut self) -> Result<bool> {
+        Ok(self.peek()?.is_some())
+    }
+
+    fn header(&mut self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<()> {
+        self.start(BLOCKS[0], "not a SEQUENCE where one should be")
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.end()
+    }
+
+    fn open_field(&mut self, name: &str, number: u8) -> Result<()> {
+        self.start(LABEL | number, &format!("'{name}' belongs here"))
+    }
+
+    fn close_field(&mut self, _: bool) -> Result<()> {
+        self.end()
+    }
+
+    fn element(&mut self) -> Result<Option<Node>> {
+        if self.peek()? == Some(0) { Ok(None) } else { self.nested(0).map(Some) }
+    }
+
+    fn value(&mut self) -> Result<Node> {
+        self.nested(0)
+    }
+
+    fn place(&self) -> Place {
+        Place::Byte(self.at)
+    }
+}
