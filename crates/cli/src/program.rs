@@ -291,7 +291,7 @@ fn search(
     let (mut warnings, host) = (Vec::new(), Host::current());
     let plan = plan::plan(program, &host, &mut warnings);
     let plan = plan.and_then(|plan| {
-        let metadata = plan::metadata(table, program, given, &host)?;
+        let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
         Ok(Plan { metadata, ..plan })
     });
     if speaks_for_all() {

@@ -9,6 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::metadata::Account;
 use crate::standard::print;
 
 /// What this process used so far.
@@ -67,6 +68,9 @@ pub struct Timing {
     pub subject_residues: u64,
     /// How the database came into memory.
     pub loading: Option<Loading>,
+    /// Of a search whose report is made at another site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Account>,
     /// Of a search by many ranks: how it went on each. The phases above are sums over ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<OverRanks>,

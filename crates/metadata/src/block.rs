@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
-use crate::values::{compress, decode, decompress, encode};
+use crate::values::{compress, compress_report, decode, decompress, encode};
 
 /// What of a search crosses the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl Found {
     pub fn report(parts: &[Vec<u8>]) -> Result<Found, NoRoom> {
         let lengths: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
         let plain = [encode(&lengths), parts.concat()].concat();
-        Ok(Found { kind: Kind::Report, digest: xxh3_64(&plain), bytes: compress(&plain)? })
+        Ok(Found { kind: Kind::Report, digest: xxh3_64(&plain), bytes: compress_report(&plain)? })
     }
 
     /// The parts of a piece of a report; `None` for bytes that are none.

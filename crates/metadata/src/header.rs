@@ -8,6 +8,22 @@ use crate::error::{MetadataError, NoRoom};
 use crate::records::{Record, damaged};
 use crate::values::{compress, decode, decompress, encode};
 
+/// As what is told what is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kinds {
+    /// As one kind, where that can be.
+    Only(Kind),
+    /// Each block as what is cheapest.
+    Cheapest,
+}
+
+impl Kinds {
+    /// Whether the format of the report is settled where it is searched: parts of it may come as they are.
+    pub fn settles_format(self) -> bool {
+        matches!(self, Kinds::Cheapest | Kinds::Only(Kind::Report))
+    }
+}
+
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum OptionValue {
@@ -81,8 +97,8 @@ pub struct Header {
     pub command: Vec<u8>,
     /// The contents of the list that restricts what is searched.
     pub restriction: Option<Restriction>,
-    /// As what is told what was found. Of a report the format is settled.
-    pub kind: Kind,
+    /// As what is told what was found.
+    pub kinds: Kinds,
     /// Subjects kept of each query.
     pub hitlist_size: u64,
     /// What was searched.

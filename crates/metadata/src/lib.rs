@@ -20,4 +20,4 @@ mod values;
 
 pub use self::block::{Block, Course, Found, Kind, Query};
 pub use self::error::{MetadataError, NoRoom};
-pub use self::header::{End, Header};
+pub use self::header::{End, Header, Kinds};

@@ -9,6 +9,8 @@ use crate::error::NoRoom;
 
 /// How hard is compressed: what crosses a slow link is small, and made once.
 const LEVEL: i32 = 19;
+/// The same of reports, which are long: a search is not to wait for some hundredths of the bytes.
+const LEVEL_OF_REPORTS: i32 = 6;
 /// A compressed part stands for at most this many times its bytes, or [`LEAST`] bytes: few bytes cannot fill the memory of who reads.
 const MOST_RATIO: usize = 1 << 12;
 const LEAST: usize = 1 << 22;
@@ -20,7 +22,19 @@ const PADDING: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 /// # Errors
 /// Memory is its only want.
 pub(crate) fn compress(bytes: &[u8]) -> Result<Vec<u8>, NoRoom> {
-    let mut packed = zstd::bulk::compress(bytes, LEVEL).map_err(|_| NoRoom)?;
+    compress_by(bytes, LEVEL)
+}
+
+/// The same of a report.
+///
+/// # Errors
+/// No memory.
+pub(crate) fn compress_report(bytes: &[u8]) -> Result<Vec<u8>, NoRoom> {
+    compress_by(bytes, LEVEL_OF_REPORTS)
+}
+
+fn compress_by(bytes: &[u8], level: i32) -> Result<Vec<u8>, NoRoom> {
+    let mut packed = zstd::bulk::compress(bytes, level).map_err(|_| NoRoom)?;
     if bytes.len() > most(packed.len()) {
         let missing = bytes.len().div_ceil(MOST_RATIO) - packed.len();
         let padding = u32::try_from(missing).map_err(|_| NoRoom)?;

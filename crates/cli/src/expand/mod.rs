@@ -3,13 +3,13 @@
 pub(crate) mod given;
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::{Expansion, Opened, expand};
 use fleetblast_job::plan::{Destination, Plan};
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::{Kind, Kinds};
 
 use crate::messages::complain;
 use crate::options::blastn::{BLASTN, BlastnOptions};
@@ -34,7 +34,8 @@ pub fn run(given: &Given) -> Result<(), Error> {
         return Err(Error::new(exit::INPUT, message));
     }
     let options = ExpandOptions::new(given);
-    let opened = Opened::open(PathBuf::from(&options.metadata))?;
+    let identity = options.identity.as_deref().map(Path::new);
+    let opened = Opened::open(PathBuf::from(&options.metadata), identity)?;
     let out = input::destination(options::OUT.name(), &options.out)?;
     let program = match opened.header.program.as_str() {
         name if name == BLASTP.name => BLASTP.name,
@@ -76,14 +77,16 @@ fn plan_of(
     threads: usize,
 ) -> Result<Option<Plan>, Error> {
     let header = &opened.header;
-    if header.kind == Kind::Report {
+    let only = header.kinds == Kinds::Only(Kind::Report);
+    if header.kinds.settles_format() {
         if let Some(name) = given.keys().find(|name| options::is_of_format(name)) {
             return Err(Error::query_options(format_args!(
-                "{} holds the report as it is, so that -{name} cannot change it",
-                opened.path.display()
+                "{} holds {} as it is, so that -{name} cannot change it",
+                opened.path.display(),
+                if only { "the report" } else { "parts of the report" }
             )));
         }
-        if options.db.is_none() && options.subject.is_none() {
+        if only && options.db.is_none() && options.subject.is_none() {
             return Ok(None);
         }
     }

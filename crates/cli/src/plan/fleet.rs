@@ -76,8 +76,8 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
     decisive.extend(given(program.decisive()));
     let mut common = common(all);
     if let Some(metadata) = program.metadata().filter(|it| it.asked_for().is_some()) {
-        let kind = metadata.kind.unwrap_or(metadata::DEFAULT);
-        decisive.extend(given([told(&METADATA, word(&METADATA, &kind))]));
+        let kinds = metadata.kinds.unwrap_or(metadata::DEFAULT);
+        decisive.extend(given([told(&METADATA, word(&METADATA, &kinds))]));
         let to = metadata.send.as_ref().map(|link| lossy(&link.address));
         common.extend(given([told(&METADATA_OUT, text(&metadata.out)), told(&SEND, to)]));
     }

@@ -1,18 +1,22 @@
 //! What crosses to another site instead of the report.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use fleetblast_job::error::Error;
-use fleetblast_job::plan::{Carriage, Link, Metadata};
+use fleetblast_job::metadata::Recipient;
+use fleetblast_job::plan::{Carriage, Format, Link, Metadata};
 use fleetblast_link::{Fingerprint, Key};
+use fleetblast_metadata::Kinds;
 
 use super::{Host, SearchProgram, input};
 use crate::expand::given::{VARIABLES, told};
 use crate::options::parse::Given;
 use crate::options::search::metadata::{
-    DEFAULT, KEY, LinkOptions, METADATA, METADATA_OUT, PEER, SEND,
+    DEFAULT, DEFAULT_LIMIT, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
+    MetadataOptions, PEER, RECIPIENT, SEND,
 };
 use crate::options::search::resources;
 use crate::options::spec::Program;
@@ -21,7 +25,8 @@ use crate::options::typed::lossy;
 /// A sender gives up after so long without a connection, unless something else is wished.
 const GIVE_UP: Duration = Duration::from_secs(600);
 
-/// The metadata that a search is to write, if any; `given` are its options as they were typed.
+/// The metadata that a search is to write, if any; `given` are its options as they were typed, and its report
+/// would have that format.
 ///
 /// # Errors
 /// A file that cannot be written, a key that cannot be read, options that do not go together.
@@ -30,6 +35,7 @@ pub fn metadata(
     search: &impl SearchProgram,
     given: &Given,
     host: &Host<'_>,
+    format: Format,
 ) -> Result<Option<Metadata>, Error> {
     let Some(options) = search.metadata() else { return Ok(None) };
     let out = match (&options.out, &options.send) {
@@ -39,7 +45,7 @@ pub fn metadata(
             let give_up = link.give_up.or(Some(GIVE_UP));
             Carriage::Link(Link { give_up, ..link })
         }
-        (None, None) if options.kind.is_some() => {
+        (None, None) if options.kinds.is_some() => {
             // Without either it would do nothing.
             let names = [METADATA.name(), METADATA_OUT.name(), SEND.name()];
             let [kind, out, send] = names;
@@ -57,8 +63,35 @@ pub fn metadata(
     };
     let environment = VARIABLES.iter().filter_map(variable).collect();
     let options_told = told(program, given);
-    let kind = options.kind.unwrap_or(DEFAULT);
-    Ok(Some(Metadata { out, kind, options: options_told, environment }))
+    let kinds = options.kinds.unwrap_or(DEFAULT);
+    let limit = limit(options, kinds)?;
+    if kinds == Kinds::Cheapest && format == Format::Sam {
+        // What the references of all lines are is known in the end, and comes first.
+        let what = "-metadata auto does not go with -outfmt 17 (SAM)";
+        return Err(Error::query_options(what));
+    }
+    let recipients = options.recipient.as_deref().map(recipients).transpose()?.unwrap_or_default();
+    Ok(Some(Metadata { out, recipients, kinds, limit, options: options_told, environment }))
+}
+
+/// Who can read the file.
+fn recipients(keys: &OsStr) -> Result<Vec<Recipient>, Error> {
+    let keys = lossy(keys);
+    let wrong = |what| Error::query_options(format_args!("-{}: {what}", RECIPIENT.name()));
+    keys.split(',').map(|key| key.parse().map_err(wrong)).collect()
+}
+
+/// The share of the report's bytes above which it is the report that crosses.
+fn limit(options: &MetadataOptions, kinds: Kinds) -> Result<f64, Error> {
+    let Some(limit) = options.limit else { return Ok(DEFAULT_LIMIT) };
+    let name = METADATA_LIMIT.name();
+    if kinds != Kinds::Cheapest {
+        return Err(Error::query_options(format_args!("-{name} needs -{} auto", METADATA.name())));
+    }
+    match (0.0..=1.0).contains(&limit) {
+        true => Ok(limit),
+        false => Err(Error::query_options(format_args!("-{name} must be from 0 to 1"))),
+    }
 }
 
 /// A link, of what was typed.

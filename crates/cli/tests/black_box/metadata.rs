@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use age::secrecy::ExposeSecret;
+use fleetblast_metadata::records::{Chain, RecordKind, Records};
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
@@ -252,4 +254,201 @@ fn what_does_not_go_together_is_refused() {
     }
     let no_metadata = run(dir, &["expand", "q.fa", "-db", "db"]);
     assert_eq!(said(&no_metadata), "q.fa is no metadata of a search\n");
+}
+
+/// The records of metadata, of which the first is the header and the last the end.
+fn records(bytes: &[u8]) -> Vec<(RecordKind, Vec<u8>)> {
+    let mut records = Records::open(bytes).unwrap();
+    std::iter::from_fn(|| records.next_record().unwrap())
+        .map(|record| (record.kind, record.body))
+        .collect()
+}
+
+/// Blocks of one search, some told as reports, some as something else, in any order.
+#[test]
+fn blocks_of_any_kinds_are_one_report() {
+    let dir = site();
+    let dir = dir.path();
+    for format in ["5", "0", "6", "7", "10"] {
+        let limited = |limit| {
+            search(dir, "auto", &["-outfmt", format, "-metadata_limit", limit]);
+            records(&fs::read(dir.join("m")).unwrap())
+        };
+        let (reports, others) = (limited("0"), limited("1"));
+        assert!(reports.len() > 5 && reports.len() == others.len() && reports != others);
+        assert!(reports[0] == others[0]);
+        let wanted = direct(dir, &["-outfmt", format]);
+        let part = |file: &str| must(dir, &["expand", file, "-db", "db", "-query", "q1,q8,q17"]);
+        search(dir, "hits", &["-outfmt", format]);
+        let wanted_part = part("m");
+        for pattern in [0b0101, 0b1010, 0b0011, 0b1100, 0b0001, 0b1110, 0b0000, 0b1111] {
+            let (mut chain, mut bytes) = (Chain::default(), Chain::start());
+            for (number, (report, other)) in reports.iter().zip(&others).enumerate() {
+                let (kind, body) = if pattern >> (number % 4) & 1 == 1 { report } else { other };
+                bytes.extend(chain.record(*kind, body));
+            }
+            fs::write(dir.join("mixed"), bytes).unwrap();
+            let made = must(dir, &["expand", "mixed", "-db", "db"]);
+            assert!(made == wanted, "{pattern:b} in format {format}");
+            assert!(part("mixed") == wanted_part, "queries of {pattern:b} in format {format}");
+        }
+    }
+    let refused = run(dir, &["expand", "mixed", "-db", "db", "-outfmt", "6"]);
+    assert!(said(&refused).contains("holds parts of the report as it is"), "{}", said(&refused));
+    let nowhere = run(dir, &["expand", "mixed"]);
+    assert!(said(&nowhere).contains("name what was searched with -db"), "{}", said(&nowhere));
+}
+
+#[test]
+fn what_was_chosen_and_why_is_told() {
+    let dir = site();
+    let dir = dir.path();
+    let timing = |options: &[&str]| -> serde_json::Value {
+        search(dir, "auto", &[&["-timing", "t"], options].concat());
+        serde_json::from_slice(&fs::read(dir.join("t")).unwrap()).unwrap()
+    };
+    let told = timing(&["-metadata_limit", "1"]);
+    let choice = &told["metadata"]["choices"][0];
+    assert_eq!((&choice["kind"], &choice["why"]), (&"oids".into(), &"least_bytes".into()));
+    let told = timing(&["-metadata_limit", "0"]);
+    let choice = &told["metadata"]["choices"][0];
+    assert_eq!((&choice["kind"], &choice["why"]), (&"report".into(), &"limit".into()));
+    let blocks = told["metadata"]["kinds"][2]["blocks"].as_u64().unwrap();
+    assert_eq!(choice["blocks"].as_u64(), Some(blocks));
+    // Subjects that have a part in each other are not found again.
+    let told = timing(&["-metadata_limit", "1", "-culling_limit", "2"]);
+    assert_eq!(told["metadata"]["choices"][0]["kind"], "hits");
+    for odd in [
+        &["-metadata", "auto", "-outfmt", "17"][..],
+        &["-metadata", "hits", "-metadata_limit", "0.5"],
+        &["-metadata", "auto", "-metadata_limit", "1.5"],
+        &["-metadata", "auto", "-ranks", "2"],
+        &["-recipient", "age1no"],
+    ] {
+        let words = ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2"];
+        let refused = run(dir, &[&words, odd].concat());
+        assert_eq!(refused.status.code(), Some(1), "{odd:?}: {}", said(&refused));
+        assert!(!dir.join("m2").exists());
+    }
+}
+
+/// A key pair of age: the file of the identity, and the key of the recipient.
+fn identity(dir: &Path, name: &str) -> String {
+    let identity = age::x25519::Identity::generate();
+    let secret = identity.to_string();
+    fs::write(dir.join(name), format!("# a comment\n{}\n", secret.expose_secret())).unwrap();
+    identity.to_public().to_string()
+}
+
+#[test]
+fn what_is_encrypted_is_for_its_recipients_only() {
+    let dir = site();
+    let dir = dir.path();
+    let keys = ["one", "two", "other"].map(|name| identity(dir, name));
+    let both = format!("{},{}", keys[0], keys[1]);
+    // More than a piece of what age encrypts at a time.
+    for kind in KINDS {
+        search(dir, kind, &["-outfmt", "5", "-recipient", &both]);
+        let wanted = direct(dir, &["-outfmt", "5"]);
+        let sealed = fs::read(dir.join("m")).unwrap();
+        assert!(!sealed.windows(4).any(|part| part == b"FBMD"));
+        for name in ["one", "two"] {
+            assert!(
+                must(dir, &["expand", "m", "-identity", name, "-db", "db"]) == wanted,
+                "{kind}"
+            );
+        }
+        let ends = |words: &[&str], wanted: &str| {
+            let run = run(dir, &[&["expand"], words, &["-db", "db", "-out", "r"]].concat());
+            let told = said(&run);
+            assert!(run.status.code() == Some(1) && told.contains(wanted), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+            assert!(!dir.join("r").exists(), "{told}");
+        };
+        ends(&["m", "-identity", "other"], "m is encrypted for others than the identity in other");
+        ends(&["m"], "m is encrypted: name the file of an identity");
+        ends(&["m", "-identity", "q.fa"], "q.fa: ");
+        ends(&["m", "-identity", "none"], "none");
+        // In what begins the encryption, or cut off there.
+        for at in [5, 30, 80, 150] {
+            let mut bytes = sealed.clone();
+            bytes[at] ^= 1;
+            fs::write(dir.join("broken"), bytes).unwrap();
+            ends(&["broken", "-identity", "one"], "broken ");
+            fs::write(dir.join("broken"), &sealed[..at]).unwrap();
+            ends(&["broken", "-identity", "one"], "broken ");
+        }
+    }
+    search(dir, "hits", &[]);
+    let open = run(dir, &["expand", "m", "-identity", "one", "-db", "db"]);
+    assert!(said(&open).contains("m is not encrypted, so that -identity is of no use"));
+}
+
+#[test]
+fn what_is_encrypted_and_damaged_is_told_and_what_is_cut_off_is_a_report_so_far() {
+    /// What age encrypts at a time, and what begins a file: of one recipient.
+    const PIECE: usize = (64 << 10) + 16;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    fs::write(dir.join("q.fa"), queries(5, 400).concat()).unwrap();
+    make_database(dir, "db", &subjects());
+    let key = identity(dir, "one");
+    search(dir, "report", &["-outfmt", "5", "-recipient", &key]);
+    let whole = direct(dir, &["-outfmt", "5"]);
+    let sealed = fs::read(dir.join("m")).unwrap();
+    assert!(sealed.len() > 3 * PIECE, "{}", sealed.len());
+    let expand = |bytes: &[u8]| {
+        let _ = fs::remove_file(dir.join("r"));
+        fs::write(dir.join("broken"), bytes).unwrap();
+        let run = run(dir, &["expand", "broken", "-identity", "one", "-out", "r"]);
+        (run.status.code(), said(&run), fs::read(dir.join("r")).ok())
+    };
+    assert!(expand(&sealed).2.unwrap() == whole);
+    for at in [300, PIECE, 2 * PIECE] {
+        let mut bytes = sealed.clone();
+        bytes[at] ^= 1;
+        let (code, told, report) = expand(&bytes);
+        assert!(code == Some(1) && report.is_none(), "{told}");
+        assert!(told.contains("is damaged at offset"), "{told}");
+    }
+    // A piece left out, or twice.
+    let begin = sealed.len() - 2 * PIECE;
+    for odd in [
+        [&sealed[..begin], &sealed[begin + PIECE..]].concat(),
+        [&sealed[..], &sealed[sealed.len() - PIECE..]].concat(),
+    ] {
+        let (code, told, report) = expand(&odd);
+        assert!(code == Some(1) && report.is_none_or(|part| whole.starts_with(&part)), "{told}");
+    }
+    let mut longest = 0;
+    for at in [200, PIECE + 3000, 2 * PIECE + 5, sealed.len() - 1] {
+        let (code, told, report) = expand(&sealed[..at]);
+        assert_eq!(code, Some(1), "{told}");
+        assert!(at < 300 || told.contains("is cut off: nothing is whole from offset"), "{told}");
+        let part = report.unwrap_or_default();
+        assert!(part.len() < whole.len() && whole.starts_with(&part), "cut at {at}");
+        longest = longest.max(part.len());
+    }
+    assert!(longest > whole.len() / 3);
+    let refused = run(
+        dir,
+        &[
+            "blastp",
+            "-query",
+            "q.fa",
+            "-db",
+            "db",
+            "-metadata_out",
+            "m2",
+            "-recipient",
+            &key,
+            "-checkpoint",
+            "c",
+        ],
+    );
+    assert!(
+        said(&refused).contains("-metadata_out and -recipient on ranks yet"),
+        "{}",
+        said(&refused)
+    );
 }

@@ -21,7 +21,7 @@ use fleetblast_metadata::follow::Reached;
 use self::iterated::Rounds;
 use self::outlet::{Outlet, other_queries};
 pub use self::reporter::Reporter;
-pub use self::two_phases::TwoPhases;
+pub use self::two_phases::{Phases, TwoPhases};
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::error::Error;
@@ -118,7 +118,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     }
     let writing = Instant::now();
     target.searched.check_unchanged(&(0..target.searched.oid_count()))?;
-    outlet.finish(audience)?;
+    timing.metadata = outlet.finish(audience)?;
     warn_of_few_queries(plan, shares.count, audience);
     target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
     timing.output_seconds += writing.elapsed().as_secs_f64();

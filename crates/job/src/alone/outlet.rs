@@ -10,7 +10,7 @@ use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
-use crate::metadata::{Resumed, Writer};
+use crate::metadata::{Account, Resumed, Writer};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::queries::Block;
@@ -40,7 +40,7 @@ impl<'a> Outlet<'a> {
         recorder: Recorder,
         audience: &Arc<dyn Audience>,
     ) -> Result<Self, Error> {
-        let reporter = Reporter::new(plan, target, recorder);
+        let mut reporter = Reporter::new(plan, target, recorder);
         let way = match &plan.metadata {
             None => {
                 let mut output = Output::open(&plan.out)?;
@@ -49,7 +49,7 @@ impl<'a> Outlet<'a> {
             }
             Some(metadata) => {
                 let mut writer = Writer::new(plan, metadata, engine, target, audience)?;
-                writer.start(&reporter)?;
+                writer.start(&mut reporter)?;
                 Way::Metadata(writer)
             }
         };
@@ -113,14 +113,19 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// Ends it.
-    pub fn finish(self, audience: &dyn Audience) -> Result<(), Error> {
+    /// Ends it; tells how metadata went.
+    pub fn finish(self, audience: &dyn Audience) -> Result<Option<Account>, Error> {
         match self.way {
             Way::Report(mut output) => {
                 self.reporter.finish(&mut output, audience)?;
-                output.commit()
+                output.commit()?;
+                Ok(None)
             }
-            Way::Metadata(writer) => writer.finish(Some(&self.reporter), audience),
+            Way::Metadata(writer) => {
+                let account = writer.account();
+                writer.finish(Some(&self.reporter), audience)?;
+                Ok(Some(account))
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reports of blocks of queries, formatted by all threads and written in query order.
 
 use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
 use fleetblast_report::pieces;
@@ -11,7 +12,7 @@ use crate::audience::{Audience, Stage};
 use crate::error::Error;
 use crate::output::Pages;
 use crate::plan::Plan;
-use crate::queries::Block;
+use crate::queries::{Block, QueryRecord};
 use crate::reporting::{self, NO_TAXONOMY, Warning, failure, misses_taxonomy, warns_at_end};
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
@@ -35,6 +36,8 @@ pub struct Reporter<'a> {
     target: &'a Target,
     /// BLAST+ warns for every query that there is no taxonomy database.
     misses_taxonomy: bool,
+    /// What comes before the first query is written.
+    is_open: bool,
     /// Queries reported so far.
     queries: usize,
     /// Lines of SAM, which names all references first, and what they refer to.
@@ -54,6 +57,7 @@ impl<'a> Reporter<'a> {
             setup,
             target,
             misses_taxonomy,
+            is_open: false,
             queries: 0,
             lines: Vec::new(),
             references: Vec::new(),
@@ -94,9 +98,7 @@ impl<'a> Reporter<'a> {
                 ..reporting::result(record, query)
             })
             .collect();
-        if self.queries == 0
-            && let Some(first) = results.first()
-        {
+        if let Some(first) = results.first().filter(|_| !self.is_open) {
             self.open(first, output)?;
         }
         audience.stage(Stage::Report, results.len() as u64);
@@ -127,9 +129,33 @@ impl<'a> Reporter<'a> {
             }
             audience.step(part.len() as u64);
         }
-        self.queries += results.len();
+        self.pass_over(results.len());
         self.blocks += 1;
         Ok(())
+    }
+
+    /// So many queries are reported, if not by this.
+    pub fn pass_over(&mut self, queries: usize) {
+        self.is_open = true;
+        self.queries += queries;
+    }
+
+    /// Begins a report whose first query is reported by somebody else.
+    pub fn begin(
+        &mut self,
+        (record, query): (&QueryRecord, &Query),
+        output: &mut impl Pages,
+    ) -> Result<(), Error> {
+        self.start(output)?;
+        self.open(&reporting::result(record, query), output)?;
+        self.is_open = true;
+        Ok(())
+    }
+
+    /// Tells what BLAST+ warns of with the reports of queries.
+    pub fn warn(&self, records: &[QueryRecord], audience: &dyn Audience) {
+        let warnings = records.iter().map(Warning::of);
+        warnings.for_each(|warning| warning.tell(&self.setup, self.misses_taxonomy, audience));
     }
 
     /// The report of one of a query's searches.

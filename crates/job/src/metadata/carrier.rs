@@ -10,10 +10,11 @@ use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, Reached};
 use fleetblast_metadata::records::{Chain, RecordKind};
 
+use super::seal::Sealed;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::Output;
-use crate::plan::{Carriage, Link};
+use crate::plan::{Carriage, Link, Metadata};
 
 /// Where records go.
 pub struct Carrier {
@@ -25,6 +26,7 @@ pub struct Carrier {
 
 enum Way {
     File(Output),
+    Sealed(Box<Sealed>),
     Link(Sending),
 }
 
@@ -48,17 +50,22 @@ impl Carrier {
     /// # Errors
     /// A file that cannot be written; no connection; another site that holds something else.
     pub fn begin(
-        carriage: &Carriage,
+        metadata: &Metadata,
         header: &[u8],
         audience: &Arc<dyn Audience>,
     ) -> Result<(Self, Option<Resumed>), Error> {
         let mut chain = Chain::default();
         let start = [Chain::start(), chain.record(RecordKind::Header, header)].concat();
-        let link = match carriage {
+        let link = match &metadata.out {
             Carriage::File(out) => {
-                let mut output = Output::open(out)?;
-                output.write(&start)?;
-                return Ok((Carrier { way: Way::File(output), chain, offset: 0 }, None));
+                let output = Output::open(out)?;
+                let way = match &metadata.recipients[..] {
+                    [] => Way::File(output),
+                    recipients => Way::Sealed(Box::new(Sealed::new(output, recipients)?)),
+                };
+                let mut carrier = Carrier { way, chain, offset: 0 };
+                carrier.send(&start)?;
+                return Ok((carrier, None));
             }
             Carriage::Link(link) => link,
         };
@@ -122,6 +129,7 @@ impl Carrier {
         self.offset += bytes.len() as u64;
         match &mut self.way {
             Way::File(output) => output.write(bytes),
+            Way::Sealed(sealed) => sealed.write(bytes),
             Way::Link(Sending { sender, ledger, .. }) => {
                 note(ledger, self.offset, self.chain.last());
                 sender.write(bytes).map_err(|error| failure(&error))
@@ -143,6 +151,7 @@ impl Carrier {
     pub fn commit(self) -> Result<(), Error> {
         let Sending { sender, audience, .. } = match self.way {
             Way::File(output) => return output.commit(),
+            Way::Sealed(sealed) => return sealed.finish()?.commit(),
             Way::Link(sending) => sending,
         };
         audience.note(", waiting for the report at the other site".to_owned());

@@ -6,7 +6,7 @@ use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::header::{Database, End};
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Block as Told, Found, Kind, MetadataError, hits, subjects};
+use fleetblast_metadata::{Block as Told, Found, Kind, Kinds, MetadataError, hits, subjects};
 use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary};
 use fleetblast_seq::alphabet;
 use rayon::prelude::*;
@@ -54,7 +54,8 @@ fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
     let Expansion { mut opened, plan, out, wanted, .. } = expansion;
     let wanted = Wanted::new(wanted);
     let Some(plan) = plan else {
-        return Maker { site: None, output: Output::open(&out)?, wanted, begun: false }
+        let kinds = opened.header.kinds;
+        return Maker { site: None, kinds, output: Output::open(&out)?, wanted, begun: false }
             .all(&mut opened, audience);
     };
     let mut target = Target::open(&plan, audience)?;
@@ -73,7 +74,9 @@ fn make(expansion: Expansion, audience: &dyn Audience) -> Result<(), Error> {
         _ => BLASTNA_CODES,
     };
     let site = Some(Site { again, reporter, engine: &engine, target: &target, codes });
-    Maker { site, output: Output::open(&out)?, wanted, begun: false }.all(&mut opened, audience)
+    let kinds = opened.header.kinds;
+    let output = Output::open(&out)?;
+    Maker { site, kinds, output, wanted, begun: false }.all(&mut opened, audience)
 }
 
 /// Holds that the database here is the one that was searched.
@@ -119,6 +122,8 @@ struct Site<'a> {
 /// Makes a report block by block.
 struct Maker<'a> {
     site: Option<Site<'a>>,
+    /// As what is told what was found.
+    kinds: Kinds,
     output: Output,
     /// The queries that are wanted; none for all.
     wanted: Wanted,
@@ -175,7 +180,7 @@ impl Maker<'_> {
             let (path, name) = (opened.path.display(), String::from_utf8_lossy(name));
             return Err(Error::query_options(format_args!("there is no query {name} in {path}")));
         }
-        self.finish(end.as_ref().ok(), opened.header.kind, audience)?;
+        self.finish(end.as_ref().ok(), audience)?;
         let Err(error) = end else { return Ok(()) };
         let error = broken(&error);
         let message =
@@ -193,6 +198,9 @@ impl Maker<'_> {
         let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if found.kind == Kind::Report {
+            if self.kinds == Kinds::Cheapest {
+                self.pass_over(&records, &wanted)?;
+            }
             return self.parts(&found, &wanted).ok_or(unlike(NO_REPORT))?;
         }
         if !wanted.contains(&true) {
@@ -225,6 +233,19 @@ impl Maker<'_> {
         Ok(())
     }
 
+    /// Reports a block whose report is told as it is, but not what begins it.
+    fn pass_over(&mut self, records: &[QueryRecord], wanted: &[bool]) -> Result<(), Error> {
+        let Some(site) = &mut self.site else { return Ok(()) };
+        let mut wanted = records.iter().zip(wanted).filter(|&(_, &wanted)| wanted);
+        let Some((first, _)) = wanted.next() else { return Ok(()) };
+        if !self.begun {
+            self.begun = true;
+            site.reporter.begin((first, &first.prepare(site.engine)), &mut self.output)?;
+        }
+        site.reporter.pass_over(1 + wanted.count());
+        Ok(())
+    }
+
     /// Writes parts of a report that are told as they are; `None` if they are not those of so many queries.
     fn parts(&mut self, found: &Found, wanted: &[bool]) -> Option<Result<(), Error>> {
         let parts = found.parts()?;
@@ -239,19 +260,16 @@ impl Maker<'_> {
     }
 
     /// Ends the report.
-    fn finish(
-        mut self,
-        end: Option<&End>,
-        kind: Kind,
-        audience: &dyn Audience,
-    ) -> Result<(), Error> {
+    fn finish(mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
         if let Some(Site { target, .. }) = &self.site {
             target.searched.check_unchanged(&(0..target.searched.oid_count()))?;
         }
         match (&self.site, end) {
             (_, Some(end)) if !end.has_report => {}
-            (_, Some(end)) if kind == Kind::Report => self.output.write(&end.closing)?,
-            (Some(site), _) if kind != Kind::Report => {
+            (_, Some(end)) if self.kinds == Kinds::Only(Kind::Report) => {
+                self.output.write(&end.closing)?
+            }
+            (Some(site), _) if self.kinds != Kinds::Only(Kind::Report) => {
                 if !self.begun {
                     site.reporter.start(&mut self.output)?;
                 }

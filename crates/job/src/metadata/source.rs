@@ -1,12 +1,12 @@
 //! Metadata that came from another site.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use fleetblast_metadata::records::Records;
 use fleetblast_metadata::{Header, MetadataError};
 
+use super::seal;
 use crate::error::{Error, exit};
 
 /// Opened metadata, of which the header is read.
@@ -19,16 +19,13 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens a file.
+    /// Opens a file; one that is encrypted, by an identity for which it is.
     ///
     /// # Errors
     /// A file that cannot be read, or is not whole as far as its header.
-    pub fn open(path: PathBuf) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| {
-            Error::new(exit::INPUT, format!("cannot open {}: {error}", path.display()))
-        };
-        let file = File::open(&path).map_err(failed)?;
-        Self::read(path, Box::new(BufReader::new(file)))
+    pub fn open(path: PathBuf, identity: Option<&Path>) -> Result<Self, Error> {
+        let input = seal::open(&path, identity)?;
+        Self::read(path, input)
     }
 
     /// Reads what is called `path`.
@@ -48,7 +45,7 @@ impl Opened {
 }
 
 /// What is wrong with metadata.
-pub fn fault(path: &std::path::Path, error: &MetadataError) -> Error {
+pub fn fault(path: &Path, error: &MetadataError) -> Error {
     let advice = match error {
         MetadataError::Damaged { .. } => "; send it again",
         _ => "",

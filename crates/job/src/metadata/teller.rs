@@ -10,14 +10,12 @@ use fleetblast_metadata::{Course, Found, Kind, NoRoom, hits};
 use super::judge::Judge;
 use super::queries::told;
 use crate::error::Error;
-use crate::plan::{Metadata, Plan};
+use crate::plan::Plan;
 use crate::queries::QueryRecord;
 use crate::subjects::Target;
 
 /// Tells of blocks.
 pub struct Teller<'a> {
-    /// As what they are told, where that can be.
-    pub kind: Kind,
     /// No subject has a part in what is shown of another.
     is_plain: bool,
     engine: &'a Search,
@@ -45,44 +43,41 @@ pub struct Searched<'a> {
 }
 
 impl<'a> Teller<'a> {
-    /// As a plan asks for it.
-    pub fn new(plan: &Plan, metadata: &Metadata, engine: &'a Search, target: &'a Target) -> Self {
+    /// Of the blocks of a plan.
+    pub fn new(plan: &Plan, engine: &'a Search, target: &'a Target) -> Self {
         let is_plain = plan.params.common().filter == HspFilter::Collect;
-        Teller { kind: metadata.kind, is_plain, engine, target }
+        Teller { is_plain, engine, target }
     }
 
-    /// The body of a block's record; `report` makes the parts of the report: what comes before the queries, and what is reported of
-    /// each.
+    /// As what a block is told that is to be told so.
+    pub fn possible(&self, kind: Kind, searched: &Searched) -> Kind {
+        match kind {
+            Kind::Oids if !self.can_be_found_again(searched) => Kind::Hits,
+            kind => kind,
+        }
+    }
+
+    /// What was found in a block, told as a kind that is [`possible`](Self::possible); `report` makes the parts of the report: what comes
+    /// before the queries, and what is reported of each.
     ///
     /// # Errors
     /// No memory, a report that cannot be made.
-    pub fn block(
+    pub fn found(
         &self,
-        searched: Searched,
+        kind: Kind,
+        searched: &Searched,
         report: impl FnOnce() -> Result<Vec<Vec<u8>>, Error>,
-    ) -> Result<Vec<u8>, Error> {
-        let Searched { records, prepared, hits, overflowed, .. } = searched;
-        let found = match self.kind {
-            Kind::Report => Found::report(&report()?).map_err(no_room)?,
-            Kind::Oids if self.can_be_found_again(&searched) => {
-                let shown: Vec<Shown> = hits.iter().zip(overflowed).map(shown).collect();
-                let bytes = subjects::encode(&shown).map_err(no_room)?;
-                Found { kind: Kind::Oids, bytes, digest: hits::digest(hits) }
+    ) -> Result<Found, Error> {
+        let Searched { prepared, hits, overflowed, .. } = searched;
+        let bytes = match kind {
+            Kind::Report => return Found::report(&report()?).map_err(no_room),
+            Kind::Oids => {
+                let shown: Vec<Shown> = hits.iter().zip(*overflowed).map(shown).collect();
+                subjects::encode(&shown)
             }
-            Kind::Oids | Kind::Hits => {
-                let judge = Judge::new(self.engine, prepared, self.target);
-                let bytes = hits::encode(hits, &judge).map_err(no_room)?;
-                Found { kind: Kind::Hits, bytes, digest: hits::digest(hits) }
-            }
+            Kind::Hits => hits::encode(hits, &Judge::new(self.engine, prepared, self.target)),
         };
-        let block = fleetblast_metadata::Block {
-            queries: records.iter().map(told).collect(),
-            batches: searched.batches.iter().map(|&count| count as u32).collect(),
-            course: searched.course,
-            searched: searched.reach_out,
-            found,
-        };
-        block.encode().map_err(no_room)
+        Ok(Found { kind, bytes: bytes.map_err(no_room)?, digest: hits::digest(hits) })
     }
 
     /// Whether a search of just what the report shows finds the same of it. Where a filter looks at all subjects of a query
@@ -91,6 +86,21 @@ impl<'a> Teller<'a> {
     fn can_be_found_again(&self, searched: &Searched) -> bool {
         self.is_plain && !searched.has_pieces && searched.reach_out.is_empty()
     }
+}
+
+/// The body of a block's record.
+///
+/// # Errors
+/// No memory.
+pub fn body(searched: Searched, found: Found) -> Result<Vec<u8>, Error> {
+    let block = fleetblast_metadata::Block {
+        queries: searched.records.iter().map(told).collect(),
+        batches: searched.batches.iter().map(|&count| count as u32).collect(),
+        course: searched.course,
+        searched: searched.reach_out,
+        found,
+    };
+    block.encode().map_err(no_room)
 }
 
 /// What is shown of a query.

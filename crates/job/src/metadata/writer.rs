@@ -1,27 +1,31 @@
 //! Writes metadata instead of a report.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::header::{Database, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Course, Kind};
+use fleetblast_metadata::{Course, Kind, Kinds};
 
+use super::account::Account;
 use super::carrier::{Carrier, Resumed};
+use super::chooser::Chooser;
 use super::content;
-use super::teller::{Searched, Teller, no_room};
+use super::teller::{Searched, Teller, body, no_room};
 use crate::alone::{Reporter, TwoPhases};
-use crate::audience::Audience;
-use crate::error::Error;
+use crate::audience::{Audience, Nobody};
+use crate::error::{Error, exit};
 use crate::output::Pages;
-use crate::plan::{Metadata, Plan};
+use crate::plan::{Format, Metadata, Plan};
 use crate::queries::Block;
 use crate::subjects::Target;
 
 /// Writes the metadata of a search.
 pub struct Writer<'a> {
     teller: Teller<'a>,
+    chooser: Chooser<'a>,
     carrier: Carrier,
     /// What the other site holds since an earlier run.
     resumed: Option<Resumed>,
@@ -64,11 +68,16 @@ impl<'a> Writer<'a> {
         audience: &Arc<dyn Audience>,
     ) -> Result<Self, Error> {
         let header = header(plan, metadata, target)?;
-        let (carrier, resumed) = Carrier::begin(&metadata.out, &header, audience)?;
-        let (teller, pages) = (Teller::new(plan, metadata, engine, target), Parts::default());
+        let (carrier, resumed) = Carrier::begin(metadata, &header, audience)?;
+        let is_sam = plan.report.format == Format::Sam;
+        if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
+            return Err(Error::new(exit::INPUT, NO_SAM));
+        }
+        let (teller, pages) = (Teller::new(plan, engine, target), Parts::default());
+        let chooser = Chooser::new(metadata, plan.threads, target);
         let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
         let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
-        Ok(Writer { teller, carrier, resumed, blocks, queries, pages })
+        Ok(Writer { teller, chooser, carrier, resumed, blocks, queries, pages })
     }
 
     /// What the other site holds since an earlier run.
@@ -76,11 +85,15 @@ impl<'a> Writer<'a> {
         self.resumed.as_ref()
     }
 
-    /// Begins a report that is told as it is.
-    pub fn start(&mut self, reporter: &Reporter) -> Result<(), Error> {
-        match self.teller.kind {
-            Kind::Report if self.blocks == 0 => reporter.start(&mut self.pages),
-            _ => Ok(()),
+    /// Begins a report that is told as it is, or goes on with it.
+    pub fn start(&mut self, reporter: &mut Reporter) -> Result<(), Error> {
+        match self.chooser.kinds {
+            Kinds::Only(Kind::Report) if self.blocks == 0 => reporter.start(&mut self.pages),
+            // What comes before the queries is written at the other site.
+            _ => {
+                reporter.pass_over(self.queries as usize);
+                Ok(())
+            }
         }
     }
 
@@ -103,16 +116,38 @@ impl<'a> Writer<'a> {
             has_pieces: search.has_pieces,
             course: Some(course),
         };
-        let pages = &mut self.pages;
-        let report = || {
-            reporter.block(block, &block.searched(), hits, pages, audience)?;
-            let Parts { rest, queries } = std::mem::take(pages);
-            Ok([vec![rest], queries].concat())
+        let Writer { teller, chooser, pages, .. } = self;
+        let mut make = |kind| {
+            let (begun, mut format) = (Instant::now(), Duration::ZERO);
+            let report = || {
+                // It may be that it only is looked at.
+                reporter.block(block, &block.searched(), hits, pages, &Nobody)?;
+                format = begun.elapsed();
+                let Parts { rest, queries } = std::mem::take(pages);
+                Ok([vec![rest], queries].concat())
+            };
+            let found = teller.found(kind, &searched, report)?;
+            Ok((found, [begun.elapsed(), format]))
         };
-        let told = self.teller.block(searched, report)?;
+        let possible = |kind| teller.possible(kind, &searched) == kind;
+        let found = match chooser.kinds {
+            Kinds::Only(kind) => chooser.made(teller.possible(kind, &searched), hits, &mut make)?,
+            Kinds::Cheapest => chooser.cheapest(hits, search.phases, &possible, &mut make)?,
+        };
+        let kind = found.kind;
+        if kind == Kind::Report {
+            reporter.warn(&block.records, audience);
+        }
+        let told = body(searched, found)?;
+        chooser.account.crossed(kind, told.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.carrier.record(RecordKind::Block, &told)
+    }
+
+    /// How it went.
+    pub fn account(&self) -> Account {
+        self.chooser.account.clone()
     }
 
     /// Ends the metadata; without a reporter, those of an input that BLAST+ calls empty.
@@ -124,7 +159,7 @@ impl<'a> Writer<'a> {
         if self.resumed.as_ref().is_some_and(|Resumed(reached)| reached.ended) {
             return self.carrier.commit();
         }
-        if let (Some(reporter), Kind::Report) = (reporter, self.teller.kind) {
+        if let (Some(reporter), Kinds::Only(Kind::Report)) = (reporter, self.chooser.kinds) {
             reporter.finish(&mut self.pages, audience)?;
         }
         let end = End {
@@ -137,6 +172,10 @@ impl<'a> Writer<'a> {
         self.carrier.commit()
     }
 }
+
+/// SAM begins with the references of all lines, which are told in the end.
+const NO_SAM: &str = "the other site holds a part of this search since an earlier run, but a report in SAM cannot be gone on with: \
+    remove what 'fleetblast receive' keeps there, or use -metadata hits";
 
 /// The body of the header.
 ///
@@ -158,7 +197,7 @@ pub fn header(plan: &Plan, metadata: &Metadata, target: &Target) -> Result<Vec<u
         environment: metadata.environment.clone(),
         command: plan.report.command.clone(),
         restriction: plan.restriction.clone(),
-        kind: metadata.kind,
+        kinds: metadata.kinds,
         hitlist_size: plan.params.common().hitlist_size as u64,
         database: Database {
             label: summary.label.clone(),

@@ -4,18 +4,23 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fleetblast_link::Fingerprint;
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::Kinds;
 use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
+use crate::metadata::Recipient;
 
 /// Metadata that are written in place of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     /// Where they go.
     pub out: Carriage,
+    /// Who only can read the file; anybody if there is none.
+    pub recipients: Vec<Recipient>,
     /// What of the search they tell.
-    pub kind: Kind,
+    pub kinds: Kinds,
+    /// Where the cheapest is chosen: what has more than this share of the report's bytes is not worth it.
+    pub limit: f64,
     /// The options that were given on which search or report depend, but for paths, by name.
     pub options: Vec<(String, OptionValue)>,
     /// Environment variables on which they depend.

@@ -7,7 +7,7 @@ use fleetblast_engine::grouping::Grouping;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_fleet::ids::PartitionId;
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
@@ -74,7 +74,10 @@ impl<'a> Job<'a> {
 
     /// Whether a report is made here: it is written, or told as it is.
     pub fn reports(&self) -> bool {
-        self.plan.metadata.as_ref().is_none_or(|metadata| metadata.kind == Kind::Report)
+        self.plan
+            .metadata
+            .as_ref()
+            .is_none_or(|metadata| metadata.kinds == Kinds::Only(Kind::Report))
     }
 
     /// OIDs of a partition.

@@ -210,7 +210,7 @@ fn start(
     let Some(metadata) = &plan.metadata else { return Ok(None) };
     let header = pool(plan.threads)?.install(|| header(plan, metadata, target))?;
     if let Carriage::Link(_) = &metadata.out {
-        let begun = Carrier::begin(&metadata.out, &header, audience)?;
+        let begun = Carrier::begin(metadata, &header, audience)?;
         output.sending = Some(Sending::start(output.path(), begun, goes_on)?);
     }
     Ok(Some([Chain::start(), Chain::default().record(RecordKind::Header, &header)].concat()))

@@ -2,7 +2,7 @@
 
 use fleetblast_engine::params::Params;
 use fleetblast_fleet::config::{Schedule, Strategy};
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::{Kind, Kinds};
 
 use crate::error::{Error, exit};
 use crate::plan::{Carriage, Format, Plan};
@@ -26,7 +26,14 @@ fn refused(plan: &Plan) -> Option<String> {
             Carriage::Link(_) => "-send",
             Carriage::File(_) => "-metadata_out",
         };
-        if plan.report.format == Format::Sam && metadata.kind == Kind::Report {
+        if !metadata.recipients.is_empty() {
+            // Records are written where they belong, before those ahead of them are there.
+            return Some(format!("{option} and -recipient"));
+        }
+        if metadata.kinds == Kinds::Cheapest {
+            return Some(format!("{option} and -metadata auto"));
+        }
+        if plan.report.format == Format::Sam && metadata.kinds == Kinds::Only(Kind::Report) {
             // What the references of all lines are is known in the end, and comes first.
             return Some(format!("{option}, -metadata report and -outfmt 17"));
         }

@@ -2,25 +2,40 @@
 
 use std::ffi::OsString;
 
-use fleetblast_metadata::Kind;
+use fleetblast_metadata::{Kind, Kinds};
 
 use crate::options::opt::{Choices, Opt};
 use crate::options::spec::{Constraint, Group, OptionSpec};
 use crate::options::values::Values;
 
 /// In the order of the usage text.
-pub const OPTIONS: &[OptionSpec] =
-    &[METADATA_OUT.spec, METADATA.spec, SEND.spec, KEY.spec, PEER.spec, LINK_TIMEOUT.spec];
+pub const OPTIONS: &[OptionSpec] = &[
+    METADATA_OUT.spec,
+    RECIPIENT.spec,
+    METADATA.spec,
+    METADATA_LIMIT.spec,
+    SEND.spec,
+    KEY.spec,
+    PEER.spec,
+    LINK_TIMEOUT.spec,
+];
 
 /// Those by which there is no report here.
 pub const INSTEAD: [&str; 2] = [METADATA_OUT.name(), SEND.name()];
 
 /// The words of `-metadata`.
-const KINDS: Choices<Kind, 3> =
-    Choices::new([("hits", Kind::Hits), ("oids", Kind::Oids), ("report", Kind::Report)]);
+const KINDS: Choices<Kinds, 4> = Choices::new([
+    ("auto", Kinds::Cheapest),
+    ("hits", Kinds::Only(Kind::Hits)),
+    ("oids", Kinds::Only(Kind::Oids)),
+    ("report", Kinds::Only(Kind::Report)),
+]);
 
 /// What is told unless something else is wished.
-pub const DEFAULT: Kind = Kind::Hits;
+pub const DEFAULT: Kinds = Kinds::Only(Kind::Hits);
+
+/// The `-metadata_limit` that holds unless something else is wished.
+pub const DEFAULT_LIMIT: f64 = 0.5;
 
 /// `-metadata_out`.
 pub const METADATA_OUT: Opt<OsString> = Opt::output(
@@ -34,8 +49,20 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
 .label("output_file")
 .excludes(&["out", "plan", "send"]);
 
+/// `-recipient`.
+pub const RECIPIENT: Opt<OsString> = Opt::text(
+    "recipient",
+    Group::FLEETBLAST,
+    &[
+        "Encrypt that file so that only this recipient can read it, or these, separated by",
+        "commas: keys as age-keygen tells them (age1...); 'fleetblast expand -identity'",
+    ],
+)
+.label("key")
+.requires(&["metadata_out"]);
+
 /// `-metadata`.
-pub const METADATA: Opt<Kind> = Opt::one_of(
+pub const METADATA: Opt<Kinds> = Opt::one_of(
     "metadata",
     Group::FLEETBLAST,
     &[
@@ -45,11 +72,26 @@ pub const METADATA: Opt<Kind> = Opt::one_of(
         "    these again",
         "    report: the report, compressed, in the format of -outfmt; the other site",
         "    needs no database",
+        "    auto: block by block what is cheapest, by the bytes of each, the link and what",
+        "    the other site would take; the format is that of -outfmt",
         "Default = `hits'",
     ],
     &KINDS,
 )
 .label("kind");
+
+/// `-metadata_limit`.
+pub const METADATA_LIMIT: Opt<f64> = Opt::real(
+    "metadata_limit",
+    Group::FLEETBLAST,
+    &[
+        "With -metadata auto: send the report where the others have more than this share of",
+        "its bytes, 0 to 1",
+        "Default = `0.5'",
+    ],
+)
+.label("share")
+.requires(&["metadata"]);
 
 /// `-send`.
 pub const SEND: Opt<OsString> = Opt::text(
@@ -98,8 +140,12 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
 pub struct MetadataOptions {
     /// `-metadata_out`.
     pub out: Option<OsString>,
+    /// `-recipient`.
+    pub recipient: Option<OsString>,
     /// `-metadata`.
-    pub kind: Option<Kind>,
+    pub kinds: Option<Kinds>,
+    /// `-metadata_limit`.
+    pub limit: Option<f64>,
     /// `-send`, and what it needs.
     pub send: Option<LinkOptions>,
 }
@@ -134,6 +180,12 @@ impl MetadataOptions {
             peer,
             timeout: values.optional(&LINK_TIMEOUT),
         });
-        Self { out: values.optional(&METADATA_OUT), kind: values.optional(&METADATA), send }
+        Self {
+            out: values.optional(&METADATA_OUT),
+            recipient: values.optional(&RECIPIENT),
+            kinds: values.optional(&METADATA),
+            limit: values.optional(&METADATA_LIMIT),
+            send,
+        }
     }
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
-use fleetblast_metadata::Kind as Told;
 use fleetblast_metadata::header::End;
 use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::{Kind as Told, Kinds};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::Header;
@@ -217,7 +217,8 @@ impl<'a> SupermasterWorks<'a> {
 
     /// The last record of metadata; `closing` is the end of the report.
     fn end_of(&self, metadata: &Metadata, closing: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let closing = if metadata.kind == Told::Report { closing } else { Vec::new() };
+        let closing =
+            if metadata.kinds == Kinds::Only(Told::Report) { closing } else { Vec::new() };
         let (queries, blocks) = (self.count as u64, self.blocks);
         let end = End { queries, blocks, has_report: true, closing };
         let body = end.encode().map_err(no_room)?;

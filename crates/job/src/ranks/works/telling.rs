@@ -2,6 +2,7 @@
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::BlockId;
+use fleetblast_metadata::Kinds;
 use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::batching::Batching;
 use crate::error::Error;
-use crate::metadata::{Searched, Teller};
+use crate::metadata::{Searched, Teller, body};
 use crate::ranks::job::{Block, Job};
 use crate::reporting::failure;
 
@@ -25,8 +26,13 @@ pub fn record(
     hits: &[Vec<SubjectHit>],
     overflowed: &[bool],
 ) -> Result<Vec<u8>, Error> {
-    let metadata = job.plan.metadata.as_ref().filter(|_| !hits.is_empty());
-    let Some(metadata) = metadata else { return Ok(Vec::new()) };
+    let kinds = job.plan.metadata.as_ref().map(|metadata| metadata.kinds);
+    let kind = match kinds {
+        _ if hits.is_empty() => return Ok(Vec::new()),
+        Some(Kinds::Only(kind)) => kind,
+        // Refused.
+        Some(Kinds::Cheapest) | None => return Err(Error::engine("metadata of no kind on ranks")),
+    };
     let reported = hits.len();
     // Where it depends on what was found, a block may begin and end amid a batch.
     let cut = job.consults();
@@ -42,9 +48,10 @@ pub fn record(
         has_pieces: block.grouping.has_pieces(),
         course: (!cut).then(|| batching.course()),
     };
-    let teller = Teller::new(job.plan, metadata, &job.engine, job.target);
-    let body = teller.block(searched, || report(job, id, block, hits))?;
-    Ok(Chain::default().record(RecordKind::Block, &body))
+    let teller = Teller::new(job.plan, &job.engine, job.target);
+    let kind = teller.possible(kind, &searched);
+    let found = teller.found(kind, &searched, || report(job, id, block, hits))?;
+    Ok(Chain::default().record(RecordKind::Block, &body(searched, found)?))
 }
 
 /// The batches of the first queries.

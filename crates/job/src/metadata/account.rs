@@ -1,0 +1,165 @@
+//! What metadata have cost so far, by kind: what is chosen by, and what `-timing` tells.
+
+use std::time::Duration;
+
+use fleetblast_metadata::Kind;
+use serde::Serialize;
+
+use super::choice::{Cost, Reason};
+
+/// What is seen anew counts this much more than what was seen one time earlier.
+const FADING: f64 = 0.75;
+
+/// The kinds, as they are typed.
+pub const NAMES: [(Kind, &str); 3] =
+    [(Kind::Oids, "oids"), (Kind::Hits, "hits"), (Kind::Report, "report")];
+
+/// How metadata went, for `-timing`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Account {
+    /// Each kind.
+    pub kinds: Vec<OfKind>,
+    /// The link, as it was seen in the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Seen>,
+    /// What was chosen, from block to block.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Chosen>,
+}
+
+/// What became of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct OfKind {
+    /// Its name.
+    pub kind: &'static str,
+    /// Blocks that crossed so.
+    pub blocks: u64,
+    /// Bytes of their records.
+    pub bytes: u64,
+    /// Of all that were made, whether they crossed or only were looked at: how many.
+    pub made_blocks: u64,
+    /// Bytes of what was found in these.
+    pub made_bytes: u64,
+    /// Seconds to make them, for which the search waited.
+    pub make_seconds: f64,
+    #[serde(skip)]
+    recent: Recent,
+}
+
+/// A link, as it was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Seen {
+    /// Bytes a second; nothing if too little crossed to know.
+    pub bytes_per_second: Option<f64>,
+    /// From here to the other site and back.
+    pub round_trip_seconds: f64,
+    /// Who makes the report there: threads.
+    pub workers: u32,
+}
+
+/// Blocks one after the other of which the same was chosen for the same reason.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Chosen {
+    /// The first of them, of this run.
+    pub block: u64,
+    /// How many.
+    pub blocks: u64,
+    /// As what they crossed.
+    pub kind: &'static str,
+    /// Why.
+    pub why: Reason,
+}
+
+/// Sums in which the latest counts most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Recent {
+    weight: f64,
+    bytes: f64,
+    make: f64,
+    format: f64,
+}
+
+impl Account {
+    /// Of nothing yet.
+    pub fn new() -> Self {
+        let of = |(_, kind)| OfKind { kind, ..OfKind::default() };
+        Account { kinds: NAMES.map(of).to_vec(), ..Account::default() }
+    }
+
+    /// A block of that weight was made as a kind, of which so much time went into formatting.
+    pub fn made(&mut self, kind: Kind, weight: f64, bytes: usize, [make, format]: [Duration; 2]) {
+        let own = self.of(kind);
+        own.made_blocks += 1;
+        own.made_bytes += bytes as u64;
+        own.make_seconds += make.as_secs_f64();
+        let Recent { weight: w, bytes: b, make: m, format: f } = own.recent;
+        own.recent = Recent {
+            weight: FADING * w + weight,
+            bytes: FADING * b + bytes as f64,
+            make: FADING * m + make.as_secs_f64(),
+            format: FADING * f + format.as_secs_f64(),
+        };
+    }
+
+    /// It crossed so.
+    pub fn crossed(&mut self, kind: Kind, bytes: usize) {
+        let own = self.of(kind);
+        own.blocks += 1;
+        own.bytes += bytes as u64;
+    }
+
+    /// It was chosen as that.
+    pub fn chose(&mut self, block: u64, kind: Kind, why: Reason) {
+        let kind = self.of(kind).kind;
+        match self.choices.last_mut() {
+            Some(last) if (last.kind, last.why) == (kind, why) => last.blocks += 1,
+            _ => self.choices.push(Chosen { block, blocks: 1, kind, why }),
+        }
+    }
+
+    /// What a block of that weight is expected to cost as a kind whose report the other site makes in so many seconds, and in how
+    /// many its report is formatted here; nothing of a kind that was never made.
+    pub fn expected(&mut self, kind: Kind, weight: f64) -> Option<(Cost, f64)> {
+        let Recent { weight: of, bytes, make, format } = self.of(kind).recent;
+        let times = weight / of;
+        let cost = Cost { kind, bytes: times * bytes, make: times * make, again: 0.0 };
+        (of > 0.0).then_some((cost, times * format))
+    }
+
+    fn of(&mut self, kind: Kind) -> &mut OfKind {
+        &mut self.kinds[kind as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_expected_follows_what_was_seen_last() {
+        let mut account = Account::new();
+        assert_eq!(account.expected(Kind::Hits, 1.0), None);
+        let seconds = Duration::from_secs;
+        account.made(Kind::Hits, 10.0, 1000, [seconds(2), seconds(0)]);
+        let (cost, format) = account.expected(Kind::Hits, 5.0).unwrap();
+        assert_eq!((cost.bytes, cost.make, format), (500.0, 1.0, 0.0));
+        for _ in 0..40 {
+            account.made(Kind::Hits, 10.0, 3000, [seconds(2), seconds(1)]);
+        }
+        let (cost, format) = account.expected(Kind::Hits, 10.0).unwrap();
+        assert!((cost.bytes - 3000.0).abs() < 1.0 && (format - 1.0).abs() < 0.01);
+        assert_eq!(account.expected(Kind::Oids, 1.0), None);
+    }
+
+    #[test]
+    fn blocks_of_one_choice_are_told_together() {
+        let mut account = Account::new();
+        let kinds = [Kind::Oids, Kind::Oids, Kind::Report, Kind::Oids];
+        for (block, kind) in (0..).zip(kinds) {
+            account.chose(block, kind, Reason::Fastest);
+        }
+        let told: Vec<_> =
+            account.choices.iter().map(|it| (it.block, it.blocks, it.kind)).collect();
+        assert_eq!(told, [(0, 2, "oids"), (2, 1, "report"), (3, 1, "oids")]);
+    }
+}

@@ -1,0 +1,134 @@
+//! Chooses as what blocks are told, by what was seen so far.
+
+use std::time::Duration;
+
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_metadata::{Found, Kind, Kinds};
+
+use super::account::{Account, NAMES};
+use super::choice::{Cost, Outlook, choose};
+use crate::alone::Phases;
+use crate::error::Error;
+use crate::plan::Metadata;
+use crate::subjects::Target;
+
+/// A block is made as every kind this often at least, since queries change; at first sooner.
+const LOOK_EVERY: u64 = 32;
+
+/// How a block is made as a kind, and how long that takes: in all, and formatting.
+type Make<'a> = dyn FnMut(Kind) -> Result<(Found, [Duration; 2]), Error> + 'a;
+
+/// Chooses.
+pub struct Chooser<'a> {
+    /// What is asked for.
+    pub kinds: Kinds,
+    /// What was seen.
+    pub account: Account,
+    limit: f64,
+    target: &'a Target,
+    threads: usize,
+    /// Blocks so far.
+    blocks: u64,
+    /// How long the search took so far.
+    before: Phases,
+}
+
+impl<'a> Chooser<'a> {
+    /// For a search of that target on so many threads.
+    pub fn new(metadata: &Metadata, threads: usize, target: &'a Target) -> Self {
+        let Metadata { kinds, limit, .. } = *metadata;
+        let (account, before) = (Account::new(), Phases::default());
+        Chooser { kinds, account, limit, target, threads, blocks: 0, before }
+    }
+
+    /// A block as one kind.
+    pub fn made(
+        &mut self,
+        kind: Kind,
+        hits: &[Vec<SubjectHit>],
+        make: &mut Make,
+    ) -> Result<Found, Error> {
+        let (found, times) = make(kind)?;
+        self.account.made(kind, weight(hits), found.bytes.len(), times);
+        Ok(found)
+    }
+
+    /// A block as the cheapest of the kinds that are possible; `phases` are the times of the whole search so far.
+    pub fn cheapest(
+        &mut self,
+        hits: &[Vec<SubjectHit>],
+        phases: Phases,
+        possible: &dyn Fn(Kind) -> bool,
+        make: &mut Make,
+    ) -> Result<Found, Error> {
+        let kinds: Vec<Kind> =
+            NAMES.into_iter().map(|(kind, _)| kind).filter(|&kind| possible(kind)).collect();
+        let mut looked_at = Vec::new();
+        let unseen = kinds.iter().any(|&kind| self.account.expected(kind, 1.0).is_none());
+        if unseen || self.blocks.is_power_of_two() || self.blocks % LOOK_EVERY == 0 {
+            for &kind in &kinds {
+                looked_at.push(self.made(kind, hits, make)?);
+            }
+        }
+        let [search, traceback] = self.took(phases);
+        let costs = self.costs(&kinds, hits, [search, traceback]);
+        let outlook = Outlook { search: search + traceback, rate: self.rate(), limit: self.limit };
+        let (kind, why) = choose(&costs, &outlook);
+        self.account.chose(self.blocks, kind, why);
+        self.blocks += 1;
+        match looked_at.into_iter().find(|found| found.kind == kind) {
+            Some(found) => Ok(found),
+            None => self.made(kind, hits, make),
+        }
+    }
+
+    /// Seconds of the preliminary search and of the traceback of the last block.
+    fn took(&mut self, phases: Phases) -> [f64; 2] {
+        let before = std::mem::replace(&mut self.before, phases);
+        let took = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64();
+        [took(phases.search, before.search), took(phases.traceback, before.traceback)]
+    }
+
+    /// What a block with these hits is expected to cost.
+    fn costs(
+        &mut self,
+        kinds: &[Kind],
+        hits: &[Vec<SubjectHit>],
+        [search, traceback]: [f64; 2],
+    ) -> Vec<Cost> {
+        let weight = weight(hits);
+        let workers = self.account.link.map_or(self.threads, |link| link.workers.max(1) as usize);
+        // What takes a second here takes so many there.
+        let there = self.threads as f64 / workers as f64;
+        let expected = self.account.expected(Kind::Report, weight);
+        let format = expected.map_or(0.0, |(_, format)| there * format);
+        let again = there * (search * self.share(hits) + traceback);
+        let mut of = |kind| {
+            let (cost, _) = self.account.expected(kind, weight)?;
+            Some(match kind {
+                Kind::Oids => Cost { again: again + format, ..cost },
+                Kind::Hits => Cost { again: format, ..cost },
+                Kind::Report => cost,
+            })
+        };
+        kinds.iter().filter_map(|&kind| of(kind)).collect()
+    }
+
+    /// How much of the database's letters a query's subjects have, on an average.
+    fn share(&self, hits: &[Vec<SubjectHit>]) -> f64 {
+        let length = |hit: &SubjectHit| f64::from(self.target.searched.length_of(hit.oid));
+        let shown: f64 = hits.iter().flatten().map(length).sum();
+        let all = hits.len().max(1) as f64 * self.target.searched.residues().max(1) as f64;
+        (shown / all).min(1.0)
+    }
+
+    fn rate(&self) -> Option<f64> {
+        self.account.link.and_then(|link| link.bytes_per_second)
+    }
+}
+
+/// What the costs of a block grow with: alignments, and a little for each query.
+fn weight(hits: &[Vec<SubjectHit>]) -> f64 {
+    let alignments: usize = hits.iter().flatten().map(|hit| hit.alignments.len()).sum();
+    (alignments + hits.len().max(1)) as f64
+}
