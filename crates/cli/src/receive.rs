@@ -47,7 +47,9 @@ pub fn run(given: &Given) -> Result<(), Error> {
     };
     let spool = PathBuf::from(spool);
     input::refuse_same_file(&out, METADATA.name(), &Destination::File(spool.clone()))?;
-    let reception = Reception { link: link(&typed.link)?, spool, keep: typed.metadata.is_some() };
+    let keep = typed.metadata.is_some();
+    let threads = expand::threads(&typed.expand);
+    let reception = Reception { link: link(&typed.link)?, spool, keep, threads };
     let progress = Progress::new("receive", When::Auto, out == Destination::Stdout);
     let audience: Arc<dyn Audience> = Arc::new(progress);
     let made = receive(&reception, &audience, |opened| {

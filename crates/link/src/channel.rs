@@ -35,6 +35,8 @@ pub struct Channel {
     patience: Duration,
     /// The peer sends no more.
     ended: bool,
+    /// How long the first word took there and its answer back; for who asked.
+    pub round_trip: Duration,
 }
 
 impl Channel {
@@ -51,7 +53,18 @@ impl Channel {
         widen(&tcp);
         let now = Instant::now();
         let (inbox, outbox) = (Inbox::default(), Vec::new());
-        Ok(Channel { tcp, tls, inbox, outbox, heard: now, said: now, patience, ended: false })
+        let round_trip = Duration::ZERO;
+        Ok(Channel {
+            tcp,
+            tls,
+            inbox,
+            outbox,
+            heard: now,
+            said: now,
+            patience,
+            ended: false,
+            round_trip,
+        })
     }
 
     /// Proves to each other who is there.

@@ -124,12 +124,14 @@ impl Dialer {
     fn greet(&self, tcp: TcpStream, patience: Duration) -> Result<(Channel, Held), LinkError> {
         let mut channel = Channel::new(tcp, tls::connecting(&self.config)?, patience)?;
         channel.shake_hands()?;
+        let asked = Instant::now();
         channel.send(&Message::Hello(VERSION));
         loop {
             channel.exchange(TICK)?;
             match channel.receive()? {
                 None => {}
                 Some(Message::Held(held)) if held.whole <= held.bytes => {
+                    channel.round_trip = asked.elapsed();
                     return Ok((channel, held));
                 }
                 Some(Message::Refused(why)) => return Err(LinkError::Refused(why)),

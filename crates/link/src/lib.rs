@@ -12,6 +12,7 @@ pub mod dial;
 pub mod error;
 pub mod key;
 pub mod message;
+pub mod pace;
 pub mod receive;
 pub mod send;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::error::LinkError;
 
 /// Version of the protocol.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// How the sender begins.
 const MAGIC: [u8; 4] = *b"FBLK";
 /// Bytes of a body at most. A slow link carries as many within the time after which a silent peer is given up.
@@ -20,6 +20,8 @@ pub struct Held {
     pub bytes: u64,
     /// Bytes up to where a sender that has begun anew can go on.
     pub whole: u64,
+    /// Threads that work there.
+    pub workers: u32,
     /// What that sender has to know of them.
     pub state: Vec<u8>,
 }
@@ -37,6 +39,8 @@ pub enum Message {
     Data(Vec<u8>),
     /// So many bytes are on the receiver's disk; said now and then also if there is no news.
     Confirmed(u64),
+    /// So many bytes came to the receiver, on the disk or not; said at once.
+    Came(u64),
     /// The sender lives but has nothing to send.
     Idle,
     /// These are all bytes.
@@ -52,8 +56,9 @@ impl Message {
     pub fn encode(&self) -> Vec<u8> {
         let (kind, body) = match self {
             Message::Hello(version) => (1, [&MAGIC[..], &version.to_le_bytes()].concat()),
-            Message::Held(Held { bytes, whole, state }) => {
-                (2, [&bytes.to_le_bytes()[..], &whole.to_le_bytes(), state].concat())
+            Message::Held(Held { bytes, whole, workers, state }) => {
+                let [bytes, whole] = [bytes, whole].map(|number| number.to_le_bytes());
+                (2, [&bytes[..], &whole, &workers.to_le_bytes(), state].concat())
             }
             Message::Start(offset) => (3, offset.to_le_bytes().to_vec()),
             Message::Data(bytes) => (4, bytes.clone()),
@@ -61,6 +66,7 @@ impl Message {
             Message::Idle => (6, Vec::new()),
             Message::Finish(total) => (7, total.to_le_bytes().to_vec()),
             Message::Done => (8, Vec::new()),
+            Message::Came(offset) => (10, offset.to_le_bytes().to_vec()),
             Message::Refused(text) => {
                 let text = text.as_bytes();
                 (9, text[..text.len().min(MOST_TEXT)].to_vec())
@@ -78,9 +84,10 @@ impl Message {
                 Message::Hello(u32::from_le_bytes(version))
             }
             2 => {
-                let (numbers, state) = body.split_at_checked(16)?;
-                let (bytes, whole) = (number(&numbers[..8])?, number(&numbers[8..])?);
-                Message::Held(Held { bytes, whole, state: state.to_vec() })
+                let (numbers, state) = body.split_at_checked(20)?;
+                let (bytes, whole) = (number(&numbers[..8])?, number(&numbers[8..16])?);
+                let workers = u32::from_le_bytes(numbers[16..].try_into().ok()?);
+                Message::Held(Held { bytes, whole, workers, state: state.to_vec() })
             }
             3 => Message::Start(number(body)?),
             4 if !body.is_empty() => Message::Data(body.to_vec()),
@@ -89,6 +96,7 @@ impl Message {
             7 => Message::Finish(number(body)?),
             8 if body.is_empty() => Message::Done,
             9 => Message::Refused(shown(body)),
+            10 => Message::Came(number(body)?),
             _ => return None,
         })
     }
@@ -143,10 +151,11 @@ mod tests {
     fn all() -> Vec<Message> {
         vec![
             Message::Hello(VERSION),
-            Message::Held(Held { bytes: 700, whole: 500, state: b"state".to_vec() }),
+            Message::Held(Held { bytes: 700, whole: 500, workers: 3, state: b"state".to_vec() }),
             Message::Start(500),
             Message::Data(vec![7; MOST_BODY]),
             Message::Confirmed(u64::MAX),
+            Message::Came(12),
             Message::Idle,
             Message::Finish(12),
             Message::Done,

@@ -132,7 +132,14 @@ mod tests {
         let before = meter.pace().rate.unwrap();
         for second in 1..20 {
             let then = begin + Duration::from_secs(second);
-            burst(&mut meter, then, (4 << 20) + second * 5000, 5000, 1e5, Duration::from_millis(10));
+            burst(
+                &mut meter,
+                then,
+                (4 << 20) + second * 5000,
+                5000,
+                1e5,
+                Duration::from_millis(10),
+            );
         }
         assert_eq!(meter.pace().rate, Some(before));
     }

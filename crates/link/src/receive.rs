@@ -116,6 +116,16 @@ enum Stage {
     Whole,
 }
 
+impl Stage {
+    /// Bytes that came, as long as more may.
+    fn came(&self) -> Option<u64> {
+        match self {
+            Stage::Running(next) => Some(*next),
+            Stage::Offered(_) | Stage::Whole => None,
+        }
+    }
+}
+
 impl Listener {
     /// Listens at an address, `ADDR:PORT`.
     ///
@@ -302,8 +312,15 @@ impl Host<'_> {
     /// Takes what came on a connection.
     fn step(&mut self, session: &mut Session) -> Result<(), LinkError> {
         session.channel.exchange(TICK)?;
+        let before = session.stage.came();
         while let Some(message) = session.channel.receive()? {
             self.message(session, message)?;
+        }
+        // Who sends but does not listen is not told ever more.
+        if let Some(came) = session.stage.came().filter(|_| session.channel.has_room())
+            && before.is_some_and(|before| before < came)
+        {
+            session.channel.send(&Message::Came(came));
         }
         let Session { channel, unsynced, since, synced, .. } = session;
         if *unsynced >= SYNC_BYTES || *unsynced > 0 && since.elapsed() > SYNC_AFTER {

@@ -9,6 +9,7 @@ use crate::channel::Channel;
 use crate::dial::{Dialer, Event, Target, Watch};
 use crate::error::LinkError;
 use crate::message::{Held, MOST_BODY, Message};
+use crate::pace::{Meter, Pace};
 
 /// Bytes kept that are not confirmed, at most: who makes more waits. Several times what is on its way over a long fast link.
 const ROOM: usize = 64 << 20;
@@ -63,6 +64,8 @@ struct State {
     /// The same, and the other side is not to hear of it.
     left: bool,
     result: Option<Result<Arrival, LinkError>>,
+    /// The link, as it is seen.
+    pace: Pace,
 }
 
 impl State {
@@ -102,11 +105,13 @@ impl Opening {
         let Opening { dialer, mut channel, held } = self;
         channel.send(&Message::Start(held.whole));
         let shared = Arc::new(Shared::default());
-        shared.lock().confirmed = held.whole;
+        let (position, mut meter) = (held.whole, Meter::default());
+        meter.connected(channel.round_trip, held.workers, position);
+        (shared.lock().confirmed, shared.lock().pace) = (position, meter.pace());
         let own = Arc::clone(&shared);
         let run = move || {
-            let result = Run { dialer, shared: &own, agrees, position: held.whole, stuck: None }
-                .all(channel);
+            let result =
+                Run { dialer, shared: &own, agrees, position, meter, stuck: None }.all(channel);
             own.lock().result = Some(result);
             own.changed.notify_all();
         };
@@ -131,6 +136,11 @@ impl Sender {
         }
         state.bytes.extend(bytes);
         Ok(())
+    }
+
+    /// The link, as it is seen so far.
+    pub fn pace(&self) -> Pace {
+        self.shared.lock().pace
     }
 
     /// Ends the stream, and waits until the other side has done with it what it should.
@@ -192,6 +202,7 @@ struct Run<'a> {
     agrees: Agrees,
     /// The next byte to send.
     position: u64,
+    meter: Meter,
     /// Since when nothing gets on.
     stuck: Option<Instant>,
 }
@@ -245,6 +256,7 @@ impl Run<'_> {
         let why = match from {
             Some(offset) if (self.agrees)(held) => {
                 self.position = offset;
+                self.meter.connected(channel.round_trip, held.workers, offset);
                 channel.send(&Message::Start(offset));
                 return Ok(channel);
             }
@@ -280,6 +292,10 @@ impl Run<'_> {
             while let Some(message) = channel.receive()? {
                 match message {
                     Message::Confirmed(offset) => self.confirm(offset)?,
+                    Message::Came(offset) => {
+                        self.meter.came(Instant::now(), offset);
+                        self.shared.lock().pace = self.meter.pace();
+                    }
                     Message::Done if finish_told && self.is_all_there() => {
                         channel.leave();
                         return Ok(());
@@ -314,6 +330,7 @@ impl Run<'_> {
                 break;
             }
             self.position += piece.len() as u64;
+            self.meter.sent(Instant::now(), self.position);
             channel.send(&Message::Data(piece));
         }
         finish_told

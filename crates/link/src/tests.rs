@@ -57,7 +57,7 @@ impl Sink for Memory {
     fn held(&mut self) -> Result<Held, String> {
         self.synced = self.bytes.len();
         let bytes = self.synced as u64;
-        Ok(Held { bytes, whole: bytes / 1000 * 1000, state: b"state".to_vec() })
+        Ok(Held { bytes, whole: bytes / 1000 * 1000, workers: 3, state: b"state".to_vec() })
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {
@@ -164,7 +164,10 @@ fn a_stream_arrives_and_both_sides_know() {
     let bytes: Vec<u8> = (0..3_000_000u32).map(|number| (number % 251) as u8).collect();
     let (sink, result, _) = received(&keys, Memory::default(), |address| {
         let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
-        assert_eq!(opening.held(), &Held { bytes: 0, whole: 0, state: b"state".to_vec() });
+        assert_eq!(
+            opening.held(),
+            &Held { bytes: 0, whole: 0, workers: 3, state: b"state".to_vec() }
+        );
         let sender = opening.start(Box::new(|_| true)).unwrap();
         bytes.chunks(70_001).for_each(|piece| sender.write(piece).unwrap());
         assert_eq!(sender.finish(), Ok(Arrival::Done));
@@ -296,7 +299,7 @@ fn offer(keys: &Keys, socket: &TcpListener, bytes: u64) -> Channel {
     let (tcp, _) = socket.accept().unwrap();
     let mut channel = Channel::new(tcp, tls::accepting(&config).unwrap(), PATIENCE).unwrap();
     channel.shake_hands().unwrap();
-    channel.send(&Message::Held(Held { bytes, whole: bytes, state: Vec::new() }));
+    channel.send(&Message::Held(Held { bytes, whole: bytes, workers: 1, state: Vec::new() }));
     channel
 }
 

@@ -9,8 +9,8 @@ use crate::error::NoRoom;
 
 /// How hard is compressed: what crosses a slow link is small, and made once.
 const LEVEL: i32 = 19;
-/// The same of reports, which are long: a search is not to wait for some hundredths of the bytes.
-const LEVEL_OF_REPORTS: i32 = 6;
+/// The same of reports, which are long: a search is not to wait for a fifth of the bytes.
+const LEVEL_OF_REPORTS: i32 = 3;
 /// A compressed part stands for at most this many times its bytes, or [`LEAST`] bytes: few bytes cannot fill the memory of who reads.
 const MOST_RATIO: usize = 1 << 12;
 const LEAST: usize = 1 << 22;

@@ -60,13 +60,18 @@ pub fn make(
     if searched != here {
         audience.warn(&format!("FleetBLAST {searched} made the metadata; this is {here}"));
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.num_threads.unwrap_or(cores).min(cores);
+    let threads = threads(options);
     let plan = plan_of(&opened, options, given, threads)?;
     let wanted = options.query.as_ref().map(|names| names.as_bytes()).unwrap_or_default();
     let wanted = wanted.split(|&byte| byte == b',').filter(|name| !name.is_empty());
     let wanted = wanted.map(<[u8]>::to_vec).collect();
     expand(Expansion { opened, plan, out, threads, wanted }, audience)
+}
+
+/// Threads that make a report.
+pub fn threads(options: &ExpandOptions) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    options.num_threads.unwrap_or(cores).min(cores)
 }
 
 /// How the report is made; `None` for one that is told as it is, without a database.

@@ -183,12 +183,14 @@ impl Receiver {
 #[test]
 fn every_kind_gives_the_bytes_of_the_search() {
     let sites = Sites::new(20);
-    for (kind, format) in [("hits", "0"), ("oids", "6"), ("report", "5")] {
+    for (kind, format) in [("hits", "0"), ("oids", "6"), ("report", "5"), ("auto", "5")] {
         let receiver = match kind {
             "report" => sites.receive([THERE, HERE], &[]),
+            // The format is settled.
+            "auto" => sites.receive([THERE, HERE], &["-db", "db"]),
             _ => sites.receive([THERE, HERE], &["-db", "db", "-outfmt", format]),
         };
-        let options = ["-metadata", kind, "-outfmt", format];
+        let options = ["-metadata", kind, "-outfmt", format, "-timing", "t"];
         let mut search = sites.search(&receiver.address, [HERE, THERE], &options);
         let run = search.output().unwrap();
         assert!(run.status.success(), "{}", said(&run));
@@ -197,6 +199,15 @@ fn every_kind_gives_the_bytes_of_the_search() {
         assert!(sites.report() == Some(sites.direct(&["-outfmt", format])), "{kind}");
         assert!(!sites.path().join("r.fbm").exists());
     }
+    let timing = fs::read(sites.path().join("t")).unwrap();
+    let timing: serde_json::Value = serde_json::from_slice(&timing).unwrap();
+    let told = &timing["metadata"];
+    assert!(told["link"]["round_trip_seconds"].as_f64().unwrap() < 5.0, "{told}");
+    assert!(told["link"]["workers"].as_u64().unwrap() >= 1, "{told}");
+    let blocks = |part: &serde_json::Value| -> u64 {
+        part.as_array().unwrap().iter().map(|it| it["blocks"].as_u64().unwrap()).sum()
+    };
+    assert!(blocks(&told["choices"]) > 1 && blocks(&told["choices"]) == blocks(&told["kinds"]));
 }
 
 #[test]
@@ -235,11 +246,13 @@ fn went_well(run: &Output) -> bool {
 #[test]
 fn a_killed_search_goes_on_where_the_other_site_is() {
     let sites = Sites::new(60);
-    let wanted = sites.direct(&[]);
     let mut resumed = 0;
-    for kind in ["hits", "oids", "report"] {
+    // A report that goes on has one begin, and tells of all queries in its end.
+    let kinds = ["hits", "oids", "report", "report", "auto", "auto"];
+    for (kind, format) in kinds.into_iter().zip(["0", "0", "5", "7", "5", "7"]) {
+        let wanted = sites.direct(&["-outfmt", format]);
         let mut receiver = sites.receive_db();
-        let options = ["-metadata", kind, "-timing", "t", "-num_threads", "1"];
+        let options = ["-metadata", kind, "-outfmt", format, "-timing", "t", "-num_threads", "1"];
         let address = receiver.address.clone();
         let search = || sites.search(&address, [HERE, THERE], &options);
         for _ in 0..4 {
@@ -257,9 +270,9 @@ fn a_killed_search_goes_on_where_the_other_site_is() {
             }
         }
         receiver.must_end();
-        assert!(sites.report().as_ref() == Some(&wanted), "{kind}");
+        assert!(sites.report().as_ref() == Some(&wanted), "{kind} in format {format}");
     }
-    assert!(resumed > 0, "no search went on: all were searched anew");
+    assert!(resumed > 2, "hardly a search went on: {resumed}");
 }
 
 /// Ranks write records in any order, and send them in that of the queries.
@@ -611,4 +624,20 @@ fn a_killed_search_of_nucleotides_goes_on_with_the_same_batches() {
     assert!(kept == whole, "the batches are those of one search");
     let timing = fs::read_to_string(sites.path().join("t")).unwrap();
     assert!(!timing.contains("\"queries\": 400"), "it went on: {timing}");
+
+    // SAM begins with what all lines refer to: a part of a report cannot be gone on with.
+    let receiver = sites.receive([THERE, HERE], &["-metadata", "sam"]);
+    let link = ["-send", &receiver.address, "-key", "here", "-peer", &sites.keys[THERE]];
+    let sam = ["-outfmt", "17", "-metadata", "report"];
+    let words = [&words[..7], &link, &more, &sam].concat();
+    let search = || {
+        let mut search = fleetblast(sites.path(), &words);
+        search.env_remove("BATCH_SIZE");
+        search
+    };
+    assert!(!kill_after(search(), &sites.path().join("sam"), 1500).success());
+    let run = search().output().unwrap();
+    assert!(said(&run).contains("a report in SAM cannot be gone on with"), "{}", said(&run));
+    assert_ne!(receiver.end().0, Some(0));
+    assert!(sites.report().is_none());
 }

@@ -25,7 +25,7 @@ pub struct Outlet<'a> {
 
 enum Way<'a> {
     Report(Output),
-    Metadata(Writer<'a>),
+    Metadata(Box<Writer<'a>>),
 }
 
 impl<'a> Outlet<'a> {
@@ -50,7 +50,7 @@ impl<'a> Outlet<'a> {
             Some(metadata) => {
                 let mut writer = Writer::new(plan, metadata, engine, target, audience)?;
                 writer.start(&mut reporter)?;
-                Way::Metadata(writer)
+                Way::Metadata(Box::new(writer))
             }
         };
         Ok(Outlet { reporter, way })

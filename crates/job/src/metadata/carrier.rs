@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fleetblast_link::dial::{Event, Target, Watch};
 use fleetblast_link::message::Held;
+use fleetblast_link::pace::Pace;
 use fleetblast_link::send::{Arrival, Opening, Sender};
 use fleetblast_link::{Key, LinkError};
 use fleetblast_metadata::follow::{MOST_BODY, Reached};
 use fleetblast_metadata::records::{Chain, RecordKind};
 
+use super::account::Seen;
 use super::seal::Sealed;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
@@ -135,6 +137,14 @@ impl Carrier {
                 sender.write(bytes).map_err(|error| failure(&error))
             }
         }
+    }
+
+    /// The link, as it is seen.
+    pub fn seen(&self) -> Option<Seen> {
+        let Way::Link(Sending { sender, .. }) = &self.way else { return None };
+        let Pace { round_trip, rate, workers } = sender.pace();
+        let round_trip_seconds = round_trip.as_secs_f64();
+        Some(Seen { bytes_per_second: rate, round_trip_seconds, workers })
     }
 
     /// It goes on in another run: the other site is to wait for that.

@@ -65,7 +65,7 @@ impl<'a> Chooser<'a> {
             NAMES.into_iter().map(|(kind, _)| kind).filter(|&kind| possible(kind)).collect();
         let mut looked_at = Vec::new();
         let unseen = kinds.iter().any(|&kind| self.account.expected(kind, 1.0).is_none());
-        if unseen || self.blocks.is_power_of_two() || self.blocks % LOOK_EVERY == 0 {
+        if unseen || self.blocks.is_power_of_two() || self.blocks.is_multiple_of(LOOK_EVERY) {
             for &kind in &kinds {
                 looked_at.push(self.made(kind, hits, make)?);
             }

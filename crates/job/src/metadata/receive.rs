@@ -28,6 +28,8 @@ pub struct Reception {
     pub spool: PathBuf,
     /// They are kept after that, too.
     pub keep: bool,
+    /// Threads that make the report, which the sender is told.
+    pub threads: usize,
 }
 
 /// Receives the metadata of a search, of which `make` makes the report.
@@ -39,11 +41,12 @@ pub fn receive(
     audience: &Arc<dyn Audience>,
     make: impl FnOnce(Opened) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let Reception { link, spool: path, keep } = reception;
+    let Reception { link, spool: path, keep, threads } = reception;
     let key = Key::read(&link.key).map_err(|error| failure(&error))?;
     let listener = Listener::bind(&link.address, &key, &link.peers, link.patience());
     let listener = listener.map_err(|error| failure(&error))?;
     let (mut spool, damage) = Spool::open(path)?;
+    spool.workers = u32::try_from(*threads).unwrap_or(u32::MAX);
     if let Some(damage) = damage {
         audience.warn(&damage);
     }

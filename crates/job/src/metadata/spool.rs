@@ -31,6 +31,8 @@ pub struct Spool {
     follower: Follower,
     growth: Growth,
     verdict: Verdict,
+    /// Threads that make the report.
+    pub workers: u32,
 }
 
 impl Spool {
@@ -73,7 +75,8 @@ impl Spool {
             follower.back();
         }
         let (growth, verdict) = Default::default();
-        let mut spool = Spool { path: path.to_owned(), file, follower, growth, verdict };
+        let mut spool =
+            Spool { path: path.to_owned(), file, follower, growth, verdict, workers: 1 };
         let cut = spool.follower.bytes();
         spool.file.set_len(cut).map_err(|error| failed(&error))?;
         spool.sync().map_err(|error| failed(&error))?;
@@ -110,7 +113,7 @@ impl Sink for Spool {
     fn held(&mut self) -> Result<Held, String> {
         let bytes = self.sync()?;
         let reached = self.follower.reached();
-        Ok(Held { bytes, whole: reached.whole, state: reached.encode() })
+        Ok(Held { bytes, whole: reached.whole, workers: self.workers, state: reached.encode() })
     }
 
     fn start(&mut self, offset: u64) -> Result<(), String> {

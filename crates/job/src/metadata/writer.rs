@@ -116,7 +116,8 @@ impl<'a> Writer<'a> {
             has_pieces: search.has_pieces,
             course: Some(course),
         };
-        let Writer { teller, chooser, pages, .. } = self;
+        let Writer { teller, chooser, carrier, pages, .. } = self;
+        chooser.account.link = carrier.seen();
         let mut make = |kind| {
             let (begun, mut format) = (Instant::now(), Duration::ZERO);
             let report = || {
@@ -147,7 +148,7 @@ impl<'a> Writer<'a> {
 
     /// How it went.
     pub fn account(&self) -> Account {
-        self.chooser.account.clone()
+        Account { link: self.carrier.seen(), ..self.chooser.account.clone() }
     }
 
     /// Ends the metadata; without a reporter, those of an input that BLAST+ calls empty.
