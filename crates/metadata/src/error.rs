@@ -15,8 +15,13 @@ pub enum MetadataError {
     #[error("is no metadata of a search")]
     Foreign,
     /// Metadata of another version of the format.
-    #[error("has version {0} of the format of metadata, and this program reads version {own}", own = crate::records::VERSION)]
-    Version(u32),
+    #[error("has version {found} of the format of metadata, and this program reads version {own}")]
+    Version {
+        /// The file's.
+        found: u32,
+        /// The program's.
+        own: u32,
+    },
     /// Not what was written.
     #[error("is damaged at offset {offset}: {what}")]
     Damaged {

@@ -164,11 +164,11 @@ impl Heads {
         if !MAGIC.starts_with(magic) || magic.is_empty() {
             return Err(MetadataError::Foreign);
         }
-        let Ok(version) = version.try_into().map(u32::from_le_bytes) else {
+        let Ok(found) = version.try_into().map(u32::from_le_bytes) else {
             return Err(MetadataError::CutOff { offset: 0 });
         };
-        if version != VERSION {
-            return Err(MetadataError::Version(version));
+        if found != VERSION {
+            return Err(MetadataError::Version { found, own: VERSION });
         }
         Ok(Heads { offset: START_BYTES as u64, last: 0, ended: false })
     }
@@ -360,6 +360,6 @@ mod tests {
         assert_eq!(read(b">query\nMKV\n").1, Some(MetadataError::Foreign));
         let mut bytes = file(&[]);
         bytes[8] = 77;
-        assert_eq!(read(&bytes).1, Some(MetadataError::Version(77)));
+        assert_eq!(read(&bytes).1, Some(MetadataError::Version { found: 77, own: VERSION }));
     }
 }

@@ -1,6 +1,6 @@
 //! The distribution of the score of one aligned pair, and what follows from it: λ, H and K of Karlin and Altschul.
 
-use crate::karlin::KarlinBlock;
+use crate::block::KarlinBlock;
 use crate::matrix::Scores;
 use fleetblast_seq::alphabet::SIZE;
 

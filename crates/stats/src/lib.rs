@@ -4,6 +4,7 @@
 //! are in nats, lengths in residues, and every formula keeps the order of operations of BLAST+, because e-values
 //! are compared and printed to the last digit.
 
+mod block;
 mod erfc;
 pub mod frequencies;
 pub mod gumbel;

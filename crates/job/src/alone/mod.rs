@@ -5,6 +5,7 @@
 
 mod iterated;
 mod outlet;
+mod repeats;
 mod reporter;
 mod traced;
 mod two_phases;
@@ -20,6 +21,7 @@ use fleetblast_metadata::follow::Reached;
 
 use self::iterated::Rounds;
 use self::outlet::{Outlet, other_queries};
+use self::repeats::Repeats;
 pub use self::reporter::Reporter;
 pub use self::two_phases::{Phases, TwoPhases};
 use crate::audience::Audience;
@@ -28,8 +30,7 @@ use crate::error::Error;
 use crate::metadata::{Resumed, told};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
-use crate::queries::repeats::Repeats;
-use crate::queries::{self, Block, Queries};
+use crate::queries::{self, Block, Queries, Records};
 use crate::subjects::Target;
 use crate::threads::pool;
 use crate::timing::{Loading, Timing, Usage};
@@ -95,7 +96,8 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     loop {
         let reading = Instant::now();
         let mut span = recorder.begin(Lane::Supermaster, Kind::Read);
-        let block = queries.next_block(&engine, repeats.as_mut(), audience)?;
+        let mark = |read: &mut Records| repeats.as_mut().map_or(Ok(()), |it| it.mark(read));
+        let block = queries.next_block(&engine, mark, audience)?;
         traced::note_block(&mut span, blocks, block.as_ref());
         drop(span);
         timing.input_seconds += reading.elapsed().as_secs_f64();

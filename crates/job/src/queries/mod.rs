@@ -3,7 +3,6 @@
 pub mod count;
 mod messages;
 mod record;
-pub mod repeats;
 mod start;
 
 use std::io::{self, BufRead, Cursor, Read as _};
@@ -27,7 +26,6 @@ use crate::plan::{Plan, Source};
 pub use self::messages::{EMPTY_VECTOR, INVALID, all_empty, refused};
 pub use self::record::QueryRecord;
 use self::record::{range_of, tell_warnings};
-use self::repeats::RepeatFinder;
 use self::start::{is_seekable, leading_blanks};
 
 /// Bytes of queries.
@@ -150,20 +148,19 @@ impl<'a> Queries<'a> {
         self.batching.go_on(course);
     }
 
-    /// The next block; `None` at the end. Made ready on all threads of the current pool.
+    /// The next block; `None` at the end. Made ready on all threads of the current pool, when it was marked what else is to be
+    /// masked in its queries.
     ///
     /// # Errors
-    /// Queries that cannot be read, a database of repeats that cannot be.
+    /// Queries that cannot be read or marked.
     pub fn next_block(
         &mut self,
         engine: &Search,
-        repeats: Option<&mut RepeatFinder>,
+        mark: impl FnOnce(&mut Records) -> Result<(), Error>,
         audience: &dyn Audience,
     ) -> Result<Option<Block>, Error> {
         let Some(mut read) = self.read(audience)? else { return Ok(None) };
-        if let Some(repeats) = repeats {
-            repeats.mark(&mut read)?;
-        }
+        mark(&mut read)?;
         let prepare = |record: &QueryRecord| record.prepare(engine);
         let prepared: Vec<Query> = read.records.par_iter().map(prepare).collect();
         let searchable: Vec<bool> = prepared.iter().map(Query::is_searchable).collect();

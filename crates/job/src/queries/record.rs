@@ -70,7 +70,7 @@ impl QueryRecord {
     }
 
     /// What the engine searches.
-    pub(super) fn input(&self) -> QueryInput {
+    pub fn input(&self) -> QueryInput {
         QueryInput { repeats: self.repeats.clone(), ..input(&self.record, self.range.as_ref()) }
     }
 

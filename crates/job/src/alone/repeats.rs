@@ -7,11 +7,11 @@ use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
 use rayon::prelude::*;
 
-use super::{QueryRecord, Records};
-use crate::alone::TwoPhases;
+use super::TwoPhases;
 use crate::audience::Nobody;
 use crate::error::Error;
 use crate::plan::{Plan, Report, Subjects};
+use crate::queries::{QueryRecord, Records};
 use crate::subjects::Target;
 use crate::trace::Recorder;
 
