@@ -1,4 +1,5 @@
-//! Rows with AVX-512: a chunk of diagonals at a time, whose bases are gathered.
+//! Rows with AVX-512: a chunk of diagonals at a time. The least extent that is followed tells where the bases lie that they read next:
+//! a register has 256 of each sequence from there on, and the word of each diagonal is looked up in it.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -9,12 +10,14 @@ use super::rows::{Chunk, Front, Furthest, LANES, Row, Stepper};
 use super::{Found, NOWHERE, Run, Scoring};
 use crate::kernel::Avx512;
 
-/// Bases that are compared at once, which a word of 32 bits has wherever in its first byte they begin.
-const AT_ONCE: i32 = 13;
+/// Bases that are compared at once: those of a word of 32 bits.
+const AT_ONCE: i32 = 16;
 /// Bases in a byte.
-const IN_BYTE: usize = 4;
-/// Bytes of a word.
-const WORD: usize = 4;
+const IN_BYTE: i64 = 4;
+/// Bytes of a register.
+const BYTES: i64 = 64;
+/// Words that begin at bases of a register before this one lie in it.
+const SEEN: i32 = (BYTES * IN_BYTE) as i32 - AT_ONCE;
 
 /// Proof of AVX-512CD beside AVX-512BW.
 #[derive(Clone, Copy, Debug)]
@@ -73,12 +76,12 @@ fn make<const BACK: bool>(
     front: &mut Front,
     longest: &mut Run,
 ) -> Furthest {
-    let Row { before, cells, mut first, least } = row;
+    let Row { before, cells, mut first, least: least_extent } = row;
     let [neighbour, here, before @ ..] = before else { return Furthest::default() };
     let runs = Runs::new(walk);
     let (mut left, mut here) = (load(neighbour), load(here));
     let mut diagonals = _mm512_add_epi32(_mm512_set1_epi32(first), lanes());
-    let (one, least) = (_mm512_set1_epi32(1), _mm512_set1_epi32(least));
+    let (one, least) = (_mm512_set1_epi32(1), _mm512_set1_epi32(least_extent));
     let (mut largest, mut places) = (_mm512_setzero_si512(), _mm512_setzero_si512());
     for (right, cells) in before.iter().zip(cells) {
         let right = load(right);
@@ -94,7 +97,11 @@ fn make<const BACK: bool>(
         if goes_on == 0 {
             *cells = Chunk::NOWHERE;
         } else {
-            let met = runs.of(walk, query, subject, goes_on);
+            // Half of extent plus diagonal, and half of extent less diagonal.
+            let last = first + LANES as i32 - 1;
+            let reach =
+                [(least_extent + first) >> 1, (least_extent - last) >> 1].map(|at| at.max(0));
+            let met = runs.of(walk, reach, query, subject, goes_on);
             let longer =
                 _mm512_mask_cmpgt_epi32_mask(goes_on, met.run, _mm512_set1_epi32(longest.length));
             if longer != 0 {
@@ -145,39 +152,41 @@ struct Met {
 struct Runs<'a, const BACK: bool> {
     query: Words<'a, BACK>,
     subject: Words<'a, BACK>,
-    /// A bit behind the bases that are compared, in each lane.
-    guard: __m512i,
 }
 
 impl<'a, const BACK: bool> Runs<'a, BACK> {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn new(walk: &Walk<'a, BACK>) -> Self {
-        let behind = 2 * AT_ONCE;
-        let guard = if BACK { 1 << behind } else { 1 << (31 - behind) };
-        Runs {
-            query: Words::new(&walk.query),
-            subject: Words::new(&walk.subject),
-            guard: _mm512_set1_epi32(guard),
-        }
+        Runs { query: Words::new(&walk.query), subject: Words::new(&walk.subject) }
     }
 
-    /// The runs from these positions on, where they go on.
+    /// The runs from these positions on, where they go on; `reach` has the least of them in the query and in the subject.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn of(&self, walk: &Walk<'_, BACK>, query: __m512i, subject: __m512i, goes_on: u16) -> Met {
-        let inside = self.subject.inside(subject, self.query.inside(query, goes_on));
-        let bases = [self.query.bases(query, inside), self.subject.bases(subject, inside)];
-        // (a ^ b) | c
-        let mut different = _mm512_ternarylogic_epi32::<0xBE>(bases[0], bases[1], self.guard);
+    fn of(
+        &self,
+        walk: &Walk<'_, BACK>,
+        reach: [i32; 2],
+        query: __m512i,
+        subject: __m512i,
+        goes_on: u16,
+    ) -> Met {
+        let windows = [self.query.window(reach[0]), self.subject.window(reach[1])];
+        let [q, s] = [windows[0].places(query), windows[1].places(subject)];
+        let seen =
+            _mm512_cmplt_epu32_mask(_mm512_max_epu32(q.first, s.first), _mm512_set1_epi32(SEEN));
+        let bases = [q.of(windows[0].bases), s.of(windows[1].bases)];
+        let mut different = _mm512_xor_si512(bases[0], bases[1]);
         if self.query.ambiguous.is_some() || self.subject.ambiguous.is_some() {
-            different = _mm512_or_si512(different, self.query.ambiguous(query, inside));
-            different = _mm512_or_si512(different, self.subject.ambiguous(subject, inside));
+            different = _mm512_or_si512(different, q.of(self.query.ambiguous(&windows[0])));
+            different = _mm512_or_si512(different, s.of(self.subject.ambiguous(&windows[1])));
         }
         let equal = if BACK {
-            let lowest = _mm512_sub_epi32(_mm512_setzero_si512(), different);
-            let lowest = _mm512_and_si512(lowest, different);
-            _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(lowest))
+            // All bits below the lowest one that is set.
+            let less = _mm512_add_epi32(different, _mm512_set1_epi32(-1));
+            let below = _mm512_andnot_si512(different, less);
+            _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(below))
         } else {
             _mm512_lzcnt_epi32(different)
         };
@@ -186,14 +195,14 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
             _mm512_sub_epi32(self.query.length, query),
             _mm512_sub_epi32(self.subject.length, subject),
         );
-        let mut run = _mm512_min_epi32(equal, room);
+        let mut run = _mm512_max_epi32(_mm512_min_epi32(equal, room), _mm512_setzero_si512());
         let whole = _mm512_cmpeq_epi32_mask(run, _mm512_set1_epi32(AT_ONCE));
-        let mut rest = goes_on & (whole | !inside);
+        let mut rest = goes_on & (whole | !seen);
         if rest != 0 {
             let [Chunk(queries), Chunk(subjects)] = [store(query), store(subject)];
             while rest != 0 {
                 let lane = rest.trailing_zeros() as usize;
-                let taken = if inside >> lane & 1 != 0 { AT_ONCE } else { 0 };
+                let taken = if seen >> lane & 1 != 0 { AT_ONCE } else { 0 };
                 let length = walk.run(queries[lane], subjects[lane], taken);
                 run = _mm512_mask_set1_epi32(run, 1 << lane, length);
                 rest &= rest - 1;
@@ -203,16 +212,13 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
     }
 }
 
-/// Words of one of the sequences.
+/// One of the sequences.
 struct Words<'a, const BACK: bool> {
-    bytes: *const u8,
-    ambiguous: Option<*const u8>,
-    /// Place of the base at position zero in its byte.
-    phase: __m512i,
+    bytes: &'a [u8],
+    ambiguous: Option<&'a [u8]>,
+    /// Which of the bases in the bytes is at position zero, and begins the word there; that of a word backwards is its last one.
+    start: i64,
     length: __m512i,
-    /// At positions before this one there is a whole word.
-    inside: __m512i,
-    sequence: std::marker::PhantomData<&'a [u8]>,
 }
 
 impl<'a, const BACK: bool> Words<'a, BACK> {
@@ -220,64 +226,85 @@ impl<'a, const BACK: bool> Words<'a, BACK> {
     #[target_feature(enable = "avx512bw,avx512cd")]
     fn new(side: &Side<'a, BACK>) -> Self {
         let Side { bytes, ambiguous, start, length } = *side;
-        // The first byte of the word at position zero.
-        let first = (start / IN_BYTE).wrapping_sub(if BACK { WORD - 1 } else { 0 });
-        Words {
-            bytes: bytes.as_ptr().wrapping_add(first),
-            ambiguous: ambiguous.map(|ambiguous| ambiguous.as_ptr().wrapping_add(first)),
-            phase: _mm512_set1_epi32((start % IN_BYTE) as i32),
-            length: _mm512_set1_epi32(length),
-            inside: _mm512_set1_epi32(side.inside(WORD)),
-            sequence: std::marker::PhantomData,
-        }
+        Words { bytes, ambiguous, start: start as i64, length: _mm512_set1_epi32(length) }
     }
 
-    /// Those of the lanes at whose positions there is a whole word.
+    /// What is read at positions from this one on, or back from it.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn inside(&self, positions: __m512i, lanes: u16) -> u16 {
-        _mm512_mask_cmplt_epu32_mask(lanes, positions, self.inside)
-    }
-
-    /// Bits that tell the bases from these positions on apart, as [`Side::bases`] has them.
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512cd")]
-    fn bases(&self, positions: __m512i, inside: u16) -> __m512i {
-        self.words(self.bytes, positions, inside)
+    fn window(&self, reach: i32) -> Window<BACK> {
+        let place =
+            if BACK { self.start - i64::from(reach) } else { self.start + i64::from(reach) };
+        let first = place / IN_BYTE - if BACK { BYTES - 2 } else { 0 };
+        let at = first.clamp(0, self.bytes.len() as i64);
+        let start = self.start - at * IN_BYTE - if BACK { i64::from(AT_ONCE) - 1 } else { 0 };
+        let at = at as usize;
+        Window { at, start: _mm512_set1_epi32(start as i32), bases: words(self.bytes, at) }
     }
 
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn ambiguous(&self, positions: __m512i, inside: u16) -> __m512i {
+    fn ambiguous(&self, window: &Window<BACK>) -> __m512i {
         match self.ambiguous {
-            Some(bytes) => self.words(bytes, positions, inside),
+            Some(bytes) => words(bytes, window.at),
             None => _mm512_setzero_si512(),
         }
     }
+}
 
+/// Part of a sequence that a register has.
+struct Window<const BACK: bool> {
+    /// Its first byte.
+    at: usize,
+    /// Which of its bases is the first of the word of position zero.
+    start: __m512i,
+    bases: __m512i,
+}
+
+impl<const BACK: bool> Window<BACK> {
+    /// Where the words of these positions are.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512cd")]
-    fn words(&self, bytes: *const u8, positions: __m512i, inside: u16) -> __m512i {
-        let places = match BACK {
-            true => _mm512_sub_epi32(self.phase, positions),
-            false => _mm512_add_epi32(self.phase, positions),
+    fn places(&self, positions: __m512i) -> Places {
+        let first = match BACK {
+            true => _mm512_sub_epi32(self.start, positions),
+            false => _mm512_add_epi32(self.start, positions),
         };
-        let at = _mm512_srai_epi32::<2>(places);
-        // SAFETY: at these positions there are whole words, which is what `inside` says.
-        let words = unsafe {
-            _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), inside, at, bytes.cast())
-        };
-        let words = _mm512_shuffle_epi8(words, swapped());
-        let three = _mm512_set1_epi32(3);
-        if BACK {
-            // Three minus the place in the byte.
-            let after = _mm512_andnot_si512(places, three);
-            _mm512_srlv_epi32(words, _mm512_add_epi32(after, after))
-        } else {
-            let before = _mm512_and_si512(places, three);
-            _mm512_sllv_epi32(words, _mm512_add_epi32(before, before))
-        }
+        let in_word = _mm512_and_si512(first, _mm512_set1_epi32(AT_ONCE - 1));
+        Places { first, shift: _mm512_add_epi32(in_word, in_word) }
     }
+}
+
+/// Where in a window words begin.
+struct Places {
+    first: __m512i,
+    /// Bits before them in a word of the window.
+    shift: __m512i,
+}
+
+impl Places {
+    /// The words of a window: bits that tell the bases apart, the first in the highest bits.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512cd")]
+    fn of(&self, window: __m512i) -> __m512i {
+        let at = _mm512_srli_epi32::<4>(self.first);
+        let after = _mm512_add_epi32(at, _mm512_set1_epi32(1));
+        let high = _mm512_permutexvar_epi32(at, window);
+        let low = _mm512_permutexvar_epi32(after, window);
+        let rest = _mm512_sub_epi32(_mm512_set1_epi32(32), self.shift);
+        _mm512_or_si512(_mm512_sllv_epi32(high, self.shift), _mm512_srlv_epi32(low, rest))
+    }
+}
+
+/// Words of 16 bases from a byte on; zeros beyond the last one.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512cd")]
+fn words(bytes: &[u8], at: usize) -> __m512i {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    let there = u64::MAX.checked_shr(64 - rest.len().min(64) as u32).unwrap_or(0);
+    // SAFETY: so many bytes are there.
+    let bytes = unsafe { _mm512_maskz_loadu_epi8(there, rest.as_ptr().cast()) };
+    _mm512_shuffle_epi8(bytes, swapped())
 }
 
 #[inline]

@@ -65,19 +65,6 @@ impl<'a, const BACK: bool> Side<'a, BACK> {
         }
     }
 
-    /// At positions before this one there is a base, and as many bytes as a word has from there on, or back from there.
-    pub fn inside(&self, word: usize) -> i32 {
-        let bytes = self.bytes.len();
-        let most = match BACK {
-            true if self.start / IN_BYTE < bytes => {
-                (self.start + 1).checked_sub(IN_BYTE * (word - 1))
-            }
-            true => None,
-            false => (IN_BYTE * (bytes + 1)).checked_sub(IN_BYTE * word + self.start),
-        };
-        most.map_or(0, |most| most.min(self.length as usize) as i32)
-    }
-
     #[inline(always)]
     fn bases(&self, position: usize) -> u64 {
         self.word(self.bytes, position)
