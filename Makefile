@@ -30,7 +30,7 @@ endif
 
 .PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
         difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata fuzzdiff kills fuzz \
-        bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-load clean-difftest
+        bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
 build:
@@ -187,6 +187,10 @@ bench-peers: tools
 ## bench-blastn: kinds of nucleotide searches, interleaved with BLAST+ (a quarter of an hour or more)
 bench-blastn: tools
 	$(DIFFTEST) bench --blastn
+
+## bench-psiblast: searches in rounds, against BLAST+ (a quarter of an hour)
+bench-psiblast: tools
+	$(DIFFTEST) bench --psiblast
 
 ## bench-load: loading and searching from a cold disk (sets the read-ahead: on an idle machine only)
 bench-load: tools

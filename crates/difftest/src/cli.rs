@@ -45,12 +45,13 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       All queries against all of the data, in all formats; blastn in four tasks, with transcripts
       and a genome as well. The first time, the oracle needs about ten minutes for 176,606 proteins
       and as long for 83 million bases; its results are kept.
-  difftest bench [--full | --single | --fleet | --peers | --blastn [--filter TEXT]]
+  difftest bench [--full | --single | --fleet | --peers | --blastn [--filter TEXT]
+                  | --psiblast [--filter TEXT]]
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
       that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
-      beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches, or those whose
-      names have TEXT in them; else 20 queries (below 5 minutes).
+      beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches, --psiblast:
+      searches in rounds, or those of either whose names have TEXT in them; else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
       and BLAST+. The database is N mutated copies (16) of the largest one. Sets the read-ahead
@@ -207,8 +208,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
         }
         Some("bench") => {
             let size = raw.size.unwrap_or(bench::Size::Quick);
-            if raw.filter.is_some() && size != bench::Size::Blastn {
-                return Err(Error::Usage("bench takes --filter with --blastn only".into()));
+            let has_rows = matches!(size, bench::Size::Blastn | bench::Size::Psiblast);
+            if raw.filter.is_some() && !has_rows {
+                let what = "bench takes --filter with --blastn and --psiblast only";
+                return Err(Error::Usage(what.into()));
             }
             Command::Bench(bench::Options { size, filter: raw.filter, tools: tools()? })
         }
@@ -251,6 +254,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("fleet") => raw.size = Some(bench::Size::Fleet),
             Arg::Long("peers") => raw.size = Some(bench::Size::Peers),
             Arg::Long("blastn") => raw.size = Some(bench::Size::Blastn),
+            Arg::Long("psiblast") => raw.size = Some(bench::Size::Psiblast),
             Arg::Long("sample") => raw.sample = Some(parser.value()?.parse()?),
             Arg::Long("part") => raw.part = Some(parser.value()?.parse_with(part)?),
             Arg::Long("filter") => raw.filter = Some(parser.value()?.string()?),

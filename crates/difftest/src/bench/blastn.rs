@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Options, Sample, hash_file, measure, median, words};
+use super::bar::{Bar, fastest, print_head};
+use super::{Options, Sample, hash_file, measure, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, must_run};
@@ -21,15 +22,13 @@ const SHORT: (usize, usize) = (1, 1_000);
 /// One base of so many is another one in reads.
 const ERRORS: usize = 100;
 
-/// A kind of search, and how much faster than BLAST+ it must be.
+/// A kind of search.
 struct Row {
-    name: &'static str,
+    bar: Bar,
     query: &'static str,
     task: &'static str,
     threads: u32,
     rounds: usize,
-    must: f64,
-    goal: f64,
 }
 
 const ROWS: [Row; 10] = [
@@ -53,7 +52,7 @@ const fn row(
     rounds: usize,
     (must, goal): (f64, f64),
 ) -> Row {
-    Row { name, query, task, threads, rounds, must, goal }
+    Row { bar: Bar { name, must, goal, memory: 1.0 }, query, task, threads, rounds }
 }
 
 /// Measures and prints the rows; true if all outputs of a kind were the same.
@@ -63,16 +62,11 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &Options) -> 
     let dir = prepare(workspace, source)?;
     let tested = Tool { prefix: vec!["blastn".to_owned()], ..tools.tested.clone() };
     let oracle = Tool::plain(tools.oracle.program.with_file_name("blastn"));
-    println!(
-        "\n{:<30}{:>10}{:>12}{:>8}{:>7}{:>7}{:>18}",
-        "", "BLAST+ s", "FleetBLAST s", "ratio", "must", "goal", "peak MB (ratio)"
-    );
+    print_head();
     let mut same = true;
-    for row in ROWS.iter().filter(|row| row.name.contains(filter)) {
+    for row in ROWS.iter().filter(|row| row.bar.name.contains(filter)) {
         let (theirs, ours) = row.measure(&dir, &tested, &oracle)?;
-        let equal = theirs.iter().chain(&ours).all(|sample| sample.output == theirs[0].output);
-        same &= equal;
-        row.print(&theirs, &ours, equal);
+        same &= row.bar.print(&theirs, &ours);
     }
     Ok(same)
 }
@@ -90,7 +84,7 @@ impl Row {
         let fixed = ["-task", self.task, "-query", &query, "-db", "db/genomes", "-outfmt", "6"];
         let sample = |tool: &Tool, more: &[&str]| {
             let args = words(&[&fixed[..], &["-num_threads", &threads], more].concat());
-            measure(self.name, tool, &args, dir)
+            measure(self.bar.name, tool, &args, dir)
         };
         let (mut by_query, mut by_subject, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.rounds {
@@ -100,34 +94,8 @@ impl Row {
             }
             ours.push(sample(tested, &[])?);
         }
-        let is_faster = !by_query.is_empty() && wall(&by_query) < wall(&by_subject);
-        Ok((if is_faster { by_query } else { by_subject }, ours))
+        Ok((fastest(vec![by_subject, by_query]), ours))
     }
-
-    fn print(&self, theirs: &[Sample], ours: &[Sample], equal: bool) {
-        let ratio = wall(theirs) / wall(ours);
-        let (their_memory, our_memory) = (memory(theirs), memory(ours));
-        let share = our_memory / their_memory;
-        println!(
-            "{:<30}{:>10.2}{:>12.2}{ratio:>8.2}{:>7}{:>7}{their_memory:>7.0} {our_memory:>5.0} {share:>5.2}{}{}{}",
-            self.name,
-            wall(theirs),
-            wall(ours),
-            self.must,
-            self.goal,
-            if ratio < self.must { "  TOO SLOW" } else { "" },
-            if share > 1.0 { "  TOO MUCH MEMORY" } else { "" },
-            if equal { "" } else { "  DIFFERENT OUTPUT" },
-        );
-    }
-}
-
-fn wall(samples: &[Sample]) -> f64 {
-    median(samples.iter().map(|sample| sample.wall).collect())
-}
-
-fn memory(samples: &[Sample]) -> f64 {
-    samples.iter().map(|sample| sample.memory).max().unwrap_or(0) as f64 / 1e6
 }
 
 /// Makes the database of all genomes and the queries of all rows, and reads the database once; returns where they are.

@@ -5,11 +5,13 @@
 //! read once. Both programs write to a file and their outputs are compared as well: a fast
 //! wrong answer is no answer.
 
+mod bar;
 mod blastn;
 mod fleet;
 mod growth;
 mod peers;
 mod pool;
+mod psiblast;
 mod rows;
 
 use std::fs::{self, File};
@@ -46,6 +48,8 @@ pub enum Size {
     Peers,
     /// Nucleotides, see [`blastn`].
     Blastn,
+    /// Searches in rounds, see [`psiblast`].
+    Psiblast,
 }
 
 /// What to run.
@@ -53,7 +57,7 @@ pub enum Size {
 pub struct Options {
     /// How much.
     pub size: Size,
-    /// Of [`Size::Blastn`], only the rows whose names have this in them.
+    /// Of [`Size::Blastn`] and [`Size::Psiblast`], only the rows whose names have this in them.
     pub filter: Option<String>,
     /// The programs.
     pub tools: Tools,
@@ -98,6 +102,7 @@ pub fn run(workspace: &Workspace, source: &Source, options: &Options) -> Result<
         }
         Size::Fleet => return fleet::run(&dir, source, &options.tools),
         Size::Peers => return peers::run(&dir, source, &options.tools),
+        Size::Psiblast => return psiblast::run(&dir, source, options),
         Size::Quick | Size::Single | Size::Blastn => (5, 180.0),
     };
     let residues = write_queries(source, options.size == Size::Single, &dir)?;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Sample, measure, median, members, pool, small_database, words};
+use super::bar::{Bar, fastest, print_head};
+use super::{Sample, measure, members, pool, small_database, words};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
 use crate::process::{Tool, Tools};
@@ -19,9 +20,9 @@ const ORDINARY: usize = 300;
 /// BLAST+'s memory may be exceeded by this factor.
 const MEMORY: f64 = 2.0;
 
-/// A kind of search, and how much faster than BLAST+ it must be.
+/// A kind of search.
 struct Row {
-    name: &'static str,
+    bar: Bar,
     query: &'static str,
     database: &'static str,
     more: &'static [&'static str],
@@ -31,8 +32,6 @@ struct Row {
     /// BLAST+'s processes may share out the queries, too.
     pool: bool,
     rounds: usize,
-    goal: f64,
-    must: f64,
 }
 
 const ROWS: [Row; 8] = [
@@ -60,7 +59,8 @@ const fn row(
     rounds: usize,
     (goal, must): (f64, f64),
 ) -> Row {
-    Row { name, query, database, more: &[], threads, kernel: None, pool: false, rounds, goal, must }
+    let bar = Bar { name, must, goal, memory: MEMORY };
+    Row { bar, query, database, more: &[], threads, kernel: None, pool: false, rounds }
 }
 
 /// What a row came to.
@@ -73,20 +73,14 @@ struct Figures {
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
     write_inputs(dir, source)?;
     super::warm_up(&dir.join("db"))?;
-    println!(
-        "\n{:<30}{:>10}{:>12}{:>8}{:>7}{:>7}{:>18}",
-        "", "BLAST+ s", "FleetBLAST s", "ratio", "must", "goal", "peak MB (ratio)"
-    );
+    print_head();
     let mut same = true;
     let mut known: Vec<(&Row, Vec<Sample>)> = Vec::new();
     for row in &ROWS {
         // A row that differs in our instructions only is held against the times just taken.
         let earlier = known.iter().find(|(other, _)| row.kernel.is_some() && other.is_like(row));
         let figures = row.measure(dir, tools, earlier.map(|(_, theirs)| theirs.as_slice()))?;
-        let outputs = figures.theirs.iter().chain(&figures.ours).map(|sample| sample.output);
-        let equal = outputs.clone().all(|output| output == figures.theirs[0].output);
-        same &= equal;
-        row.print(&figures, equal);
+        same &= row.bar.print(&figures.theirs, &figures.ours);
         known.push((row, figures.theirs));
     }
     Ok(same)
@@ -111,7 +105,7 @@ impl Row {
         };
         let sample = |tool: &Tool, more: &[&str]| {
             let args = self.args(&[&["-num_threads", &threads], more].concat());
-            measure(self.name, tool, &args, dir)
+            measure(self.bar.name, tool, &args, dir)
         };
         // By ways of BLAST+.
         let mut theirs: Vec<Vec<Sample>> = vec![Vec::new(); 3];
@@ -133,32 +127,8 @@ impl Row {
             }
             ours.push(sample(&tested, &[])?);
         }
-        let wall = |samples: &Vec<Sample>| median(samples.iter().map(|s| s.wall).collect());
-        let fastest = theirs
-            .into_iter()
-            .filter(|samples| !samples.is_empty())
-            .min_by(|a, b| wall(a).total_cmp(&wall(b)));
-        let theirs = earlier.map(<[Sample]>::to_vec).or(fastest).unwrap_or_default();
+        let theirs = earlier.map_or_else(|| fastest(theirs), <[Sample]>::to_vec);
         Ok(Figures { theirs, ours })
-    }
-
-    fn print(&self, figures: &Figures, equal: bool) {
-        let wall = |samples: &[Sample]| median(samples.iter().map(|s| s.wall).collect());
-        let memory =
-            |samples: &[Sample]| samples.iter().map(|s| s.memory).max().unwrap_or(0) as f64 / 1e6;
-        let (theirs, ours) = (wall(&figures.theirs), wall(&figures.ours));
-        let ratio = theirs / ours;
-        let (their_memory, our_memory) = (memory(&figures.theirs), memory(&figures.ours));
-        let share = our_memory / their_memory;
-        println!(
-            "{:<30}{theirs:>10.2}{ours:>12.2}{ratio:>8.2}{:>7}{:>7}{their_memory:>7.0} {our_memory:>5.0} {share:>5.2}{}{}{}",
-            self.name,
-            self.must,
-            self.goal,
-            if ratio < self.must { "  TOO SLOW" } else { "" },
-            if their_memory > 0.0 && share > MEMORY { "  TOO MUCH MEMORY" } else { "" },
-            if equal { "" } else { "  DIFFERENT OUTPUT" },
-        );
     }
 }
 

@@ -1,0 +1,60 @@
+//! A row of a table against BLAST+: what a kind of search came to, and what it should have come to.
+
+use super::{Sample, median};
+
+/// What is asked of a kind of search.
+pub(super) struct Bar {
+    pub(super) name: &'static str,
+    /// How much faster than BLAST+ it must be, and should be.
+    pub(super) must: f64,
+    pub(super) goal: f64,
+    /// BLAST+'s memory may be exceeded by this factor.
+    pub(super) memory: f64,
+}
+
+/// The head of the table.
+pub(super) fn print_head() {
+    println!(
+        "\n{:<34}{:>10}{:>13}{:>8}{:>7}{:>7}{:>18}",
+        "", "BLAST+ s", "FleetBLAST s", "ratio", "must", "goal", "peak MB (ratio)"
+    );
+}
+
+impl Bar {
+    /// Prints the row; true if all outputs were the same.
+    pub(super) fn print(&self, theirs: &[Sample], ours: &[Sample]) -> bool {
+        let mut outputs = theirs.iter().chain(ours).map(|sample| sample.output);
+        let first = outputs.next();
+        let is_equal = outputs.all(|output| Some(output) == first);
+        let ratio = wall(theirs) / wall(ours);
+        let (their_memory, our_memory) = (memory(theirs), memory(ours));
+        let share = our_memory / their_memory;
+        println!(
+            "{:<34}{:>10.2}{:>13.2}{ratio:>8.2}{:>7}{:>7}{their_memory:>7.0} {our_memory:>5.0} {share:>5.2}{}{}{}",
+            self.name,
+            wall(theirs),
+            wall(ours),
+            self.must,
+            self.goal,
+            if ratio < self.must { "  TOO SLOW" } else { "" },
+            if their_memory > 0.0 && share > self.memory { "  TOO MUCH MEMORY" } else { "" },
+            if is_equal { "" } else { "  DIFFERENT OUTPUT" },
+        );
+        is_equal
+    }
+}
+
+/// The samples of the way that was the fastest, of those that were tried.
+pub(super) fn fastest(ways: Vec<Vec<Sample>>) -> Vec<Sample> {
+    let tried = ways.into_iter().filter(|samples| !samples.is_empty());
+    tried.min_by(|a, b| wall(a).total_cmp(&wall(b))).unwrap_or_default()
+}
+
+fn wall(samples: &[Sample]) -> f64 {
+    median(samples.iter().map(|sample| sample.wall).collect())
+}
+
+/// Megabytes.
+fn memory(samples: &[Sample]) -> f64 {
+    samples.iter().map(|sample| sample.memory).max().unwrap_or(0) as f64 / 1e6
+}
