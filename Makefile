@@ -129,6 +129,7 @@ difftest-resume: tools
 ## difftest-metadata: the quick table, each report made at another site of metadata of each kind, which one process or ranks wrote
 difftest-metadata: tools
 	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind && $(DIFFTEST) table --quick --ranks --through $$kind || exit 1; done
+	$(DIFFTEST) table --quick --through auto
 
 ## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:

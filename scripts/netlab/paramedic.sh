@@ -10,7 +10,7 @@
 [ $# -ge 2 ] || fail "name a file for the figures, and cells such as 50ms/100mbit"
 figures=$(realpath -m "$1")
 shift
-queries=${QUERIES:-40}
+queries=${QUERIES:-48}
 ways=${WAYS:-direct oids hits report auto}
 
 # An output-heavy job: short queries that find thousands of short sequences with long titles, as they are in nr.
@@ -33,7 +33,8 @@ PYTHON
 cd "$work"
 key_here=$("$program" keygen here)
 key_there=$("$program" keygen there)
-search=("$program" blastp -query q.fa -db db -outfmt 5 -max_target_seqs 5000 -evalue 1000 -num_threads 2 -block_residues 300)
+# Two queries are a block.
+search=(env BATCH_SIZE=120 "$program" blastp -query q.fa -db db -outfmt 5 -max_target_seqs 5000 -evalue 1000 -comp_based_stats 0 -num_threads 2 -block_residues 120)
 
 cat >sink.py <<'PYTHON'
 import os, socket
@@ -88,7 +89,7 @@ metadata() {
     rm report
 }
 
-"${search[@]}" >direct
+"${search[@]}" -timing alone >direct
 for cell; do
     lab up --site A=1 --site B=1 --delay "A-B=${cell%/*}" --rate "A-B=${cell#*/}" --tcp-buffer 64m
     for way in $ways; do

@@ -19,7 +19,7 @@ pub const USAGE: &str = "\
 difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
-                 [--ranks | --mpi] [--resume] [--through oids|hits|report]
+                 [--ranks | --mpi] [--resume] [--through oids|hits|report|auto]
       Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, psiblast; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
       that each two of the options, queries, databases and formats that meet in a case meet in one
@@ -302,7 +302,7 @@ fn part(text: &str) -> std::result::Result<(usize, usize), String> {
 
 fn through(text: &str) -> std::result::Result<Kind, String> {
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == text);
-    kind.ok_or("not oids, hits or report".to_owned())
+    kind.ok_or("not oids, hits, report or auto".to_owned())
 }
 
 /// `ITEM` or `ITEM:SEARCH`.

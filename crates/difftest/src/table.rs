@@ -249,7 +249,7 @@ fn run_case(session: &Session, case: &Case, number: usize) -> Result<bool> {
         return run_resumed(session, case, number, &expected);
     }
     if let Some(kind) = session.options.through
-        && through::can_be(case, expected.code)
+        && through::can_be(case, kind, expected.code)
     {
         return run_through(session, case, (kind, number), stdin.as_deref(), &expected);
     }

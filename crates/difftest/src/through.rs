@@ -21,11 +21,13 @@ pub enum Kind {
     Hits,
     /// The report.
     Report,
+    /// What is cheapest of each block.
+    Auto,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Oids, Kind::Hits, Kind::Report];
+    pub const ALL: [Kind; 4] = [Kind::Oids, Kind::Hits, Kind::Report, Kind::Auto];
 
     /// As it is typed.
     pub fn name(self) -> &'static str {
@@ -33,6 +35,7 @@ impl Kind {
             Kind::Oids => "oids",
             Kind::Hits => "hits",
             Kind::Report => "report",
+            Kind::Auto => "auto",
         }
     }
 }
@@ -41,6 +44,8 @@ impl Kind {
 const FORMAT: [&str; 4] = ["-outfmt", "-line_length", "-sorthits", "-sorthsps"];
 /// The same without a value.
 const FORMAT_FLAGS: [&str; 2] = ["-html", "-show_gis"];
+/// Shares of the report above which it is the report that crosses: always, now and then, seldom.
+const LIMITS: [&str; 3] = ["0", "0.2", "1"];
 /// Where one of these is typed, the search depends on the format.
 const COUNTS: [&str; 3] = ["-num_descriptions", "-num_alignments", "-max_target_seqs"];
 /// What is searched.
@@ -56,9 +61,12 @@ pub struct Crossed {
 }
 
 /// Whether the report of a case can be made elsewhere: it goes where we say, there is one, and both sites can read what is searched.
-pub fn can_be(case: &Case, expected_code: i32) -> bool {
+pub fn can_be(case: &Case, kind: Kind, expected_code: i32) -> bool {
+    // SAM has no blocks of a report.
+    let is_whole = kind != Kind::Auto || !is_sam(&case.args);
     let says = |option: &str| case.args.iter().any(|arg| arg == option);
-    expected_code == 0
+    is_whole
+        && expected_code == 0
         && !says("-out")
         && value_of(&case.args, "-subject").is_none_or(|file| file != "-")
 }
@@ -82,9 +90,14 @@ pub struct Sites<'a> {
 }
 
 impl Sites<'_> {
-    /// Whether a case may be refused by name since ranks search it: SAM begins with what is known in the end.
+    /// Whether a case may be refused by name since ranks search it: they choose no kind, and SAM begins with what is known in the end.
     pub fn may_refuse(&self, case: &Case) -> bool {
-        self.spread.0 != Spread::None && self.kind == Kind::Report && is_sam(&case.args)
+        let refuses = match self.kind {
+            Kind::Report => is_sam(&case.args),
+            Kind::Auto => true,
+            Kind::Oids | Kind::Hits => false,
+        };
+        self.spread.0 != Spread::None && refuses
     }
 
     /// Runs a case; every other one tells the format at the second site only, if that may be.
@@ -95,10 +108,15 @@ impl Sites<'_> {
         if let Some(dir) = self.file.parent() {
             fs::create_dir_all(dir).map_err(io_error("create", dir))?;
         }
-        let late = number % 2 == 1 && self.kind != Kind::Report;
+        let settled = matches!(self.kind, Kind::Report | Kind::Auto);
+        let late = number % 2 == 1 && !settled;
         let (search, format) = if late { parted(&case.args) } else { (case.args.clone(), vec![]) };
         let file = self.file.display().to_string();
-        let told = ["-metadata_out", &file, "-metadata", self.kind.name()].map(str::to_owned);
+        let mut told = vec!["-metadata_out", &file, "-metadata", self.kind.name()];
+        if self.kind == Kind::Auto {
+            told.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
+        }
+        let told: Vec<String> = told.into_iter().map(str::to_owned).collect();
         let (spread, shape) = &self.spread;
         let shape = shape.clone().with_records(false);
         let (tool, search) = shape.spread(self.tested, *spread, &[&told[..], &search].concat());

@@ -14,8 +14,8 @@ pub struct Pace {
     pub workers: u32,
 }
 
-/// Too few bytes to tell anything.
-const LEAST: u64 = 4 << 10;
+/// Fewer bytes tell nothing.
+const LEAST: u64 = 512;
 /// What waits on the way while the link is as busy as it can be, at least.
 const BUSY: u64 = 64 << 10;
 /// A rate is looked at over so long at least, and over this at most.

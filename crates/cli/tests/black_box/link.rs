@@ -306,6 +306,25 @@ fn ranks_send_while_they_search() {
     assert_eq!(ends(&["-ranks", "2"]), ends(&[]));
 }
 
+/// The first of them sends what all of them write.
+#[cfg(feature = "mpi")]
+#[test]
+fn processes_send_while_they_search() {
+    let sites = Sites::new(60);
+    let wanted = sites.direct(&[]);
+    for (kind, output) in [("hits", "merge"), ("oids", "collective"), ("report", "individual")] {
+        let receiver = sites.receive_db();
+        let options = ["-metadata", kind, "-output", output];
+        let typed = sites.search(&receiver.address, [HERE, THERE], &options);
+        let mut search = crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
+        search.args(typed.get_args()).current_dir(sites.path()).env("BATCH_SIZE", "400");
+        let run = search.stdin(Stdio::null()).output().unwrap();
+        assert!(run.status.success(), "{kind}: {}", said(&run));
+        receiver.must_end();
+        assert!(sites.report().as_ref() == Some(&wanted), "{kind}, {output}");
+    }
+}
+
 #[test]
 fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
     let sites = Sites::new(150);
