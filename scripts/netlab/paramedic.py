@@ -26,15 +26,15 @@ def table(cells):
         for delay, row in sorted(rows.items()):
             times = [row[way][0] if way in row else None for way in WAYS]
             texts = [f"{time:.2f}" if time else "-" for time in times]
-            best = min(time for time in times[1:] if time)
-            gain = f"{times[0] / best:.1f}" if times[0] else "-"
+            best = min((time for time in times[1:] if time), default=None)
+            gain = f"{times[0] / best:.1f}" if times[0] and best else "-"
             print(f"| {rate} | {delay:g} | " + " | ".join(texts) + f" | {gain} |")
     print()
     print("| way | bytes over the link | report to them |")
     print("| --- | --- | --- |")
     row = next(iter(next(iter(cells.values())).values()))
     for way in WAYS:
-        if way in row:
+        if way in row and "direct" in row:
             print(f"| {way} | {row[way][1]:,} | {row['direct'][1] / row[way][1]:.1f} |")
 
 
