@@ -2,11 +2,14 @@
 //! a register has 256 of each sequence from there on, and the word of each diagonal is looked up in it.
 #![allow(unsafe_code)]
 
+mod narrow;
+
 use std::arch::x86_64::*;
 
 use super::linear::Rows;
 use super::pairs::{Side, Walk};
-use super::rows::{Chunk, Front, Furthest, LANES, Row, Stepper};
+use super::rows::{Chunk, Front, Furthest, LANES, Narrow, Path, Row, Stepper};
+use super::rules::Rules;
 use super::{Found, NOWHERE, Run, Scoring};
 use crate::kernel::Avx512;
 
@@ -55,6 +58,8 @@ pub(super) fn extend<const BACK: bool>(
 }
 
 impl Stepper for Proof {
+    const NARROW: bool = true;
+
     #[inline(always)]
     fn row<const BACK: bool>(
         self,
@@ -65,6 +70,19 @@ impl Stepper for Proof {
     ) -> Furthest {
         // SAFETY: the proof says that the CPU has the instructions.
         unsafe { make(walk, row, front, longest) }
+    }
+
+    #[inline(always)]
+    fn narrow<const BACK: bool>(
+        self,
+        walk: &Walk<'_, BACK>,
+        rules: &Rules,
+        best: &mut Vec<i32>,
+        path: &mut Path,
+        row: &mut Narrow,
+    ) -> bool {
+        // SAFETY: the proof says that the CPU has the instructions.
+        unsafe { narrow::rows(walk, rules, best, path, row) }
     }
 }
 
@@ -172,25 +190,7 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
         subject: __m512i,
         goes_on: u16,
     ) -> Met {
-        let windows = [self.query.window(reach[0]), self.subject.window(reach[1])];
-        let [q, s] = [windows[0].places(query), windows[1].places(subject)];
-        let seen =
-            _mm512_cmplt_epu32_mask(_mm512_max_epu32(q.first, s.first), _mm512_set1_epi32(SEEN));
-        let bases = [q.of(windows[0].bases), s.of(windows[1].bases)];
-        let mut different = _mm512_xor_si512(bases[0], bases[1]);
-        if self.query.ambiguous.is_some() || self.subject.ambiguous.is_some() {
-            different = _mm512_or_si512(different, q.of(self.query.ambiguous(&windows[0])));
-            different = _mm512_or_si512(different, s.of(self.subject.ambiguous(&windows[1])));
-        }
-        let equal = if BACK {
-            // All bits below the lowest one that is set.
-            let less = _mm512_add_epi32(different, _mm512_set1_epi32(-1));
-            let below = _mm512_andnot_si512(different, less);
-            _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(below))
-        } else {
-            _mm512_lzcnt_epi32(different)
-        };
-        let equal = _mm512_srli_epi32::<1>(equal);
+        let (equal, seen) = self.equal::<false>(reach, query, subject);
         let room = _mm512_min_epi32(
             _mm512_sub_epi32(self.query.length, query),
             _mm512_sub_epi32(self.subject.length, subject),
@@ -209,6 +209,37 @@ impl<'a, const BACK: bool> Runs<'a, BACK> {
             }
         }
         Met { run, room }
+    }
+
+    /// How many bases are equal from these positions on, at most [`AT_ONCE`], whatever ends there; and of which lanes that is known.
+    /// Each caller has its own, as only what is called from one place is compiled into it.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512cd")]
+    fn equal<const NARROW: bool>(
+        &self,
+        reach: [i32; 2],
+        query: __m512i,
+        subject: __m512i,
+    ) -> (__m512i, u16) {
+        let windows = [self.query.window(reach[0]), self.subject.window(reach[1])];
+        let [q, s] = [windows[0].places(query), windows[1].places(subject)];
+        let seen =
+            _mm512_cmplt_epu32_mask(_mm512_max_epu32(q.first, s.first), _mm512_set1_epi32(SEEN));
+        let bases = [q.of(windows[0].bases), s.of(windows[1].bases)];
+        let mut different = _mm512_xor_si512(bases[0], bases[1]);
+        if self.query.ambiguous.is_some() || self.subject.ambiguous.is_some() {
+            different = _mm512_or_si512(different, q.of(self.query.ambiguous(&windows[0])));
+            different = _mm512_or_si512(different, s.of(self.subject.ambiguous(&windows[1])));
+        }
+        let equal = if BACK {
+            // All bits below the lowest one that is set.
+            let less = _mm512_add_epi32(different, _mm512_set1_epi32(-1));
+            let below = _mm512_andnot_si512(different, less);
+            _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(below))
+        } else {
+            _mm512_lzcnt_epi32(different)
+        };
+        (_mm512_srli_epi32::<1>(equal), seen)
     }
 }
 

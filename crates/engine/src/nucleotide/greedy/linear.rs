@@ -1,8 +1,9 @@
 //! Greedy extension where a mismatch and a base opposite a gap count the same (`BLAST_GreedyAlign`, `greedy_align.c`).
 
 use super::pairs::Walk;
-use super::rows::{Chunk, Front, LANES, PAD, Row, Stepper, chunk_of, first_of};
-use super::{Found, NOWHERE, Run, Scoring, divide_up, push};
+use super::rows::{Chunk, Front, LANES, Narrow, PAD, Path, Row, Stepper, ZERO, chunk_of, first_of};
+use super::rules::{Next, Rules};
+use super::{Found, NOWHERE, Run, Scoring, push};
 use crate::hits::{Edit, EditOp};
 
 /// Chunks that are not needed any more are not kept beyond so many.
@@ -31,72 +32,13 @@ pub(super) struct Rows {
     pub met_subject_end: bool,
 }
 
-/// What does not change from row to row.
-struct Rules {
-    /// What a base on a path scores.
-    half: i32,
-    /// What a difference costs.
-    cost: i32,
-    x_drop: i32,
-    /// As many differences fewer had the best score against which a cell is held.
-    back: usize,
-}
-
-impl Rules {
-    fn new(scoring: &Scoring, x_drop: i32) -> Rules {
-        let (half, cost) = (scoring.reward / 2, scoring.reward - scoring.penalty);
-        Rules { half, cost, x_drop, back: ((x_drop + half) / cost + 1) as usize }
-    }
-
-    /// The least extent, query and subject together, that is followed.
-    fn least_extent(&self, best: &[i32]) -> i32 {
-        let before = best.len().checked_sub(self.back).map_or(0, |at| best[at]);
-        divide_up(before + self.cost * best.len() as i32 - self.x_drop, self.half)
-    }
-
-    /// Whether what has been found stays, whatever this row and all after it are: before a path can score as much as the best one, before
-    /// a run can be longer than the longest, and before anything comes to the subject's end, paths come to that of the query.
-    ///
-    /// The n-th row after this one has no diagonal below `low - n`, on which the query's end is at an extent that is larger by n. Its least
-    /// extent, and what a path must have to be the best, are larger by `n * cost / half`, which is more than 2 n. So what holds for this
-    /// row holds for those after it. Paths that leave the query behind, as those between two others may, gain 2 with each row, and score
-    /// less each time.
-    fn is_settled<const BACK: bool>(&self, walk: &Walk<'_, BACK>, next: &Next) -> bool {
-        let &Next { distance, low, best, before, least, run } = next;
-        // The largest extent on any diagonal within the query.
-        let within = 2 * walk.query.length - low;
-        let may_be_longer = run.is_some_and(|run| within - least > 2 * run);
-        if within * self.half - distance * self.cost >= best || may_be_longer {
-            return false;
-        }
-        let most = within.max(before + 2);
-        let rows = (most - least).max(0) * self.half / (self.cost - 2 * self.half) + 1;
-        (most - low) / 2 + rows < walk.subject.length
-    }
-}
-
-/// What is known before a row is made.
-struct Next {
-    distance: i32,
-    /// Its lowest diagonal.
-    low: i32,
-    /// The best score so far.
-    best: i32,
-    /// The largest extent of the row before.
-    before: i32,
-    /// The least extent that is followed.
-    least: i32,
-    /// The length of the longest run so far, if it is sought.
-    run: Option<i32>,
-}
-
 impl Rows {
     /// Extends from the start of both sequences; scores and X-drop are in units in which the reward is even. All rows are kept
     /// only if they will be traced, and the longest run is sought only if not.
     #[inline(always)]
-    pub fn extend<const BACK: bool>(
+    pub fn extend<const BACK: bool, S: Stepper>(
         &mut self,
-        stepper: impl Stepper,
+        stepper: S,
         walk: &Walk<'_, BACK>,
         scoring: &Scoring,
         x_drop: i32,
@@ -105,40 +47,74 @@ impl Rows {
         let rules = Rules::new(scoring, x_drop);
         let run = walk.run(0, 0, 0);
         self.start(run, run * scoring.reward);
-        let mut longest = Run { length: run, ..Run::default() };
-        let mut found = Found { query: run, subject: run, longest, ..Found::default() };
+        let longest = Run { length: run, ..Run::default() };
+        let found = Found { query: run, subject: run, longest, ..Found::default() };
         self.met_subject_end = run == walk.subject.length;
         if run == walk.query.length || self.met_subject_end {
             return found;
         }
-        let mut front = Front { low: -1, high: 1, query_end: false, subject_end: false };
-        let mut before = 2 * run;
-        for distance in 1.. {
+        let front = Front { low: -1, high: 1, query_end: false, subject_end: false };
+        let mut path = Path { front, before: 2 * run, longest, found };
+        // Most rows of those that are not kept are narrow.
+        if !keeps && S::NARROW {
+            let mut row = Narrow { first: -ZERO, cells: self.cells[PAD] };
+            if stepper.narrow(walk, &rules, &mut self.best, &mut path, &mut row) {
+                return Found { longest: path.longest, ..path.found };
+            }
+            self.widen(&path.front, &row);
+        }
+        self.go_on(stepper, walk, &rules, &mut path, keeps);
+        self.met_subject_end = path.front.subject_end;
+        Found { longest: path.longest, ..path.found }
+    }
+
+    /// Makes rows until there is nothing to follow.
+    #[inline(always)]
+    fn go_on<const BACK: bool>(
+        &mut self,
+        stepper: impl Stepper,
+        walk: &Walk<'_, BACK>,
+        rules: &Rules,
+        path: &mut Path,
+        keeps: bool,
+    ) {
+        let Path { front, before, longest, found } = path;
+        for distance in self.best.len() as i32.. {
             let (best, least) = (self.best[distance as usize - 1], rules.least_extent(&self.best));
             let (low, run) = (front.low, (!keeps).then_some(longest.length));
-            let next = Next { distance, low, best, before, least, run };
+            let next = Next { distance, low, best, before: *before, least, run };
             if !front.subject_end && rules.is_settled(walk, &next) {
                 break;
             }
-            let row = self.next(&front, least, keeps);
-            let furthest = front.advance(stepper, walk, row, &mut longest);
-            before = furthest.extent;
-            let score = before * rules.half - distance * rules.cost;
+            let row = self.next(front, least, keeps);
+            let furthest = front.advance(stepper, walk, row, longest);
+            *before = furthest.extent;
+            let score = rules.score(furthest.extent, distance);
             if score >= best {
-                found.value = distance;
-                found.distance = distance;
-                found.query = (furthest.extent + furthest.diagonal) / 2;
-                found.subject = (furthest.extent - furthest.diagonal) / 2;
+                found.take(distance, furthest);
             }
             self.best.push(best.max(score));
             if front.low > front.high {
                 break;
             }
-            self.close(&mut front);
+            self.close(front);
         }
-        self.met_subject_end = front.subject_end;
-        found.longest = longest;
-        found
+    }
+
+    /// Goes on from a narrow row, which need not begin where a chunk does.
+    #[cold]
+    fn widen(&mut self, front: &Front, row: &Narrow) {
+        let first = chunk_of(front.low);
+        let chunks = (chunk_of(front.high) - first + 1) as usize;
+        self.cells.clear();
+        self.cells.resize(2 * PAD + chunks, Chunk::NOWHERE);
+        self.rows.clear();
+        self.rows.push(Place { at: PAD, first, chunks });
+        for (diagonal, cell) in (row.first..).zip(row.cells.0) {
+            if (front.low..=front.high).contains(&diagonal) {
+                *self.cell(0, diagonal) = cell;
+            }
+        }
     }
 
     /// The first row: one cell.

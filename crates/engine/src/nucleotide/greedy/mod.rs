@@ -14,6 +14,7 @@ mod linear;
 mod packing;
 mod pairs;
 mod rows;
+mod rules;
 #[cfg(test)]
 mod tests;
 

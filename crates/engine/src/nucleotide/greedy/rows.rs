@@ -1,7 +1,8 @@
 //! Rows of cells, as vectors make them: chunks of diagonals that lie in the same lanes in each row.
 
 use super::pairs::Walk;
-use super::{NOWHERE, Run};
+use super::rules::Rules;
+use super::{Found, NOWHERE, Run};
 
 /// Diagonals in a chunk.
 pub(super) const LANES: usize = 16;
@@ -9,7 +10,7 @@ pub(super) const LANES: usize = 16;
 /// more.
 pub(super) const PAD: usize = 2;
 /// Lane of diagonal zero, so that narrow rows need a single chunk.
-const ZERO: i32 = LANES as i32 / 2;
+pub(super) const ZERO: i32 = LANES as i32 / 2;
 
 /// How far neighbouring diagonals get, in positions of the subject.
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +108,39 @@ pub(super) struct Row<'a> {
     pub least: i32,
 }
 
+/// What is known between two rows.
+pub(super) struct Path {
+    /// The diagonals that the next row looks at.
+    pub front: Front,
+    /// The largest extent of the row before.
+    pub before: i32,
+    pub longest: Run,
+    pub found: Found,
+}
+
+/// A row of few diagonals.
+pub(super) struct Narrow {
+    /// The first of them.
+    pub first: i32,
+    pub cells: Chunk,
+}
+
+impl Found {
+    /// Takes the furthest end of a row for the best one.
+    #[inline(always)]
+    pub fn take(&mut self, distance: i32, furthest: Furthest) {
+        self.value = distance;
+        self.distance = distance;
+        self.query = (furthest.extent + furthest.diagonal) / 2;
+        self.subject = (furthest.extent - furthest.diagonal) / 2;
+    }
+}
+
 /// Makes rows.
 pub(super) trait Stepper: Copy {
+    /// Whether it makes narrow rows in a way of their own.
+    const NARROW: bool = false;
+
     /// Makes a row, tells `front` which of its diagonals go on, and `longest` of runs that are longer.
     fn row<const BACK: bool>(
         self,
@@ -117,6 +149,19 @@ pub(super) trait Stepper: Copy {
         front: &mut Front,
         longest: &mut Run,
     ) -> Furthest;
+
+    /// Makes rows as long as they are narrow and no path comes near an end of a sequence. Returns whether nothing is left to follow;
+    /// else `row` is the last one.
+    fn narrow<const BACK: bool>(
+        self,
+        _walk: &Walk<'_, BACK>,
+        _rules: &Rules,
+        _best: &mut Vec<i32>,
+        _path: &mut Path,
+        _row: &mut Narrow,
+    ) -> bool {
+        false
+    }
 }
 
 /// Whatever the compiler makes of plain Rust.

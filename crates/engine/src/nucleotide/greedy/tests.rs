@@ -274,8 +274,8 @@ fn wide_rows_and_long_runs_are_those_of_the_literal_rules() {
         };
         let subject = if subject.is_empty() { vec![0] } else { subject };
         let scoring = |reward, penalty| Scoring { reward, penalty, gaps: LINEAR };
-        for (scoring, x_drop) in [(scoring(1, -2), 0), (scoring(1, -2), 150), (scoring(3, -2), 400)]
-        {
+        let schemes = [(1, -2, 0), (1, -2, 14), (1, -2, 150), (3, -2, 400)];
+        for (scoring, x_drop) in schemes.map(|(reward, penalty, x)| (scoring(reward, penalty), x)) {
             let (found, _) = check(&query, &subject, scoring, x_drop, &mut scratch);
             wide += usize::from((found.query - found.subject).unsigned_abs() > 40);
             long += usize::from(found.longest.length > 100);
