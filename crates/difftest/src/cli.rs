@@ -148,12 +148,11 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let tools = || tools_of(&BLASTP);
     let programs = || -> Result<Vec<(&'static Program, Tools)>> {
         let named = programs::named(raw.searching.as_deref())?.into_iter();
-        let is_elsewhere = raw.spread != Spread::None || raw.resume || raw.through.is_some();
-        let needs_ranks = is_elsewhere || raw.subcommand.as_deref() == Some("kills");
+        let crosses = raw.through.is_some();
         let named: Vec<_> =
-            named.filter(|searching| !(needs_ranks && searching.is_serial)).collect();
+            named.filter(|searching| !crosses || searching.writes_metadata).collect();
         if named.is_empty() {
-            return Err(Error::Usage("this program searches in one process only".into()));
+            return Err(Error::Usage("this program writes no metadata".into()));
         }
         named.into_iter().map(|searching| Ok((searching, tools_of(searching)?))).collect()
     };

@@ -40,8 +40,8 @@ pub struct Program {
     pub options: fn(&mut Rng, &Trial) -> Vec<Vec<String>>,
     /// Its options that name files which it writes beside the report.
     pub written: &'static [&'static str],
-    /// It is not on ranks yet, and writes no metadata.
-    pub is_serial: bool,
+    /// It writes metadata, from which another site makes the report.
+    pub writes_metadata: bool,
     /// The kind of masks that its databases have.
     pub masker: &'static str,
     /// Whether a search with these arguments may be refused by name on ranks.

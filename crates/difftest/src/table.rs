@@ -16,7 +16,7 @@ use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Place, Shape, Spread};
 use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
-use crate::resume::{self, Searches};
+use crate::resume::{self, Resumed, Searches};
 use crate::sample;
 use crate::through::{self, Kind, Sites};
 use crate::workspace::{self, Source, Workspace};
@@ -284,7 +284,14 @@ fn run_resumed(session: &Session, case: &Case, number: usize, expected: &Outcome
         dir: session.resume_dir.join(number.to_string()),
         records: Cell::new(false),
     };
-    let resumed = searches.run(case, number)?;
+    let written = session.written_dir.join(number.to_string());
+    let mut resumed = None;
+    let outcome = collected(&case.args, session.program.written, &written, |args| {
+        let case = Case { args: args.to_vec(), ..case.clone() };
+        Ok(resumed.insert(searches.run(&case, number)?).outcome.clone())
+    })?;
+    let resumed =
+        resumed.map(|resumed| Resumed { outcome, ..resumed }).ok_or_else(worker_panicked)?;
     if is_refusal(
         session.program.may_refuse(session.options.spread, &case.args),
         ON_RANKS,

@@ -131,8 +131,8 @@ pub enum MasterOutcome<P> {
         /// The cut.
         cut: Option<P>,
     },
-    /// Of the first `Round` of a pass, where blocks depend on those before ([`Config::consults`](crate::config::Config::consults)): the
-    /// supermaster is to judge what was found.
+    /// Of a `Round`: the supermaster is to judge what was found. Of the first of a pass, where blocks are searched in the light of those
+    /// before ([`Config::consults`](crate::config::Config::consults)); of the last of all, where only their output depends on those.
     Consult {
         /// What it is to know.
         found: P,

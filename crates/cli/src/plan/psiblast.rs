@@ -6,7 +6,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
-use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
@@ -47,10 +46,8 @@ impl SearchProgram for PsiblastOptions {
     fn unsupported(&self) -> Option<String> {
         let PsiOptions { in_msa, out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
-        let fleet = &self.common.fleet;
-        let on_ranks = fleet.ranks.is_some()
-            || fleet.checkpoint.is_some()
-            || fleet.output == Strategy::Records;
+        let stdin_twice = fleetblast_mpi::launched().is_some()
+            && self.psi.in_pssm.as_deref().is_some_and(|file| file == "-");
         let refused = [
             (in_msa.is_some(), "-in_msa"),
             (self.sum_stats == Some(true), "-sum_stats true"),
@@ -62,7 +59,8 @@ impl SearchProgram for PsiblastOptions {
                 out_pssm.is_some() && self.common.queries.parse_deflines,
                 "-out_pssm with -parse_deflines",
             ),
-            (on_ranks || fleetblast_mpi::launched().is_some(), "psiblast on ranks"),
+            // Each process reads it.
+            (stdin_twice, "-in_pssm from standard input on several processes"),
             (self.common.fleet.plan, "psiblast -plan"),
             (self.common.fleet.trace.is_some(), "psiblast -trace"),
         ];
@@ -107,11 +105,11 @@ impl SearchProgram for PsiblastOptions {
                     in_pssm,
                     pseudocount,
                     inclusion_ethresh,
-                    // Without effect on the report.
-                    out_pssm: _,
-                    out_ascii_pssm: _,
-                    save_pssm_after_last_round: _,
-                    save_each_pssm: _,
+                    // Which matrices are kept and how is decided with the search, not where.
+                    out_pssm,
+                    out_ascii_pssm,
+                    save_pssm_after_last_round,
+                    save_each_pssm,
                 },
             // In common with others.
             common: _,
@@ -131,6 +129,10 @@ impl SearchProgram for PsiblastOptions {
             told(&psi::IGNORE_MSA_MASTER, flag(*ignore_msa_master)),
             told(&psi::IN_PSSM, text(in_pssm)),
             told(&psi::PSEUDOCOUNT, Some(pseudocount.to_string())),
+            told(&psi::OUT_PSSM, flag(out_pssm.is_some())),
+            told(&psi::OUT_ASCII_PSSM, flag(out_ascii_pssm.is_some())),
+            told(&psi::SAVE_PSSM_AFTER_LAST_ROUND, flag(*save_pssm_after_last_round)),
+            told(&psi::SAVE_EACH_PSSM, flag(*save_each_pssm)),
             told(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
         ]
     }

@@ -55,6 +55,7 @@ mod program;
 mod progress;
 mod psiblast;
 mod psiblast_in_pssm;
+mod psiblast_ranks;
 mod records;
 mod refusals;
 mod restrictions;

@@ -29,9 +29,6 @@ const BEFORE: &[&str] = &[
 
 /// What is refused by name, and the words that name it.
 const REFUSED: &[(&str, &str)] = &[
-    ("-output|records|-out|r", "psiblast on ranks"),
-    ("-ranks|2", "psiblast on ranks"),
-    ("-checkpoint|c", "psiblast on ranks"),
     ("-plan", "psiblast -plan"),
     ("-trace|t", "psiblast -trace"),
     ("-metadata_out|m", "metadata_out"),

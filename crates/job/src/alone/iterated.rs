@@ -184,6 +184,7 @@ impl<'a> Rounds<'a> {
         kept: impl IntoIterator<Item = &'k Kept>,
         record: &QueryRecord,
     ) -> Result<(), Error> {
-        kept.into_iter().try_for_each(|kept| self.files.keep(&self.rules.matrix(kept, record)))
+        let mut matrices = kept.into_iter().filter_map(|kept| self.rules.matrix(kept, record));
+        matrices.try_for_each(|matrix| self.files.keep(&matrix))
     }
 }

@@ -43,6 +43,14 @@ impl Matrix {
     }
 }
 
+#[cfg(test)]
+impl Matrix {
+    /// Of which only this is kept.
+    pub fn of_checkpoint(bytes: &[u8]) -> Self {
+        Matrix { checkpoint: Some(bytes.to_vec()), table: None }
+    }
+}
+
 fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRecord) -> Vec<u8> {
     let mut bytes = Vec::new();
     let gaps = match &iteration.params {

@@ -15,7 +15,7 @@ use fleetblast_engine::search::Search;
 use fleetblast_report::scoremat::Statistics;
 use fleetblast_seq::alphabet;
 
-pub use self::course::{Begun, Course, Kept};
+pub use self::course::{Begun, Course, Kept, hide_masks};
 pub use self::files::{Matrix, PssmFiles};
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
@@ -217,9 +217,16 @@ impl<'a> Rules<'a> {
         self.refuse_pieces(&course.query)
     }
 
-    /// A matrix as its files have it.
-    pub fn matrix(&self, kept: &Kept, record: &QueryRecord) -> Matrix {
-        Matrix::new(self.plan, self.iteration, kept, record)
+    /// Whether each matrix gets files of its own.
+    pub fn saves_each(&self) -> bool {
+        self.iteration.save_each
+    }
+
+    /// A matrix as its files have it, if there are to be any.
+    pub fn matrix(&self, kept: &Kept, record: &QueryRecord) -> Option<Matrix> {
+        let Iteration { checkpoint, table, .. } = self.iteration;
+        let is_wanted = checkpoint.is_some() || table.is_some();
+        is_wanted.then(|| Matrix::new(self.plan, self.iteration, kept, record))
     }
 }
 

@@ -167,6 +167,12 @@ impl Plan {
         self.batch_size.is_adaptive() && !self.params.common().ungapped
     }
 
+    /// Whether blocks of queries are judged one after the other on ranks: what is searched or reported of one depends on what those
+    /// before it found.
+    pub fn judges_blocks(&self) -> bool {
+        self.has_unknown_batches() || self.iteration.is_some()
+    }
+
     /// The search of a database with these totals.
     pub fn engine(&self, totals: DatabaseTotals) -> Search {
         Search::new(self.params.clone(), totals, self.kernel)

@@ -10,6 +10,7 @@ use crate::audience::Audience;
 use crate::fasta::{message_name, titled};
 
 /// A query as read.
+#[derive(Clone)]
 pub struct QueryRecord {
     /// The record, residues and all.
     pub record: Record,

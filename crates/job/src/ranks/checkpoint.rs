@@ -38,7 +38,7 @@ impl<'a> From<&'a Plan> for Keeping<'a> {
             checkpoint: plan.fleet.checkpoint.as_ref(),
             records: plan.records(),
             codec: plan.fleet.codec,
-            judged: plan.has_unknown_batches(),
+            judged: plan.judges_blocks(),
         }
     }
 }

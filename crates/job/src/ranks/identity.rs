@@ -78,6 +78,12 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         list.add(restriction);
         options.insert(name.to_owned(), format!("a list with the checksum {:032x}", list.finish()));
     }
+    if let Some(start) = plan.start() {
+        let mut matrix = Digest::default();
+        matrix.add(start);
+        let told = format!("a matrix with the checksum {:032x}", matrix.finish());
+        options.insert("contents of -in_pssm".to_owned(), told);
+    }
     Ok(Identity {
         program: plan.program.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -11,10 +11,11 @@ use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
-use super::wire::{self, Together};
+use super::wire::{self, Positions, Together};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
+use crate::iteration::{Rules, hide_masks};
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
 use crate::reporting;
@@ -30,6 +31,8 @@ pub struct Job<'a> {
     pub report: model::Setup<'a>,
     /// How it is searched.
     pub engine: Search,
+    /// The same with matrices, if queries are searched again with what was found.
+    pub next: Option<Search>,
     /// Who is told how it goes.
     pub audience: Arc<dyn Audience>,
     /// Ends works under way when the job cannot go on.
@@ -52,6 +55,8 @@ pub struct Block {
     batch_searched: Vec<bool>,
     /// For each query what the XML report warns of.
     messages: Vec<Vec<u8>>,
+    /// As reported, if not as searched.
+    shown: Vec<Query>,
 }
 
 impl<'a> Job<'a> {
@@ -64,12 +69,26 @@ impl<'a> Job<'a> {
     ) -> Self {
         let (report, halt) = (reporting::setup(plan, target), Halt::default());
         let (engine, audience) = (plan.engine(target.totals), Arc::clone(audience));
-        Job { plan, target, report, engine, audience, halt, partitions }
+        let iteration = plan.iteration.as_ref();
+        let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
+        Job { plan, target, report, engine, next, audience, halt, partitions }
     }
 
     /// Whether batches depend on what was found, so that what a block found is judged.
     pub fn consults(&self) -> bool {
         self.plan.has_unknown_batches()
+    }
+
+    /// How queries are searched again, if they are.
+    pub fn rules(&self) -> Option<Rules<'_>> {
+        let iteration = self.plan.iteration.as_ref()?;
+        Some(Rules::new(self.plan, iteration, [&self.engine, self.next.as_ref()?]))
+    }
+
+    /// What searches a block.
+    pub fn engine_of(&self, block: &Block) -> &Search {
+        let has_pssm = block.prepared.iter().any(|query| query.pssm.is_some());
+        self.next.as_ref().filter(|_| has_pssm).unwrap_or(&self.engine)
     }
 
     /// Whether a report is made here: it is written, or told as it is.
@@ -114,7 +133,31 @@ impl<'a> Job<'a> {
         let grouping = self.engine.grouping(&prepared, &lengths);
         let queries = records.into_iter().map(wire::Query::from).collect();
         let together = Some(Together { grouping, searched });
-        wire::Queries { queries, findings, batches, together }.pack()
+        wire::Queries { queries, findings, batches, together, positions: Vec::new() }.pack()
+    }
+
+    /// Queries to be searched next, each alone: all without a matrix, or all with one.
+    ///
+    /// # Errors
+    /// None.
+    pub fn pass(
+        &self,
+        rules: &Rules,
+        queries: &[(&QueryRecord, &Query)],
+    ) -> Result<wire::Bytes, Error> {
+        let prepared: Vec<Query> = queries.iter().map(|(_, query)| (*query).clone()).collect();
+        let positions: Vec<Positions> = prepared.iter().filter_map(Positions::of).collect();
+        let grouping =
+            rules.engine(!positions.is_empty()).grouping(&prepared, &vec![1; prepared.len()]);
+        let searched = prepared.iter().map(Query::is_searchable).collect();
+        wire::Queries {
+            queries: queries.iter().map(|(record, _)| (*record).clone().into()).collect(),
+            findings: prepared.iter().map(Query::findings).collect(),
+            batches: vec![1; prepared.len()],
+            together: Some(Together { grouping, searched }),
+            positions,
+        }
+        .pack()
     }
 
     /// The same queries to be searched in another way.
@@ -131,14 +174,25 @@ impl<'a> Job<'a> {
     /// # Errors
     /// Bytes that no rank sent.
     pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
-        let wire::Queries { queries, findings, batches, together } = wire::Queries::unpack(bytes)?;
+        let wire::Queries { queries, findings, batches, together, positions } =
+            wire::Queries::unpack(bytes)?;
         let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
         let batches: Vec<usize> = batches.into_iter().map(|count| count as usize).collect();
         let prepare =
             |(record, findings): (&QueryRecord, _)| record.prepare_again(&self.engine, findings);
-        let prepared: Vec<Query> = records.iter().zip(findings).map(prepare).collect();
+        let prepared: Vec<Query> = match &self.next {
+            Some(next) if !positions.is_empty() => positions
+                .into_iter()
+                .zip(findings)
+                .map(|(it, known)| it.query(next, known))
+                .collect(),
+            _ => records.iter().zip(findings).map(prepare).collect(),
+        };
+        let mut shown = if self.next.is_some() { prepared.clone() } else { Vec::new() };
+        shown.iter_mut().for_each(hide_masks);
         Ok(Block {
+            shown,
             batch_searched: together.searched,
             messages: records.iter().map(reporting::xml_messages).collect(),
             grouping: together.grouping,
@@ -163,13 +217,18 @@ impl Block {
         &self.batch_searched
     }
 
+    /// A query as it is reported.
+    fn shown(&self, query: usize) -> &Query {
+        self.shown.get(query).unwrap_or(&self.prepared[query])
+    }
+
     /// A query for the report, which found `hit_count` subjects.
     pub fn result(&self, query: usize, hit_count: usize) -> QueryResult<'_> {
         QueryResult {
             batch_searched: self.batch_searched[query],
             messages: &self.messages[query],
             hit_count,
-            ..reporting::result(&self.records[query], &self.prepared[query])
+            ..reporting::result(&self.records[query], self.shown(query))
         }
     }
 }

@@ -1,5 +1,8 @@
 //! How a search is laid out over its ranks, from what there is of queries, database, and memory.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use fleetblast_db::load::machine;
 #[cfg(feature = "mpi")]
 use fleetblast_db::load::{self, Choice, Purpose};
@@ -9,6 +12,7 @@ use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{Contents, Database};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{BLOCK_RESIDUES, Layout, Request, Size, Wishes};
+use fleetblast_fleet::topology::{Shape, Topology};
 
 use super::checkpoint;
 use crate::error::{Error, exit};
@@ -47,6 +51,23 @@ impl Ranks {
         let single = queries.is_some_and(|all| all.residues <= BLOCK_RESIDUES);
         let several_read = self.hosts > 1 && self.remote && !single;
         wish.map_or(several_read, |method| method == Method::Broadcast)
+    }
+}
+
+/// How the database is cut, and who holds what of it.
+pub struct Cut {
+    /// OIDs of each partition, ascending, without gaps.
+    pub partitions: Vec<Range<u32>>,
+    /// Who holds what.
+    pub topology: Arc<Topology>,
+}
+
+impl Cut {
+    /// As a layout says.
+    pub fn new(target: &Target, layout: &Layout) -> Self {
+        let partitions = target.searched.partitions(layout.shape.partitions as usize);
+        let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
+        Cut { partitions, topology: Arc::new(Topology::new(shape)) }
     }
 }
 

@@ -26,7 +26,6 @@ mod without_mpi;
 mod works;
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -37,7 +36,7 @@ use fleetblast_fleet::config::Config;
 use fleetblast_fleet::end::Exit;
 use fleetblast_fleet::ids::{GroupId, PartitionId, Rank, WorkerId};
 use fleetblast_fleet::plan::Layout;
-use fleetblast_fleet::topology::{Shape, Topology};
+use fleetblast_fleet::topology::Topology;
 use fleetblast_metadata::records::{Chain, RecordKind};
 use fleetblast_spool::Checkpoint;
 
@@ -49,7 +48,7 @@ use self::driver::{End, Hosted, HostedWorker};
 use self::ending::{publish, remove, verdict};
 pub use self::foreign::run as wrap;
 use self::job::Job;
-use self::layout::Ranks;
+use self::layout::{Cut, Ranks};
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
 pub use self::processes::{on_processes, stand_aside};
@@ -60,6 +59,7 @@ use self::vigil::Vigil;
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::{on_processes, stand_aside};
 use self::works::counts::Counts;
+use self::works::iterated::IteratedMaster;
 use self::works::master::MasterWorks;
 use self::works::records::Records;
 use self::works::register::{self, SharedRegister};
@@ -216,21 +216,6 @@ fn start(
     Ok(Some([Chain::start(), Chain::default().record(RecordKind::Header, &header)].concat()))
 }
 
-/// How the database is cut, and who holds what of it.
-struct Cut {
-    /// OIDs of each partition, ascending, without gaps.
-    partitions: Vec<Range<u32>>,
-    topology: Arc<Topology>,
-}
-
-impl Cut {
-    fn new(target: &Target, layout: &Layout) -> Self {
-        let partitions = target.searched.partitions(layout.shape.partitions as usize);
-        let shape = Shape { partitions: partitions.len() as u32, ..layout.shape };
-        Cut { partitions, topology: Arc::new(Topology::new(shape)) }
-    }
-}
-
 /// What all ranks of this process share.
 struct Common<'a> {
     job: Job<'a>,
@@ -338,7 +323,7 @@ impl<'a> Common<'a> {
         let mut supermaster = supermaster;
         let earlier = match (&mut supermaster, &self.kept) {
             (Some(works), Some(kept)) => {
-                let judged = self.job.consults();
+                let judged = self.job.plan.judges_blocks();
                 if judged && kept.durable {
                     works.keep(Counts::new(kept, self.topology.ranks)?);
                 }
@@ -353,14 +338,18 @@ impl<'a> Common<'a> {
             supermaster: supermaster.map(|works| Box::new(works) as Box<dyn OfSupermaster>),
             earlier,
             master: master
-                .map(|id| {
-                    let works = MasterWorks::new(&self.job, register.cloned())?;
-                    Ok::<_, Error>((GroupId(id as u32), Box::new(works) as Box<dyn OfMaster>))
-                })
+                .map(|id| Ok::<_, Error>((GroupId(id as u32), self.master(register.cloned())?)))
                 .transpose()?,
             worker: worker.transpose()?,
             recorder: recorder.clone(),
             audience: Arc::clone(&self.job.audience),
+        })
+    }
+
+    fn master(&'a self, register: Option<SharedRegister>) -> Result<Box<dyn OfMaster + 'a>, Error> {
+        Ok(match self.job.rules() {
+            Some(rules) => Box::new(IteratedMaster::new(&self.job, rules, register)?),
+            None => Box::new(MasterWorks::new(&self.job, register)?),
         })
     }
 

@@ -38,9 +38,6 @@ fn refused(plan: &Plan) -> Option<String> {
             return Some(format!("{option}, -metadata report and -outfmt 17"));
         }
     }
-    if plan.iteration.is_some() {
-        return Some("iterations".to_owned());
-    }
     if plan.report.format == Format::Sam && plan.fleet.config.strategy == Strategy::Records {
         // Each block's references would stand before its lines.
         return Some("-outfmt 17 and -output records".to_owned());

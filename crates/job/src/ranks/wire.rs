@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use fleetblast_engine::grouping::Grouping;
-use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
-use fleetblast_engine::query::Findings;
+use fleetblast_engine::hits::{Alignment, Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::pssm::Pssm;
+use fleetblast_engine::query::{Findings, Query as Prepared, QueryInput};
+use fleetblast_engine::search::Search;
 use fleetblast_fleet::payload::Payload;
 use fleetblast_report::sam::Mark;
 use fleetblast_report::table::DescriptionRow;
@@ -15,6 +17,7 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::Error;
+use crate::iteration::Matrix;
 use crate::queries::QueryRecord;
 
 /// How hard queries are compressed: they are read once and sent to many.
@@ -104,6 +107,35 @@ pub struct Queries {
     pub batches: Vec<u32>,
     /// How they are searched; nothing before they are prepared.
     pub together: Option<Together>,
+    /// The positions of each, if they score by matrices of their own.
+    pub positions: Vec<Positions>,
+}
+
+/// A query whose positions score by a matrix of their own, and what else makes it another one than was read.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Positions {
+    /// Letters that are masked, though some of them may have been masked before.
+    unmasked: Vec<u8>,
+    lower_case: Vec<std::ops::Range<u32>>,
+    pssm: Pssm,
+}
+
+impl Positions {
+    /// Those of a query, if it has a matrix. What was found of the columns is not needed for a search.
+    pub fn of(query: &Prepared) -> Option<Self> {
+        let (pssm, context) = (query.pssm.as_ref()?, query.first());
+        let (unmasked, lower_case) = (context.unmasked.clone(), context.lower_case.clone());
+        let Pssm { query, scores, frequencies, ungapped, gapped, .. } = Pssm::clone(pssm);
+        let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
+        Some(Positions { unmasked, lower_case, pssm })
+    }
+
+    /// The query, from what was found of it when it was prepared.
+    pub fn query(self, engine: &Search, findings: Findings) -> Prepared {
+        let Positions { unmasked, lower_case, pssm } = self;
+        let input = QueryInput { letters: unmasked, lower_case, ..QueryInput::default() };
+        engine.query_again(&input, findings).with_pssm(Arc::new(pssm))
+    }
 }
 
 /// How the queries of a block are searched.
@@ -124,7 +156,22 @@ pub struct Found {
     pub strayed: bool,
 }
 
-/// What the supermaster says of that.
+/// What became of the queries of a block that were searched again and again, for the supermaster to tell of and to keep.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Ended {
+    /// What BLAST+ warns of with each search.
+    pub warnings: Vec<Option<Vec<u8>>>,
+    /// Matrices to be kept, in their order.
+    pub matrices: Vec<Matrix>,
+    /// What ended the job with the last of the searches: exit code and message.
+    pub failure: Option<(u8, String)>,
+}
+
+/// What the supermaster says of that: how many searches of queries are reported before those of the block; nothing if the report ended
+/// before it.
+pub type Before = Option<u64>;
+
+/// What the supermaster says of what a pass found.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Verdict {
     /// The batches were foretold right.
@@ -226,6 +273,8 @@ pub enum Question {
     },
     /// Tell all of these subjects' alignments, of which the report is made elsewhere.
     Tell(Vec<Chosen>),
+    /// Tell these alignments, and the letters of the subjects in them, of which a matrix is made.
+    Lay(Vec<Chosen>),
 }
 
 /// A chosen preliminary hit.
@@ -270,7 +319,12 @@ pub enum Answer {
     Lines(Vec<Vec<Line>>),
     /// To [`Question::Tell`].
     Told(Vec<SubjectHit>),
+    /// To [`Question::Lay`].
+    Laid(Vec<Rows>),
 }
+
+/// Alignments of a subject, each with the subject's letters in it.
+pub type Rows = Vec<(Alignment, Vec<u8>)>;
 
 /// A line of SAM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -307,8 +361,13 @@ mod tests {
             messages,
         };
         let findings = Vec::new();
-        let queries =
-            Queries { queries: vec![sent.into()], findings, batches: vec![1], together: None };
+        let queries = Queries {
+            queries: vec![sent.into()],
+            findings,
+            batches: vec![1],
+            together: None,
+            positions: Vec::new(),
+        };
         let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);
         let back = QueryRecord::from(got.queries.remove(0));

@@ -39,7 +39,7 @@ pub static BLASTN: Program = Program {
     trial: generate::trial,
     options: options::choose,
     written: &[],
-    is_serial: false,
+    writes_metadata: true,
     masker: "dust",
     refused_on_ranks,
     refused_as_metadata,

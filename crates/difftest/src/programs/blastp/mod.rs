@@ -39,7 +39,7 @@ pub static BLASTP: Program = Program {
     trial: generate::trial,
     options: options::choose,
     written: &[],
-    is_serial: false,
+    writes_metadata: true,
     masker: "seg",
     refused_on_ranks: |_| false,
     refused_as_metadata: |_| false,

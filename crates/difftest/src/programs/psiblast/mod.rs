@@ -5,7 +5,7 @@ mod options;
 use super::BLASTP;
 use crate::error::Result;
 use crate::fixtures::{Inputs, Recipe};
-use crate::program::{Program, Trial};
+use crate::program::{Program, Trial, Victim};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -27,7 +27,8 @@ pub static PSIBLAST: Program = Program {
     trial,
     options: options::choose,
     written: &["-out_pssm", "-out_ascii_pssm"],
-    is_serial: true,
+    writes_metadata: false,
+    kills,
     ..BLASTP
 };
 
@@ -58,6 +59,11 @@ fn inputs(source: &Source) -> Result<Inputs> {
     }
     inputs.databases.push(made);
     Ok(inputs)
+}
+
+/// What blastp is killed in, in rounds.
+fn kills(source: &Source) -> Result<Victim> {
+    Ok(Victim { args: &["-num_iterations", "3"], ..(BLASTP.kills)(source)? })
 }
 
 /// Queries from so many residues on are searched in pieces, which is refused with a matrix.

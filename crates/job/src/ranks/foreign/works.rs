@@ -104,7 +104,8 @@ impl<'a> SupermasterWorks<'a> {
         }
         if skip {
             if let (true, Some(counts)) = (self.job.foreign.join.counts(), &mut self.counts) {
-                self.counted.insert(number, counts.read(number)?.into_iter().sum());
+                let found: Vec<u64> = counts.read(number)?;
+                self.counted.insert(number, found.into_iter().sum());
             }
             self.job.audience.skip(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));

@@ -1,7 +1,9 @@
-//! Extensions of queries that are judged, in the checkpoint: who goes on judges the rest by them.
+//! What blocks are judged by, in the checkpoint: who goes on judges the rest by it.
 
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_spool::{Key, Kind, Reader, Share, Writer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::ranks::checkpoint::{Kept, failure};
@@ -10,7 +12,7 @@ use crate::ranks::wire::{pack, unpack};
 /// Bytes that the writer collects before it writes.
 const BUFFER: usize = 1 << 16;
 
-/// What is kept of extensions.
+/// What is kept of what is judged: the extensions of each query of a block, or what became of the queries.
 pub struct Counts {
     kept: Kept,
     writer: Writer,
@@ -27,30 +29,32 @@ impl Counts {
         Ok(Counts { kept: kept.clone(), writer, reader: Reader::new(&kept.run) })
     }
 
-    /// Keeps the extensions of the queries of a block; durable when it returns.
+    /// Keeps what a block is judged by; durable when it returns.
     ///
     /// # Errors
     /// A checkpoint that cannot be written.
-    pub fn keep(&mut self, block: BlockId, extensions: &Vec<u64>) -> Result<(), Error> {
-        let bytes = pack(extensions)?;
+    pub fn keep<T: Serialize>(&mut self, block: BlockId, found: &T) -> Result<(), Error> {
+        let bytes = pack(found)?;
         let whole = Share::whole(bytes.get().len() as u64);
         let appended = self.writer.append(key(block), whole, bytes.get());
         appended.and_then(|_| self.writer.sync()).map_err(|error| failure(&error))
     }
 
-    /// Those that an earlier run kept.
+    /// What an earlier run kept.
     ///
     /// # Errors
-    /// A checkpoint that cannot be read, or does not have them.
-    pub fn read(&mut self, block: BlockId) -> Result<Vec<u64>, Error> {
+    /// A checkpoint that cannot be read, or does not have it.
+    pub fn read<T: DeserializeOwned>(&mut self, block: BlockId) -> Result<T, Error> {
         let places = self.kept.earlier.cover(key(block)).ok_or_else(|| {
             Error::engine(format_args!(
-                "the extensions of query block {block} are missing in the checkpoint"
+                "what query block {block} is judged by is missing in the checkpoint"
             ))
         })?;
         let mut bytes = Vec::new();
         for place in places {
             let contents = self.reader.read(&place).map_err(|error| failure(&error))?;
+            // It may begin before the end of the one before it.
+            bytes.truncate(place.share.start as usize);
             bytes.extend(contents);
         }
         unpack(&bytes.into())

@@ -134,8 +134,13 @@ impl Laid {
         Ok(laid)
     }
 
+    /// Writes bytes of the master's own.
+    pub fn write(&mut self, bytes: &[u8]) {
+        self.piece.extend_from_slice(bytes);
+    }
+
     /// Adds somebody else's piece.
-    fn add(&mut self, owner: Owner, piece: u32, length: u64) {
+    pub fn add(&mut self, owner: Owner, piece: u32, length: u64) {
         if length > 0 {
             self.close();
             self.length += length;
@@ -144,12 +149,12 @@ impl Laid {
     }
 
     /// Bytes so far.
-    fn length(&self) -> u64 {
+    pub fn length(&self) -> u64 {
         self.length + self.piece.len() as u64
     }
 
     /// Ends the piece that is being written.
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         if !self.piece.is_empty() {
             let (piece, length) = (self.pieces.len() as u32, self.piece.len() as u64);
             self.length += length;

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use fleetblast_engine::batches;
-use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
+use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
@@ -16,14 +15,15 @@ use super::laid::{Laid, Printed};
 use super::pieces::Pieces;
 use super::register::Register;
 use super::rounds::{
-    Answers, Asked, HitPlace, ask, candidates, confused, inverse, rows, told, wanted,
+    Asked, HitPlace, answers, ask, candidates, confused, inverse, packed, rows, select,
+    sorted_by_rows, told, wanted, wanted_to_align,
 };
 use super::shared::lock;
 use super::telling;
 use crate::error::Error;
 use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
-use crate::ranks::wire::{Answer, Bytes, Found, Question, Verdict, Wanted, pack, unpack};
+use crate::ranks::wire::{Bytes, Found, Question, Verdict, pack, unpack};
 use crate::threads::pool;
 
 /// Carries out a master's works.
@@ -149,10 +149,7 @@ impl<'a> MasterWorks<'a> {
         (block, pass): (BlockId, PassId),
         replies: &[Bytes],
     ) -> Result<MasterOutcome<Bytes>, Error> {
-        let mut answers = Answers::new();
-        for reply in replies {
-            answers.extend(unpack::<Vec<(PartitionId, Answer)>>(reply)?);
-        }
+        let mut answers = answers(replies)?;
         let mut merging = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
         let job = self.job;
         let next = match merging.stage {
@@ -236,33 +233,21 @@ impl OfMaster for MasterWorks<'_> {
 impl Stage {
     /// What to ask.
     fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, Error> {
-        let packed = |asked: &Asked, question: &dyn Fn(&[HitPlace]) -> Question| {
-            let pack = |(&partition, places): (_, &Vec<HitPlace>)| {
-                Ok((partition, pack(&question(places))?))
-            };
-            asked.iter().map(pack).collect()
-        };
         match self {
             Stage::Search(_) => Ok(Vec::new()),
-            Stage::Align { chosen, asked } => packed(asked, &|places| {
-                let wanted = |&(query, at): &HitPlace| Wanted {
-                    query: query as u32,
-                    hit: chosen[query][at].clone(),
-                };
-                Question::Align(places.iter().map(wanted).collect())
-            }),
-            Stage::Describe { hits, asked } => packed(asked, &|places| {
+            Stage::Align { chosen, asked } => wanted_to_align(asked, chosen),
+            Stage::Describe { hits, asked } => packed(asked, |places| {
                 let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())
             }),
-            Stage::Tell { hits, asked, .. } => packed(asked, &|places| {
+            Stage::Tell { hits, asked, .. } => packed(asked, |places| {
                 let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
                 Question::Tell(places.iter().map(wanted).collect())
             }),
             Stage::Format { printed: Printed { hits, orders, rows }, asked } => {
                 let ranks: Vec<Vec<usize>> = orders.iter().map(|order| inverse(order)).collect();
                 let described = pieces::has_table(&job.report) && rows.is_none();
-                packed(asked, &|places| {
+                packed(asked, |places| {
                     let wanted = |&(query, at): &HitPlace| {
                         wanted(&hits[query], query, at, ranks[query][at] + 1)
                     };
@@ -271,31 +256,4 @@ impl Stage {
             }
         }
     }
-}
-
-/// Whether the order of printing depends on what the description table says.
-fn sorted_by_rows(job: &Job) -> bool {
-    job.report.output.hit_order.is_some()
-}
-
-/// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other; and whether more of
-/// its hits were aligned than these.
-fn select(
-    job: &Job,
-    block: &Block,
-    chosen: &[Vec<PrelimHit>],
-    candidates: Vec<Vec<Option<Candidate>>>,
-) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
-    let mut final_hits = Vec::with_capacity(chosen.len());
-    let mut overflowed = Vec::with_capacity(chosen.len());
-    let mut candidates = candidates.into_iter();
-    for queries in batches::ranges(&block.batches) {
-        let mut selector = job.engine.selector(&block.prepared[queries.clone()]);
-        // Those that no definition line shows have none: BLAST+ drops them before it aligns them.
-        let of_batch = candidates.by_ref().take(queries.len()).collect();
-        selector.replay(&chosen[queries], of_batch);
-        overflowed.extend(selector.overflowing());
-        final_hits.extend(selector.finish());
-    }
-    (final_hits, overflowed)
 }

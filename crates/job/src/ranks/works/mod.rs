@@ -12,6 +12,8 @@ use crate::trace::{Loaded, Span};
 
 pub mod counts;
 mod foretelling;
+pub mod iterated;
+mod iterations;
 mod laid;
 pub mod lanes;
 pub mod master;

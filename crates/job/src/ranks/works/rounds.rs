@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::mem::take;
 
+use fleetblast_engine::batches;
 use fleetblast_engine::hits::{Candidate, PrelimHit, SubjectHit};
 use fleetblast_fleet::ids::{BlockId, PartitionId};
 use fleetblast_report::sam::Mark;
 use fleetblast_report::table::DescriptionRow;
 
 use crate::error::Error;
-use crate::ranks::job::Job;
-use crate::ranks::wire::{Answer, Chosen, Line};
+use crate::ranks::job::{Block, Job};
+use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Rows, Wanted, pack, unpack};
 
 /// Answers of one round, by partition.
 pub type Answers = BTreeMap<PartitionId, Answer>;
@@ -50,6 +51,48 @@ pub fn ask<T>(job: &Job, hits: &[Vec<T>], oid: impl Fn(&T) -> u32) -> Asked {
         }
     }
     asked
+}
+
+/// The answers of a round.
+///
+/// # Errors
+/// Bytes that no rank sent.
+pub fn answers(replies: &[Bytes]) -> Result<Answers, Error> {
+    let mut answers = Answers::new();
+    for reply in replies {
+        answers.extend(unpack::<Vec<(PartitionId, Answer)>>(reply)?);
+    }
+    Ok(answers)
+}
+
+/// The questions of a round: what of the places of each partition is asked.
+///
+/// # Errors
+/// See [`pack`].
+pub fn packed(
+    asked: &Asked,
+    question: impl Fn(&[HitPlace]) -> Question,
+) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+    let pack =
+        |(&partition, places): (_, &Vec<HitPlace>)| Ok((partition, pack(&question(places))?));
+    asked.iter().map(pack).collect()
+}
+
+/// The questions of a round in which chosen hits are aligned.
+///
+/// # Errors
+/// See [`pack`].
+pub fn wanted_to_align(
+    asked: &Asked,
+    chosen: &[Vec<PrelimHit>],
+) -> Result<Vec<(PartitionId, Bytes)>, Error> {
+    packed(asked, |places| {
+        let wanted = |&(query, at): &HitPlace| Wanted {
+            query: query as u32,
+            hit: chosen[query][at].clone(),
+        };
+        Question::Align(places.iter().map(wanted).collect())
+    })
 }
 
 /// What was answered at each place, in the shape of `hits`; all questions of a round are of one kind.
@@ -108,6 +151,22 @@ pub fn told(
 ) -> Result<Vec<Vec<SubjectHit>>, Error> {
     matched(block, asked, hits, answers, |_, answer| match answer {
         Answer::Told(hits) => Some(take(hits)),
+        _ => None,
+    })
+}
+
+/// What each subject of which a matrix is made is laid on its query by.
+///
+/// # Errors
+/// As [`matched`].
+pub fn laid(
+    block: BlockId,
+    asked: &Asked,
+    hits: &[Vec<SubjectHit>],
+    answers: &mut Answers,
+) -> Result<Vec<Vec<Rows>>, Error> {
+    matched(block, asked, hits, answers, |_, answer| match answer {
+        Answer::Laid(rows) => Some(take(rows)),
         _ => None,
     })
 }
@@ -183,6 +242,33 @@ pub struct Piece {
     pub number: u32,
     /// In bytes.
     pub length: u64,
+}
+
+/// Whether the order of printing depends on what the description table says.
+pub fn sorted_by_rows(job: &Job) -> bool {
+    job.report.output.hit_order.is_some()
+}
+
+/// The final hits of each query, from the outlines of their alignments, as BLAST+ would take one after the other; and whether more of
+/// its hits were aligned than these.
+pub fn select(
+    job: &Job,
+    block: &Block,
+    chosen: &[Vec<PrelimHit>],
+    candidates: Vec<Vec<Option<Candidate>>>,
+) -> (Vec<Vec<SubjectHit>>, Vec<bool>) {
+    let mut final_hits = Vec::with_capacity(chosen.len());
+    let mut overflowed = Vec::with_capacity(chosen.len());
+    let mut candidates = candidates.into_iter();
+    for queries in batches::ranges(&block.batches) {
+        let mut selector = job.engine_of(block).selector(&block.prepared[queries.clone()]);
+        // Those that no definition line shows have none: BLAST+ drops them before it aligns them.
+        let of_batch = candidates.by_ref().take(queries.len()).collect();
+        selector.replay(&chosen[queries], of_batch);
+        overflowed.extend(selector.overflowing());
+        final_hits.extend(selector.finish());
+    }
+    (final_hits, overflowed)
 }
 
 /// Messages that do not fit together: a fault of the program.

@@ -18,6 +18,7 @@ use fleetblast_spool::{Kind, Summary};
 use super::OfSupermaster;
 use super::counts::Counts;
 use super::foretelling::{Foretelling, Read};
+use super::iterations::Iterations;
 use super::register::Register;
 use super::shared::lock;
 use super::stream::Stream;
@@ -61,6 +62,8 @@ enum Source<'a> {
     Plain(Queries<'a>),
     /// Those whose batches are not; and where their extensions are kept, with a checkpoint.
     Foretold(Box<Foretelling<'a>>, Option<Box<Counts>>),
+    /// Those that are searched again and again; and what became of them.
+    Iterated(Queries<'a>, Iterations<'a>),
 }
 
 impl<'a> SupermasterWorks<'a> {
@@ -81,6 +84,8 @@ impl<'a> SupermasterWorks<'a> {
             let stream = Stream::new(queries, &job.engine, &*job.audience, threads);
             let foretelling = Foretelling::new(&job.engine, stream, course);
             Source::Foretold(Box::new(foretelling), None)
+        } else if let Some(iteration) = &job.plan.iteration {
+            Source::Iterated(queries, Iterations::new(iteration))
         } else {
             Source::Plain(queries)
         };
@@ -109,8 +114,10 @@ impl<'a> SupermasterWorks<'a> {
 
     /// Keeps what is judged, and has what earlier runs kept.
     pub fn keep(&mut self, kept: Counts) {
-        if let Source::Foretold(_, counts) = &mut self.queries {
-            *counts = Some(Box::new(kept));
+        match &mut self.queries {
+            Source::Plain(_) => {}
+            Source::Foretold(_, counts) => *counts = Some(Box::new(kept)),
+            Source::Iterated(_, iterations) => iterations.keep(kept),
         }
     }
 
@@ -140,6 +147,7 @@ impl<'a> SupermasterWorks<'a> {
         sending.map_or(Ok(()), Sending::check)?;
         let parcel = match &mut self.queries {
             _ if self.failure.is_some() => None,
+            Source::Iterated(_, iterations) if iterations.failure().is_some() => None,
             Source::Foretold(foretelling, counts) => {
                 let known = match counts {
                     Some(counts) if skip => Some(counts.read(id)?),
@@ -148,7 +156,7 @@ impl<'a> SupermasterWorks<'a> {
                 let read = foretelling.read(id, known)?;
                 read.map(|Read { records, findings, together }| (records, findings, Some(together)))
             }
-            Source::Plain(queries) => {
+            Source::Plain(queries) | Source::Iterated(queries, _) => {
                 let mut read = queries.next_records(&job.engine, &*job.audience);
                 // Where batches depend on that, it is known that there are none.
                 queries.found(0);
@@ -165,6 +173,8 @@ impl<'a> SupermasterWorks<'a> {
         let Some((block, findings, together)) = parcel else { return Ok(None) };
         let warnings: Vec<Warning> = block.records.iter().map(Warning::of).collect();
         match &self.queries {
+            // What is told of each search is not known before it is made.
+            Source::Iterated(..) => {}
             // It is not yet known how many of them are reported.
             Source::Foretold(..) if !skip => _ = self.warnings.insert(id, warnings),
             _ => self.warn(&warnings),
@@ -173,10 +183,15 @@ impl<'a> SupermasterWorks<'a> {
         self.count += block.records.len();
         let weight = block.weight();
         if skip {
+            if let Source::Iterated(_, iterations) = &mut self.queries {
+                let warnings = iterations.skip(id)?;
+                self.warn(&warnings);
+            }
             job.audience.skip(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
         }
         let parcel = Parcel {
+            positions: Vec::new(),
             queries: block.records.into_iter().map(Query::from).collect(),
             findings,
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
@@ -187,8 +202,16 @@ impl<'a> SupermasterWorks<'a> {
 
     /// Judges a block by what it found. What is right is durable before anybody hears of it.
     fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<SupermasterOutcome<Bytes>, Error> {
-        let Source::Foretold(foretelling, counts) = &mut self.queries else {
-            return Err(Error::engine("a block came to be judged whose batches are known"));
+        let (foretelling, counts) = match &mut self.queries {
+            Source::Plain(_) => {
+                return Err(Error::engine("a block came to be judged whose batches are known"));
+            }
+            Source::Iterated(_, iterations) => {
+                let (verdict, warnings) = iterations.judge(block, found)?;
+                self.warn(&warnings);
+                return Ok(SupermasterOutcome::Judged { right: true, verdict: pack(&verdict)? });
+            }
+            Source::Foretold(foretelling, counts) => (foretelling, counts),
         };
         let found: Found = unpack(found)?;
         let verdict = foretelling.judge(block, &found)?;
@@ -237,6 +260,7 @@ impl<'a> SupermasterWorks<'a> {
         let failure = match &self.queries {
             Source::Plain(_) => self.failure.take(),
             Source::Foretold(foretelling, _) => foretelling.failure().cloned(),
+            Source::Iterated(_, it) => it.failure().cloned().or_else(|| self.failure.take()),
         };
         let mut bytes = Vec::new();
         if failure.is_none() {
@@ -244,7 +268,11 @@ impl<'a> SupermasterWorks<'a> {
             if self.job.reports() && misses_taxonomy(report, target) && warns_at_end(report) {
                 self.job.audience.warn_alone(NO_TAXONOMY.as_bytes());
             }
-            pieces::epilogue(report, self.count, &mut bytes);
+            let count = match &self.queries {
+                Source::Iterated(_, iterations) => iterations.searches() as usize,
+                _ => self.count,
+            };
+            pieces::epilogue(report, count, &mut bytes);
             if let Some(metadata) = &self.job.plan.metadata {
                 bytes = self.end_of(metadata, bytes)?;
             }

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use fleetblast_db::load::HugePages;
-use fleetblast_engine::hits::{Candidate, SubjectHit};
+use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
 use fleetblast_engine::lists::Cut;
 use fleetblast_engine::search::Searcher;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::{Format, QueryResult};
+use fleetblast_report::model::{Format, QueryResult, SubjectSource};
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record};
 use fleetblast_report::table::DescriptionRow;
+use fleetblast_seq::frame::Frame;
 use rayon::prelude::*;
 
 use super::OfWorker;
@@ -21,7 +22,7 @@ use super::shared::{Pass, Shared, lock, unknown};
 use super::store::Store;
 use crate::error::{Error, exit};
 use crate::ranks::job::{Block, Job};
-use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Wanted, pack, unpack};
+use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Rows, Wanted, pack, unpack};
 use crate::reporting::failure;
 use crate::scan::Scan;
 use crate::trace::{Kind, Loaded, Span};
@@ -64,7 +65,8 @@ impl<'a> WorkerWorks<'a> {
     fn open(&mut self, pass: Pass, queries: &Bytes) -> Result<(), Error> {
         let job = self.job;
         let prepared = job.block(queries)?;
-        let searcher = job.engine.prepare(&prepared.prepared, &prepared.grouping);
+        let engine = job.engine_of(&prepared);
+        let searcher = engine.prepare(&prepared.prepared, &prepared.grouping);
         let searching = Searching { block: prepared, searcher, aligned: HashMap::new() };
         self.passes.insert(pass, searching);
         Ok(())
@@ -121,6 +123,14 @@ impl<'a> WorkerWorks<'a> {
                     let told: Result<_, Error> = chosen.iter().map(tell).collect();
                     Answer::Told(told?)
                 }
+                Question::Lay(chosen) => {
+                    span.is(Kind::Send);
+                    span.add("hits", chosen.len() as u64);
+                    let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
+                    let lay = |chosen| searching.shown(self.job, chosen)?.lay();
+                    let laid: Result<_, Error> = chosen.par_iter().map(lay).collect();
+                    Answer::Laid(laid?)
+                }
                 Question::Format { chosen, described } => {
                     span.is(Kind::Format);
                     span.add("hits", chosen.len() as u64);
@@ -161,7 +171,8 @@ impl<'a> WorkerWorks<'a> {
             let number = wanted[0].query;
             searching.query(number)?;
             let Block { prepared, grouping, .. } = &searching.block;
-            let aligner = self.job.engine.aligner(prepared, grouping, number as usize);
+            let engine = self.job.engine_of(&searching.block);
+            let aligner = engine.aligner(prepared, grouping, number as usize);
             let mut shown = Vec::with_capacity(wanted.len());
             for wanted in wanted {
                 let is_shown = self.job.target.searched.is_shown(wanted.hit.oid);
@@ -338,6 +349,20 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
+    /// The alignments, each with the letters of the subject in it.
+    fn lay(self) -> Result<Rows, Error> {
+        let (target, SubjectHit { oid, alignments }) = (self.job.target, self.hit);
+        let origin = target.extent(oid).searched.start;
+        let row = |alignment: Alignment| {
+            let range = origin + alignment.subject.start..origin + alignment.subject.end;
+            let letters = target.view(oid, Frame::Protein, range);
+            let letters = letters
+                .ok_or_else(|| Error::database(format_args!("subject {oid} cannot be read")))?;
+            Ok((alignment, letters.into_owned()))
+        };
+        alignments.into_iter().map(row).collect()
+    }
+
     fn describe(&self) -> Result<DescriptionRow, Error> {
         pieces::description_row(&self.job.report, &self.result, self.job.target, &self.hit)
             .map_err(|error| failure(&error))

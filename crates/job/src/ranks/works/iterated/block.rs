@@ -1,0 +1,176 @@
+//! The queries of a block, and what their searches brought about.
+
+use std::collections::BTreeSet;
+
+use fleetblast_engine::query::Query;
+use fleetblast_fleet::ids::PassId;
+use fleetblast_fleet::work::Owner;
+use fleetblast_report::model::{QueryResult, Round};
+use fleetblast_report::pieces;
+use rayon::prelude::*;
+
+use super::super::laid::Laid;
+use super::super::rounds::Piece;
+use super::pass::Pass;
+use crate::error::Error;
+use crate::iteration::{CONVERGED, Course, Matrix, Rules};
+use crate::queries::QueryRecord;
+use crate::ranks::job::Job;
+use crate::ranks::wire::{self, Bytes, Ended};
+use crate::reporting::{self, failure};
+
+/// The queries of a block.
+pub struct Iterated {
+    queries: Vec<Followed>,
+}
+
+/// A query, and what its searches brought about.
+pub struct Followed {
+    /// As read.
+    pub record: QueryRecord,
+    /// How far it is.
+    pub course: Course,
+    /// Its searches.
+    pub searches: Vec<Reported>,
+    /// What comes before it, if it is the first of all.
+    pub opening: Vec<u8>,
+}
+
+/// What is reported of a search.
+pub struct Reported {
+    /// The pass that it was a part of.
+    pub pass: PassId,
+    /// What comes before the subjects, but for the number of the search among all in XML.
+    pub head: Vec<u8>,
+    /// The subjects, in the order of printing.
+    pub subjects: Vec<Piece>,
+    /// What comes after them.
+    pub tail: Vec<u8>,
+    /// What BLAST+ warns of.
+    pub warning: Option<Vec<u8>>,
+    /// The matrix to be kept before it.
+    pub kept: Option<Matrix>,
+}
+
+impl Iterated {
+    /// Of queries as they were read. Prepared on all threads of the current pool.
+    ///
+    /// # Errors
+    /// Bytes of another build of the program.
+    pub fn new(job: &Job, rules: &Rules, queries: &Bytes) -> Result<Self, Error> {
+        let records = wire::Queries::unpack(queries)?.queries.into_par_iter();
+        let follow = |query| {
+            let record = QueryRecord::from(query);
+            let mut course = rules.course(record.prepare(&job.engine));
+            course.end_if_lost();
+            Followed { record, course, searches: Vec::new(), opening: Vec::new() }
+        };
+        Ok(Iterated { queries: records.map(follow).collect() })
+    }
+
+    /// The queries that are searched next, by their numbers: of those behind one that failed nothing is reported.
+    fn active(&self) -> Vec<usize> {
+        let goes_on = |query: &&Followed| query.course.failure.is_none();
+        let alive = self.queries.iter().take_while(goes_on).count();
+        (0..alive).filter(|&query| !self.queries[query].course.ended).collect()
+    }
+
+    /// The queries with these numbers, which ascend.
+    pub fn at(&mut self, numbers: &[usize]) -> Vec<&mut Followed> {
+        let queries = self.queries.iter_mut().enumerate();
+        let wanted = queries.filter(|(number, _)| numbers.binary_search(number).is_ok());
+        wanted.map(|(_, query)| query).collect()
+    }
+
+    /// Whether all searches are made.
+    pub fn is_through(&self) -> bool {
+        self.active().is_empty()
+    }
+
+    /// The next search of all that go on, and what the workers get.
+    ///
+    /// # Errors
+    /// None.
+    pub fn pass(&self, job: &Job, rules: &Rules) -> Result<(Pass, Bytes), Error> {
+        let active = self.active();
+        let query = |&query: &usize| {
+            let Followed { record, course, .. } = &self.queries[query];
+            (record, &course.query)
+        };
+        let queries: Vec<(&QueryRecord, &Query)> = active.iter().map(query).collect();
+        let bytes = job.pass(rules, &queries)?;
+        // From what the workers get, and as they do.
+        Ok((Pass::new(job, job.block(&bytes)?, active), bytes))
+    }
+
+    /// The queries that are reported: those up to one that failed.
+    fn reported(&self) -> &[Followed] {
+        let failed = self.queries.iter().position(|query| query.course.failure.is_some());
+        &self.queries[..failed.map_or(self.queries.len(), |failed| failed + 1)]
+    }
+
+    /// What became of all queries.
+    pub fn ended(&mut self, rules: &Rules) -> Ended {
+        let mut ended = Ended::default();
+        let reported = self.reported().len();
+        for Followed { record, course, searches, .. } in &mut self.queries[..reported] {
+            for search in searches {
+                ended.matrices.extend(search.kept.take());
+                ended.warnings.push(search.warning.take());
+            }
+            ended.matrices.extend(course.last.iter().filter_map(|kept| rules.matrix(kept, record)));
+            let failure = course.failure.as_ref();
+            ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));
+        }
+        if !rules.saves_each() {
+            // Each is kept in place of the one before.
+            ended.matrices.drain(..ended.matrices.len().saturating_sub(1));
+        }
+        ended
+    }
+
+    /// The names of the queries.
+    pub fn names(&self) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
+        self.queries.iter().map(|query| query.record.names())
+    }
+
+    /// Lays the block out, behind so many searches of the blocks before.
+    ///
+    /// # Errors
+    /// A title that cannot be written to XML.
+    pub fn lay_out(&self, job: &Job, rules: &Rules, before: u64) -> Result<Laid, Error> {
+        let mut laid = Laid::default();
+        let mut serial = before as usize;
+        for Followed { record, course, searches, opening } in self.reported() {
+            laid.write(opening);
+            let start = laid.length();
+            for (round, search) in searches.iter().enumerate() {
+                serial += 1;
+                match rules.is_plain() {
+                    true => laid.write(&search.head),
+                    false => {
+                        let known = BTreeSet::new();
+                        let round =
+                            Round { number: round + 1, serial, known: &known, alignments: 0 };
+                        let result = reporting::result(record, &course.query);
+                        let result = QueryResult { round: Some(round), ..result };
+                        let mut head = Vec::new();
+                        pieces::query_header(&job.report, &result, &[], 0, &mut head)
+                            .map_err(|error| failure(&error))?;
+                        laid.write(&head);
+                    }
+                }
+                for &Piece { partition, number, length } in &search.subjects {
+                    laid.add(Owner::Partition(search.pass, partition), number, length);
+                }
+                laid.write(&search.tail);
+            }
+            if course.converged && course.failure.is_none() && rules.is_plain() {
+                laid.write(CONVERGED);
+            }
+            laid.queries.push(start..laid.length());
+        }
+        laid.close();
+        Ok(laid)
+    }
+}

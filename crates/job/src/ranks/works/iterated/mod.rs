@@ -1,0 +1,130 @@
+//! The works of a master where queries are searched again and again: the round of a query ends where its hits are merged. There the
+//! matrix of the next one is made, once, and is what the workers get with the block's next pass.
+//!
+//! The queries of a block go on together, each as long as it has to; blocks do not wait for each other. When all searches of a block are
+//! made, the supermaster is told what became of them. It goes through the blocks in their order, since what a search is numbered depends
+//! on those before, and since a query that fails ends the report.
+
+mod block;
+mod pass;
+
+use std::collections::HashMap;
+
+use fleetblast_fleet::ids::{BlockId, PassId};
+use fleetblast_fleet::work::{MasterOutcome, MasterWork};
+
+use self::block::Iterated;
+use self::pass::Pass;
+use super::OfMaster;
+use super::pieces::Pieces;
+use super::register::SharedRegister;
+use super::rounds::{answers, confused};
+use super::shared::lock;
+use crate::error::Error;
+use crate::iteration::Rules;
+use crate::ranks::job::Job;
+use crate::ranks::wire::{Before, Bytes, pack, unpack};
+use crate::threads::pool;
+
+/// Carries out a master's works.
+pub struct IteratedMaster<'a> {
+    job: &'a Job<'a>,
+    rules: Rules<'a>,
+    /// Prepares queries and makes matrices. The worker of the same rank has threads of its own: it may be searching for long.
+    pool: rayon::ThreadPool,
+    blocks: HashMap<BlockId, (Iterated, Option<Pass>)>,
+    /// Own pieces of blocks that are laid out, until they are taken.
+    pieces: Pieces,
+    /// Where to keep the names of queries, if they are kept.
+    register: Option<SharedRegister>,
+}
+
+impl<'a> IteratedMaster<'a> {
+    /// For a master of the job, whose queries are searched by these rules.
+    ///
+    /// # Errors
+    /// Threads that cannot be started.
+    pub fn new(
+        job: &'a Job<'a>,
+        rules: Rules<'a>,
+        register: Option<SharedRegister>,
+    ) -> Result<Self, Error> {
+        let pool = pool(job.plan.threads)?;
+        let (blocks, pieces) = (HashMap::new(), Pieces::default());
+        Ok(IteratedMaster { job, rules, pool, blocks, pieces, register })
+    }
+
+    /// Prepares a block's queries for their first search.
+    fn prepare(&mut self, block: BlockId, queries: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+        let (job, rules) = (self.job, &self.rules);
+        let prepare = || Iterated::new(job, rules, queries);
+        let iterated = self.pool.install(prepare)?;
+        let (pass, queries) = iterated.pass(job, rules)?;
+        self.blocks.insert(block, (iterated, Some(pass)));
+        Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
+    }
+
+    fn pass(&mut self, block: BlockId) -> Result<&mut Pass, Error> {
+        let known = self.blocks.get_mut(&block);
+        known.and_then(|(_, pass)| pass.as_mut()).ok_or_else(|| confused(block))
+    }
+
+    fn round(
+        &mut self,
+        (block, number): (BlockId, PassId),
+        replies: &[Bytes],
+    ) -> Result<MasterOutcome<Bytes>, Error> {
+        let (job, rules) = (self.job, &self.rules);
+        let (iterated, known) = self.blocks.get_mut(&block).ok_or_else(|| confused(block))?;
+        let mut pass = known.take().ok_or_else(|| confused(block))?;
+        let mut replies = answers(replies)?;
+        loop {
+            let next = || pass.go_on(job, rules, (block, number), iterated, &mut replies);
+            let Some((next, questions)) = self.pool.install(next)? else { break };
+            if !questions.is_empty() {
+                *known = Some(next);
+                return Ok(MasterOutcome::Ask(questions));
+            }
+            // On to what comes after the answers.
+            pass = next;
+        }
+        if iterated.is_through() {
+            return Ok(MasterOutcome::Consult { found: pack(&iterated.ended(rules))? });
+        }
+        let (pass, queries) = iterated.pass(job, rules)?;
+        *known = Some(pass);
+        Ok(MasterOutcome::Again { queries })
+    }
+
+    /// Lays a block out whose place among the others is known.
+    fn judged(&mut self, block: BlockId, verdict: &Bytes) -> Result<MasterOutcome<Bytes>, Error> {
+        let (iterated, _) = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
+        let before: Before = unpack(verdict)?;
+        let lay_out = |before| iterated.lay_out(self.job, &self.rules, before);
+        let laid = before.map(lay_out).transpose()?.unwrap_or_default();
+        if let Some(register) = &self.register {
+            lock(register).keep_names(block, iterated.names().zip(laid.queries))?;
+        }
+        self.pieces.keep(block, laid.pieces);
+        Ok(MasterOutcome::Layout(laid.extents))
+    }
+}
+
+impl OfMaster for IteratedMaster<'_> {
+    fn run(&mut self, work: MasterWork<Bytes>) -> Result<MasterOutcome<Bytes>, Error> {
+        match work {
+            MasterWork::Prepare { block, queries } => self.prepare(block, &queries),
+            MasterWork::Absorb { block, hits, .. } => {
+                let cut = self.pass(block)?.absorb(block, &hits)?;
+                Ok(MasterOutcome::Absorbed { cut })
+            }
+            MasterWork::Round { block, pass, replies, .. } => self.round((block, pass), &replies),
+            MasterWork::Judged { block, verdict, .. } => self.judged(block, &verdict),
+            MasterWork::Gather { runs } => Ok(MasterOutcome::Gathered(self.pieces.gather(&runs)?)),
+        }
+    }
+
+    fn forget(&mut self, block: BlockId) {
+        self.pieces.forget(block);
+    }
+}

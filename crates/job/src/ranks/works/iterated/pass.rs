@@ -1,0 +1,284 @@
+//! One pass of a block: a search of each query that goes on.
+
+use fleetblast_engine::hits::{PrelimHit, SubjectHit};
+use fleetblast_engine::lists::{Cut, HitLists, Merger};
+use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
+use fleetblast_report::model::{QueryResult, Round};
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+use rayon::prelude::*;
+
+use super::super::rounds::{
+    Answers, Asked, HitPlace, Piece, ask, candidates, confused, inverse, laid, packed, rows,
+    select, sorted_by_rows, wanted, wanted_to_align,
+};
+use super::block::{Followed, Iterated, Reported};
+use crate::error::Error;
+use crate::iteration::{Begun, Rules};
+use crate::ranks::job::{Block, Job};
+use crate::ranks::wire::{Bytes, Question, Rows, pack, unpack};
+use crate::ranks::works::rounds;
+use crate::reporting::{self, failure};
+
+/// A pass of a block.
+pub struct Pass {
+    /// The queries that are searched, by their numbers in the block.
+    active: Vec<usize>,
+    block: Block,
+    merger: Merger,
+    cut: Cut,
+    stage: Stage,
+}
+
+/// How far a pass is.
+enum Stage {
+    /// Tasks are being searched.
+    Search(HitLists),
+    /// Chosen hits, which are being aligned.
+    Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked },
+    /// What is found, of which that is being told of which matrices are made.
+    Lay { found: Found, included: Included, asked: Asked },
+    /// What is found, whose rows are being made.
+    Describe { found: Found, asked: Asked },
+    /// What is found, which is being formatted.
+    Format { found: Found, order: Order, asked: Asked },
+}
+
+/// What was found, by query.
+struct Found {
+    /// What each search is reported with.
+    begun: Vec<Begun>,
+    /// The subjects that are shown.
+    shown: Vec<Vec<SubjectHit>>,
+    /// Alignments in all.
+    alignments: Vec<usize>,
+}
+
+/// What goes into matrices, by query.
+struct Included {
+    /// Whether one is made.
+    makes: Vec<bool>,
+    /// Of which subjects, with those alignments of each that count.
+    hits: Vec<Vec<SubjectHit>>,
+}
+
+/// How it is printed.
+struct Order {
+    /// Places in the list of hits, by the order of printing.
+    orders: Vec<Vec<usize>>,
+    /// What the description table says of each hit, once that is known.
+    rows: Option<Vec<Vec<DescriptionRow>>>,
+}
+
+/// What workers are asked in a round, by partition.
+pub type Questions = Vec<(PartitionId, Bytes)>;
+
+impl Pass {
+    /// Of queries that are ready to be searched; `active` are their numbers in the block.
+    pub fn new(job: &Job, block: Block, active: Vec<usize>) -> Self {
+        let merger = job.engine_of(&block).merger(&block.grouping);
+        let stage = Stage::Search(merger.empty_lists());
+        Pass { active, block, merger, cut: Cut::default(), stage }
+    }
+
+    /// Merges what was found in a partition; returns the new cut, if it rose.
+    ///
+    /// # Errors
+    /// Lists of other queries.
+    pub fn absorb(&mut self, id: BlockId, hits: &Bytes) -> Result<Option<Bytes>, Error> {
+        let part: HitLists = unpack(hits)?;
+        let Stage::Search(lists) = &mut self.stage else { return Err(confused(id)) };
+        if !self.merger.fits(&part) {
+            return Err(confused(id));
+        }
+        self.merger.absorb(lists, part);
+        let cut = self.merger.cut(lists);
+        if cut == self.cut {
+            return Ok(None);
+        }
+        self.cut = cut;
+        pack(&self.cut).map(Some)
+    }
+
+    /// Goes on when all is searched, or all answers are there; returns the pass and what workers are asked next, if that is anything, or
+    /// nothing if the pass is over. Works on all threads of the current pool.
+    ///
+    /// # Errors
+    /// Answers to other questions; a report that cannot be made.
+    pub fn go_on(
+        mut self,
+        job: &Job,
+        rules: &Rules,
+        (id, number): (BlockId, PassId),
+        iterated: &mut Iterated,
+        answers: &mut Answers,
+    ) -> Result<Option<(Self, Questions)>, Error> {
+        let stage = match self.stage {
+            Stage::Search(lists) => {
+                let chosen = self.merger.choose(lists);
+                let asked = ask(job, &chosen, |hit| hit.oid);
+                Stage::Align { chosen, asked }
+            }
+            Stage::Align { chosen, asked } => {
+                let candidates = candidates(id, &asked, &chosen, answers)?;
+                let (hits, _) = select(job, &self.block, &chosen, candidates);
+                let (found, included) = take_hits(rules, iterated.at(&self.active), hits);
+                let asked = ask(job, &included.hits, |hit| hit.oid);
+                Stage::Lay { found, included, asked }
+            }
+            Stage::Lay { found, included, asked } => {
+                let rows = laid(id, &asked, &included.hits, answers)?;
+                make_matrices(rules, iterated.at(&self.active), included.makes, rows);
+                let asked = ask(job, &found.shown, |hit| hit.oid);
+                if pieces::has_table(&job.report) && sorted_by_rows(job) {
+                    Stage::Describe { found, asked }
+                } else {
+                    let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
+                    Stage::Format { found, order: Order { orders, rows: None }, asked }
+                }
+            }
+            Stage::Describe { found, asked } => {
+                let rows = rows(id, &asked, &found.shown, answers)?;
+                let order = |rows: &Vec<DescriptionRow>| pieces::printing_order(&job.report, rows);
+                let orders = rows.iter().map(order).collect();
+                Stage::Format { found, order: Order { orders, rows: Some(rows) }, asked }
+            }
+            Stage::Format { found, order, asked } => {
+                let pieces = rounds::pieces(id, &asked, &found.shown, answers)?;
+                let rows = match order.rows {
+                    Some(rows) => rows,
+                    None if pieces::has_table(&job.report) => {
+                        rows(id, &asked, &found.shown, answers)?
+                    }
+                    None => vec![Vec::new(); found.shown.len()],
+                };
+                let printed = order.orders.into_iter().zip(rows).zip(pieces).collect();
+                report(job, rules, number, iterated.at(&self.active), found, printed)?;
+                return Ok(None);
+            }
+        };
+        self.stage = stage;
+        let questions = self.stage.questions(job)?;
+        Ok(Some((self, questions)))
+    }
+}
+
+impl Stage {
+    /// What to ask.
+    fn questions(&self, job: &Job) -> Result<Questions, Error> {
+        match self {
+            Stage::Search(_) => Ok(Vec::new()),
+            Stage::Align { chosen, asked } => wanted_to_align(asked, chosen),
+            Stage::Lay { included, asked, .. } => packed(asked, |places| {
+                let hits = &included.hits;
+                let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
+                Question::Lay(places.iter().map(wanted).collect())
+            }),
+            Stage::Describe { found: Found { shown, .. }, asked } => packed(asked, |places| {
+                let wanted = |&(query, at): &HitPlace| wanted(&shown[query], query, at, at + 1);
+                Question::Describe(places.iter().map(wanted).collect())
+            }),
+            Stage::Format { found: Found { shown, .. }, order, asked } => {
+                let ranks: Vec<_> = order.orders.iter().map(|order| inverse(order)).collect();
+                let described = pieces::has_table(&job.report) && order.rows.is_none();
+                packed(asked, |places| {
+                    let wanted = |&(query, at): &HitPlace| {
+                        wanted(&shown[query], query, at, ranks[query][at] + 1)
+                    };
+                    Question::Format { chosen: places.iter().map(wanted).collect(), described }
+                })
+            }
+        }
+    }
+}
+
+/// Takes what each query found: what is reported of it, and what goes into matrices.
+fn take_hits(
+    rules: &Rules,
+    queries: Vec<&mut Followed>,
+    hits: Vec<Vec<SubjectHit>>,
+) -> (Found, Included) {
+    let mut found = Found { begun: Vec::new(), shown: Vec::new(), alignments: Vec::new() };
+    let mut included = Included { makes: Vec::new(), hits: Vec::new() };
+    for (Followed { record, course, .. }, mut hits) in queries.into_iter().zip(hits) {
+        found.begun.push(rules.begin(course, record));
+        rules.trim(&mut hits);
+        let makes = rules.take(course, &hits);
+        let subject = |hit: &SubjectHit| {
+            let alignments: Vec<_> = rules.included(hit).cloned().collect();
+            (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
+        };
+        included.makes.push(makes);
+        let subjects = hits.iter().filter(|_| makes).filter_map(subject);
+        included.hits.push(subjects.collect());
+        found.alignments.push(hits.iter().map(|hit| hit.alignments.len()).sum());
+        hits.truncate(rules.shown());
+        found.shown.push(hits);
+    }
+    (found, included)
+}
+
+/// Makes the next matrix of each query of which one is to be made.
+fn make_matrices(
+    rules: &Rules,
+    queries: Vec<&mut Followed>,
+    makes: Vec<bool>,
+    rows: Vec<Vec<Rows>>,
+) {
+    let queries = queries.into_par_iter().zip(makes).zip(rows);
+    queries.filter(|((_, makes), _)| *makes).for_each(|((query, _), subjects)| {
+        let mut alignment = Rules::alignment(&query.record);
+        for rows in subjects {
+            alignment.add(rows.iter().map(|(alignment, letters)| (alignment, &letters[..])));
+        }
+        rules.advance(&mut query.course, alignment);
+    });
+}
+
+/// The order in which a query's subjects are printed, what the description table says of them, and where each is.
+type Printed = ((Vec<usize>, Vec<DescriptionRow>), Vec<Piece>);
+
+/// Notes what is reported of each search.
+fn report(
+    job: &Job,
+    rules: &Rules,
+    pass: PassId,
+    queries: Vec<&mut Followed>,
+    found: Found,
+    printed: Vec<Printed>,
+) -> Result<(), Error> {
+    let Found { begun, shown, alignments } = found;
+    let all = queries.into_iter().zip(begun).zip(shown.iter().zip(alignments)).zip(printed);
+    for (((query, mut begun), (shown, alignments)), ((order, rows), places)) in all {
+        begun.hide_masks();
+        let Followed { record, course, searches, opening, .. } = query;
+        let warning = record.warning_of(&begun.messages);
+        let messages = reporting::xml_message(record, warning.clone());
+        let number = searches.len() + 1;
+        let result = QueryResult {
+            batch_searched: begun.query.is_searchable(),
+            messages: &messages,
+            hit_count: shown.len(),
+            // The number among all is not known yet.
+            round: Some(Round { number, serial: 0, known: &begun.known, alignments }),
+            ..reporting::result(record, &begun.query)
+        };
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        if record.number == 1 && number == 1 {
+            pieces::opening(&job.report, &result, opening).map_err(|error| failure(&error))?;
+        }
+        let printed: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
+        let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
+        pieces::query_header(&job.report, &result, &printed, alignments, &mut head)
+            .and_then(|()| pieces::query_footer(&job.report, &result, &mut tail))
+            .map_err(|error| failure(&error))?;
+        let kept = begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
+        if kept.is_some() && !rules.saves_each() {
+            searches.iter_mut().for_each(|search| search.kept = None);
+        }
+        let subjects = order.iter().map(|&place| places[place]).collect();
+        searches.push(Reported { pass, head, subjects, tail, warning, kept });
+        course.end_if_lost();
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! What became of queries that are searched again and again, one block after the other: where their matrices go, what is told, and how
+//! the searches are numbered.
+
+use std::collections::BTreeMap;
+
+use fleetblast_fleet::ids::BlockId;
+
+use super::counts::Counts;
+use super::rounds::confused;
+use crate::error::Error;
+use crate::iteration::PssmFiles;
+use crate::plan::Iteration;
+use crate::ranks::wire::{Before, Bytes, Ended, unpack};
+use crate::reporting::Warning;
+
+/// What became of queries.
+pub struct Iterations<'a> {
+    files: PssmFiles<'a>,
+    /// Where that is kept, with a checkpoint.
+    counts: Option<Box<Counts>>,
+    /// The first block of which it is not told.
+    next: BlockId,
+    /// Of later ones that an earlier run finished.
+    skipped: BTreeMap<BlockId, Ended>,
+    /// Searches of the blocks before.
+    searches: u64,
+    failure: Option<Error>,
+}
+
+impl<'a> Iterations<'a> {
+    /// Of none so far; matrices go to the files that were asked for.
+    pub fn new(iteration: &'a Iteration) -> Self {
+        Iterations {
+            files: PssmFiles::new(iteration),
+            counts: None,
+            next: BlockId(0),
+            skipped: BTreeMap::new(),
+            searches: 0,
+            failure: None,
+        }
+    }
+
+    /// Keeps what is told, and has what earlier runs kept.
+    pub fn keep(&mut self, kept: Counts) {
+        self.counts = Some(Box::new(kept));
+    }
+
+    /// What ended the report early.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
+    }
+
+    /// Searches that are reported.
+    pub fn searches(&self) -> u64 {
+        self.searches
+    }
+
+    /// An earlier run finished a block. Returns what is to be told now.
+    ///
+    /// # Errors
+    /// A checkpoint that cannot be read, files that cannot be written.
+    pub fn skip(&mut self, block: BlockId) -> Result<Vec<Warning>, Error> {
+        let counts = self.counts.as_mut().ok_or_else(|| confused(block))?;
+        self.skipped.insert(block, counts.read(block)?);
+        let mut warnings = Vec::new();
+        self.catch_up(&mut warnings)?;
+        Ok(warnings)
+    }
+
+    /// Takes note of what became of the next block: where it is reported, and what is to be told now. It is durable before anybody
+    /// hears of it; not that of a block with which the report ends, so that it ends there whenever the job goes on.
+    ///
+    /// # Errors
+    /// A checkpoint or files that cannot be written.
+    pub fn judge(
+        &mut self,
+        block: BlockId,
+        found: &Bytes,
+    ) -> Result<(Before, Vec<Warning>), Error> {
+        let mut warnings = Vec::new();
+        if self.failure.is_some() {
+            return Ok((None, warnings));
+        }
+        if block != self.next {
+            return Err(confused(block));
+        }
+        let (before, ended): (u64, Ended) = (self.searches, unpack(found)?);
+        if let (None, Some(counts)) = (&ended.failure, &mut self.counts) {
+            counts.keep(block, &ended)?;
+        }
+        self.tell(ended, &mut warnings)?;
+        self.catch_up(&mut warnings)?;
+        Ok((Some(before), warnings))
+    }
+
+    /// Goes through blocks that an earlier run finished, as far as those before are told of.
+    fn catch_up(&mut self, warnings: &mut Vec<Warning>) -> Result<(), Error> {
+        while self.failure.is_none()
+            && let Some(ended) = self.skipped.remove(&self.next)
+        {
+            self.tell(ended, warnings)?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, ended: Ended, warnings: &mut Vec<Warning>) -> Result<(), Error> {
+        let Ended { warnings: told, matrices, failure } = ended;
+        self.next = self.next.next();
+        self.searches += told.len() as u64;
+        warnings.extend(told.into_iter().map(Warning::new));
+        matrices.iter().try_for_each(|matrix| self.files.keep(matrix))?;
+        self.failure = failure.map(|(code, message)| Error::new(code, message));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use fleetblast_engine::params::{NucleotideParams, Params};
+    use fleetblast_release::Release;
+    use fleetblast_stats::nucleotide::NucleotideScoring;
+
+    use super::*;
+    use crate::iteration::Matrix;
+    use crate::ranks::wire::pack;
+
+    fn iteration() -> Iteration {
+        let scoring = NucleotideScoring::new(1, -2, 0, 0).expect("known scores");
+        Iteration {
+            rounds: None,
+            params: Params::Nucleotide(NucleotideParams::megablast(&Release::V2_12_0, scoring)),
+            resets_composition: false,
+            pseudocount: 0,
+            start: None,
+            checkpoint: None,
+            table: None,
+            save_last: false,
+            save_each: true,
+        }
+    }
+
+    /// So many searches with a warning each, of which the last may have failed.
+    fn ended(searches: usize, failure: Option<&str>) -> Ended {
+        let failure = failure.map(|message| (3, message.to_owned()));
+        Ended { warnings: vec![Some(b"w".to_vec()); searches], matrices: Vec::new(), failure }
+    }
+
+    #[test]
+    fn searches_are_numbered_over_all_blocks_whoever_made_them() {
+        let iteration = iteration();
+        let mut iterations = Iterations::new(&iteration);
+        let judge = |iterations: &mut Iterations, block, ended: &Ended| {
+            let (before, told) = iterations.judge(BlockId(block), &pack(ended).unwrap())?;
+            Ok::<_, Error>((before, told.len()))
+        };
+        // An earlier run finished the blocks 1 and 2.
+        iterations.skipped.extend([(BlockId(2), ended(4, None)), (BlockId(1), ended(3, None))]);
+        assert!(judge(&mut iterations, 3, &ended(1, None)).is_err(), "block 0 is not told of");
+        assert_eq!(judge(&mut iterations, 0, &ended(2, None)), Ok((Some(0), 9)));
+        assert_eq!(judge(&mut iterations, 3, &ended(1, None)), Ok((Some(9), 1)));
+        assert_eq!((iterations.searches(), iterations.failure()), (10, None));
+        assert!(judge(&mut iterations, 3, &ended(1, None)).is_err(), "it was told of");
+    }
+
+    #[test]
+    fn nothing_is_told_behind_a_query_that_failed() {
+        let iteration = iteration();
+        let mut iterations = Iterations::new(&iteration);
+        iterations.skipped.insert(BlockId(1), ended(5, None));
+        let failed = pack(&ended(2, Some("odd"))).unwrap();
+        let (before, told) = iterations.judge(BlockId(0), &failed).unwrap();
+        assert_eq!((before, told.len()), (Some(0), 2));
+        let (before, told) = iterations.judge(BlockId(2), &pack(&ended(1, None)).unwrap()).unwrap();
+        assert_eq!((before, told.len()), (None, 0));
+        assert_eq!(iterations.searches(), 2);
+        assert_eq!(iterations.failure(), Some(&Error::new(3, "odd")));
+    }
+
+    #[test]
+    fn matrices_are_numbered_over_all_blocks() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let checkpoint = Some(directory.path().join("p"));
+        let iteration = Iteration { checkpoint, ..iteration() };
+        let mut iterations = Iterations::new(&iteration);
+        for (block, matrices) in [["a", "b"], ["c", "d"]].into_iter().enumerate() {
+            let matrices = matrices.map(|text| Matrix::of_checkpoint(text.as_bytes())).to_vec();
+            let found = pack(&Ended { matrices, ..ended(2, None) }).unwrap();
+            iterations.judge(BlockId(block as u32), &found).unwrap();
+        }
+        for (number, text) in (1..).zip(["a", "b", "c", "d"]) {
+            let path = directory.path().join(format!("p.{number}"));
+            assert_eq!(fs::read_to_string(path).expect("a matrix"), text);
+        }
+    }
+}
