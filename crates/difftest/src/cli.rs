@@ -25,7 +25,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       that each two of the options, queries, databases and formats that meet in a case meet in one
       of these, or of those of the next seed, if even (else the one before); --part takes every N-th,
       from the I-th. --ranks and --mpi search on ranks in one process, or on processes that mpirun
-      starts, in many shapes (not psiblast, which is not there yet); --resume interrupts each as soon as something is kept in its
+      starts, in many shapes; --resume interrupts each as soon as something is kept in its
       checkpoint, and resumes it on other ranks; --through has each write metadata of that kind, of which
       'fleetblast expand' makes the report.
   difftest dbcmd [--filter TEXT]
