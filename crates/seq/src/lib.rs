@@ -10,6 +10,7 @@ pub mod frame;
 pub mod id;
 pub mod input;
 pub mod mask;
+pub mod msa;
 pub mod nucleotide;
 pub mod seg;
 pub mod windowmasker;

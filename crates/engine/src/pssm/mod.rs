@@ -11,6 +11,7 @@ mod ratios;
 pub(crate) mod scores;
 #[cfg(test)]
 mod tests;
+pub mod typed;
 mod weights;
 
 use fleetblast_seq::alphabet::{self, SIZE};

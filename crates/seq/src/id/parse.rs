@@ -67,6 +67,18 @@ pub fn parse_stored(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
     }
 }
 
+/// Reads the identifiers of a word as an alignment names its sequences (`CAlnReader`): as in FASTA, but every part must fit.
+///
+/// # Errors
+/// A part that does not fit, an empty word.
+pub fn parse_typed(word: &[u8]) -> Result<Vec<SeqId>, Refusal> {
+    let text = word.trim_ascii();
+    match has_tag(text) {
+        true => parse_tagged(text, None),
+        false => parse_bare(text, Locals::Any).map(|id| vec![id]),
+    }
+}
+
 /// Reads a word that is one identifier, as a list of identifiers names them (`CSeq_id::Set`): with a known tag as in FASTA,
 /// else an accession of known shape. `None` for anything else, also for several identifiers.
 pub fn parse_single(word: &[u8]) -> Option<SeqId> {

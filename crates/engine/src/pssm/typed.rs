@@ -1,0 +1,150 @@
+//! An alignment that was typed, laid on one of its sequences (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
+
+use fleetblast_seq::alphabet::{U, X, encode};
+use thiserror::Error;
+
+use super::alignment::{Cell, GAP, QueryAlignment, Row};
+
+/// A gap in a sequence that is as long counts as a place where nothing is aligned.
+const LONG_GAP: usize = 10;
+
+/// Why no sequence can be the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TypedError {
+    /// No such row. The text is that of BLAST+.
+    #[error("Invalid master sequence index, please use a value between 1 and {0}")]
+    NoRow(usize),
+    /// A row of gaps. The text is that of BLAST+.
+    #[error("Query length provided by IPssmInputData is 0")]
+    Empty,
+    /// A row that holds no letter of a query.
+    #[error("sequence {0} of the alignment, which is to be the query, has a '*'")]
+    Stop(usize),
+    /// BLAST+ takes the first row that begins with the query's letters for it, and writes beyond its end if that one goes on.
+    #[error(
+        "sequence {0} of the alignment begins with the letters of the query, which is another one, and goes on"
+    )]
+    Longer(usize),
+}
+
+/// Lays the sequences of an alignment on that of a row, from 0: in each column a letter, of which lower case of the query does not
+/// count as aligned, or `-`.
+///
+/// # Errors
+/// A row that cannot be the query.
+pub fn lay(rows: &[&[u8]], master: usize) -> Result<QueryAlignment, TypedError> {
+    let Some(typed) = rows.get(master) else { return Err(TypedError::NoRow(rows.len())) };
+    let query: Vec<u8> = letters(typed).collect();
+    if query.is_empty() {
+        return Err(TypedError::Empty);
+    }
+    if typed.contains(&b'*') {
+        return Err(TypedError::Stop(master + 1));
+    }
+    // What stands for the query may be gapped otherwise.
+    let first = rows.iter().position(|row| begins_with(row, &query)).unwrap_or(master);
+    let typed = rows[first];
+    if letters(typed).count() > query.len() {
+        return Err(TypedError::Longer(first + 1));
+    }
+    let columns: Vec<usize> = (0..typed.len()).filter(|&column| typed[column] != b'-').collect();
+    let cell = |(&code, &column): (&u8, &usize)| match typed[column].is_ascii_uppercase() {
+        true => Cell::aligned(code),
+        false => Cell::unaligned(code),
+    };
+    let mut laid: Vec<Row> = vec![query.iter().zip(&columns).map(cell).collect()];
+    // The first row takes the place of the one that is taken.
+    let others = (1..rows.len()).map(|row| if row == first { 0 } else { row });
+    laid.extend(others.map(|row| lay_row(rows[row], &columns)));
+    Ok(QueryAlignment::of_rows(laid))
+}
+
+/// The letters of a row, NCBIstdaa.
+fn letters(row: &[u8]) -> impl Iterator<Item = u8> {
+    row.iter().filter(|&&letter| letter != b'-').map(|&letter| code(letter))
+}
+
+fn code(letter: u8) -> u8 {
+    encode(letter.to_ascii_uppercase()).unwrap_or(X)
+}
+
+/// Whether the letters of a row begin with a query, in which an `X` may stand for a `U`.
+fn begins_with(row: &[u8], query: &[u8]) -> bool {
+    let mut letters = letters(row);
+    query.iter().all(|&code| {
+        letters.next().is_some_and(|letter| letter == code || (letter == U && code == X))
+    })
+}
+
+/// A row in these columns. Where it has not begun yet or has ended, and in long gaps, nothing is aligned.
+fn lay_row(row: &[u8], columns: &[usize]) -> Row {
+    let cell = |&column: &usize| match row[column] {
+        b'-' => Cell::aligned(GAP),
+        letter => Cell::aligned(code(letter)),
+    };
+    let mut cells: Row = columns.iter().map(cell).collect();
+    let count = cells.len();
+    let mut start = 0;
+    for gap in cells.chunk_by_mut(|a, b| a.letter() == b.letter()) {
+        let end = start + gap.len();
+        let is_outside = start == 0 || end == count;
+        if gap[0].letter() == GAP && (is_outside || gap.len() >= LONG_GAP) {
+            gap.fill(Cell::unaligned(GAP));
+        }
+        start = end;
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_seq::alphabet::decode;
+
+    use super::*;
+
+    /// Aligned letters as they are, others as lower case, places where nothing is aligned as dots.
+    fn shown(rows: &[&str], master: usize) -> Vec<String> {
+        let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
+        let letter = |cell: &Cell| match (cell.is_aligned(), decode(cell.letter()) as char) {
+            (true, letter) => letter,
+            (false, '-') => '.',
+            (false, letter) => letter.to_ascii_lowercase(),
+        };
+        let laid = lay(&rows, master).expect("an alignment");
+        laid.rows().iter().map(|row| row.iter().map(letter).collect()).collect()
+    }
+
+    fn refusal(rows: &[&str], master: usize) -> TypedError {
+        let rows: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
+        lay(&rows, master).expect_err("no alignment")
+    }
+
+    #[test]
+    fn columns_are_those_of_the_query() {
+        assert_eq!(shown(&["MK-vL", "-R-aU", "M-AB-"], 0), ["MKvL", ".RAU", "M-B."]);
+        assert_eq!(shown(&["MK-vL", "-R-aU", "M-AB-"], 1), ["RaU", "KVL", ".B."]);
+        assert_eq!(shown(&["MKV", "---", "M-*"], 0), ["MKV", "...", "M-*"]);
+    }
+
+    #[test]
+    fn long_gaps_are_no_alignment() {
+        let query = "MKVLAWGDEFHIRNP";
+        assert_eq!(shown(&[query, "MKV---------RNP"], 0)[1], "MKV---------RNP");
+        assert_eq!(shown(&[query, "MKV----------NP"], 0)[1], "MKV..........NP");
+    }
+
+    #[test]
+    fn the_first_row_with_the_letters_of_the_query_stands_for_it() {
+        // Row 2 is laid on, in its columns; row 1 comes in its place.
+        assert_eq!(shown(&["A-KV", "MKV-", "M-KV"], 2), ["MKV", "A-K", "M-K"]);
+        assert_eq!(shown(&["MKU", "MKX"], 1), ["MKX", "MKX"]);
+    }
+
+    #[test]
+    fn rows_that_cannot_be_the_query_are_told() {
+        assert_eq!(refusal(&["MKV", "MKL"], 2), TypedError::NoRow(2));
+        assert_eq!(refusal(&["---", "MKL"], 0), TypedError::Empty);
+        assert_eq!(refusal(&["MK*", "MKL"], 0), TypedError::Stop(1));
+        assert_eq!(refusal(&["MKL", "MK-"], 1), TypedError::Longer(1));
+    }
+}

@@ -1,0 +1,41 @@
+//! Aligned FASTA (`CAlnScannerFastaGap`): the lines of all sequences are as long as those of the first.
+
+use super::lines::{Lines, first_word, trim, words};
+use super::rows::Rows;
+use super::{Result, malformed};
+
+pub(super) fn read(lines: Lines) -> Result<Rows> {
+    let mut rows = Rows::default();
+    // Columns of each line of the first sequence.
+    let mut widths: Vec<usize> = Vec::new();
+    // The line of the sequence at hand, if there is one: an empty line ends it.
+    let mut open: Option<usize> = None;
+    for (number, line) in lines {
+        let line = trim(line);
+        if let Some(at) = open.filter(|_| !line.is_empty() && !line.starts_with(b">")) {
+            let row = rows.len() - 1;
+            let before = rows.columns(row);
+            rows.extend(row, number, words(line))?;
+            let width = rows.columns(row) - before;
+            if row == 0 {
+                widths.push(width);
+            } else if widths.get(at) != Some(&width) {
+                let expected = widths.get(at).copied().unwrap_or(0);
+                let problem = format!("{width} columns, where the first sequence has {expected}");
+                return malformed(number, problem);
+            }
+            open = Some(at + 1);
+            continue;
+        }
+        open = None;
+        // Whatever it begins with, what follows names a sequence.
+        let Some((_, named)) = line.split_first() else { continue };
+        let (word, title) = first_word(trim(named));
+        if word.is_empty() {
+            return malformed(number, "the sequence has no name");
+        }
+        rows.begin(number, word, trim(title))?;
+        open = Some(0);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,59 @@
+//! A text line by line.
+
+/// Lines with their numbers, from 1, without their ends.
+#[derive(Clone, Debug)]
+pub(super) struct Lines<'a> {
+    rest: &'a [u8],
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(text: &'a [u8]) -> Self {
+        Lines { rest: text, number: 0 }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = (usize, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = self.rest.iter().position(|&byte| byte == b'\n');
+        let line = &self.rest[..end.unwrap_or(self.rest.len())];
+        self.rest = &self.rest[end.map_or(self.rest.len(), |end| end + 1)..];
+        self.number += 1;
+        Some((self.number, line))
+    }
+}
+
+/// Without white space at both ends, as C knows it.
+pub(super) fn trim(text: &[u8]) -> &[u8] {
+    let is_seen = |byte: &u8| !matches!(byte, b' ' | b'\t'..=b'\r');
+    let start = text.iter().position(is_seen).unwrap_or(text.len());
+    let end = text.iter().rposition(is_seen).map_or(start, |last| last + 1);
+    &text[start..end]
+}
+
+/// What stands between blanks and tabulators.
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty())
+}
+
+/// The first word, and what follows it.
+pub(super) fn first_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|&byte| is_blank(byte)).unwrap_or(text.len());
+    let rest = &text[end..];
+    let start = rest.iter().position(|&byte| !is_blank(byte)).unwrap_or(rest.len());
+    (&text[..end], &rest[start..])
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// A number of C's `int`, all of the word.
+pub(super) fn number(word: &[u8]) -> Option<i32> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}

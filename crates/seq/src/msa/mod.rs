@@ -1,0 +1,170 @@
+//! Multiple alignments of proteins, as `psiblast -in_msa` reads them (`CAlnReader`, objtools/readers/aln_reader.cpp).
+//!
+//! The format is guessed from the first lines (`guess`). Aligned FASTA, Clustal and PHYLIP are read; what BLAST+ reads besides is told
+//! by its name. Letters stay as they were typed, lower case and all; `-` is a gap.
+
+mod clustal;
+mod fasta;
+mod guess;
+mod lines;
+mod names;
+mod phylip;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use thiserror::Error;
+
+use self::guess::{Format, guess};
+use self::lines::Lines;
+use self::rows::Rows;
+use crate::id::{Molecule, SeqId};
+
+/// What stands in a column where a sequence has nothing.
+pub const GAP: u8 = b'-';
+
+/// Why a text is no alignment that can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MsaError {
+    /// It is none, in some place.
+    #[error("line {line}: {problem}")]
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// It is none as a whole.
+    #[error("{0}")]
+    NoAlignment(&'static str),
+    /// A sequence of bases has both `T` and `U`.
+    #[error("the sequence that begins in line {line} has T and U among its bases")]
+    MixedBases {
+        /// Where the sequence begins.
+        line: usize,
+    },
+    /// What BLAST+ reads, but is not supported.
+    #[error("{0}")]
+    Unsupported(&'static str),
+}
+
+type Result<T> = std::result::Result<T, MsaError>;
+
+fn malformed<T>(line: usize, problem: impl Into<String>) -> Result<T> {
+    Err(MsaError::Malformed { line, problem: problem.into() })
+}
+
+/// A sequence of an alignment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aligned {
+    /// The line in which it begins, from 1.
+    pub line: usize,
+    /// Its identifiers, one at least.
+    pub ids: Vec<SeqId>,
+    /// What was said about it besides, in FASTA only.
+    pub title: Vec<u8>,
+    /// What stands in each column: a letter, a `*`, or [`GAP`].
+    pub columns: Vec<u8>,
+    /// What BLAST+ takes it for: by its first identifier, else by its letters.
+    pub molecule: Molecule,
+}
+
+impl Aligned {
+    /// Its letters, without gaps, as capitals.
+    pub fn letters(&self) -> impl Iterator<Item = u8> {
+        self.columns.iter().filter(|&&letter| letter != GAP).map(u8::to_ascii_uppercase)
+    }
+}
+
+/// Reads an alignment: two sequences or more, with equally many columns.
+///
+/// # Errors
+/// A text that BLAST+ does not take for an alignment, or of which it would read beyond the end of a sequence.
+///
+/// ```
+/// use fleetblast_seq::msa::read;
+/// let rows = read(b">a one\nMK-L\n>b\nMKVL\n").unwrap();
+/// assert_eq!((&rows[0].title[..], &rows[0].columns[..]), (&b"one"[..], &b"MK-L"[..]));
+/// assert_eq!(read(b">a\nMKL\n").unwrap_err().to_string(), "there is one sequence only");
+/// ```
+pub fn read(text: &[u8]) -> Result<Vec<Aligned>> {
+    let lines = Lines::new(text);
+    let rows = match guess(text) {
+        Some(Format::Fasta) => fasta::read(lines)?,
+        Some(Format::Clustal) => clustal::read(lines)?,
+        Some(Format::Phylip) => phylip::read(lines)?,
+        Some(Format::Nexus) => return Err(MsaError::Unsupported("an alignment in NEXUS")),
+        Some(Format::Sequin) => {
+            return Err(MsaError::Unsupported("an alignment in Sequin's format"));
+        }
+        Some(Format::Multalin) => {
+            return Err(MsaError::Unsupported("an alignment in Multalin's format"));
+        }
+        None => {
+            return Err(MsaError::NoAlignment(
+                "this is neither aligned FASTA nor Clustal W nor PHYLIP",
+            ));
+        }
+    };
+    aligned(rows)
+}
+
+/// The rows, whole and named.
+fn aligned(rows: Rows) -> Result<Vec<Aligned>> {
+    let rows = rows.into_inner();
+    match rows.len() {
+        0 => return Err(MsaError::NoAlignment("there is no sequence")),
+        1 => return Err(MsaError::NoAlignment("there is one sequence only")),
+        _ => {}
+    }
+    let named = |row: rows::Row| {
+        let ids = match names::parse(&row.word) {
+            Ok(ids) => ids,
+            Err(problem) => return malformed(row.line, problem),
+        };
+        if names::has_modifiers(&row.title) {
+            return Err(MsaError::Unsupported(
+                "modifiers in the title of a sequence ([name=value])",
+            ));
+        }
+        let molecule = ids.first().and_then(SeqId::molecule);
+        let mut aligned = Aligned {
+            line: row.line,
+            ids,
+            title: row.title,
+            columns: row.columns,
+            molecule: Molecule::Protein,
+        };
+        aligned.molecule = molecule.map_or_else(|| by_letters(&aligned), Ok)?;
+        Ok(aligned)
+    };
+    let aligned = rows.into_iter().map(named).collect::<Result<Vec<_>>>()?;
+    let columns = aligned[0].columns.len();
+    if let Some(row) = aligned.iter().find(|row| row.columns.len() != columns) {
+        let count = row.columns.len();
+        return malformed(row.line, format!("{count} columns, where the first has {columns}"));
+    }
+    Ok(aligned)
+}
+
+/// What a sequence is by its letters (`CFormatGuess::SequenceType`).
+fn by_letters(aligned: &Aligned) -> Result<Molecule> {
+    let (mut bases, mut ambiguous, mut other) = (0, 0, 0);
+    for letter in aligned.letters() {
+        match letter {
+            b'A' | b'C' | b'G' | b'T' | b'U' | b'N' => bases += 1,
+            letter if b"BDHKMRSVWY".contains(&letter) => ambiguous += 1,
+            _ => other += 1,
+        }
+    }
+    let is_nucleotide = other + ambiguous <= bases / 9
+        || (other + ambiguous <= bases / 3 && other <= (bases + ambiguous) / 19);
+    if !is_nucleotide {
+        return Ok(Molecule::Protein);
+    }
+    let has = |letter: u8| aligned.letters().any(|it| it == letter);
+    match has(b'T') && has(b'U') {
+        true => Err(MsaError::MixedBases { line: aligned.line }),
+        false => Ok(Molecule::Nucleotide),
+    }
+}

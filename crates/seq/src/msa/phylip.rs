@@ -1,0 +1,57 @@
+//! PHYLIP (`CAlnScannerPhylip`): the numbers of sequences and columns, then blocks of lines, of which those of the first begin with
+//! names.
+
+use super::lines::{Lines, first_word, number, trim, words};
+use super::rows::Rows;
+use super::{MsaError, Result, malformed};
+
+/// Lines that BLAST+ passes over, whatever their case.
+const PASSED: [&[u8]; 5] = [b"begin ncbi;", b"begin ncbi", b"sequin", b"end;", b"end"];
+
+pub(super) fn read(mut lines: Lines) -> Result<Rows> {
+    let numbers = lines.next().map(|(_, line)| words(trim(line)).map(number).collect::<Vec<_>>());
+    let (count, columns) = match numbers.as_deref() {
+        Some(&[Some(count), Some(columns)]) if count > 0 => (count as usize, columns as usize),
+        _ => return malformed(1, "the numbers of sequences and columns belong here"),
+    };
+    let mut rows = Rows::default();
+    let (mut taken, mut width, mut last) = (0, 0, 1);
+    for (line, text) in lines {
+        last = line;
+        let text = trim(text);
+        let Some(first) = text.first() else { continue };
+        match first {
+            b'>' => return Err(MsaError::Unsupported("definition lines in PHYLIP")),
+            b'[' => return malformed(line, "a definition line begins with '>'"),
+            _ if PASSED.iter().any(|passed| passed.eq_ignore_ascii_case(text)) => continue,
+            _ => {}
+        }
+        let letters = if taken < count {
+            let (name, letters) = first_word(text);
+            if letters.is_empty() {
+                return malformed(line, "a name and letters belong here");
+            }
+            rows.begin(line, name, b"")?;
+            letters
+        } else {
+            text
+        };
+        let row = taken % count;
+        let before = rows.columns(row);
+        rows.extend(row, line, words(letters))?;
+        let added = rows.columns(row) - before;
+        if row == 0 {
+            width = added;
+        } else if added != width {
+            return malformed(line, format!("{added} columns in a block of {width}"));
+        }
+        taken += 1;
+    }
+    if taken % count != 0 || rows.len() != count {
+        return malformed(last, format!("the last block is not of {count} sequences"));
+    }
+    match rows.columns(0) {
+        found if found == columns => Ok(rows),
+        found => malformed(1, format!("{columns} columns are announced, {found} are there")),
+    }
+}
