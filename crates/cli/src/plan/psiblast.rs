@@ -1,5 +1,7 @@
 //! `psiblast`: rounds, matrices, and what each search has in common with `blastp`.
 
+mod file;
+mod msa;
 mod pssm;
 
 use std::ffi::{OsStr, OsString};
@@ -10,6 +12,7 @@ use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
+use self::msa::Typed;
 use super::fleet::{Told, flag, number, text, told};
 use super::search::{Searching, common};
 use super::{Host, SearchProgram, blastp, has_old_finite_size, input};
@@ -37,19 +40,19 @@ impl SearchProgram for PsiblastOptions {
     }
 
     fn query(&self) -> (&'static str, &OsStr) {
-        match &self.psi.in_pssm {
-            Some(file) => (psi::IN_PSSM.name(), file),
-            None => (files::QUERY.name(), &self.common.files.query),
+        match &self.psi {
+            PsiOptions { in_pssm: Some(file), .. } => (psi::IN_PSSM.name(), file),
+            PsiOptions { in_msa: Some(file), .. } => (psi::IN_MSA.name(), file),
+            _ => (files::QUERY.name(), &self.common.files.query),
         }
     }
 
     fn unsupported(&self) -> Option<String> {
-        let PsiOptions { in_msa, out_pssm, .. } = &self.psi;
+        let PsiOptions { out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
         let stdin_twice = fleetblast_mpi::launched().is_some()
             && self.psi.in_pssm.as_deref().is_some_and(|file| file == "-");
         let refused = [
-            (in_msa.is_some(), "-in_msa"),
             (self.sum_stats == Some(true), "-sum_stats true"),
             (self.psi.pseudocount < 0, "a -pseudocount below 0"),
             (self.psi.inclusion_ethresh <= 0.0, "an -inclusion_ethresh of 0 or below"),
@@ -73,8 +76,13 @@ impl SearchProgram for PsiblastOptions {
 
     fn searching(&self, hitlist_size: usize, host: &Host<'_>) -> Result<Searching, Error> {
         let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
+        self.check_saving()?;
+        let typed = match &self.psi.in_msa {
+            Some(file) => Some(Typed::read(file, &self.psi)?),
+            None => None,
+        };
         let (params, mode) = self.params(&matrix_name, hitlist_size, host)?;
-        let iteration = self.iteration(&params, mode)?;
+        let iteration = self.iteration(&params, mode, typed)?;
         Ok(Searching {
             params: Params::Protein(params),
             refusal: None,
@@ -157,7 +165,10 @@ impl PsiblastOptions {
         let threshold = self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name));
         let (open, extend) = (search.gap_open, search.gap_extend);
         let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
-            .map_err(Error::query_options)?;
+            .map_err(|error| match &self.psi.in_msa {
+                Some(_) => msa::unscored(&error),
+                None => Error::query_options(error),
+            })?;
         if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
             return Err(Error::query_options(
                 "Word-size must be less than 6 for protein comparison",
@@ -185,7 +196,8 @@ impl PsiblastOptions {
         Ok((params, mode))
     }
 
-    fn iteration(&self, params: &ProteinParams, mode: CompositionMode) -> Result<Iteration, Error> {
+    /// Whether it is told where matrices are to be kept.
+    fn check_saving(&self) -> Result<(), Error> {
         let psi = &self.psi;
         if psi.out_pssm.is_none() && psi.out_ascii_pssm.is_none() {
             let flags = [
@@ -198,9 +210,20 @@ impl PsiblastOptions {
                 )));
             }
         }
-        let start = match &psi.in_pssm {
-            Some(file) => Some(pssm::start(file, &params.scoring, psi)?),
-            None => None,
+        Ok(())
+    }
+
+    fn iteration(
+        &self,
+        params: &ProteinParams,
+        mode: CompositionMode,
+        typed: Option<Typed>,
+    ) -> Result<Iteration, Error> {
+        let psi = &self.psi;
+        let start = match (&psi.in_pssm, typed) {
+            (Some(file), _) => Some(pssm::start(file, &params.scoring, psi)?),
+            (None, Some(typed)) => Some(typed.start(&params.scoring, psi)?),
+            (None, None) => None,
         };
         // A matrix of positions is not adjusted in other ways.
         let resets = matches!(mode, CompositionMode::Conditional | CompositionMode::Always);

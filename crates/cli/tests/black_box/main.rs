@@ -54,6 +54,7 @@ mod partitions;
 mod program;
 mod progress;
 mod psiblast;
+mod psiblast_in_msa;
 mod psiblast_in_pssm;
 mod psiblast_ranks;
 mod records;

@@ -178,9 +178,6 @@ fn what_is_not_there_is_refused_by_name() {
             assert!(!fixture.path().join(made).exists(), "{line} made {made}");
         }
     }
-    let output = fixture.run(&ours, &Fixture::words("-db|db|-in_msa|one.fa"), &[]);
-    let said = complaint(&output);
-    assert!(said.starts_with("exit code Some(1)") && said.contains("-in_msa"), "{said}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn binary(read: &ReadCheckpoint) -> Vec<u8> {
     let list = |values: Vec<Vec<u8>>| tagged(0x30, &values.concat());
     let (scores, [lambda, k, h]) = read.scores.clone().expect("scores");
     let [ungapped_lambda, ungapped_k, ungapped_h] = read.ungapped.expect("statistics");
-    let name = tagged(0xa0, &tagged(0xa1, &text(&read.id)));
+    let name = tagged(0xa0, &tagged(0xa1, &text(&read.id.text())));
     let title = tagged(0xa4, &text(read.title.as_deref().expect("a title")));
     let letters = tagged(0xa9, &tagged(4, &read.query));
     let length = integer(read.query.len() as i32);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::params::Params;
 use fleetblast_report::scoremat::{self, Checkpoint};
+use fleetblast_seq::id::ObjectId;
 use serde::{Deserialize, Serialize};
 
 use super::Kept;
@@ -57,12 +58,13 @@ fn checkpoint(plan: &Plan, iteration: &Iteration, kept: &Kept, record: &QueryRec
         Params::Protein(params) => Some((params.scoring.gap_open, params.scoring.gap_extend)),
         Params::Nucleotide(_) => None,
     };
-    let counted = || format!("Query_{}", record.unnamed).into_bytes();
-    let id = record.called.clone().unwrap_or_else(counted);
+    let counted = || ObjectId::Text(format!("Query_{}", record.unnamed).into_bytes());
+    let id = iteration.start.as_ref().map_or_else(counted, |start| start.id.clone());
     let checkpoint = Checkpoint {
         id: &id,
         title: Some(&record.record.title),
-        is_text: iteration.start.as_ref().is_some_and(|start| start.is_text),
+        // BLAST+ has made bytes of a text meanwhile.
+        is_text: false,
         pssm: &kept.pssm,
         observed: iteration.table.is_some(),
         matrix: &plan.matrix_name,

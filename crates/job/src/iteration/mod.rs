@@ -109,10 +109,6 @@ impl<'a> Rules<'a> {
     /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
     fn masked_again(&self, query: &Query) -> Query {
         let context = query.first();
-        if self.iteration.start.is_some() {
-            // A query that came with its matrix is made anew (`CObjMgrFree_QueryFactory`): as before.
-            return query.clone();
-        }
         if context.letters == context.unmasked && context.lower_case.is_empty() {
             return query.clone();
         }

@@ -9,6 +9,7 @@ use fleetblast_engine::pssm::Pssm;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
 use fleetblast_seq::fasta::Record;
+use fleetblast_seq::id::ObjectId;
 
 use crate::queries::QueryRecord;
 
@@ -43,11 +44,9 @@ pub struct Start {
     /// It has no statistics of alignments without gaps: those of the letters of the query stand for them.
     pub lacks_ungapped: bool,
     /// What its query is called.
-    pub id: Vec<u8>,
+    pub id: ObjectId,
     /// The title of the query.
     pub title: Option<Vec<u8>>,
-    /// The letters of the query are told as text.
-    pub is_text: bool,
     /// The matrix as a checkpoint, as it is written before the first search.
     pub checkpoint: Vec<u8>,
 }
@@ -57,7 +56,7 @@ impl Start {
     pub(crate) fn query(&self) -> QueryRecord {
         let title = self.title.clone().unwrap_or_default();
         let record = Record { title, residues: self.pssm.query.clone(), ..Record::default() };
-        QueryRecord { called: Some(self.id.clone()), ..QueryRecord::new(record, 1, 1) }
+        QueryRecord { called: Some(self.id.text()), ..QueryRecord::new(record, 1, 1) }
     }
 
     /// The matrix as the query is searched with it.

@@ -1,6 +1,7 @@
 //! A matrix as the value of a checkpoint.
 
 use fleetblast_engine::pssm::{ByCode, Observed, Pssm};
+use fleetblast_seq::id::ObjectId;
 
 use super::print::print;
 use super::tree::Value;
@@ -9,7 +10,7 @@ use super::tree::Value;
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoint<'a> {
     /// What the query is called.
-    pub id: &'a [u8],
+    pub id: &'a ObjectId,
     /// Its title, if it is told.
     pub title: Option<&'a [u8]>,
     /// The letters of the query are written as text.
@@ -75,7 +76,10 @@ fn pssm(checkpoint: &Checkpoint) -> Value {
 
 fn query(checkpoint: &Checkpoint) -> Value {
     let letters = &checkpoint.pssm.query;
-    let id = Value::choice("str", Value::Text(checkpoint.id.to_vec()));
+    let id = match checkpoint.id {
+        ObjectId::Number(number) => Value::choice("id", Value::Integer(*number)),
+        ObjectId::Text(text) => Value::choice("str", Value::Text(text.clone())),
+    };
     let mut fields = vec![("id", Value::List(vec![Value::choice("local", id)]))];
     if let Some(title) = checkpoint.title {
         let title = Value::choice("title", Value::Text(title.to_vec()));

@@ -1,19 +1,17 @@
 //! The matrix of the first search, from a file.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use fleetblast_engine::pssm::{Pssm, PssmMaker};
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::Start;
-use fleetblast_job::standard;
 use fleetblast_report::scoremat::{self, Checkpoint, ReadCheckpoint, ReadError};
 use fleetblast_seq::alphabet::SIZE;
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::scoring::ScoringSystem;
 
+use super::file::bytes;
 use crate::options::search::psi::PsiOptions;
 use crate::options::typed::lossy;
 
@@ -43,23 +41,8 @@ pub fn start(file: &OsStr, scoring: &ScoringSystem, options: &PsiOptions) -> Res
         pseudocount: read.pseudocount,
     };
     scoremat::checkpoint(&whole, &mut checkpoint);
-    let ReadCheckpoint { id, title, is_text, .. } = read;
-    Ok(Start { pssm, lacks_ungapped, id, title, is_text, checkpoint })
-}
-
-fn bytes(file: &OsStr) -> Result<Vec<u8>, Error> {
-    let read = if file == "-" {
-        standard::input().and_then(|mut input| {
-            let mut bytes = Vec::new();
-            input.read_to_end(&mut bytes).map(|_| bytes)
-        })
-    } else if fs::metadata(file).is_ok_and(|meta| meta.is_dir()) {
-        // BLAST+ finds nothing in it.
-        Ok(Vec::new())
-    } else {
-        fs::read(file)
-    };
-    read.map_err(|error| Error::query(format_args!("{}: {error}", lossy(file))))
+    let ReadCheckpoint { id, title, .. } = read;
+    Ok(Start { pssm, lacks_ungapped, id, title, checkpoint })
 }
 
 /// What is wrong with a file, in BLAST+'s words, and where.

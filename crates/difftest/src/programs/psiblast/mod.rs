@@ -1,5 +1,6 @@
 //! `psiblast`: searches what blastp searches, in rounds, and writes matrices.
 
+mod alignments;
 mod options;
 
 use super::BLASTP;
@@ -21,6 +22,7 @@ pub static PSIBLAST: Program = Program {
         table!("psiblast", "restrict"),
         table!("psiblast", "errors"),
         table!("psiblast", "start"),
+        table!("psiblast", "alignments"),
     ],
     inputs,
     costs: include_str!("../../../cases/psiblast/costs.tsv"),
@@ -58,6 +60,11 @@ fn inputs(source: &Source) -> Result<Inputs> {
         made.before.push(("psiblast", words.chain([name]).collect()));
     }
     inputs.databases.push(made);
+    let one = inputs.queries.iter().find(|(name, _)| *name == "one");
+    let letters = one.map(|(_, text)| text.split(|&byte| byte == b'\n').skip(1));
+    inputs
+        .files
+        .extend(alignments::files(&letters.into_iter().flatten().collect::<Vec<_>>().concat()));
     Ok(inputs)
 }
 

@@ -83,9 +83,12 @@ impl Choice<'_> {
 
     fn lists(&mut self) {
         self.maybe(0.3, "-max_target_seqs", &["1", "2", "5", "10", "50", "600"]);
-        self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
         self.maybe(0.06, "-qcov_hsp_perc", &["10", "50", "80"]);
-        self.flag(0.05, "-subject_besthit");
+        // Beside it BLAST+ crashes where nothing is left.
+        if !self.has("-qcov_hsp_perc") {
+            self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
+            self.flag(0.05, "-subject_besthit");
+        }
         self.maybe(0.05, "-culling_limit", &["1", "2", "5"]);
     }
 

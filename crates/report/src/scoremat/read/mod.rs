@@ -9,6 +9,7 @@ mod tests;
 use fleetblast_engine::pssm::{ByCode, Observed};
 use fleetblast_seq::alphabet::{self, SIZE};
 use fleetblast_seq::asn::{AsnError, Binary, Malformed, Node, OBJECT_ID, SEQ_ID, Source, Text};
+use fleetblast_seq::id::ObjectId;
 use thiserror::Error;
 
 use self::columns::{Found, Last};
@@ -37,7 +38,7 @@ pub enum ReadError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadCheckpoint {
     /// What the query is called.
-    pub id: Vec<u8>,
+    pub id: ObjectId,
     /// Its title, if it is told.
     pub title: Option<Vec<u8>>,
     /// The letters of the query are told as text.
@@ -162,7 +163,7 @@ fn unusable<T>(words: impl Into<String>) -> Result<T> {
 
 /// The query. What is `plain` here and below is as a search writes it.
 struct Described {
-    id: Vec<u8>,
+    id: ObjectId,
     title: Option<Vec<u8>>,
     is_text: bool,
     letters: Vec<u8>,
@@ -189,10 +190,9 @@ impl Described {
                 "a PSSM whose query has an identifier that is not local",
             ));
         };
-        let (1, id) = id.choice(OBJECT_ID)? else {
-            return Err(ReadError::Unsupported(
-                "a PSSM whose query has a number as its identifier",
-            ));
+        let id = match id.choice(OBJECT_ID)? {
+            (0, number) => ObjectId::Number(number.integer()?),
+            (_, text) => ObjectId::Text(text.visible()?.to_vec()),
         };
         let descriptions = description.map_or(Ok(&[][..]), Node::list)?;
         let mut titles = Vec::new();
@@ -207,7 +207,7 @@ impl Described {
             && titles.len() == usize::from(description.is_some());
         let (letters, is_text, is_bare) = letters(instance)?;
         Ok(Described {
-            id: id.visible()?.to_vec(),
+            id,
             title: titles.into_iter().next(),
             is_text,
             letters,

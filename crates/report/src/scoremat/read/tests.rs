@@ -31,11 +31,15 @@ fn pssm() -> Pssm {
     }
 }
 
+fn id() -> ObjectId {
+    ObjectId::Text(b"Query_1".to_vec())
+}
+
 static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = Vec::new();
     let title: &[u8] = b"a title \"in quotes\" that is so long that it goes on in the next line, and then there is more";
     let whole = Checkpoint {
-        id: b"Query_1",
+        id: &id(),
         title: Some(title),
         is_text: false,
         pssm: &pssm(),
@@ -60,7 +64,7 @@ fn what_was_written_is_read() {
     let read = read(&TEXT).unwrap();
     let pssm = pssm();
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-15 * b;
-    assert_eq!((read.id.as_slice(), read.query.as_slice()), (&b"Query_1"[..], &pssm.query[..]));
+    assert_eq!((&read.id, &read.query), (&id(), &pssm.query));
     assert!(read.title.unwrap().ends_with(
         b"\"in quotes\" that is so long that it goes on in the next line, and then there is more"
     ));

@@ -1,0 +1,26 @@
+//! What is in a file that a search begins with.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read as _;
+
+use fleetblast_job::error::Error;
+use fleetblast_job::standard;
+
+use crate::options::typed::lossy;
+
+/// All of it.
+pub fn bytes(file: &OsStr) -> Result<Vec<u8>, Error> {
+    let read = if file == "-" {
+        standard::input().and_then(|mut input| {
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes).map(|_| bytes)
+        })
+    } else if fs::metadata(file).is_ok_and(|meta| meta.is_dir()) {
+        // BLAST+ finds nothing in it.
+        Ok(Vec::new())
+    } else {
+        fs::read(file)
+    };
+    read.map_err(|error| Error::query(format_args!("{}: {error}", lossy(file))))
+}

@@ -1,0 +1,124 @@
+//! The matrix of the first search, made of an alignment that was typed (`CPsiBlastInputClustalW`, msa_pssm_input.cpp).
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use fleetblast_engine::pssm::alignment::QueryAlignment;
+use fleetblast_engine::pssm::typed::{self, TypedError};
+use fleetblast_engine::pssm::{Habits, PssmMaker};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::plan::Start;
+use fleetblast_report::scoremat::{self, Checkpoint};
+use fleetblast_seq::id::{Molecule, ObjectId, SeqId};
+use fleetblast_seq::msa::{self, Aligned, MsaError};
+use fleetblast_stats::scoring::{ScoringError, ScoringSystem};
+
+use super::file::bytes;
+use crate::options::search::psi::PsiOptions;
+use crate::options::typed::lossy;
+
+/// What BLAST+ says of any file that is no alignment.
+const NONE: &str = "CAlnReader::GetSeqEntry(): Seq_entry is not available until after Read()";
+/// What it says of a sequence with both `T` and `U` among its bases.
+const MIXED: &str = "Invalid Mol Type: U and T cannot appear in the same nucleotide sequence. Reinterpreting as protein.";
+
+/// An alignment, laid on its query.
+pub struct Typed {
+    alignment: QueryAlignment,
+    id: ObjectId,
+    title: Option<Vec<u8>>,
+}
+
+impl Typed {
+    /// Reads an alignment.
+    pub fn read(file: &OsStr, options: &PsiOptions) -> Result<Self, Error> {
+        let name = lossy(file);
+        let rows = msa::read(&bytes(file)?).map_err(|error| refusal(&name, &error))?;
+        let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
+        let master = options.msa_master_idx.map_or(0, |number| number - 1);
+        let alignment = typed::lay(&columns, master).map_err(|error| no_query(&name, error))?;
+        let query = described(&name, &rows, &rows[master])?;
+        let [SeqId::Local(id)] = &query.ids[..] else {
+            let what = "-in_msa with a query whose identifier is not local";
+            return Err(Error::unsupported("psiblast", what));
+        };
+        let title = (!query.title.is_empty()).then(|| query.title.clone());
+        Ok(Typed { alignment, id: id.clone(), title })
+    }
+
+    /// Makes the matrix. What was wished of pseudocounts counts for later ones only.
+    pub fn start(self, scoring: &ScoringSystem, options: &PsiOptions) -> Result<Start, Error> {
+        let maker = PssmMaker::new(scoring, 0).ok_or_else(|| {
+            Error::engine("No matrix frequency ratios were found for requested matrix")
+        })?;
+        let habits = Habits { bare_columns: true, without_query: options.ignore_msa_master };
+        let pssm = Arc::new(maker.make(self.alignment, habits).map_err(Error::engine)?);
+        let mut checkpoint = Vec::new();
+        let whole = Checkpoint {
+            id: &self.id,
+            title: self.title.as_deref(),
+            is_text: true,
+            pssm: &pssm,
+            observed: options.out_ascii_pssm.is_some(),
+            matrix: scoring.name,
+            // BLAST+ does not tell them of such a matrix.
+            gaps: None,
+            pseudocount: 0,
+        };
+        scoremat::checkpoint(&whole, &mut checkpoint);
+        let Typed { id, title, .. } = self;
+        Ok(Start { pssm, lacks_ungapped: false, id, title, checkpoint })
+    }
+}
+
+/// The sequence that tells what the query is called: the first one with its letters. BLAST+ compares letters one after the other, and
+/// those of bases with no others.
+fn described<'a>(name: &str, rows: &'a [Aligned], query: &Aligned) -> Result<&'a Aligned, Error> {
+    let letters: Vec<u8> = query.letters().collect();
+    for row in rows.iter().filter(|row| row.letters().count() == letters.len()) {
+        if row.molecule == Molecule::Nucleotide {
+            return Err(Error::engine(format_args!(
+                "{name}: the sequence that begins in line {} is one of bases, not a protein",
+                row.line
+            )));
+        }
+        if row.letters().eq(letters.iter().copied()) {
+            return Ok(row);
+        }
+    }
+    Err(Error::engine(format_args!("{name}: the query is not in the alignment")))
+}
+
+/// What is wrong with a file, in BLAST+'s words where it has some, and where.
+fn refusal(name: &str, error: &MsaError) -> Error {
+    match error {
+        MsaError::Unsupported(what) => {
+            Error::unsupported("psiblast", format_args!("-in_msa with {what}"))
+        }
+        MsaError::MixedBases { .. } => Error::query(format_args!("{MIXED}\n({name}: {error})")),
+        MsaError::Malformed { .. } => Error::query(format_args!("{NONE}\n({name}, {error})")),
+        MsaError::NoAlignment(_) => Error::query(format_args!("{NONE}\n({name}: {error})")),
+    }
+}
+
+fn no_query(name: &str, error: TypedError) -> Error {
+    match error {
+        TypedError::NoRow(_) => Error::new(exit::INPUT, format!("BLAST options error: {error}")),
+        TypedError::Empty => Error::engine(error),
+        TypedError::Stop(_) | TypedError::Longer(_) => {
+            Error::engine(format_args!("{name}: {error}"))
+        }
+    }
+}
+
+/// Scores of which no matrix can be made: BLAST+ sees it before it checks the options.
+pub fn unscored(error: &ScoringError) -> Error {
+    match error {
+        ScoringError::UnknownMatrix { .. } => Error::engine("Unknown error code -1"),
+        ScoringError::UnknownGapCosts { matrix, gap_open, gap_extend } => {
+            Error::engine(format_args!(
+                "Gap existence and extension values of {gap_open} and {gap_extend} not supported for {matrix}"
+            ))
+        }
+    }
+}
