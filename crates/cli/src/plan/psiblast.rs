@@ -50,8 +50,9 @@ impl SearchProgram for PsiblastOptions {
     fn unsupported(&self) -> Option<String> {
         let PsiOptions { out_pssm, .. } = &self.psi;
         let is_iterated = self.is_iterated();
-        let stdin_twice = fleetblast_mpi::launched().is_some()
-            && self.psi.in_pssm.as_deref().is_some_and(|file| file == "-");
+        let begins_with = self.psi.in_pssm.as_deref().or(self.psi.in_msa.as_deref());
+        let stdin_twice =
+            fleetblast_mpi::launched().is_some() && begins_with.is_some_and(|file| file == "-");
         let refused = [
             (self.sum_stats == Some(true), "-sum_stats true"),
             (self.psi.pseudocount < 0, "a -pseudocount below 0"),
@@ -63,7 +64,7 @@ impl SearchProgram for PsiblastOptions {
                 "-out_pssm with -parse_deflines",
             ),
             // Each process reads it.
-            (stdin_twice, "-in_pssm from standard input on several processes"),
+            (stdin_twice, "-in_pssm or -in_msa from standard input on several processes"),
             (self.common.fleet.plan, "psiblast -plan"),
             (self.common.fleet.trace.is_some(), "psiblast -trace"),
         ];
