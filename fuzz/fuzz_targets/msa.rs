@@ -9,9 +9,9 @@ fuzz_target!(|bytes: &[u8]| match read(bytes) {
     Ok(rows) => {
         let columns: Vec<&[u8]> = rows.iter().map(|row| &row.columns[..]).collect();
         assert!(columns.len() > 1 && columns.iter().all(|row| row.len() == columns[0].len()));
-        for master in 0..columns.len().min(4) {
+        for (master, row) in rows.iter().enumerate().take(4) {
             let Ok(laid) = lay(&columns, master) else { continue };
-            let letters = rows[master].letters().count();
+            let letters = row.letters().count();
             assert!(laid.rows().iter().all(|row| row.len() == letters));
         }
         assert!(lay(&columns, columns.len()).is_err());
