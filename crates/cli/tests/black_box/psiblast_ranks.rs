@@ -198,6 +198,18 @@ fn queries_that_cannot_be_searched_end_the_job_where_they_stand() {
 }
 
 #[test]
+fn what_is_odd_about_a_query_is_told_before_its_searches() {
+    let place = Place::new();
+    place.with("odd.fa", 5, ">odd\nMKV1LAWGD2EFHIRNPQSTYC\n");
+    let search = "-query odd.fa -db db -num_iterations 2 -outfmt 6";
+    let expected = place.run(search);
+    assert!(expected.messages.contains("Ignoring invalid residues"), "{}", expected.messages);
+    for shape in shapes(1) {
+        place.run(&format!("{search} {shape}")).assert_is(&expected, shape);
+    }
+}
+
+#[test]
 fn queries_that_cannot_be_read_end_the_job_behind_those_before() {
     let place = Place::new();
     place.with("bad.fa", 7, ">bad\n%%%%%%%%%%%%%%\n");

@@ -18,6 +18,8 @@ use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
 use crate::written::collected;
 
+/// Where FleetBLAST's files beside its report are.
+const WRITTEN: &str = "written-tested";
 /// Longest time one random search may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -161,10 +163,12 @@ impl<'a> Bench<'a> {
     fn tested(&self, trial: &Trial) -> Result<Outcome> {
         let tested = &self.tools.tested;
         let Some((spread, shape)) = &trial.shape else {
-            return self.run(tested, trial, "written-tested");
+            return self.run(tested, trial, WRITTEN);
         };
         let place = Place { cwd: &self.dir, stdin: None, records: self.dir.join("records") };
-        shape.run(tested, *spread, &trial.args(), &place, LIMIT)
+        collected(&trial.args(), trial.program.written, &self.dir.join(WRITTEN), |args| {
+            shape.run(tested, *spread, args, &place, LIMIT)
+        })
     }
 
     fn oracle(&self, trial: &Trial) -> Result<Outcome> {

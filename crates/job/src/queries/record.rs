@@ -85,6 +85,11 @@ impl QueryRecord {
         tell_warnings(&self.record, audience);
     }
 
+    /// What was odd about it when it was read, in the words of a program.
+    pub fn warnings_told_by(&self, program: &str) -> Vec<String> {
+        self.record.warnings.iter().map(|warning| warning.told_by(program)).collect()
+    }
+
     /// Residues that are searched.
     pub(super) fn length(&self) -> usize {
         range_of(&self.record, self.range.as_ref()).len()

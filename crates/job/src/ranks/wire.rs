@@ -159,8 +159,8 @@ pub struct Found {
 /// What became of the queries of a block that were searched again and again, for the supermaster to tell of and to keep.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Ended {
-    /// What BLAST+ warns of with each search.
-    pub warnings: Vec<Option<Vec<u8>>>,
+    /// What BLAST+ warns of with each search of each query, up to the last that is reported.
+    pub warnings: Vec<Vec<Option<Vec<u8>>>>,
     /// Matrices to be kept, in their order.
     pub matrices: Vec<Matrix>,
     /// What ended the job with the last of the searches: exit code and message.

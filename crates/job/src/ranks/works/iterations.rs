@@ -13,6 +13,14 @@ use crate::plan::Iteration;
 use crate::ranks::wire::{Before, Bytes, Ended, unpack};
 use crate::reporting::Warning;
 
+/// Something to be told.
+pub enum Told {
+    /// What was odd about a query.
+    Odd(String),
+    /// What BLAST+ warns of with a search.
+    Search(Warning),
+}
+
 /// What became of queries.
 pub struct Iterations<'a> {
     files: PssmFiles<'a>,
@@ -22,6 +30,8 @@ pub struct Iterations<'a> {
     next: BlockId,
     /// Of later ones that an earlier run finished.
     skipped: BTreeMap<BlockId, Ended>,
+    /// What was odd about each query of blocks of which it is not told, when it was read.
+    odd: BTreeMap<BlockId, Vec<Vec<String>>>,
     /// Searches of the blocks before.
     searches: u64,
     failure: Option<Error>,
@@ -35,6 +45,7 @@ impl<'a> Iterations<'a> {
             counts: None,
             next: BlockId(0),
             skipped: BTreeMap::new(),
+            odd: BTreeMap::new(),
             searches: 0,
             failure: None,
         }
@@ -55,16 +66,21 @@ impl<'a> Iterations<'a> {
         self.searches
     }
 
+    /// What was odd about each query of a block, which is told when it is its turn.
+    pub fn note(&mut self, block: BlockId, odd: Vec<Vec<String>>) {
+        self.odd.insert(block, odd);
+    }
+
     /// An earlier run finished a block. Returns what is to be told now.
     ///
     /// # Errors
     /// A checkpoint that cannot be read, files that cannot be written.
-    pub fn skip(&mut self, block: BlockId) -> Result<Vec<Warning>, Error> {
+    pub fn skip(&mut self, block: BlockId) -> Result<Vec<Told>, Error> {
         let counts = self.counts.as_mut().ok_or_else(|| confused(block))?;
         self.skipped.insert(block, counts.read(block)?);
-        let mut warnings = Vec::new();
-        self.catch_up(&mut warnings)?;
-        Ok(warnings)
+        let mut told = Vec::new();
+        self.catch_up(&mut told)?;
+        Ok(told)
     }
 
     /// Takes note of what became of the next block: where it is reported, and what is to be told now. It is durable before anybody
@@ -72,14 +88,10 @@ impl<'a> Iterations<'a> {
     ///
     /// # Errors
     /// A checkpoint or files that cannot be written.
-    pub fn judge(
-        &mut self,
-        block: BlockId,
-        found: &Bytes,
-    ) -> Result<(Before, Vec<Warning>), Error> {
-        let mut warnings = Vec::new();
+    pub fn judge(&mut self, block: BlockId, found: &Bytes) -> Result<(Before, Vec<Told>), Error> {
+        let mut told = Vec::new();
         if self.failure.is_some() {
-            return Ok((None, warnings));
+            return Ok((None, told));
         }
         if block != self.next {
             return Err(confused(block));
@@ -88,26 +100,30 @@ impl<'a> Iterations<'a> {
         if let (None, Some(counts)) = (&ended.failure, &mut self.counts) {
             counts.keep(block, &ended)?;
         }
-        self.tell(ended, &mut warnings)?;
-        self.catch_up(&mut warnings)?;
-        Ok((Some(before), warnings))
+        self.tell(ended, &mut told)?;
+        self.catch_up(&mut told)?;
+        Ok((Some(before), told))
     }
 
     /// Goes through blocks that an earlier run finished, as far as those before are told of.
-    fn catch_up(&mut self, warnings: &mut Vec<Warning>) -> Result<(), Error> {
+    fn catch_up(&mut self, told: &mut Vec<Told>) -> Result<(), Error> {
         while self.failure.is_none()
             && let Some(ended) = self.skipped.remove(&self.next)
         {
-            self.tell(ended, warnings)?;
+            self.tell(ended, told)?;
         }
         Ok(())
     }
 
-    fn tell(&mut self, ended: Ended, warnings: &mut Vec<Warning>) -> Result<(), Error> {
-        let Ended { warnings: told, matrices, failure } = ended;
+    fn tell(&mut self, ended: Ended, told: &mut Vec<Told>) -> Result<(), Error> {
+        let Ended { warnings: searches, matrices, failure } = ended;
+        let mut odd = self.odd.remove(&self.next).unwrap_or_default().into_iter();
         self.next = self.next.next();
-        self.searches += told.len() as u64;
-        warnings.extend(told.into_iter().map(Warning::new));
+        for searches in searches {
+            self.searches += searches.len() as u64;
+            told.extend(odd.next().unwrap_or_default().into_iter().map(Told::Odd));
+            told.extend(searches.into_iter().map(|text| Told::Search(Warning::new(text))));
+        }
         matrices.iter().try_for_each(|matrix| self.files.keep(matrix))?;
         self.failure = failure.map(|(code, message)| Error::new(code, message));
         Ok(())
@@ -144,7 +160,7 @@ mod tests {
     /// So many searches with a warning each, of which the last may have failed.
     fn ended(searches: usize, failure: Option<&str>) -> Ended {
         let failure = failure.map(|message| (3, message.to_owned()));
-        Ended { warnings: vec![Some(b"w".to_vec()); searches], matrices: Vec::new(), failure }
+        Ended { warnings: vec![vec![Some(b"w".to_vec()); searches]], matrices: Vec::new(), failure }
     }
 
     #[test]
@@ -156,9 +172,10 @@ mod tests {
             Ok::<_, Error>((before, told.len()))
         };
         // An earlier run finished the blocks 1 and 2.
+        iterations.note(BlockId(2), vec![vec!["odd".to_owned()]]);
         iterations.skipped.extend([(BlockId(2), ended(4, None)), (BlockId(1), ended(3, None))]);
         assert!(judge(&mut iterations, 3, &ended(1, None)).is_err(), "block 0 is not told of");
-        assert_eq!(judge(&mut iterations, 0, &ended(2, None)), Ok((Some(0), 9)));
+        assert_eq!(judge(&mut iterations, 0, &ended(2, None)), Ok((Some(0), 10)));
         assert_eq!(judge(&mut iterations, 3, &ended(1, None)), Ok((Some(9), 1)));
         assert_eq!((iterations.searches(), iterations.failure()), (10, None));
         assert!(judge(&mut iterations, 3, &ended(1, None)).is_err(), "it was told of");

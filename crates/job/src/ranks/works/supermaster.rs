@@ -18,7 +18,7 @@ use fleetblast_spool::{Kind, Summary};
 use super::OfSupermaster;
 use super::counts::Counts;
 use super::foretelling::{Foretelling, Read};
-use super::iterations::Iterations;
+use super::iterations::{Iterations, Told as Said};
 use super::register::Register;
 use super::shared::lock;
 use super::stream::Stream;
@@ -26,7 +26,7 @@ use crate::batching::course::Course;
 use crate::error::Error;
 use crate::metadata::no_room;
 use crate::plan::Metadata;
-use crate::queries::Queries;
+use crate::queries::{Queries, QueryRecord};
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::sending::Sending;
@@ -172,9 +172,12 @@ impl<'a> SupermasterWorks<'a> {
         };
         let Some((block, findings, together)) = parcel else { return Ok(None) };
         let warnings: Vec<Warning> = block.records.iter().map(Warning::of).collect();
-        match &self.queries {
-            // What is told of each search is not known before it is made.
-            Source::Iterated(..) => {}
+        match &mut self.queries {
+            // What is told of each search is not known before it is made, and comes behind what was odd.
+            Source::Iterated(_, iterations) => {
+                let told = |record: &QueryRecord| record.warnings_told_by(job.audience.program());
+                iterations.note(id, block.records.iter().map(told).collect());
+            }
             // It is not yet known how many of them are reported.
             Source::Foretold(..) if !skip => _ = self.warnings.insert(id, warnings),
             _ => self.warn(&warnings),
@@ -184,8 +187,8 @@ impl<'a> SupermasterWorks<'a> {
         let weight = block.weight();
         if skip {
             if let Source::Iterated(_, iterations) = &mut self.queries {
-                let warnings = iterations.skip(id)?;
-                self.warn(&warnings);
+                let told = iterations.skip(id)?;
+                self.tell(told);
             }
             job.audience.skip(weight.sequences);
             return Ok(Some(Weighed { payload: Vec::new().into(), weight }));
@@ -207,8 +210,8 @@ impl<'a> SupermasterWorks<'a> {
                 return Err(Error::engine("a block came to be judged whose batches are known"));
             }
             Source::Iterated(_, iterations) => {
-                let (verdict, warnings) = iterations.judge(block, found)?;
-                self.warn(&warnings);
+                let (verdict, told) = iterations.judge(block, found)?;
+                self.tell(told);
                 return Ok(SupermasterOutcome::Judged { right: true, verdict: pack(&verdict)? });
             }
             Source::Foretold(foretelling, counts) => (foretelling, counts),
@@ -236,6 +239,16 @@ impl<'a> SupermasterWorks<'a> {
         let Job { report, target, audience, .. } = self.job;
         let misses = misses_taxonomy(report, target);
         warnings.iter().for_each(|warning| warning.tell(report, misses, &**audience));
+    }
+
+    /// Tells what came of queries that are searched again and again.
+    fn tell(&self, told: Vec<Said>) {
+        for told in told {
+            match told {
+                Said::Odd(text) => self.job.audience.complain(&text),
+                Said::Search(warning) => self.warn(&[warning]),
+            }
+        }
     }
 
     /// The last record of metadata; `closing` is the end of the report.

@@ -114,10 +114,8 @@ impl Iterated {
         let mut ended = Ended::default();
         let reported = self.reported().len();
         for Followed { record, course, searches, .. } in &mut self.queries[..reported] {
-            for search in searches {
-                ended.matrices.extend(search.kept.take());
-                ended.warnings.push(search.warning.take());
-            }
+            ended.matrices.extend(searches.iter_mut().filter_map(|search| search.kept.take()));
+            ended.warnings.push(searches.iter_mut().map(|search| search.warning.take()).collect());
             ended.matrices.extend(course.last.iter().filter_map(|kept| rules.matrix(kept, record)));
             let failure = course.failure.as_ref();
             ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));
