@@ -82,7 +82,7 @@ pub fn of_plan(plan: &Plan) -> Result<Identity, Error> {
         let mut matrix = Digest::default();
         matrix.add(start);
         let told = format!("a matrix with the checksum {:032x}", matrix.finish());
-        options.insert("contents of -in_pssm".to_owned(), told);
+        options.insert("contents of -in_pssm or -in_msa".to_owned(), told);
     }
     Ok(Identity {
         program: plan.program.to_owned(),
