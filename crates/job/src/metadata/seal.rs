@@ -147,9 +147,10 @@ pub fn open(path: &Path, identity: Option<&Path>) -> Result<Box<dyn Read + Send>
     }
     let keys = File::open(identity).map_err(|error| cannot(identity, error))?;
     let keys = IdentityFile::from_buffer(BufReader::new(keys));
-    let keys = keys.map_err(|error| wrong(format!("{}: {error}", identity.display())))?;
-    let keys = keys.into_identities();
-    let keys = keys.map_err(|error| wrong(format!("{}: {error}", identity.display())))?;
+    let unusable =
+        |error: &dyn fmt::Display| wrong(format!("{}: {}", identity.display(), first_line(error)));
+    let keys = keys.map_err(|error| unusable(&error))?.into_identities();
+    let keys = keys.map_err(|error| unusable(&error))?;
     let at_end = Arc::new(AtomicBool::new(false));
     let ending = Ending { inner: file, at_end: Arc::clone(&at_end) };
     let reader = Decryptor::new_buffered(BufReader::new(ending))
@@ -161,7 +162,13 @@ pub fn open(path: &Path, identity: Option<&Path>) -> Result<Box<dyn Read + Send>
             identity.display()
         ))),
         Err(error) => Err(wrong(format!(
-            "{place} is damaged, or cut off, where its encryption begins: {error}"
+            "{place} is damaged, or cut off, where its encryption begins: {}",
+            first_line(&error)
         ))),
     }
+}
+
+/// An error of age in one line: others are what somebody might try.
+fn first_line(error: &dyn fmt::Display) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -8,7 +8,7 @@ use super::finder::Finder;
 use super::scan::{Candidates, Places};
 use crate::kernel::Avx512;
 
-/// [`Finder::scan`] with BMI2.
+/// Searches these places of the subject, with BMI2.
 pub(super) fn scan<D: Diagonals>(
     _: Avx512,
     finder: &mut Finder<'_, D>,

@@ -3,15 +3,12 @@
 use fleetblast_seq::nucleotide::Packed;
 
 use super::bases::window;
-#[cfg(target_arch = "x86_64")]
-use super::bmi2;
 use super::contexts::{Contexts, Limits};
 use super::diagonals::{Diagonals, Known};
-use super::fours::{Goal, SIDE_BY_SIDE};
+use super::goal::{Goal, SIDE_BY_SIDE};
 use super::scan::{Candidates, Places};
 use super::table::{Gathered, Table};
 use super::{Seeds, Segment};
-use crate::kernel::Kernel;
 
 /// The places of so many words are looked up together.
 const TOGETHER: usize = 32;
@@ -36,16 +33,7 @@ struct Waiting {
 }
 
 impl<D: Diagonals> Finder<'_, D> {
-    /// Searches these places of the subject.
-    pub fn scan(&mut self, places: Places, candidates: &mut Candidates) {
-        match self.seeds.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(proof) => bmi2::scan(proof, self, places, candidates),
-            _ => self.scan_with(places, candidates, Gathered::cell),
-        }
-    }
-
-    /// Searches them; `cell` closes up the bits of a template.
+    /// Searches these places of the subject; `cell` closes up the bits of a template.
     #[inline(always)]
     pub(super) fn scan_with(
         &mut self,

@@ -3,8 +3,9 @@
 use fleetblast_seq::nucleotide::Packed;
 
 use super::contexts::Contexts;
+use super::goal::Goal;
 #[cfg(target_arch = "x86_64")]
-use super::hopeless;
+use super::hopeless::{self, Groups};
 use crate::kernel::Kernel;
 
 /// The four letters from each place on as BLAST+ packs them: of the codes of ambiguities, and of sentinels, the upper bits fall upon the
@@ -19,18 +20,6 @@ pub(super) struct Fours {
     /// Scores of four pairs of bases by the number of pairs that differ, if they fit.
     scores: Option<[i8; 5]>,
 }
-
-/// What a seed must reach.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Goal {
-    /// An extension stops where its score has fallen by more than this.
-    pub x_drop: i32,
-    /// The least score that is worth anything.
-    pub least: i32,
-}
-
-/// So many seeds are judged together at most.
-pub(super) const SIDE_BY_SIDE: usize = 64;
 
 impl Fours {
     /// Those of contexts, with the scores of two equal bases and of two that differ.
@@ -66,12 +55,7 @@ impl Fours {
         &self.bytes[row * self.stride..][..self.stride][column..]
     }
 
-    /// All groups, how far apart those of neighbouring places are, and the number of letters.
-    pub fn parts(&self) -> (&[u8], usize, u32) {
-        (&self.bytes, self.stride, self.length)
-    }
-
-    /// Which of at most [`SIDE_BY_SIDE`] seeds, places in the queries and in the subject, are known to score too little, whatever is
+    /// Which of at most [`SIDE_BY_SIDE`](super::goal::SIDE_BY_SIDE) seeds, places in the queries and in the subject, are known to score too little, whatever is
     /// beyond what groups nearby tell: the first one by the lowest bit.
     #[inline]
     pub fn hopeless(
@@ -84,7 +68,9 @@ impl Fours {
         match (kernel, self.scores) {
             #[cfg(target_arch = "x86_64")]
             (Kernel::Avx512(proof), Some(scores)) => {
-                hopeless::find(proof, (self, scores), seeds, subject, goal)
+                let groups =
+                    Groups { bytes: &self.bytes, stride: self.stride, length: self.length };
+                hopeless::find(proof, (groups, scores), seeds, subject, goal)
             }
             _ => 0,
         }
@@ -93,6 +79,7 @@ impl Fours {
 
 #[cfg(test)]
 mod tests {
+    use super::super::goal::SIDE_BY_SIDE;
     use super::*;
     use crate::nucleotide::testing::{Random, packed};
 

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use fleetblast_seq::nucleotide::Packed;
 
-use super::fours::{Fours, Goal, SIDE_BY_SIDE};
+use super::goal::{Goal, SIDE_BY_SIDE};
 use crate::kernel::Avx512;
 
 /// Seeds in a register.
@@ -15,10 +15,21 @@ const LANES: usize = 8;
 const GROUPS: usize = 8;
 const REACH: u64 = 4 * GROUPS as u64;
 
-/// [`Fours::hopeless`] with the scores of groups by the number of bases that differ.
+/// The groups of four letters of the queries.
+#[derive(Clone, Copy)]
+pub(super) struct Groups<'a> {
+    /// Those of places four apart side by side.
+    pub bytes: &'a [u8],
+    /// Number of bytes of the places that leave the same remainder by four.
+    pub stride: usize,
+    /// Number of letters.
+    pub length: u32,
+}
+
+/// Which seeds are hopeless ([`Fours::hopeless`](super::fours::Fours::hopeless)), with the scores of groups by the number of bases that differ.
 pub(super) fn find(
     _: Avx512,
-    fours: (&Fours, [i8; 5]),
+    groups: (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]],
     subject: Packed<'_>,
     goal: Goal,
@@ -28,7 +39,7 @@ pub(super) fn find(
         let mut lanes = [[0; 2]; LANES];
         lanes[..eight.len()].copy_from_slice(eight);
         // SAFETY: the proof says that the CPU has the instructions.
-        let hopeless = unsafe { eight_seeds(fours, &lanes, subject, goal) };
+        let hopeless = unsafe { eight_seeds(groups, &lanes, subject, goal) };
         found |= u64::from(hopeless) << (LANES * number);
     }
     // What fills the last register up is at place 0, before which there are no groups.
@@ -48,12 +59,12 @@ struct Side {
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn eight_seeds(
-    (fours, scores): (&Fours, [i8; 5]),
+    (groups, scores): (Groups<'_>, [i8; 5]),
     seeds: &[[u32; 2]; LANES],
     subject: Packed<'_>,
     goal: Goal,
 ) -> u8 {
-    let (groups, stride, length) = fours.parts();
+    let Groups { bytes: groups, stride, length } = groups;
     let bytes = subject.bytes();
     let all = |number: u64| _mm512_set1_epi64(number as i64);
     // SAFETY: 64 bytes are read of an array of as many.

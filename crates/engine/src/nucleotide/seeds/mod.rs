@@ -18,6 +18,7 @@ mod diagonals;
 mod extension;
 mod finder;
 mod fours;
+mod goal;
 #[cfg(target_arch = "x86_64")]
 mod hopeless;
 mod indexing;
@@ -212,7 +213,11 @@ impl Seeds {
                 end: (finder.end + 1).saturating_sub(self.words.span),
                 stride: self.words.extra + 1,
             };
-            finder.scan(places, candidates);
+            match self.kernel {
+                #[cfg(target_arch = "x86_64")]
+                Kernel::Avx512(proof) => bmi2::scan(proof, &mut finder, places, candidates),
+                _ => finder.scan_with(places, candidates, table::Gathered::cell),
+            }
         }
         finder.strayed
     }

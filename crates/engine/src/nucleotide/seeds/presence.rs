@@ -4,7 +4,6 @@
 use std::arch::x86_64::*;
 
 use super::bases::Bits;
-use super::scan::AT_ONCE;
 use crate::kernel::Avx512;
 
 /// Places in a register, which start in so many bytes; and bytes that their words reach into, at most.
@@ -16,16 +15,16 @@ const REACH: usize = 8;
 pub(super) const WIDEST: u32 = 13;
 
 /// Finds the places of words of so many bases, at most [`WIDEST`], that are present: of the places in a row from `at` on, where a byte
-/// starts that is the first of `bytes`, at most `most`. Returns how many were looked at, perhaps none, and how many are found.
+/// starts that is the first of `bytes`, at most `most`, and no more than there is room for. Returns how many were looked at, perhaps none, and how many are found.
 pub(super) fn find(
     _: Avx512,
     (present, width): (&Bits, u32),
     bytes: &[u8],
     (at, most): (u32, usize),
-    found: &mut [u32; AT_ONCE],
+    found: &mut [u32],
 ) -> (usize, usize) {
     assert!(width <= WIDEST && present.words().len() * 64 >= 1 << (2 * width));
-    let windows = bytes.windows(REACH).step_by(STEP).take(most.min(AT_ONCE) / LANES);
+    let windows = bytes.windows(REACH).step_by(STEP).take(most.min(found.len()) / LANES);
     // SAFETY: the proof says that the CPU has the instructions, and words have no more bits than there are cells.
     unsafe { inner((present, width), windows, at, found) }
 }
@@ -37,7 +36,7 @@ unsafe fn inner<'a>(
     (present, width): (&Bits, u32),
     windows: impl Iterator<Item = &'a [u8]>,
     at: u32,
-    found: &mut [u32; AT_ONCE],
+    found: &mut [u32],
 ) -> (usize, usize) {
     // The four places in a byte share the four bytes from it on, the first in the high bits.
     let of_byte = |byte: i32| _mm_set1_epi32(byte * 0x0101_0101 + 0x0001_0203);
@@ -93,11 +92,11 @@ mod tests {
             for length in [0, 31, 32, 40, 700, 5000] {
                 let bytes = packed(&random.bases(length));
                 let (at, most) = (4 * random.below(100) as u32, random.below(length + 1));
-                let mut found = [0; AT_ONCE];
+                let mut found = [0; 1024];
                 let (looked_at, count) =
                     find(proof, (&present, width), &bytes, (at, most), &mut found);
                 assert!(looked_at <= most && looked_at % LANES == 0);
-                assert!(looked_at + LANES > most.min(AT_ONCE) || looked_at + 32 >= length);
+                assert!(looked_at + LANES > most.min(found.len()) || looked_at + 32 >= length);
                 let is_present = |&place: &usize| {
                     present.has((window(&bytes, place) >> (64 - 2 * width)) as usize)
                 };

@@ -135,7 +135,7 @@ impl Candidates {
         {
             let bytes = bytes.get(places.start as usize / 4..)?;
             let run = (places.start, places.end.saturating_sub(places.start) as usize);
-            let (looked_at, found) = presence::find(proof, words, bytes, run, &mut self.places);
+            let (looked_at, found) = presence::find(proof, words, bytes, run, &mut self.places[..]);
             places.start += looked_at as u32;
             return (looked_at > 0).then_some(found);
         }

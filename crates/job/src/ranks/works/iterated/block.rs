@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use fleetblast_engine::query::Query;
 use fleetblast_fleet::ids::PassId;
 use fleetblast_fleet::work::Owner;
 use fleetblast_report::model::{QueryResult, Round};
@@ -11,7 +10,6 @@ use rayon::prelude::*;
 
 use super::super::laid::Laid;
 use super::super::rounds::Piece;
-use super::pass::Pass;
 use crate::error::Error;
 use crate::iteration::{CONVERGED, Course, Matrix, Rules};
 use crate::queries::QueryRecord;
@@ -69,7 +67,7 @@ impl Iterated {
     }
 
     /// The queries that are searched next, by their numbers: of those behind one that failed nothing is reported.
-    fn active(&self) -> Vec<usize> {
+    pub fn active(&self) -> Vec<usize> {
         let goes_on = |query: &&Followed| query.course.failure.is_none();
         let alive = self.queries.iter().take_while(goes_on).count();
         (0..alive).filter(|&query| !self.queries[query].course.ended).collect()
@@ -82,25 +80,14 @@ impl Iterated {
         wanted.map(|(_, query)| query).collect()
     }
 
+    /// One of them.
+    pub fn query(&self, number: usize) -> &Followed {
+        &self.queries[number]
+    }
+
     /// Whether all searches are made.
     pub fn is_through(&self) -> bool {
         self.active().is_empty()
-    }
-
-    /// The next search of all that go on, and what the workers get.
-    ///
-    /// # Errors
-    /// None.
-    pub fn pass(&self, job: &Job, rules: &Rules) -> Result<(Pass, Bytes), Error> {
-        let active = self.active();
-        let query = |&query: &usize| {
-            let Followed { record, course, .. } = &self.queries[query];
-            (record, &course.query)
-        };
-        let queries: Vec<(&QueryRecord, &Query)> = active.iter().map(query).collect();
-        let bytes = job.pass(rules, &queries)?;
-        // From what the workers get, and as they do.
-        Ok((Pass::new(job, job.block(&bytes)?, active), bytes))
     }
 
     /// The queries that are reported: those up to one that failed.

@@ -59,7 +59,7 @@ impl<'a> IteratedMaster<'a> {
         let (job, rules) = (self.job, &self.rules);
         let prepare = || Iterated::new(job, rules, queries);
         let iterated = self.pool.install(prepare)?;
-        let (pass, queries) = iterated.pass(job, rules)?;
+        let (pass, queries) = Pass::new(job, rules, &iterated)?;
         self.blocks.insert(block, (iterated, Some(pass)));
         Ok(MasterOutcome::Prepared { queries, pass: PassId(0) })
     }
@@ -91,7 +91,7 @@ impl<'a> IteratedMaster<'a> {
         if iterated.is_through() {
             return Ok(MasterOutcome::Consult { found: pack(&iterated.ended(rules))? });
         }
-        let (pass, queries) = iterated.pass(job, rules)?;
+        let (pass, queries) = Pass::new(job, rules, iterated)?;
         *known = Some(pass);
         Ok(MasterOutcome::Again { queries })
     }

@@ -2,6 +2,7 @@
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
+use fleetblast_engine::query::Query;
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
 use fleetblast_report::model::{QueryResult, Round};
 use fleetblast_report::pieces;
@@ -15,6 +16,7 @@ use super::super::rounds::{
 use super::block::{Followed, Iterated, Reported};
 use crate::error::Error;
 use crate::iteration::{Begun, Rules};
+use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Bytes, Question, Rows, pack, unpack};
 use crate::ranks::works::rounds;
@@ -74,8 +76,23 @@ struct Order {
 pub type Questions = Vec<(PartitionId, Bytes)>;
 
 impl Pass {
-    /// Of queries that are ready to be searched; `active` are their numbers in the block.
-    pub fn new(job: &Job, block: Block, active: Vec<usize>) -> Self {
+    /// The next search of all queries that go on, and what the workers get.
+    ///
+    /// # Errors
+    /// What cannot be packed.
+    pub fn new(job: &Job, rules: &Rules, iterated: &Iterated) -> Result<(Self, Bytes), Error> {
+        let active = iterated.active();
+        let query = |&number: &usize| {
+            let Followed { record, course, .. } = iterated.query(number);
+            (record, &course.query)
+        };
+        let queries: Vec<(&QueryRecord, &Query)> = active.iter().map(query).collect();
+        let bytes = job.pass(rules, &queries)?;
+        // From what the workers get, and as they do.
+        Ok((Pass::of(job, job.block(&bytes)?, active), bytes))
+    }
+
+    fn of(job: &Job, block: Block, active: Vec<usize>) -> Self {
         let merger = job.engine_of(&block).merger(&block.grouping);
         let stage = Stage::Search(merger.empty_lists());
         Pass { active, block, merger, cut: Cut::default(), stage }
