@@ -117,7 +117,9 @@ impl Rows {
         let mut range = Range { low: -1, high: 1, least: None, most: None };
         let mut empty = 0;
         for distance in 1.. {
-            let before = usize::try_from(distance - back).map_or(0, |at| self.best[at]);
+            // An X-drop below zero asks for rows to come.
+            let before = usize::try_from(distance - back).ok().and_then(|at| self.best.get(at));
+            let before = before.copied().unwrap_or(0);
             let least = divide_up(before + steps.common * distance - x_drop, half).max(0);
             let (query, subject) = self.next(walk, &mut range, least, &mut found.longest);
             let score = (query + subject) * half - distance * steps.common;

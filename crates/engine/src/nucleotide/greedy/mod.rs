@@ -30,6 +30,12 @@ use crate::xdrop::GapCosts;
 /// How far a diagonal gets that nothing leads to.
 const NOWHERE: i32 = -2;
 
+/// An X-drop that nothing reaches, with room for what is added to it.
+const NEVER: i32 = i32::MAX / 2;
+
+/// The X-drop that stands for one which is no `int`.
+const TOO_LARGE: i32 = i32::MIN;
+
 /// Scores of pairs and costs of gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scoring {
@@ -52,7 +58,11 @@ impl Scoring {
         let by = if self.reward % 2 == 0 { 1 } else { 2 };
         let Scoring { reward, penalty, gaps } = *self;
         let gaps = GapCosts { open: gaps.open * by, extend: gaps.extend * by };
-        (Scoring { reward: reward * by, penalty: penalty * by, gaps }, x_drop * by)
+        let x_drop = match x_drop {
+            TOO_LARGE => NEVER,
+            x_drop => x_drop.saturating_mul(by).clamp(-NEVER, NEVER),
+        };
+        (Scoring { reward: reward * by, penalty: penalty * by, gaps }, x_drop)
     }
 }
 

@@ -285,6 +285,28 @@ fn wide_rows_and_long_runs_are_those_of_the_literal_rules() {
 }
 
 #[test]
+fn the_largest_x_drop_gives_nothing_up() {
+    let mut random = Random::new(23);
+    let mut scratch = GreedyScratch::default();
+    for round in 0..40 {
+        let (query, subject) = pair(&mut random, round);
+        let packed = [&query, &subject].map(|letters| Packing::whole(letters));
+        let walk = Walk::<false>::new(packed[0].all(), packed[1].all(), 0, 0);
+        for (scoring, _) in schemes() {
+            let [enough, most, beyond] = [1_000_000, i32::MAX, TOO_LARGE]
+                .map(|x_drop| with_all_kernels(&walk, scoring, x_drop, &mut scratch));
+            assert_eq!(most, enough, "{scoring:?}");
+            assert_eq!(beyond, enough, "{scoring:?}");
+            // Nothing but the first run goes on.
+            let (found, _) = with_all_kernels(&walk, scoring, -i32::MAX, &mut scratch);
+            assert_eq!((found.distance, found.query), (0, found.longest.length), "{scoring:?}");
+            // Kernels agree.
+            with_all_kernels(&walk, scoring, -3, &mut scratch);
+        }
+    }
+}
+
+#[test]
 fn columns_score_what_the_extension_says() {
     let mut random = Random::new(12);
     let mut scratch = GreedyScratch::default();
