@@ -7,15 +7,14 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_report::model::{QueryResult, Round, SubjectSource};
-use fleetblast_seq::frame::Frame;
+use fleetblast_report::model::{QueryResult, Round};
 use rayon::prelude::*;
 
 use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::iteration::{Begun, CONVERGED, Course, Kept, PssmFiles, Rules};
+use crate::iteration::{Begun, CONVERGED, Course, Kept, PssmFiles, Rules, subject_letters};
 use crate::output::Output;
 use crate::plan::{Iteration, Plan};
 use crate::queries::{Block, QueryRecord};
@@ -115,12 +114,8 @@ impl<'a> Rounds<'a> {
     fn lay(&self, record: &QueryRecord, hits: &[SubjectHit]) -> Result<QueryAlignment, Error> {
         let mut alignment = Rules::alignment(record);
         for hit in hits {
-            let origin = self.target.extent(hit.oid).searched.start;
             let rows = self.rules.included(hit).map(|alignment| {
-                let range = origin + alignment.subject.start..origin + alignment.subject.end;
-                let letters = self.target.view(hit.oid, Frame::Protein, range);
-                let unread = || Error::database(format_args!("subject {} cannot be read", hit.oid));
-                Ok((alignment, letters.ok_or_else(unread)?))
+                Ok((alignment, subject_letters(self.target, hit.oid, alignment)?))
             });
             let rows = rows.collect::<Result<Vec<_>, Error>>()?;
             if !rows.is_empty() {

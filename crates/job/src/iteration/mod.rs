@@ -4,6 +4,7 @@
 mod course;
 mod files;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
@@ -12,14 +13,17 @@ use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
 use fleetblast_engine::search::Search;
+use fleetblast_report::model::SubjectSource;
 use fleetblast_report::scoremat::Statistics;
 use fleetblast_seq::alphabet;
+use fleetblast_seq::frame::Frame;
 
 pub use self::course::{Begun, Course, Kept, hide_masks};
 pub use self::files::{Matrix, PssmFiles};
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
 use crate::queries::QueryRecord;
+use crate::subjects::Target;
 
 /// What BLAST+ says where a matrix does not go with the composition-based statistics.
 const RESET: &str = "Composition-based score adjustment conditioned on sequence properties and unconditional composition-based \
@@ -28,6 +32,21 @@ const RESET: &str = "Composition-based score adjustment conditioned on sequence 
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
 /// A frequency that counts as 0.
 const NO_FREQUENCY: f64 = 0.0001;
+
+/// The letters of a subject in an alignment.
+///
+/// # Errors
+/// A subject that cannot be read.
+pub fn subject_letters<'t>(
+    target: &'t Target,
+    oid: u32,
+    alignment: &Alignment,
+) -> Result<Cow<'t, [u8]>, Error> {
+    let origin = target.extent(oid).searched.start;
+    let range = origin + alignment.subject.start..origin + alignment.subject.end;
+    let unread = || Error::database(format_args!("subject {oid} cannot be read"));
+    target.view(oid, Frame::Protein, range).ok_or_else(unread)
+}
 
 /// How queries are searched again.
 pub struct Rules<'a> {

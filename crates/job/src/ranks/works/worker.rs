@@ -10,17 +10,17 @@ use fleetblast_engine::search::Searcher;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::{Format, QueryResult, SubjectSource};
+use fleetblast_report::model::{Format, QueryResult};
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record};
 use fleetblast_report::table::DescriptionRow;
-use fleetblast_seq::frame::Frame;
 use rayon::prelude::*;
 
 use super::OfWorker;
 use super::shared::{Pass, Shared, lock, unknown};
 use super::store::Store;
 use crate::error::{Error, exit};
+use crate::iteration::subject_letters;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Answer, Bytes, Chosen, Line, Question, Rows, Wanted, pack, unpack};
 use crate::reporting::failure;
@@ -352,13 +352,9 @@ impl Shown<'_> {
     /// The alignments, each with the letters of the subject in it.
     fn lay(self) -> Result<Rows, Error> {
         let (target, SubjectHit { oid, alignments }) = (self.job.target, self.hit);
-        let origin = target.extent(oid).searched.start;
         let row = |alignment: Alignment| {
-            let range = origin + alignment.subject.start..origin + alignment.subject.end;
-            let letters = target.view(oid, Frame::Protein, range);
-            let letters = letters
-                .ok_or_else(|| Error::database(format_args!("subject {oid} cannot be read")))?;
-            Ok((alignment, letters.into_owned()))
+            let letters = subject_letters(target, oid, &alignment)?.into_owned();
+            Ok((alignment, letters))
         };
         alignments.into_iter().map(row).collect()
     }
