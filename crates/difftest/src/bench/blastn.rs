@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::bar::{Bar, fastest, print_head};
+use super::growth::{self, PARTS, Search, residues};
 use super::{Options, Sample, hash_file, measure, words};
 use crate::error::{Error, Result, io_error, write};
 use crate::fasta::{self, Record};
@@ -19,6 +20,12 @@ const GENOME: usize = 4_500_000;
 const READS: (usize, usize) = (100_000, 150);
 const PRIMERS: (usize, usize) = (1_000, 20);
 const SHORT: (usize, usize) = (1, 1_000);
+/// Searches that grow, by what filters choose them.
+const GROWTH: &str = "growth";
+/// Their tasks, and how many reads the largest has.
+const GROWING: [(&str, usize); 2] = [("megablast", READS.0), ("blastn", READS.0 / 10)];
+/// Bases of a stretch of a genome, of which more and more are taken.
+const STRETCH: usize = 50_000;
 /// One base of so many is another one in reads.
 const ERRORS: usize = 100;
 
@@ -68,7 +75,51 @@ pub(super) fn run(workspace: &Workspace, source: &Source, options: &Options) -> 
         let (theirs, ours) = row.measure(&dir, &tested, &oracle)?;
         same &= row.bar.print(&theirs, &ours);
     }
+    if GROWTH.contains(filter) {
+        growth::print_head();
+        for (task, reads) in GROWING {
+            let (queries, database) = (more_reads(reads, &dir)?, more_bases(&dir)?);
+            let task_args = ["-task", task];
+            for (what, searches) in [("reads", queries), ("database", database)] {
+                let name = format!("{task}, {what}");
+                same &= growth::measured(&name, &searches, &task_args, &dir, &tested)?;
+            }
+        }
+    }
     Ok(same)
+}
+
+/// More and more of so many reads against all genomes.
+fn more_reads(count: usize, dir: &Path) -> Result<Vec<Search>> {
+    let all = fasta::read(&dir.join("q/reads.fa"), count)?;
+    let search = |(number, part)| {
+        let reads = &all[..(all.len() as f64 * part) as usize];
+        let query = format!("q/growth-{number}.fa");
+        write(&dir.join(&query), fasta::to_bytes(reads))?;
+        Ok(Search { query, database: "db/genomes".to_owned(), cells: residues(reads) })
+    };
+    PARTS.into_iter().enumerate().map(search).collect()
+}
+
+/// Some queries against more and more of the genomes, of whose stretches every fourth one is taken, every second one, or all: what
+/// is alike lies anywhere.
+fn more_bases(dir: &Path) -> Result<Vec<Search>> {
+    let all = fasta::read(&dir.join("genomes.fa"), usize::MAX)?;
+    let stretches: Vec<&[u8]> = all.iter().flat_map(|record| record.seq.chunks(STRETCH)).collect();
+    let search = |(number, part)| {
+        let taken = stretches.iter().step_by((1.0 / part) as usize).enumerate();
+        let records: Vec<Record> =
+            taken.map(|(number, bases)| Record::new(format!("stretch_{number}"), *bases)).collect();
+        let (input, database) = ("growth.fa", format!("db/growth-{number}"));
+        write(&dir.join(input), fasta::to_bytes(&records))?;
+        must_run(
+            "makeblastdb",
+            &words(&["-in", input, "-dbtype", "nucl", "-out", &database]),
+            dir,
+        )?;
+        Ok(Search { query: "q/all.fa".to_owned(), database, cells: residues(&records) })
+    };
+    PARTS.into_iter().enumerate().map(search).collect()
 }
 
 impl Row {

@@ -1,36 +1,42 @@
-//! `difftest bench --full`, at its end: whether twice as much to search takes at most twice as long.
+//! Whether twice as much to search takes at most twice as long: proteins at the end of `difftest bench --full`, nucleotides at
+//! that of `--blastn`.
 
 use std::path::Path;
 
 use super::{make_database, measure, median, members, small_database, words, write_queries};
 use crate::error::{Result, write};
 use crate::fasta::{self, Record};
-use crate::process::Tools;
+use crate::process::{Tool, Tools};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
 /// Rounds of each search, in turn.
 const ROUNDS: usize = 3;
 /// Parts of the whole that are searched, ascending.
-const PARTS: [f64; 3] = [0.25, 0.5, 1.0];
+pub(super) const PARTS: [f64; 3] = [0.25, 0.5, 1.0];
 /// Members of the database that are all queries.
 const MEMBERS: usize = 2_000;
 /// How much longer than twice as long twice as much may take.
 const BAR: f64 = 1.05;
 
 /// A search: the queries, the database, and how many pairs of residues that makes.
-struct Search {
-    query: String,
-    database: String,
-    cells: f64,
+pub(super) struct Search {
+    pub(super) query: String,
+    pub(super) database: String,
+    pub(super) cells: f64,
 }
 
 /// Measures and prints; true if all outputs of a search were the same.
 pub(super) fn run(dir: &Path, source: &Source, tools: &Tools) -> Result<bool> {
-    println!("\ngrowth, 1 thread, {ROUNDS} rounds (medians); a doubling: time / cells, bar: {BAR}");
-    let queries = measured("queries", &more_queries(dir, source)?, dir, tools)?;
-    let database = measured("database", &more_subjects(dir, source)?, dir, tools)?;
+    print_head();
+    let queries = measured("queries", &more_queries(dir, source)?, &[], dir, &tools.tested)?;
+    let database = measured("database", &more_subjects(dir, source)?, &[], dir, &tools.tested)?;
     Ok(queries && database)
+}
+
+/// What the rows that [`measured`] prints mean.
+pub(super) fn print_head() {
+    println!("\ngrowth, 1 thread, {ROUNDS} rounds (medians); a doubling: time / cells, bar: {BAR}");
 }
 
 /// More and more members of the smaller database, against that.
@@ -63,20 +69,26 @@ fn more_subjects(dir: &Path, source: &Source) -> Result<Vec<Search>> {
     PARTS.into_iter().enumerate().map(search).collect()
 }
 
-fn measured(name: &'static str, searches: &[Search], dir: &Path, tools: &Tools) -> Result<bool> {
+/// Measures searches, each of more than the one before, and prints the row; true if each had the same output each time.
+pub(super) fn measured(
+    name: &str,
+    searches: &[Search],
+    more: &[&str],
+    dir: &Path,
+    tested: &Tool,
+) -> Result<bool> {
     let mut walls = vec![Vec::new(); searches.len()];
     let mut outputs = vec![Vec::new(); searches.len()];
     for _ in 0..ROUNDS {
         for (number, Search { query, database, .. }) in searches.iter().enumerate() {
-            let args =
-                words(&["-query", query, "-db", database, "-outfmt", "6", "-num_threads", "1"]);
-            let sample = measure(name, &tools.tested, &args, dir)?;
+            let fixed = ["-query", query, "-db", database, "-outfmt", "6", "-num_threads", "1"];
+            let sample = measure(name, tested, &words(&[&fixed[..], more].concat()), dir)?;
             walls[number].push(sample.wall);
             outputs[number].push(sample.output);
         }
     }
     let walls: Vec<f64> = walls.into_iter().map(median).collect();
-    print!("{name:<12}");
+    print!("{name:<28}");
     for (search, wall) in searches.iter().zip(&walls) {
         print!("{:>6.1}x {wall:>7.2} s", search.cells / searches[0].cells);
     }
@@ -88,6 +100,6 @@ fn measured(name: &'static str, searches: &[Search], dir: &Path, tools: &Tools) 
     Ok(outputs.iter().all(|outputs| outputs.iter().all(|output| *output == outputs[0])))
 }
 
-fn residues(records: &[Record]) -> f64 {
+pub(super) fn residues(records: &[Record]) -> f64 {
     records.iter().map(|record| record.seq.len()).sum::<usize>() as f64
 }
