@@ -50,7 +50,7 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       Interleaved timing of both programs with 1 and 2 threads; --full: all kinds of searches,
       with all vector instructions (about half an hour); --single: one query; --fleet: on ranks
       that mpirun starts, or in one process where it is not found (a quarter of an hour); --peers:
-      beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches, --psiblast:
+      beside DIAMOND and MMseqs2 (half an hour); --blastn: kinds of nucleotide searches and how they grow, --psiblast:
       searches in rounds, or those of either whose names have TEXT in them; else 20 queries (below 5 minutes).
   difftest load [--copies N] [--rounds N]
       Loading and searching from a cold disk, at several settings of the read-ahead, against dd
