@@ -205,6 +205,7 @@ fn with_files(
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
     let search = program.searching(hitlist_size, host)?;
+    let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
     let batch_size = batch_size(search.batch_size, host)?;
     if subjects == Subjects::Database(String::new()) {
         return Err(Error::database("Database name is required."));
@@ -214,7 +215,7 @@ fn with_files(
         banner: spec.banner(),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
-        params: search.params,
+        params: search.params.of_queries_from(query_from),
         refusal: search.refusal,
         matrix_name: search.matrix_name,
         subjects,

@@ -46,10 +46,13 @@ impl Batch {
         let spaces = |query: usize| {
             queries[query].contexts.iter().map(|context| context.search_space).collect()
         };
-        let pieces = split(&lengths, chunk, spaces);
+        let mut pieces = split(&lengths, chunk, spaces);
         let (companies, finals) = match params {
             Params::Protein(_) => (Vec::new(), None),
             Params::Nucleotide(params) => {
+                for piece in pieces.iter_mut().filter(|piece| piece.chunked) {
+                    piece.masks = Some(params.masks_of_piece(queries[piece.query], &piece.range));
+                }
                 let together = pieces.chunk_by(|a, b| a.search == b.search);
                 let company = |pieces: &[Piece]| Company::of_all(queries, pieces, (params, totals));
                 (together.map(company).collect(), Some(Finals::new(queries, params)))

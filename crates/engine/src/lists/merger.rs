@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::hitlist::{self, HitLists, key_of};
-use super::pieces::{self, Piece};
+use super::pieces::{self, Piece, Starts};
 use super::select::preliminary_capacity;
 use crate::filters::{self, Written};
 use crate::grouping::Grouping;
 use crate::hits::{HitKey, PrelimHit, PrelimHsp};
 use crate::order::{order_evalue, order_h, order_s};
-use crate::params::{HspFilter, Params};
+use crate::params::{HspFilter, Params, Strands};
 
 /// What is known of a block of queries when only hits are to be merged: no profiles, no words.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Merger {
     links: bool,
     /// The queries of the block.
     queries: Vec<Written>,
+    /// Which strands of them are searched; `None` of proteins.
+    strands: Option<Strands>,
 }
 
 /// For each piece of a query in a block the worst hit that is among the best of what was merged so far; none while there is room.
@@ -45,6 +47,10 @@ impl Merger {
             by_oid: !params.is_adjusted(),
             links: matches!(params, Params::Nucleotide(params) if params.sum_stats),
             queries: written(grouping, params),
+            strands: match params {
+                Params::Protein(_) => None,
+                Params::Nucleotide(params) => Some(params.strands),
+            },
         }
     }
 
@@ -117,10 +123,9 @@ impl Merger {
             }
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
-            let split_at = if piece.continues { piece.range.start } else { 0 };
             // A merged list is cut, whichever filter made its parts (`Blast_HitListMerge`, blast_hits.c).
             let both = !query.is_empty() && !hits.is_empty();
-            *query = pieces::merge(std::mem::take(query), hits, split_at);
+            *query = pieces::merge(std::mem::take(query), hits, self.starts(piece));
             if both {
                 hitlist::keep_best(query, self.capacity);
             }
@@ -133,6 +138,16 @@ impl Merger {
             }
         }
         queries
+    }
+
+    /// Where a piece starts in the strands that are searched.
+    fn starts(&self, piece: &Piece) -> Starts {
+        let length = self.queries[piece.query].length;
+        let start = |strand| piece.part_of(length, strand).start;
+        Starts {
+            plus: (self.strands != Some(Strands::Minus)).then(|| start(0)),
+            minus: self.strands.filter(|&strands| strands != Strands::Plus).map(|_| start(1)),
+        }
     }
 
     /// What is kept of a piece's hits in the whole database, in ascending OID order.

@@ -20,8 +20,6 @@ pub(crate) struct Piece {
     pub query: usize,
     /// Part of the query.
     pub range: Range<u32>,
-    /// The piece does not start where the query starts.
-    pub continues: bool,
     /// The batch is searched in chunks, whether or not this query is cut.
     pub chunked: bool,
     /// Number of the chunk in the block, or of the batch where that is searched whole: what BLAST+ searches together.
@@ -29,6 +27,8 @@ pub(crate) struct Piece {
     /// The effective search space of each context. BLAST+ counts the queries of a chunk afresh, but not the spaces: they are those of
     /// the first queries of the batch (`SplitQuery_SetEffectiveSearchSpace`, split_query_aux_priv.cpp).
     pub spaces: Vec<i64>,
+    /// What masks it in the plus strand, relative to its start, of nucleotides that are searched in chunks.
+    pub masks: Option<Vec<Range<u32>>>,
 }
 
 impl Piece {
@@ -39,6 +39,28 @@ impl Piece {
             _ => length - self.range.end..length - self.range.start,
         }
     }
+}
+
+/// The masks of a query that mask a piece of it, relative to its start. `from` is where in its record the query starts
+/// (`-query_loc`).
+///
+/// BLAST+ makes each mask one letter longer, but for those that end with the piece, and drops one that starts with its last letter
+/// (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the last letter for last letters, and the other way round). It looks
+/// for the masks, which count in the record, where the piece lies in the query (`x_ComputeQueryIndicesForChunks`,
+/// split_query_cxx.cpp).
+pub(crate) fn masks_of_piece(
+    masks: &[Range<u32>],
+    from: u32,
+    piece: &Range<u32>,
+) -> Vec<Range<u32>> {
+    let start = from + piece.start;
+    masks
+        .iter()
+        .map(|mask| (mask.start + from).max(piece.start)..(mask.end + from).min(piece.end - 1))
+        .filter(|mask| mask.start < mask.end)
+        .map(|mask| mask.start.saturating_sub(start)..(mask.end + 1).saturating_sub(start))
+        .filter(|mask| mask.start < mask.end)
+        .collect()
 }
 
 /// The pieces of one batch of queries of the given lengths, chunk by chunk, which are as long as `chunk` where the batch is cut at
@@ -57,10 +79,10 @@ pub(crate) fn split(
             .map(|(i, &len)| Piece {
                 query: i,
                 range: 0..len,
-                continues: false,
                 chunked: false,
                 search: 0,
                 spaces: spaces(i),
+                masks: None,
             })
             .collect();
     }
@@ -75,10 +97,10 @@ pub(crate) fn split(
                 pieces.push(Piece {
                     query: i,
                     range: (from - start) as u32..(to - start) as u32,
-                    continues: from > start,
                     chunked: true,
                     search,
                     spaces: spaces(count),
+                    masks: None,
                 });
                 count += 1;
             }
@@ -108,9 +130,37 @@ fn chunk_ranges(total: u64, chunks: u64) -> Vec<Range<u64>> {
     ranges
 }
 
+/// Where a query's next piece starts in each strand that is searched, the minus strand counted from the other end; a protein has
+/// one, which counts as plus.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Starts {
+    pub plus: Option<u32>,
+    pub minus: Option<u32>,
+}
+
+impl Starts {
+    fn of(self, hsp: &PrelimHsp) -> Start {
+        match (hsp.context, self.minus) {
+            (1, Some(start)) => Start::Minus(start),
+            _ => Start::Plus(self.plus.unwrap_or(0)),
+        }
+    }
+
+    /// Whether BLAST+ sees that the query is cut.
+    fn is_cut(self) -> bool {
+        [self.plus, self.minus].iter().flatten().any(|&start| start > 0)
+    }
+}
+
+/// Where a piece starts in the strand of an HSP.
+enum Start {
+    Plus(u32),
+    Minus(u32),
+}
+
 /// Adds the hits of a query's next piece to those of its earlier pieces; both in ascending OID order, coordinates of
-/// the whole query. `split_at` is the start of the piece in the query.
-pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, split_at: u32) -> Vec<PrelimHit> {
+/// the whole query.
+pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, starts: Starts) -> Vec<PrelimHit> {
     let mut merged = Vec::with_capacity(old.len() + new.len());
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     while let (Some(a), Some(b)) = (old.peek(), new.peek()) {
@@ -119,7 +169,7 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, split_at: u32) -> 
             std::cmp::Ordering::Greater => merged.extend(new.next()),
             std::cmp::Ordering::Equal => {
                 let (a, b) = (old.next().expect("peeked"), new.next().expect("peeked"));
-                merged.push(join(a, b, split_at));
+                merged.push(join(a, b, starts));
             }
         }
     }
@@ -128,13 +178,27 @@ pub(super) fn merge(old: Vec<PrelimHit>, new: Vec<PrelimHit>, split_at: u32) -> 
     merged
 }
 
-/// Joins the HSPs of one subject: those that meet in the overlap become one.
-fn join(mut old: PrelimHit, new: PrelimHit, split_at: u32) -> PrelimHit {
+/// Joins the HSPs of one subject: those that meet in the overlap become one. In the minus strand the next piece lies before the
+/// others, but BLAST+ looks for HSPs of these near its start, not near its end, so that they hardly ever meet.
+fn join(mut old: PrelimHit, new: PrelimHit, starts: Starts) -> PrelimHit {
     let meet = Meet {
-        reaches: |hsp: &PrelimHsp| hsp.q_end > split_at,
-        begins: |hsp: &PrelimHsp| hsp.q_start < split_at + OVERLAP,
+        reaches: |hsp: &PrelimHsp| match starts.of(hsp) {
+            Start::Plus(start) => hsp.q_end > start,
+            Start::Minus(start) => hsp.q_start < start + OVERLAP,
+        },
+        begins: |hsp: &PrelimHsp| match starts.of(hsp) {
+            Start::Plus(start) => hsp.q_start < start + OVERLAP,
+            Start::Minus(start) => hsp.q_end > start,
+        },
     };
-    old.hsps = joined(old.hsps, new.hsps, (split_at > 0).then_some(meet), unite);
+    let together = |left: &mut PrelimHsp, right: &PrelimHsp| {
+        let is_near = match starts.of(left) {
+            Start::Plus(_) => are_near(left, right),
+            Start::Minus(_) => are_near(right, left),
+        };
+        is_near && unite(left, right)
+    };
+    old.hsps = joined(old.hsps, new.hsps, starts.is_cut().then_some(meet), together);
     old.evalue = order::best_evalue(old.hsps.iter().map(|hsp| hsp.evalue));
     old
 }
@@ -153,7 +217,7 @@ pub(crate) fn join_subject_chunks(
     };
     let together = |left: &mut PrelimHsp, right: &PrelimHsp| {
         let diagonal = |hsp: &PrelimHsp| i64::from(hsp.q_start) - i64::from(hsp.s_start);
-        (gapped || diagonal(left) == diagonal(right)) && unite(left, right)
+        are_near(left, right) && (gapped || diagonal(left) == diagonal(right)) && unite(left, right)
     };
     joined(old, new, Some(meet), together)
 }
@@ -203,12 +267,16 @@ fn to_front(hsps: &mut [PrelimHsp], wanted: impl Fn(&PrelimHsp) -> bool) -> usiz
     count
 }
 
-/// Makes `left` the union of both if they are of the same context and frame, lie on nearly one diagonal, and touch.
+/// Whether one HSP ends nearly on the diagonal on which another begins.
+fn are_near(first: &PrelimHsp, second: &PrelimHsp) -> bool {
+    let end_diagonal = i64::from(first.q_end) - i64::from(first.s_end);
+    let start_diagonal = i64::from(second.q_start) - i64::from(second.s_start);
+    (end_diagonal - start_diagonal).abs() < CLOSE_DIAGONALS
+}
+
+/// Makes `left` the union of both if they are of the same context and frame, and touch.
 fn unite(left: &mut PrelimHsp, right: &PrelimHsp) -> bool {
-    let end_diagonal = i64::from(left.q_end) - i64::from(left.s_end);
-    let start_diagonal = i64::from(right.q_start) - i64::from(right.s_start);
-    let apart = (end_diagonal - start_diagonal).abs() >= CLOSE_DIAGONALS;
-    if apart || (left.context, left.frame) != (right.context, right.frame) {
+    if (left.context, left.frame) != (right.context, right.frame) {
         return false;
     }
     let inside = |q: u32, s: u32| {
@@ -233,41 +301,4 @@ fn unite(left: &mut PrelimHsp, right: &PrelimHsp) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_batches_are_not_split() {
-        let none = |_| Vec::new();
-        assert_eq!(split(&[9_000, 10_799], Some(10_000), none).len(), 2);
-        assert_eq!(split(&[30_000], None, none).len(), 1);
-    }
-
-    #[test]
-    fn chunks_overlap_and_cover_everything() {
-        for total in [19_800u64, 25_000, 31_000, 100_001] {
-            let ranges = chunk_ranges(total, total / 9_900);
-            assert_eq!(ranges[0].start, 0);
-            assert_eq!(ranges.last().unwrap().end, total);
-            for pair in ranges.windows(2) {
-                assert_eq!(pair[1].start, pair[0].end - 100);
-            }
-        }
-    }
-
-    #[test]
-    fn boundaries_fall_on_the_concatenation() {
-        let pieces = split(&[5_000, 15_000], Some(10_000), |query| vec![query as i64]);
-        let piece = |query, range, continues, space_of, search| Piece {
-            query,
-            range,
-            continues,
-            chunked: true,
-            search,
-            spaces: vec![space_of],
-        };
-        assert_eq!(pieces[0], piece(0, 0..5_000, false, 0, 0));
-        assert_eq!(pieces[1], piece(1, 0..5_051, false, 1, 0));
-        assert_eq!(pieces[2], piece(1, 4_951..15_000, true, 0, 1));
-    }
-}
+mod tests;

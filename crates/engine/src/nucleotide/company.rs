@@ -10,7 +10,7 @@ use fleetblast_seq::nucleotide::blastna::SENTINEL;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{ContextLimits, gapped_x_drops};
-use super::reading::{Reading, seed_rules};
+use super::reading::{self, Reading, seed_rules};
 use super::seeds::{Beside, Indexing, Limits, Other};
 use crate::lists::Piece;
 use crate::params::{DatabaseTotals, NucleotideParams};
@@ -62,7 +62,7 @@ impl Company {
             .map(|(piece, context)| Reading::new(queries[piece.query], piece, context, params))
             .collect();
         let spaces = contexts().map(|(piece, context)| piece.spaces[usize::from(context)]);
-        let contexts = readings.iter().map(|reading| (reading.letters, &reading.regions[..]));
+        let contexts = readings.iter().map(|reading| (&*reading.letters, &reading.regions[..]));
         Company {
             indexing: Indexing::new(contexts, &seed_rules(params)),
             x_drop: gapped_x_drops(
@@ -89,22 +89,20 @@ impl Company {
         if !self.indexing.looks_beside() && !is_paired {
             return self.clone();
         }
-        let letters = |piece: &Piece, context| {
-            let query = queries[piece.query];
-            (&*query.contexts[usize::from(context)].letters, piece.part_of(query.length, context))
-        };
+        let letters =
+            |piece: &Piece, context| reading::letters(queries[piece.query], piece, context, params);
         let (mut before, mut after) = (Beside::default(), Beside::default());
         let mut others = Vec::new();
         let earlier = pieces[..range.start].iter().rev();
         for (piece, context) in earlier.flat_map(|p| strands().rev().map(move |c| (p, c))) {
-            let (whole, part) = letters(piece, context);
+            let letters = letters(piece, context);
             if before.more {
                 break;
             }
-            if !whole.is_empty() {
+            if !letters.is_empty() {
                 before.take(std::iter::once(&SENTINEL), reach);
                 let end = before.letters.len();
-                before.take(whole[part.start as usize..part.end as usize].iter().rev(), reach);
+                before.take(letters.iter().rev(), reach);
                 let own = before.letters.len() - end;
                 if is_paired && own > 0 {
                     let start = (end + own) as u32;
@@ -125,13 +123,12 @@ impl Company {
         }));
         let later = pieces[range.end..].iter();
         for (piece, context) in later.flat_map(|p| strands().map(move |c| (p, c))) {
-            let (whole, part) = letters(piece, context);
+            let letters = letters(piece, context);
             if after.more {
                 break;
             }
-            if !whole.is_empty() {
-                let context = whole[part.start as usize..part.end as usize].iter();
-                after.take(context.chain(std::iter::once(&SENTINEL)), reach);
+            if !letters.is_empty() {
+                after.take(letters.iter().chain(std::iter::once(&SENTINEL)), reach);
             }
         }
         Company { before, after, ..self.clone() }

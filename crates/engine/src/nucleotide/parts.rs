@@ -26,10 +26,7 @@ pub(super) fn parts(length: u32, masks: Masks<'_>) -> Vec<Part> {
     let whole = 0..length;
     match masks {
         Masks::None => chunks(whole).map(|(range, _)| Part { range, regions: None }).collect(),
-        Masks::Soft(stretches) => {
-            let unmasked = between(stretches, length);
-            chunks(whole).filter_map(|(range, _)| softly_masked(&unmasked, range)).collect()
-        }
+        Masks::Soft(stretches) => softly_masked(&between(stretches, length), whole),
         Masks::Hard(stretches) => {
             let unmasked = between(stretches, length).into_iter();
             // Masks that overlap or touch leave nothing between them.
@@ -59,14 +56,24 @@ fn between(stretches: &[Range<u32>], length: u32) -> Vec<Range<u32>> {
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// A part with its unmasked stretches; `None` if there is none.
-fn softly_masked(unmasked: &[Range<u32>], range: Range<u32>) -> Option<Part> {
-    let touching = |stretch: &&Range<u32>| stretch.end >= range.start && stretch.start < range.end;
-    let clipped = unmasked.iter().filter(touching).map(|stretch| {
-        stretch.start.saturating_sub(range.start)..stretch.end.min(range.end) - range.start
-    });
-    let regions: Vec<_> = clipped.collect();
-    (!regions.is_empty()).then_some(Part { range, regions: Some(regions) })
+/// The parts that have unmasked stretches. Each takes those from the last one on that began in the part before, although others
+/// before it may lie in what both share.
+fn softly_masked(unmasked: &[Range<u32>], whole: Range<u32>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (range, _) in chunks(whole) {
+        let left = &unmasked[from..];
+        let first = left.iter().take_while(|stretch| stretch.end < range.start).count();
+        let touching = left[first..].iter().take_while(|stretch| stretch.start < range.end).count();
+        let within = |place: u32| place.min(range.end).saturating_sub(range.start);
+        let clipped = |stretch: &Range<u32>| within(stretch.start)..within(stretch.end);
+        let regions: Vec<_> = left[first..first + touching].iter().map(clipped).collect();
+        from = (from + first + touching).saturating_sub(1);
+        if !regions.is_empty() {
+            parts.push(Part { range, regions: Some(regions) });
+        }
+    }
+    parts
 }
 
 /// A part between hard masks, the first bases of which are not meant.
@@ -100,6 +107,13 @@ mod tests {
         assert_eq!(parts[0].regions.as_deref(), Some(&[0..10, 20..30, 30..4_999_950][..]));
         assert_eq!(parts[1].range, 4_999_900..5_000_100);
         assert_eq!(parts[1].regions.as_deref(), Some(&[0..50, 110..200][..]));
+        let short = [4_999_950..4_999_960, 4_999_970..4_999_980];
+        let parts = super::parts(5_000_100, Masks::Soft(&short));
+        assert_eq!(
+            parts[1].regions.as_deref(),
+            Some(&[80..200][..]),
+            "BLAST+ goes on from the last"
+        );
         let without = super::parts(8, Masks::Soft(&[]));
         assert!(matches!(without[0].regions.as_deref(), Some([all]) if *all == (0..8)));
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fleetblast_seq::dust::{self, DustParams};
+use fleetblast_seq::dust;
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::mask;
 use fleetblast_seq::nucleotide::blastna;
@@ -10,8 +10,9 @@ use fleetblast_seq::windowmasker;
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::length::LengthModel;
 
+use crate::lists;
 use crate::params::{CommonParams, NucleotideParams, Strands};
-use crate::query::{QueryInput, QueryRules};
+use crate::query::{Context, Query, QueryInput, QueryRules};
 
 /// Masks as far apart, or closer, are one where there are repeats (`REPEAT_MASK_LINK_VALUE`, repeats_filter.hpp).
 const REPEAT_LINK: u32 = 5;
@@ -80,18 +81,10 @@ impl NucleotideParams {
     /// The masked intervals of the plus strand: DUST and, if asked for, lower case and repeats; or what WindowMasker masks.
     fn masks_of(&self, input: &QueryInput) -> Vec<Range<u32>> {
         let QueryInput { letters, lower_case, repeats } = input;
-        if let Some(masker) = &self.window_masker {
-            // It takes the place of what was masked before (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
-            return match self.strands {
-                Strands::Plus | Strands::Both => windowmasker::mask(letters, &masker.counts),
-                // It reads the minus strand, too, if that is the only one, but takes places in it for those of the other.
-                Strands::Minus => {
-                    windowmasker::mask(&blastna::reverse_complement(letters), &masker.counts)
-                }
-            };
+        if let Some(masks) = self.window_masked(letters) {
+            return masks;
         }
-        let dust = self.dust.as_ref();
-        let mut intervals = dust.map(|dust| self.dusted(letters, dust)).unwrap_or_default();
+        let mut intervals = self.dusted(letters);
         if self.common.lcase_masking {
             intervals.extend_from_slice(lower_case);
         }
@@ -104,9 +97,43 @@ impl NucleotideParams {
 }
 
 impl NucleotideParams {
+    /// The masked intervals of a piece of a query that is searched on its own, in the plus strand and relative to its start. BLAST+ masks
+    /// it again, besides what is masked of the whole query (`Blast_FindDustFilterLoc` of the queries of a chunk, dust_filter.cpp).
+    pub(crate) fn masks_of_piece(&self, query: &Query, piece: &Range<u32>) -> Vec<Range<u32>> {
+        let length = query.length;
+        let of = |context: &'_ Context, range: Range<u32>| {
+            context.unmasked[range.start as usize..range.end as usize].to_vec()
+        };
+        let (letters, whole) = match (self.strands, &query.contexts[..]) {
+            (Strands::Minus, [_, minus]) => {
+                let range = length - piece.end..length - piece.start;
+                (blastna::reverse_complement(&of(minus, range)), mirrored(&minus.masks, length))
+            }
+            (_, contexts) => (of(&contexts[0], piece.clone()), contexts[0].masks.clone()),
+        };
+        self.window_masked(&letters).unwrap_or_else(|| {
+            let mut intervals = lists::masks_of_piece(&whole, self.common.query_from, piece);
+            intervals.extend(self.dusted(&letters));
+            mask::combine(intervals)
+        })
+    }
+
+    /// What WindowMasker masks, if it does: in the place of all others (`Blast_FindWindowMaskerLoc`, winmask_filter.cpp).
+    fn window_masked(&self, letters: &[u8]) -> Option<Vec<Range<u32>>> {
+        let masker = self.window_masker.as_ref()?;
+        Some(match self.strands {
+            Strands::Plus | Strands::Both => windowmasker::mask(letters, &masker.counts),
+            // It reads the minus strand, too, if that is the only one, but takes places in it for those of the other.
+            Strands::Minus => {
+                windowmasker::mask(&blastna::reverse_complement(letters), &masker.counts)
+            }
+        })
+    }
+
     /// What DUST masks of the plus strand. It reads the minus strand where only that is searched, which matters to where an interval starts
     /// and ends.
-    fn dusted(&self, letters: &[u8], dust: &DustParams) -> Vec<Range<u32>> {
+    fn dusted(&self, letters: &[u8]) -> Vec<Range<u32>> {
+        let Some(dust) = &self.dust else { return Vec::new() };
         match self.strands {
             Strands::Plus | Strands::Both => dust::mask(letters, dust),
             Strands::Minus => {

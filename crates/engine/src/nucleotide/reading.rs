@@ -6,10 +6,11 @@ use std::ops::Range;
 use fleetblast_seq::mask;
 use fleetblast_stats::karlin::KarlinBlock;
 
+use super::query::mirrored;
 use super::seeds::{self, SeedRules};
 use crate::lists::Piece;
 use crate::params::{NucleotideParams, Template, TemplateKind};
-use crate::query::{Query, QueryRules};
+use crate::query::{Query, QueryRules as _};
 
 /// A strand of a piece of a query.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub(super) struct Reading<'a> {
     /// Where the piece starts in the strand.
     pub offset: u32,
     /// Blastna letters for scoring; none if the strand is not searched.
-    pub letters: &'a [u8],
+    pub letters: Cow<'a, [u8]>,
     /// Its letters as they were.
     pub unmasked: &'a [u8],
     /// Its ungapped statistics; `None` if it finds nothing.
@@ -36,34 +37,48 @@ impl Reading<'_> {
     ) -> Reading<'a> {
         let whole = &query.contexts[usize::from(context)];
         if whole.letters.is_empty() {
-            let (letters, unmasked) = (&[], &[]);
+            let (letters, unmasked) = (Cow::default(), &[][..]);
             return Reading { offset: 0, letters, unmasked, karlin: None, regions: Vec::new() };
         }
         let range = piece.part_of(query.length, context);
-        let of = |letters: &'a [u8]| &letters[range.start as usize..range.end as usize];
-        let (letters, unmasked) = (of(&whole.letters), of(&whole.unmasked));
-        let is_whole = letters.len() == whole.letters.len();
-        let karlin = if is_whole { whole.karlin } else { params.ungapped(letters) };
-        let masks = match is_whole {
-            true => Cow::Borrowed(&whole.masks),
-            false => Cow::Owned(within(&whole.masks, &range)),
+        let unmasked = &whole.unmasked[range.start as usize..range.end as usize];
+        let letters = letters(query, piece, context, params);
+        let length = letters.len() as u32;
+        let (karlin, regions) = match masks(piece, context) {
+            Some(masks) => (params.ungapped(&letters), mask::complement(&masks, length)),
+            None => (whole.karlin, mask::complement(&whole.masks, length)),
         };
-        let regions = match karlin {
-            Some(_) => mask::complement(&masks, letters.len() as u32),
-            None => Vec::new(),
-        };
+        let regions = if karlin.is_some() { regions } else { Vec::new() };
         Reading { offset: range.start, letters, unmasked, karlin, regions }
     }
 }
 
-/// Masks within a range, counted from its start.
-fn within(masks: &[Range<u32>], range: &Range<u32>) -> Vec<Range<u32>> {
-    masks
-        .iter()
-        .map(|mask| mask.start.max(range.start)..mask.end.min(range.end))
-        .filter(|mask| mask.start < mask.end)
-        .map(|mask| mask.start - range.start..mask.end - range.start)
-        .collect()
+/// The letters for scoring of a strand of a piece; none if it is not searched.
+pub(super) fn letters<'a>(
+    query: &'a Query,
+    piece: &Piece,
+    context: u8,
+    params: &NucleotideParams,
+) -> Cow<'a, [u8]> {
+    let whole = &query.contexts[usize::from(context)];
+    if whole.letters.is_empty() {
+        return Cow::default();
+    }
+    let range = piece.part_of(query.length, context);
+    let range = range.start as usize..range.end as usize;
+    match masks(piece, context) {
+        Some(masks) if !params.common.soft_masking => {
+            Cow::Owned(params.hard_masked(&whole.unmasked[range], &masks))
+        }
+        _ => Cow::Borrowed(&whole.letters[range]),
+    }
+}
+
+/// What masks a strand of a piece with masks of its own.
+fn masks(piece: &Piece, context: u8) -> Option<Cow<'_, [Range<u32>]>> {
+    let plus = piece.masks.as_deref()?;
+    let length = piece.range.end - piece.range.start;
+    Some(if context == 0 { Cow::Borrowed(plus) } else { Cow::Owned(mirrored(plus, length)) })
 }
 
 /// How seeds are found.

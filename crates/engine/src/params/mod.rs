@@ -87,6 +87,8 @@ pub struct CommonParams {
     pub soft_masking: bool,
     /// Lower-case query letters are masked.
     pub lcase_masking: bool,
+    /// Where in their records queries start (`-query_loc`), from 0.
+    pub query_from: u32,
     /// `-searchsp`, when given and not 0: replaces the search space.
     pub search_space: Option<i64>,
     /// Matches with an e-value up to this one are kept however many there are (`-inclusion_ethresh`).
@@ -100,6 +102,16 @@ impl Params {
             Params::Protein(params) => &params.common,
             Params::Nucleotide(params) => &params.common,
         }
+    }
+
+    /// The same search of queries that start there in their records.
+    #[must_use]
+    pub fn of_queries_from(mut self, start: u32) -> Params {
+        match &mut self {
+            Params::Protein(params) => params.common.query_from = start,
+            Params::Nucleotide(params) => params.common.query_from = start,
+        }
+        self
     }
 
     /// How preliminary hits become alignments.

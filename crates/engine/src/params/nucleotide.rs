@@ -106,6 +106,7 @@ impl NucleotideParams {
             filter: HspFilter::Collect,
             soft_masking: true,
             lcase_masking: false,
+            query_from: 0,
             search_space: None,
             inclusion_evalue: INCLUSION_EVALUE,
         };

@@ -67,6 +67,7 @@ impl ProteinParams {
             filter: HspFilter::Collect,
             soft_masking: false,
             lcase_masking: false,
+            query_from: 0,
             search_space: None,
             inclusion_evalue: INCLUSION_EVALUE,
         };

@@ -10,7 +10,7 @@ use crate::rng::Rng;
 use crate::synth::{self, BASES};
 
 /// Where BLAST+ cuts a long subject, and by how much its pieces overlap.
-const PIECE: usize = 5_000_000;
+pub(super) const PIECE: usize = 5_000_000;
 
 /// Every database; those that an alias names come before it.
 pub fn all(bases: &Bases, parents: &Parents) -> Vec<Recipe> {

@@ -1,5 +1,6 @@
 //! The query sets.
 
+use super::databases::PIECE;
 use super::parents::{Parents, either_strand, palindrome, piece};
 use crate::bases::Bases;
 use crate::fasta::{self, Record};
@@ -12,6 +13,7 @@ pub fn all(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     let mut sets = real(bases);
     sets.extend(short(bases));
     sets.extend(long(bases, parents));
+    sets.extend(seam());
     sets.extend(special(bases, parents));
     sets.extend(masked(bases, parents));
     sets.extend(odd_files(parents));
@@ -88,8 +90,36 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
             "long_mixed",
             numbered("mixed", [neighbour, middle.clone(), parents.plain[0].seq.clone()]),
         ),
+        ("pieces_masked", numbered("pieces", [masked_pieces(pieces.clone(), parents)])),
         ("pieces", numbered("pieces", [parents.plain[0].seq.clone(), pieces, middle])),
     ]
+}
+
+/// Over a million bases with masks everywhere: lower case, and low complexity around letters that stand for any base.
+fn masked_pieces(mut seq: Vec<u8>, parents: &Parents) -> Vec<u8> {
+    let mut rng = rng_for("masked pieces");
+    for at in (500..seq.len() - 2_000).step_by(1_500) {
+        let run = rng.between(1, 90);
+        seq[at..at + run].make_ascii_lowercase();
+        if rng.chance(0.2) {
+            let low = rng.pick(&parents.low);
+            let low = BASES.odd_letters(&mut rng, &low.seq[..low.seq.len().min(300)], 0.1);
+            seq[at + 100..at + 100 + low.len()].copy_from_slice(&low);
+        }
+    }
+    seq
+}
+
+/// A sequence with soft masks where BLAST+ cuts it, and what lies there.
+fn seam() -> Vec<(&'static str, Vec<u8>)> {
+    let mut rng = rng_for("masked seam");
+    let mut seam = synth::random(&mut rng, BASES.usual, PIECE + 300);
+    let across = seam[PIECE - 120..].to_vec();
+    let other = synth::reverse_complement(&across);
+    for masked in [PIECE - 80..PIECE - 70, PIECE - 60..seam.len()] {
+        seam[masked].make_ascii_lowercase();
+    }
+    vec![("seam_lower", numbered("seam", [seam])), ("across", numbered("across", [across, other]))]
 }
 
 /// Low complexity, repeats, palindromes, ambiguity letters, lower case, nothing to find, duplicates.

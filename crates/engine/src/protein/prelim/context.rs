@@ -6,7 +6,7 @@ use fleetblast_seq::{alphabet, mask};
 use fleetblast_stats::gumbel::Gumbel;
 use fleetblast_stats::karlin::{self, KarlinBlock};
 
-use crate::lists::Piece;
+use crate::lists::{Piece, masks_of_piece};
 use crate::params::{CompositionMode, DatabaseTotals, ProteinParams, whole};
 use crate::protein;
 use crate::pssm::Pssm;
@@ -191,23 +191,12 @@ fn piece_masks(
     params: &ProteinParams,
 ) -> Option<(Vec<u8>, Vec<Range<u32>>, KarlinBlock)> {
     let unmasked = &query.unmasked[range.clone()];
-    let lower_case = within(&query.lower_case, range.start as u32..range.end as u32);
+    let place = range.start as u32..range.end as u32;
+    let lower_case = masks_of_piece(&query.lower_case, params.common.query_from, &place);
     let masks = protein::query::masks(unmasked, &lower_case, params);
     let residues = params.hard_masked(unmasked, &masks);
     let karlin = karlin::ungapped(&residues, &params.scoring.scores)?;
     Some((residues, masks, karlin))
-}
-
-/// The lower-case stretches of a query that mask a piece of it, relative to its start. BLAST+ makes each one residue longer,
-/// but for those that end with the piece, and drops one that starts with its last residue
-/// (`TMaskedQueryRegions::RestrictToSeqInt` takes ends after the last residue for last residues, and the other way round).
-fn within(ranges: &[Range<u32>], window: Range<u32>) -> Vec<Range<u32>> {
-    ranges
-        .iter()
-        .map(|r| r.start.max(window.start)..r.end.min(window.end - 1))
-        .filter(|r| r.start < r.end)
-        .map(|r| r.start - window.start..r.end + 1 - window.start)
-        .collect()
 }
 
 /// The least score that can reach the preliminary e-value limit.
@@ -235,22 +224,5 @@ pub(super) fn evalue_limit(params: &ProteinParams) -> f64 {
         5.0 * params.common.evalue
     } else {
         params.common.evalue
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lower_case_grows_by_a_residue_in_pieces() {
-        let cut = |start: u32, end: u32| within(&[Range { start, end }, 300..310], 100..200);
-        let is = |start: u32, end: u32| vec![Range { start, end }];
-        assert_eq!(cut(110, 120), is(10, 21));
-        assert_eq!(cut(90, 101), is(0, 2));
-        assert_eq!(cut(190, 199), is(90, 100));
-        assert_eq!(cut(190, 250), is(90, 100));
-        assert_eq!(cut(199, 210), [], "starts with the last residue");
-        assert_eq!((cut(50, 100), cut(200, 220)), (vec![], vec![]));
     }
 }

@@ -1,0 +1,111 @@
+// Lists of pieces, of which some have one.
+#![allow(clippy::single_range_in_vec_init)]
+
+use fleetblast_seq::frame::{Frame, Strand};
+
+use super::*;
+
+#[test]
+fn masks_grow_by_a_letter_in_pieces() {
+    let cut =
+        |start: u32, end: u32| masks_of_piece(&[Range { start, end }, 300..310], 0, &(100..200));
+    let is = |start: u32, end: u32| vec![Range { start, end }];
+    assert_eq!(cut(110, 120), is(10, 21));
+    assert_eq!(cut(90, 101), is(0, 2));
+    assert_eq!(cut(190, 199), is(90, 100));
+    assert_eq!(cut(190, 250), is(90, 100));
+    assert_eq!(cut(199, 210), [], "starts with the last letter");
+    assert_eq!((cut(50, 100), cut(200, 220)), (vec![], vec![]));
+}
+
+#[test]
+fn masks_of_a_part_of_a_record_are_looked_for_elsewhere() {
+    let cut = |start: u32, end: u32| masks_of_piece(&[Range { start, end }], 40, &(100..200));
+    assert_eq!(
+        cut(90, 110),
+        [Range { start: 0, end: 11 }],
+        "130 to 151 of the record, from 140 on"
+    );
+    assert_eq!(cut(120, 180), [Range { start: 20, end: 60 }], "up to 200 of the record");
+    assert_eq!(cut(165, 180), []);
+}
+
+#[test]
+fn short_batches_are_not_split() {
+    let none = |_| Vec::new();
+    assert_eq!(split(&[9_000, 10_799], Some(10_000), none).len(), 2);
+    assert_eq!(split(&[30_000], None, none).len(), 1);
+}
+
+#[test]
+fn chunks_overlap_and_cover_everything() {
+    for total in [19_800u64, 25_000, 31_000, 100_001] {
+        let ranges = chunk_ranges(total, total / 9_900);
+        assert_eq!(ranges[0].start, 0);
+        assert_eq!(ranges.last().unwrap().end, total);
+        for pair in ranges.windows(2) {
+            assert_eq!(pair[1].start, pair[0].end - 100);
+        }
+    }
+}
+
+#[test]
+fn boundaries_fall_on_the_concatenation() {
+    let pieces = split(&[5_000, 15_000], Some(10_000), |query| vec![query as i64]);
+    let piece = |query, range, space_of, search| Piece {
+        query,
+        range,
+        chunked: true,
+        search,
+        spaces: vec![space_of],
+        masks: None,
+    };
+    assert_eq!(pieces[0], piece(0, 0..5_000, 0, 0));
+    assert_eq!(pieces[1], piece(1, 0..5_051, 1, 0));
+    assert_eq!(pieces[2], piece(1, 4_951..15_000, 0, 1));
+}
+
+/// An HSP without gaps.
+fn hsp(context: u8, score: i32, q: Range<u32>, s_start: u32) -> PrelimHsp {
+    PrelimHsp {
+        score,
+        q_start: q.start,
+        q_end: q.end,
+        s_start,
+        s_end: s_start + (q.end - q.start),
+        q_seed: q.start,
+        s_seed: s_start,
+        evalue: 0.1,
+        linked: 1,
+        context,
+        frame: Frame::Strand(Strand::Plus),
+    }
+}
+
+fn hit(hsp: PrelimHsp) -> Vec<PrelimHit> {
+    vec![PrelimHit { oid: 0, evalue: hsp.evalue, hsps: vec![hsp] }]
+}
+
+fn merged(old: PrelimHsp, new: PrelimHsp, starts: Starts) -> Vec<Range<u32>> {
+    let merged = merge(hit(old), hit(new), starts).remove(0).hsps;
+    merged.iter().map(|hsp| hsp.q_start..hsp.q_end).collect()
+}
+
+#[test]
+fn pieces_of_the_plus_strand_meet() {
+    let starts = Starts { plus: Some(900), minus: Some(0) };
+    let (old, new) = (hsp(0, 300, 700..1000, 0), hsp(0, 400, 900..1300, 200));
+    assert_eq!(merged(old, new, starts), [700..1300]);
+    // Nobody sees that a query is cut of which only the minus strand is searched, up to its end.
+    let starts = Starts { plus: None, minus: Some(0) };
+    assert_eq!(merged(old, new, starts), [900..1300, 700..1000]);
+}
+
+#[test]
+fn pieces_of_the_minus_strand_meet_only_if_the_next_is_short() {
+    let long = Starts { plus: Some(900), minus: Some(0) };
+    let (old, new) = (hsp(1, 300, 1000..1300, 800), hsp(1, 400, 700..1100, 500));
+    assert_eq!(merged(old, new, long), [700..1100, 1000..1300]);
+    let short = Starts { plus: Some(1_900), minus: Some(950) };
+    assert_eq!(merged(old, new, short), [700..1300]);
+}
