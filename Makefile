@@ -29,7 +29,7 @@ ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
 endif
 
 .PHONY: build tools demo lint test test-programs test-build test-black-box test-units test-doc test-table test-makedb test-mpi test-netlab test-nfs test-mpich test-slurm test-clients \
-        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata fuzzdiff kills fuzz \
+        difftest difftest-db difftest-full difftest-kernels difftest-mpi difftest-resume difftest-metadata link-kills fuzzdiff kills fuzz \
         bench bench-full bench-single bench-fleet bench-peers bench-blastn bench-psiblast bench-load clean-difftest
 
 ## build: the release program, target/release/fleetblast
@@ -92,6 +92,8 @@ test-table:
 	$(TESTED_TABLE) --through hits --ranks --part 10/24
 	$(TESTED_TABLE) --through oids --ranks --part 4/24
 	$(TESTED_TABLE) --through report --part 11/24
+	$(TESTED_TABLE) --through hits --io --part 7/24
+	$(TESTED_TABLE) --through oids --io --part 13/24
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 
@@ -129,7 +131,12 @@ difftest-resume: tools
 ## difftest-metadata: the quick table, each report made at another site of metadata of each kind, which one process or ranks wrote
 difftest-metadata: tools
 	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind && $(DIFFTEST) table --quick --ranks --through $$kind || exit 1; done
+	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind --io || exit 1; done
 	$(DIFFTEST) table --quick --through auto
+
+## link-kills: search, receiver and link of a report at another site killed 30 times in all
+link-kills: build
+	scripts/link-kills.py 30
 
 ## test-mpi: the module on MPI, with every MPI library there is; processes that load a database together, and that differ
 test-mpi:

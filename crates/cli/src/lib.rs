@@ -22,5 +22,6 @@ pub mod program;
 mod receive;
 pub mod report;
 pub mod simulate;
+mod sites;
 pub mod terminal;
 mod wrap;

@@ -152,7 +152,10 @@ impl Named {
         let restriction = restrict::restriction(&options.database)?;
         let (option, query) = program.query();
         let query = input::source(option, query)?;
+        let elsewhere = program.metadata().is_some_and(|it| it.io_ranks.is_some());
         let out = match options.fleet.output {
+            // The I/O ranks look at it.
+            _ if elsewhere => Destination::Stdout,
             Strategy::Records => input::records(files::OUT.name(), &options.files.out)?,
             _ => input::destination(files::OUT.name(), &options.files.out)?,
         };

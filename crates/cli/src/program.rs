@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::plan::{Destination, Plan};
 use fleetblast_job::standard::print;
@@ -47,6 +48,7 @@ use crate::plan::{self, Host, SearchProgram};
 use crate::receive;
 use crate::report;
 use crate::simulate;
+use crate::sites::{self, Place};
 use crate::terminal::Progress;
 use crate::wrap;
 
@@ -289,6 +291,17 @@ fn search(
     refuse: &Refuse,
 ) -> Result<(), Error> {
     let (mut warnings, host) = (Vec::new(), Host::current());
+    let site = match sites::Place::of(program, host.cores) {
+        Ok(Some(Place::Storage(storage))) => {
+            let when = program.common().resources.progress;
+            let to_stdout = storage.out == Destination::Stdout;
+            let progress: Arc<dyn Audience> =
+                Arc::new(Progress::new(storage.program, when, to_stdout));
+            return fleetblast_job::sites::report(&storage, &progress);
+        }
+        Ok(place) => place,
+        Err(error) => return refuse(error),
+    };
     let plan = plan::plan(program, &host, &mut warnings);
     let plan = plan.and_then(|plan| {
         let metadata = plan::metadata(table, program, given, &host, plan.report.format)?;
@@ -308,6 +321,12 @@ fn search(
     let when = options.resources.progress;
     let progress = Arc::new(Progress::new(plan.program, when, plan.out == Destination::Stdout));
     let db = options.database.db.as_deref().unwrap_or_default();
-    fleetblast_job::run(plan, progress)
-        .map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
+    let searched = match site {
+        Some(Place::Both(storage)) => {
+            let audience: Arc<dyn Audience> = progress;
+            fleetblast_job::sites::run(plan, &storage, &audience)
+        }
+        _ => fleetblast_job::run(plan, progress),
+    };
+    searched.map_err(|error| hint::after_error(spec, &db.to_string_lossy(), error))
 }

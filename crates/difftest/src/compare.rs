@@ -99,6 +99,8 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 pub const ON_RANKS: &str = "on ranks yet";
 /// What it says of one that cannot become metadata.
 pub const AS_METADATA: &str = "with -metadata_out yet";
+/// The same of one job at two sites.
+pub const ON_IO_RANKS: &str = "with -io_ranks yet";
 
 /// Whether FleetBLAST refused by name a search that it may refuse, in these words.
 pub fn is_refusal(may_be: bool, words: &str, actual: &Outcome) -> bool {

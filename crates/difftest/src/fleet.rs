@@ -152,6 +152,11 @@ impl Shape {
         self
     }
 
+    /// The same with so many more ranks.
+    pub fn with_more(self, ranks: u32) -> Self {
+        Shape { ranks: self.ranks + ranks, ..self }
+    }
+
     /// Whether the report is records.
     pub fn keeps_records(&self) -> bool {
         self.options.iter().any(|word| word == RECORDS)

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use crate::cache::{Cache, inputs_of};
 use crate::cases::{self, Case};
-use crate::compare::{AS_METADATA, Difference, ON_RANKS, compare, describe, is_refusal};
+use crate::compare::{
+    AS_METADATA, Difference, ON_IO_RANKS, ON_RANKS, compare, describe, is_refusal,
+};
 use crate::error::{Error, Result, io_error, write};
 use crate::fixtures::{self, Fixtures};
 use crate::fleet::{Place, Shape, Spread};
@@ -44,6 +46,8 @@ pub struct Options {
     pub resume: bool,
     /// Each report is made at another site, of such metadata.
     pub through: Option<Kind>,
+    /// By ranks of the same job.
+    pub io: bool,
     /// The programs.
     pub programs: Vec<(&'static Program, Tools)>,
 }
@@ -180,10 +184,13 @@ fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
     let crossed = session.crossed.load(Ordering::Relaxed);
     let bytes = session.crossed_bytes.load(Ordering::Relaxed);
     let report = session.crossed_report.load(Ordering::Relaxed);
-    println!(
-        "made of {} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata",
-        kind.name()
-    );
+    let kind = kind.name();
+    match session.options.io {
+        true => println!("made of {kind} by other ranks: {crossed} reports, of {report} bytes"),
+        false => println!(
+            "made of {kind} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata"
+        ),
+    }
     match crossed {
         0 => Err(Error::Usage("no report was made at another site".into())),
         _ => Ok(()),
@@ -320,9 +327,13 @@ fn run_through(
     let shape = Shape::numbered(number, session.program.is_in_order);
     let cwd = &session.fixtures.dir;
     let sites = Sites { tested: &tested, cwd, kind, spread: (spread, shape), file };
-    let crossed = sites.run(case, stdin, number)?;
+    let crossed = match session.options.io {
+        true => sites.run_in_one_job(case, stdin, number)?,
+        false => sites.run(case, stdin, number)?,
+    };
     let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
-    if is_refusal((session.program.refused_as_metadata)(&case.args), AS_METADATA, &crossed.outcome)
+    let words = if session.options.io { ON_IO_RANKS } else { AS_METADATA };
+    if is_refusal((session.program.refused_as_metadata)(&case.args), words, &crossed.outcome)
         || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
     {
         return Ok(session.refused(case));

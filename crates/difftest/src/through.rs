@@ -100,6 +100,25 @@ impl Sites<'_> {
         self.spread.0 != Spread::None && refuses
     }
 
+    /// Runs a case in one job of ranks of both sites, of which one to three make the report, if it is not SAM.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
+    pub fn run_in_one_job(
+        &self,
+        case: &Case,
+        stdin: Option<&Path>,
+        number: usize,
+    ) -> Result<Crossed> {
+        let (spread, shape) = &self.spread;
+        let more = if is_sam(&case.args) { 1 } else { 1 + number as u32 % 3 };
+        let told = ["-io_ranks", &more.to_string(), "-metadata", self.kind.name()];
+        let told = told.map(str::to_owned);
+        let shape = shape.clone().with_records(false).with_more(more);
+        let (tool, all) = shape.spread(self.tested, *spread, &[&told[..], &case.args].concat());
+        Ok(Crossed { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
+    }
+
     /// Runs a case; every other one tells the format at the second site only, if that may be.
     ///
     /// # Errors

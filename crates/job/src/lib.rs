@@ -9,6 +9,7 @@
 //! | `alone` | a search without ranks: both phases on the threads of this process |
 //! | `ranks` | a search by many ranks: what they do (`works`), who drives their roles (`driver`), how messages travel (`transport`, `wire`), what processes do together over MPI (`processes`) |
 //! | [`metadata`] | what crosses to another site instead of the report, and the report made of it there |
+//! | [`sites`] | a search and its report by ranks of one job at two sites |
 //! | `iteration` | what each search of a query that is searched again and again brings about |
 //! | `queries`, `batching`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
 //! | [`records`] | a report that is kept as records, put together |
@@ -34,6 +35,7 @@ pub mod records;
 mod reporting;
 mod run;
 mod scan;
+pub mod sites;
 pub mod standard;
 mod subjects;
 #[cfg(test)]

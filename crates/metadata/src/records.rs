@@ -5,6 +5,7 @@
 
 use std::io::{ErrorKind, Read};
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::error::MetadataError;
@@ -20,7 +21,7 @@ pub const START_BYTES: usize = 12;
 pub const HEAD_BYTES: usize = 24;
 
 /// What a record holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordKind {
     /// What holds for all queries; the first one.
     Header,

@@ -65,6 +65,12 @@ impl World {
         Ok(Self { all, session })
     }
 
+    /// The same as seen by some of the ranks, of which one speaks with the others in ways of its own: from now on these are all.
+    #[must_use]
+    pub fn within(self, some: Comm) -> Self {
+        Self { all: some, ..self }
+    }
+
     /// All ranks.
     pub fn comm(&self) -> &Comm {
         &self.all

@@ -9,7 +9,7 @@ use fleetblast_job::audience::Audience;
 use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::{Expansion, Opened, expand};
 use fleetblast_job::plan::{Destination, Plan};
-use fleetblast_metadata::{Kind, Kinds};
+use fleetblast_metadata::{Header, Kind, Kinds};
 
 use crate::messages::complain;
 use crate::options::blastn::{BLASTN, BlastnOptions};
@@ -61,7 +61,11 @@ pub fn make(
         audience.warn(&format!("FleetBLAST {searched} made the metadata; this is {here}"));
     }
     let threads = threads(options);
-    let plan = plan_of(&opened, options, given, threads)?;
+    let mut warnings = Vec::new();
+    let of = (&opened.header, &*opened.path);
+    let plan = plan_of(of, options, given, threads, &mut warnings);
+    warnings.iter().for_each(|warning| complain(warning));
+    let plan = plan?;
     let wanted = options.query.as_ref().map(|names| names.as_bytes()).unwrap_or_default();
     let wanted = wanted.split(|&byte| byte == b',').filter(|name| !name.is_empty());
     let wanted = wanted.map(<[u8]>::to_vec).collect();
@@ -74,20 +78,24 @@ pub fn threads(options: &ExpandOptions) -> usize {
     options.num_threads.unwrap_or(cores).min(cores)
 }
 
-/// How the report is made; `None` for one that is told as it is, without a database.
-fn plan_of(
-    opened: &Opened,
+/// How the report is made of metadata from `path`; `None` for one that is told as it is, without a database. Warnings are added to
+/// those there are.
+///
+/// # Errors
+/// Options that do not go with the search.
+pub fn plan_of(
+    (header, path): (&Header, &Path),
     options: &ExpandOptions,
     given: &Given,
     threads: usize,
+    warnings: &mut Vec<String>,
 ) -> Result<Option<Plan>, Error> {
-    let header = &opened.header;
     let only = header.kinds == Kinds::Only(Kind::Report);
     if header.kinds.settles_format() {
         if let Some(name) = given.keys().find(|name| options::is_of_format(name)) {
             return Err(Error::query_options(format_args!(
                 "{} holds {} as it is, so that -{name} cannot change it",
-                opened.path.display(),
+                path.display(),
                 if only { "the report" } else { "parts of the report" }
             )));
         }
@@ -96,8 +104,12 @@ fn plan_of(
         }
     }
     let plan = match header.program.as_str() {
-        name if name == BLASTP.name => search(&BLASTP, BlastpOptions::new, opened, options, given),
-        name if name == BLASTN.name => search(&BLASTN, BlastnOptions::new, opened, options, given),
+        name if name == BLASTP.name => {
+            search((&BLASTP, BlastpOptions::new), header, (options, given), warnings)
+        }
+        name if name == BLASTN.name => {
+            search((&BLASTN, BlastnOptions::new), header, (options, given), warnings)
+        }
         other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
     }?;
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);
@@ -114,13 +126,11 @@ fn plan_of(
 
 /// The plan of the search, with what was chosen here.
 fn search<P: SearchProgram>(
-    program: &'static Program,
-    typed: impl Fn(&Given) -> P,
-    opened: &Opened,
-    options: &ExpandOptions,
-    given: &Given,
+    (program, typed): (&'static Program, impl Fn(&Given) -> P),
+    header: &Header,
+    (options, given): (&ExpandOptions, &Given),
+    warnings: &mut Vec<String>,
 ) -> Result<Plan, Error> {
-    let header = &opened.header;
     let is_subject = header.database.is_subject;
     let wanted = if is_subject { "subject" } else { "db" };
     if options.db.is_some() && is_subject
@@ -143,8 +153,5 @@ fn search<P: SearchProgram>(
         false => (here.variable)(name),
     };
     let host = Host { cores: here.cores, command: header.command.clone(), variable: &variable };
-    let mut warnings = Vec::new();
-    let plan = plan::plan(&typed(&all), &host, &mut warnings);
-    warnings.iter().for_each(|warning| complain(warning));
-    plan
+    plan::plan(&typed(&all), &host, warnings)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use fleetblast_job::error::Error;
 use fleetblast_job::metadata::Recipient;
 use fleetblast_job::plan::{Carriage, Format, Link, Metadata};
+use fleetblast_job::sites::Crossing;
 use fleetblast_link::{Fingerprint, Key};
 use fleetblast_metadata::Kinds;
 
@@ -15,7 +16,7 @@ use super::{Host, SearchProgram, input};
 use crate::expand::given::{VARIABLES, told};
 use crate::options::parse::Given;
 use crate::options::search::metadata::{
-    DEFAULT, DEFAULT_LIMIT, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
+    DEFAULT, DEFAULT_LIMIT, IO_RANKS, KEY, LinkOptions, METADATA, METADATA_LIMIT, METADATA_OUT,
     MetadataOptions, PEER, RECIPIENT, SEND,
 };
 use crate::options::search::resources;
@@ -45,13 +46,18 @@ pub fn metadata(
             let give_up = link.give_up.or(Some(GIVE_UP));
             Carriage::Link(Link { give_up, ..link })
         }
-        (None, None) if options.kinds.is_some() => {
-            // Without either it would do nothing.
-            let names = [METADATA.name(), METADATA_OUT.name(), SEND.name()];
-            let [kind, out, send] = names;
-            return Err(Error::query_options(format_args!("-{kind} needs -{out} or -{send}")));
-        }
-        (None, None) => return Ok(None),
+        (None, None) => match options.io_ranks {
+            Some(ranks) => Carriage::Ranks(Crossing::new(ranks)),
+            // Without any it would do nothing.
+            None if options.kinds.is_some() => {
+                let (out, send, ranks) = (METADATA_OUT.name(), SEND.name(), IO_RANKS.name());
+                return Err(Error::query_options(format_args!(
+                    "-{} needs -{out}, -{send} or -{ranks}",
+                    METADATA.name()
+                )));
+            }
+            None => return Ok(None),
+        },
     };
     if let (Some(timing), Carriage::File(out)) = (&search.common().resources.timing, &out) {
         let timing = input::destination(resources::TIMING.name(), timing)?;

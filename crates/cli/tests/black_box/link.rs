@@ -179,7 +179,7 @@ fn options_that_do_not_go_together_are_refused() {
         (&["-send", "localhost:1", "-key", "q.fa", "-peer", peer], "-key: q.fa"),
         (&["-send", "h:1", "-key", "here", "-peer", peer, "-out", "x"], "Incompatible"),
         (&["-key", "here"], "\"send\". Must be specified"),
-        (&["-metadata", "oids"], "-metadata needs -metadata_out or -send"),
+        (&["-metadata", "oids"], "-metadata needs -metadata_out, -send or -io_ranks"),
     ];
     for (line, wanted) in lines {
         let words = [&["blastp", "-query", "q.fa", "-db", "db"], line].concat();

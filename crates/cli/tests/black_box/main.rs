@@ -43,6 +43,7 @@ mod fleet_trace;
 mod fleet_views;
 mod hidden_files;
 mod identifiers;
+mod io_ranks;
 mod link;
 mod little_memory;
 mod loading;

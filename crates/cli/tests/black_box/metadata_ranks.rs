@@ -12,21 +12,21 @@ use tempfile::TempDir;
 use crate::family::{family, queries};
 use crate::volumes::Random;
 
-const KINDS: [&str; 3] = ["oids", "hits", "report"];
+pub(crate) const KINDS: [&str; 3] = ["oids", "hits", "report"];
 
-fn fleetblast(dir: &Path, words: &[&str]) -> Command {
+pub(crate) fn fleetblast(dir: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
     command.current_dir(dir).args(words).stdin(Stdio::null());
     command
 }
 
-fn said(run: &Output) -> String {
+pub(crate) fn said(run: &Output) -> String {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(!said.contains("panicked"), "{said}");
     said
 }
 
-fn must(mut command: Command) -> Vec<u8> {
+pub(crate) fn must(mut command: Command) -> Vec<u8> {
     let run = command.output().unwrap();
     assert!(run.status.success(), "{command:?}: {}", said(&run));
     run.stdout
@@ -40,7 +40,7 @@ fn fasta(sequences: &[(String, Vec<u8>)]) -> String {
 }
 
 /// So many queries `q.fa`, and the database `db`.
-fn proteins(count: usize) -> TempDir {
+pub(crate) fn proteins(count: usize) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("q.fa"), queries(5, count).concat()).unwrap();
     make_database(dir.path(), "prot", &fasta(&family(1, 120)));
@@ -48,7 +48,7 @@ fn proteins(count: usize) -> TempDir {
 }
 
 /// The same of bases, with some queries in which nothing can be looked for.
-fn bases(count: u64) -> TempDir {
+pub(crate) fn bases(count: u64) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut random = Random(9);
     let mut some = |length: usize| -> String {
@@ -71,14 +71,16 @@ fn bases(count: u64) -> TempDir {
     dir
 }
 
-fn make_database(dir: &Path, kind: &str, text: &str) {
+pub(crate) fn make_database(dir: &Path, kind: &str, text: &str) {
     fs::write(dir.join("db.fa"), text).unwrap();
     let words = ["makeblastdb", "-in", "db.fa", "-dbtype", kind, "-out", "db", "-title", "db"];
     must(fleetblast(dir, &words));
 }
 
-const BLASTP: [&str; 7] = ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
-const BLASTN: [&str; 7] = ["blastn", "-query", "q.fa", "-db", "db", "-block_residues", "3000"];
+pub(crate) const BLASTP: [&str; 7] =
+    ["blastp", "-query", "q.fa", "-db", "db", "-block_residues", "500"];
+pub(crate) const BLASTN: [&str; 7] =
+    ["blastn", "-query", "q.fa", "-db", "db", "-block_residues", "3000"];
 
 /// A search in small batches.
 fn search(dir: &Path, options: &[&str]) -> Command {

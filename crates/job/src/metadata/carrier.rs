@@ -1,4 +1,4 @@
-//! What brings records to the other site: a file, or a link.
+//! What brings records to the other site: a file, a link, or the ranks of one job.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +17,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::Output;
 use crate::plan::{Carriage, Link, Metadata};
+use crate::sites::Near;
 
 /// Where records go.
 pub struct Carrier {
@@ -30,6 +31,7 @@ enum Way {
     File(Output),
     Sealed(Box<Sealed>),
     Link(Sending),
+    Ranks(Near),
 }
 
 /// Records on their way by a link.
@@ -70,6 +72,11 @@ impl Carrier {
                 return Ok((carrier, None));
             }
             Carriage::Link(link) => link,
+            Carriage::Ranks(crossing) => {
+                let mut near = crossing.near()?;
+                near.record(RecordKind::Header, header)?;
+                return Ok((Carrier { way: Way::Ranks(near), chain, offset: 0 }, None));
+            }
         };
         let opening = connect(link, audience)?;
         let held = opening.held().clone();
@@ -117,6 +124,9 @@ impl Carrier {
     /// # Errors
     /// What cannot be written or sent.
     pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+        if let Way::Ranks(near) = &mut self.way {
+            return near.record(kind, body);
+        }
         if matches!(self.way, Way::Link(_)) && body.len() > MOST_BODY as usize {
             let mebibytes = MOST_BODY >> 20;
             return Err(Error::output(format_args!(
@@ -132,10 +142,23 @@ impl Carrier {
         match &mut self.way {
             Way::File(output) => output.write(bytes),
             Way::Sealed(sealed) => sealed.write(bytes),
+            // They get the bodies alone.
+            Way::Ranks(_) => Ok(()),
             Way::Link(Sending { sender, ledger, .. }) => {
                 note(ledger, self.offset, self.chain.last());
                 sender.write(bytes).map_err(|error| failure(&error))
             }
+        }
+    }
+
+    /// Hears of what ended the other site.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&mut self) -> Result<(), Error> {
+        match &mut self.way {
+            Way::Ranks(near) => near.check(),
+            Way::File(_) | Way::Sealed(_) | Way::Link(_) => Ok(()),
         }
     }
 
@@ -162,6 +185,7 @@ impl Carrier {
         let Sending { sender, audience, .. } = match self.way {
             Way::File(output) => return output.commit(),
             Way::Sealed(sealed) => return sealed.finish()?.commit(),
+            Way::Ranks(near) => return near.finish(),
             Way::Link(sending) => sending,
         };
         audience.note(", waiting for the report at the other site".to_owned());

@@ -1,6 +1,6 @@
 //! Chooses as what blocks are told, by what was seen so far.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_metadata::{Found, Kind, Kinds};
@@ -12,8 +12,10 @@ use crate::error::Error;
 use crate::plan::Metadata;
 use crate::subjects::Target;
 
-/// A block is made as every kind this often at least, since queries change; at first sooner.
+/// A block is made as every kind this often at least, since queries change; at first sooner, where it costs little.
 const LOOK_EVERY: u64 = 32;
+/// Sooner only while what was made to be looked at took less than this share of the time.
+const LOOK_SHARE: f64 = 0.01;
 
 /// How a block is made as a kind, and how long that takes: in all, and formatting.
 type Make<'a> = dyn FnMut(Kind) -> Result<(Found, [Duration; 2]), Error> + 'a;
@@ -29,6 +31,9 @@ pub struct Chooser<'a> {
     threads: usize,
     /// Blocks so far.
     blocks: u64,
+    begun: Instant,
+    /// How long it took to make what did not cross.
+    looking: Duration,
     /// How long the search took so far.
     before: Phases,
 }
@@ -38,7 +43,8 @@ impl<'a> Chooser<'a> {
     pub fn new(metadata: &Metadata, threads: usize, target: &'a Target) -> Self {
         let Metadata { kinds, limit, .. } = *metadata;
         let (account, before) = (Account::new(), Phases::default());
-        Chooser { kinds, account, limit, target, threads, blocks: 0, before }
+        let (begun, looking) = (Instant::now(), Duration::ZERO);
+        Chooser { kinds, account, limit, target, threads, blocks: 0, begun, looking, before }
     }
 
     /// A block as one kind.
@@ -65,9 +71,10 @@ impl<'a> Chooser<'a> {
             NAMES.into_iter().map(|(kind, _)| kind).filter(|&kind| possible(kind)).collect();
         let mut looked_at = Vec::new();
         let unseen = kinds.iter().any(|&kind| self.account.expected(kind, 1.0).is_none());
-        if unseen || self.blocks.is_power_of_two() || self.blocks.is_multiple_of(LOOK_EVERY) {
+        if unseen || is_due(self.blocks, self.looking, self.begun.elapsed()) {
             for &kind in &kinds {
-                looked_at.push(self.made(kind, hits, make)?);
+                let begun = Instant::now();
+                looked_at.push((self.made(kind, hits, make)?, begun.elapsed()));
             }
         }
         let [search, traceback] = self.took(phases);
@@ -76,8 +83,10 @@ impl<'a> Chooser<'a> {
         let (kind, why) = choose(&costs, &outlook);
         self.account.chose(self.blocks, kind, why);
         self.blocks += 1;
-        match looked_at.into_iter().find(|found| found.kind == kind) {
-            Some(found) => Ok(found),
+        let others = looked_at.iter().filter(|(found, _)| found.kind != kind);
+        self.looking += others.map(|&(_, took)| took).sum::<Duration>();
+        match looked_at.into_iter().find(|(found, _)| found.kind == kind) {
+            Some((found, _)) => Ok(found),
             None => self.made(kind, hits, make),
         }
     }
@@ -127,8 +136,27 @@ impl<'a> Chooser<'a> {
     }
 }
 
+/// Whether a block is to be made as every kind, by its number, how long `looking` at others took, and how long everything did.
+fn is_due(block: u64, looking: Duration, all: Duration) -> bool {
+    let is_cheap = looking.as_secs_f64() <= LOOK_SHARE * all.as_secs_f64();
+    block.is_multiple_of(LOOK_EVERY) || block.is_power_of_two() && is_cheap
+}
+
 /// What the costs of a block grow with: alignments, and a little for each query.
 fn weight(hits: &[Vec<SubjectHit>]) -> f64 {
     let alignments: usize = hits.iter().flatten().map(|hit| hit.alignments.len()).sum();
     (alignments + hits.len().max(1)) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_looked_at_soon_where_that_costs_little_and_now_and_then_in_any_case() {
+        let [second, long] = [Duration::from_secs(1), Duration::from_secs(1000)];
+        let due = |all| (0..100).filter(|&block| is_due(block, second, all)).collect::<Vec<_>>();
+        assert_eq!(due(long), [0, 1, 2, 4, 8, 16, 32, 64, 96]);
+        assert_eq!(due(second), [0, 32, 64, 96]);
+    }
 }

@@ -9,6 +9,7 @@ use fleetblast_metadata::header::OptionValue;
 
 use super::Destination;
 use crate::metadata::Recipient;
+use crate::sites::Crossing;
 
 /// Metadata that are written in place of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,8 @@ pub enum Carriage {
     File(Destination),
     /// By a link.
     Link(Link),
+    /// To ranks of the same job.
+    Ranks(Crossing),
 }
 
 /// A link to another site.

@@ -19,6 +19,7 @@ use fleetblast_engine::search::Search;
 pub use fleetblast_report::papers;
 
 pub use crate::batching::BatchSize;
+use crate::sites::Crossing;
 
 pub use self::foreign::{Foreign, Join, PLACES};
 pub use self::iteration::{Iteration, Start};
@@ -182,7 +183,15 @@ impl Plan {
     pub fn written(&self) -> &Destination {
         match self.metadata.as_ref().map(|metadata| &metadata.out) {
             Some(Carriage::File(out)) => out,
-            Some(Carriage::Link(_)) | None => &self.out,
+            Some(Carriage::Link(_) | Carriage::Ranks(_)) | None => &self.out,
+        }
+    }
+
+    /// The way to the I/O ranks of the same job, if there are some.
+    pub fn crossing(&self) -> Option<&Crossing> {
+        match self.metadata.as_ref().map(|metadata| &metadata.out) {
+            Some(Carriage::Ranks(crossing)) => Some(crossing),
+            _ => None,
         }
     }
 

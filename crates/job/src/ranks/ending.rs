@@ -1,7 +1,5 @@
 //! The end of a job.
 
-use std::sync::mpsc::Receiver;
-
 use fleetblast_fleet::end::{Exit, Failure};
 use fleetblast_fleet::ids::Rank;
 use fleetblast_spool::Checkpoint;
@@ -16,8 +14,11 @@ use crate::error::{Error, exit};
 ///
 /// # Errors
 /// As [`Whole::publish`].
-pub fn publish(whole: &Receiver<Whole>, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
-    whole.try_iter().try_for_each(|whole| whole.publish(checkpoint))
+pub fn publish(
+    whole: impl IntoIterator<Item = Whole>,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<(), Error> {
+    whole.into_iter().try_for_each(|whole| whole.publish(checkpoint))
 }
 
 /// Removes the checkpoint of a job whose report is complete, unless it is the report.

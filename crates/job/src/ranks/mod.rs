@@ -52,6 +52,8 @@ use self::layout::{Cut, Ranks};
 use self::output::{SharedOutput, Whole};
 #[cfg(feature = "mpi")]
 pub use self::processes::{on_processes, stand_aside};
+#[cfg(feature = "mpi")]
+pub(crate) use self::processes::{roles, together::failure};
 use self::sending::Sending;
 use self::together::{run_all, sum_up};
 use self::transport::Transport;
@@ -130,7 +132,7 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
         figures.push(of_rank);
         common.verdict(Ok(end))
     }));
-    let ended = ended.and_then(|()| publish(&whole, checkpoint.as_ref()));
+    let ended = ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()));
     if ended.is_ok() {
         target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
         remove(checkpoint, plan.records().is_some(), &**audience);
@@ -209,7 +211,7 @@ fn start(
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
     let header = pool(plan.threads)?.install(|| header(plan, metadata, target))?;
-    if let Carriage::Link(_) = &metadata.out {
+    if let Carriage::Link(_) | Carriage::Ranks(_) = &metadata.out {
         let begun = Carrier::begin(metadata, &header, audience)?;
         output.sending = Some(Sending::start(output.path(), begun, goes_on)?);
     }

@@ -25,6 +25,7 @@ fn refused(plan: &Plan) -> Option<String> {
         let option = match metadata.out {
             Carriage::Link(_) => "-send",
             Carriage::File(_) => "-metadata_out",
+            Carriage::Ranks(_) => "-io_ranks",
         };
         if !metadata.recipients.is_empty() {
             // Records are written where they belong, before those ahead of them are there.
@@ -32,6 +33,11 @@ fn refused(plan: &Plan) -> Option<String> {
         }
         if metadata.kinds == Kinds::Cheapest {
             return Some(format!("{option} and -metadata auto"));
+        }
+        let several = plan.crossing().is_some_and(|crossing| crossing.ranks > 1);
+        if plan.report.format == Format::Sam && several {
+            // Who makes the end has to know the references of all lines.
+            return Some(format!("{option} above 1 and -outfmt 17"));
         }
         if plan.report.format == Format::Sam && metadata.kinds == Kinds::Only(Kind::Report) {
             // What the references of all lines are is known in the end, and comes first.

@@ -156,7 +156,10 @@ impl Follower {
             match end {
                 Some(End::Broken) => return Ok(carrier),
                 Some(End::Whole) => return Err(Error::engine(NOT_WHOLE)),
-                None => end = shared.wait(pause),
+                None => {
+                    carrier.check()?;
+                    end = shared.wait(pause);
+                }
             }
             pause = (pause * 2).min(longest);
         }

@@ -18,6 +18,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     KEY.spec,
     PEER.spec,
     LINK_TIMEOUT.spec,
+    IO_RANKS.spec,
 ];
 
 /// Those by which there is no report here.
@@ -135,6 +136,20 @@ pub const LINK_TIMEOUT: Opt<u32> = Opt::integer(
 .requires(&["send"])
 .within(Constraint::AtLeast(1));
 
+/// `-io_ranks`.
+pub const IO_RANKS: Opt<u32> = Opt::integer(
+    "io_ranks",
+    Group::FLEETBLAST,
+    &[
+        "Have the last so many ranks of the job (MPI, -ranks), at another site that has the",
+        "database, make and write the report, of what -metadata tells of the search of the",
+        "others: -query is a file there, -out a file here",
+    ],
+)
+.label("int_value")
+.within(Constraint::AtLeast(1))
+.excludes(&["plan", "metadata_out", "send", "checkpoint", "resume"]);
+
 /// What was typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataOptions {
@@ -148,6 +163,8 @@ pub struct MetadataOptions {
     pub limit: Option<f64>,
     /// `-send`, and what it needs.
     pub send: Option<LinkOptions>,
+    /// `-io_ranks`.
+    pub io_ranks: Option<u32>,
 }
 
 /// A link, as it was typed.
@@ -164,10 +181,11 @@ pub struct LinkOptions {
 }
 
 impl MetadataOptions {
-    /// The option by which there is to be no report here.
+    /// The option by which it is not the search that makes the report.
     pub fn asked_for(&self) -> Option<&'static str> {
         let out = self.out.is_some().then_some(METADATA_OUT.name());
-        out.or(self.send.is_some().then_some(SEND.name()))
+        let send = self.send.is_some().then_some(SEND.name());
+        out.or(send).or(self.io_ranks.is_some().then_some(IO_RANKS.name()))
     }
 
     /// Reads the options.
@@ -186,6 +204,7 @@ impl MetadataOptions {
             kinds: values.optional(&METADATA),
             limit: values.optional(&METADATA_LIMIT),
             send,
+            io_ranks: values.optional(&IO_RANKS),
         }
     }
 }

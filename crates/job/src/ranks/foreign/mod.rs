@@ -105,7 +105,7 @@ fn on_threads(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Erro
         |rank, works, vigil, transport| Ok((common.run(rank, works, vigil, transport)?, ())),
     );
     let ended = sum_up(results.into_iter().map(|end| common.verdict(end.map(|(end, ())| end))));
-    ended.and_then(|()| publish(&whole, checkpoint.as_ref()))?;
+    ended.and_then(|()| publish(whole.try_iter(), checkpoint.as_ref()))?;
     remove(checkpoint, keeping.records.is_some(), &**audience);
     judge(job.failed.load(Ordering::Relaxed))
 }

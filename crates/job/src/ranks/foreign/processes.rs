@@ -26,7 +26,7 @@ use crate::ranks::vigil::{self, Vigil};
 /// Whatever ends the job before it has begun; at its end, that some blocks came to nothing. In between a failure ends all processes.
 pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let world = World::init().map_err(failure)?;
-    agree(&world, &Role::Search, "", &|text| audience.complain(text))?;
+    agree(&world, &Role::Search(0), "", &|text| audience.complain(text))?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
     let world = &processes.world;
     let (hosts, rank) = (hosts(world)?, world.rank());
@@ -53,7 +53,7 @@ pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> 
     let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
     common.hosts = hosts;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi::new(mailbox, None);
+    let mut mpi = Mpi::new(mailbox, None, None);
     let (works, whole) = ends.map(|ends| ends.works(&job)).unzip();
     let ended = common.verdict(common.run(Rank(rank as u32), works, vigil, &mut mpi));
     let drained = matches!(&ended, Err(error) if error.exit_code == exit::DRAINED);

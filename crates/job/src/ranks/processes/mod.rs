@@ -40,6 +40,7 @@ use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::leave_empty;
 use crate::plan::Plan;
+use crate::sites::Bridge;
 use crate::subjects::Target;
 use crate::trace::{Kind, Lane, Recorder};
 
@@ -50,8 +51,27 @@ use crate::trace::{Kind, Lane, Recorder};
 pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Result<(), Error> {
     let start = Instant::now();
     let world = World::init().map_err(failure)?;
-    agree(&world, &Role::Search, "", &|text| audience.complain(text))?;
+    let role = Role::Search(plan.crossing().map_or(0, |crossing| crossing.ranks));
+    agree(&world, &role, "", &|text| audience.complain(text))?;
+    let (world, bridge) = Bridge::of_search(world, plan.crossing())?;
     let processes = &Processes { world, audience: Arc::clone(audience) };
+    let has_other_site = bridge.is_some();
+    let ended = search(plan, processes, bridge, start);
+    match ended {
+        // The other site would wait for ever.
+        Err(error) if has_other_site => give_up(processes, None, None, &error),
+        ended => ended,
+    }
+}
+
+/// Searches on all of the processes.
+fn search(
+    plan: Plan,
+    processes: &Processes,
+    mut bridge: Option<Bridge>,
+    start: Instant,
+) -> Result<(), Error> {
+    let audience = &processes.audience;
     let world = &processes.world;
     let hosts = hosts(world)?;
     let ranks = Comparison { processes, hosts: &hosts };
@@ -70,13 +90,20 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
     let cut = Cut::new(&target, &layout);
     let contents = ranks.agree_on_contents(plan, &target, &cut)?;
     let is_first = world.rank() == 0;
-    let ends =
-        if is_first { Ends::open(plan, &target, &contents, &layout, audience) } else { Ok(None) };
+    let open = || Ends::open(plan, &target, &contents, &layout, audience);
+    let ends = match &mut bridge {
+        _ if !is_first => Ok(None),
+        // What has no queries is through then.
+        Some(bridge) => bridge.meanwhile(open).and_then(|ends| ends),
+        None => open(),
+    };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
-    let Some(path) = processes.tell_all(path)?.map(path_of) else { return Ok(()) };
+    let Some(path) = processes.tell_all(path)?.map(path_of) else {
+        return bridge.map_or(Ok(()), Bridge::close);
+    };
     let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
     let signals = plan.fleet.checkpoint.as_ref().map(|_| vigil::signals()).transpose();
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
@@ -92,12 +119,12 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
         Err(error) if error.message.is_empty() => return Err(error),
         Err(error) => {
             drop(ends);
-            give_up(processes, plan, None, &error)
+            give_up(processes, Some(plan), None, &error)
         }
     }
     let output = processes.together(GroupFile::open(world, &common).map_err(failure))?;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;
-    let mut mpi = Mpi::new(mailbox, output);
+    let mut mpi = Mpi::new(mailbox, output, bridge);
     let works = ends.map(|ends| ends.works(&common.job)).transpose();
     let (works, whole) = processes.together(works)?.unzip();
     let end = common.run(Rank(world.rank() as u32), works, vigil, &recorder, &mut mpi);
@@ -119,7 +146,7 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
         mpi.close()
     });
     if let Err(error) = all_closed {
-        give_up(processes, plan, whole, &error)
+        give_up(processes, Some(plan), whole, &error)
     }
     if !drained {
         remove(checkpoint, plan.records().is_some(), &**audience);
@@ -128,11 +155,18 @@ pub fn on_processes(plan: Plan, _: Launch, audience: &Arc<dyn Audience>) -> Resu
 }
 
 /// Ends the job on all ranks. A report that was not published is removed.
-fn give_up(processes: &Processes, plan: &Plan, whole: Option<Receiver<Whole>>, error: &Error) -> ! {
+fn give_up(
+    processes: &Processes,
+    plan: Option<&Plan>,
+    whole: Option<Receiver<Whole>>,
+    error: &Error,
+) -> ! {
     let Processes { world, audience } = processes;
     drop(whole);
     audience.leave();
-    leave_empty(&plan.out);
+    if let Some(plan) = plan {
+        leave_empty(&plan.out);
+    }
     // Empty where something went wrong elsewhere, which is told there.
     if !error.message.is_empty() {
         audience.complain(&error.message);

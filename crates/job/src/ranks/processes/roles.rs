@@ -10,13 +10,15 @@ use fleetblast_mpi::{World, launched};
 use serde::{Deserialize, Serialize};
 
 use super::together::{LAST_WORDS, failure};
-use crate::error::Error;
+use crate::error::{Error, exit};
 
 /// What a process is about to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
-    /// To search with the others.
-    Search,
+    /// To search with the others. So many of the last ranks make the report.
+    Search(u32),
+    /// To make the report, as one of so many.
+    Report(u32),
     /// To end with this exit code, and to tell why.
     Refuse(u8),
 }
@@ -30,9 +32,17 @@ pub fn agree(world: &World, own: &Role, told: &str, tell: &dyn Fn(&str)) -> Resu
     let all = world.comm().gather_all(&own).map_err(failure)?;
     let all: Result<Vec<Role>, _> = all.iter().map(|role| postcard::from_bytes(role)).collect();
     let all = all.map_err(|_| Error::engine("the ranks run different builds of FleetBLAST"))?;
-    let Some((speaker, code)) = refusal(&all) else { return Ok(()) };
+    let odd = odd_site(&all);
+    let Some((speaker, code)) = refusal(&all).or(odd.map(|rank| (rank, exit::INPUT))) else {
+        return Ok(());
+    };
     if speaker == world.rank() {
-        tell(told);
+        match odd {
+            Some(_) if told.is_empty() => tell(&format!(
+                "Error: rank {speaker} was started with another -io_ranks than rank 0; it must be the same for all"
+            )),
+            _ => tell(told),
+        }
     }
     // Launchers end all when one ends.
     world.comm().barrier().map_err(failure)?;
@@ -54,8 +64,23 @@ pub fn stand_aside(reason: Error, tell: &dyn Fn(&str)) -> Error {
 fn refusal(roles: &[Role]) -> Option<(usize, u8)> {
     roles.iter().enumerate().find_map(|(rank, role)| match role {
         Role::Refuse(code) => Some((rank, *code)),
-        Role::Search => None,
+        Role::Search(_) | Role::Report(_) => None,
     })
+}
+
+/// The first that takes itself for one of another site than the first rank does.
+fn odd_site(roles: &[Role]) -> Option<usize> {
+    let first = match roles.first()? {
+        Role::Search(reporting) | Role::Report(reporting) => *reporting,
+        Role::Refuse(_) => return None,
+    };
+    let searching = roles.len().saturating_sub(first as usize);
+    let is_odd = |(rank, role): (usize, &Role)| match role {
+        Role::Search(reporting) => *reporting != first || rank >= searching,
+        Role::Report(reporting) => *reporting != first || rank < searching,
+        Role::Refuse(_) => false,
+    };
+    roles.iter().enumerate().position(is_odd)
 }
 
 #[cfg(test)]
@@ -64,8 +89,18 @@ mod tests {
 
     #[test]
     fn the_first_that_refuses_tells_why() {
-        assert_eq!(refusal(&[Role::Search, Role::Search]), None);
-        let roles = [Role::Search, Role::Refuse(2), Role::Search, Role::Refuse(1)];
+        assert_eq!(refusal(&[Role::Search(0), Role::Search(0)]), None);
+        let roles = [Role::Search(0), Role::Refuse(2), Role::Search(0), Role::Refuse(1)];
         assert_eq!(refusal(&roles), Some((1, 2)));
+    }
+
+    #[test]
+    fn all_ranks_are_of_one_mind_about_the_sites() {
+        let [search, report] = [Role::Search, Role::Report];
+        assert_eq!(odd_site(&[search(0), search(0)]), None);
+        assert_eq!(odd_site(&[search(1), search(1), report(1)]), None);
+        assert_eq!(odd_site(&[search(1), search(1), report(2)]), Some(2));
+        assert_eq!(odd_site(&[search(2), search(1), report(1)]), Some(1));
+        assert_eq!(odd_site(&[search(1), search(1), search(1)]), Some(2));
     }
 }

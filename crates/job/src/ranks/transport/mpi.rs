@@ -14,6 +14,7 @@ use crate::ranks::ending::publish;
 use crate::ranks::output::Whole;
 use crate::ranks::processes::group_file::GroupFile;
 use crate::ranks::processes::together::failure;
+use crate::sites::Bridge;
 
 /// Longest nap between two looks at messages. On hosts with more ranks than cores looking takes time from those that search.
 const NAP: Duration = Duration::from_millis(5);
@@ -31,14 +32,17 @@ pub struct Mpi {
     receipts: HashMap<u64, Receipt>,
     next_receipt: u64,
     output: Option<GroupFile>,
+    /// The way to ranks of another site.
+    bridge: Option<Bridge>,
     /// Where works tell that they have ended.
     works: (Sender<Happening>, Receiver<Happening>),
 }
 
 impl Mpi {
     /// With the mailbox of all ranks.
-    pub fn new(mailbox: Mailbox, output: Option<GroupFile>) -> Self {
-        Mpi { mailbox, receipts: HashMap::new(), next_receipt: 0, output, works: channel() }
+    pub fn new(mailbox: Mailbox, output: Option<GroupFile>, bridge: Option<Bridge>) -> Self {
+        let (receipts, works) = (HashMap::new(), channel());
+        Mpi { mailbox, receipts, next_receipt: 0, output, bridge, works }
     }
 
     /// Waits for messages to leave.
@@ -70,7 +74,14 @@ impl Mpi {
             error
         })?;
         world.comm().barrier().map_err(failure)?;
-        whole.map_or(Ok(()), |whole| publish(whole, checkpoint))
+        match (whole, &mut self.bridge) {
+            (None, _) => Ok(()),
+            (Some(whole), None) => publish(whole.try_iter(), checkpoint),
+            (Some(whole), Some(bridge)) => {
+                let whole: Vec<Whole> = whole.try_iter().collect();
+                bridge.meanwhile(|| publish(whole, None))?
+            }
+        }
     }
 
     /// Ends the connection, when all messages have left (collective).
@@ -78,7 +89,8 @@ impl Mpi {
     /// # Errors
     /// A connection that is lost.
     pub fn close(self) -> Result<(), Error> {
-        self.mailbox.close().map_err(failure)
+        self.mailbox.close().map_err(failure)?;
+        self.bridge.map_or(Ok(()), Bridge::close)
     }
 }
 
@@ -113,6 +125,7 @@ impl Transport for Mpi {
             if let Ok(happening) = self.works.1.try_recv() {
                 return Ok(Some(happening));
             }
+            let crosses = self.bridge.as_mut().map_or(Ok(false), Bridge::poll)?;
             let left = self.mailbox.left().and_then(|number| self.receipts.remove(&number));
             if let Some(receipt) = left {
                 return Ok(Some(Happening::Sent(receipt)));
@@ -133,7 +146,8 @@ impl Transport for Mpi {
             if let Ok(happening) = self.works.1.recv_timeout(nap.min(rest)) {
                 return Ok(Some(happening));
             }
-            nap = (2 * nap).min(if self.mailbox.is_moving() { MOVING_NAP } else { NAP });
+            let is_moving = crosses || self.mailbox.is_moving();
+            nap = (2 * nap).min(if is_moving { MOVING_NAP } else { NAP });
         }
     }
 }

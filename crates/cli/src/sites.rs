@@ -1,0 +1,96 @@
+//! Ranks of two sites in one job: which of them this process is, and how the report is made at the site of the last ones.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use fleetblast_fleet::config::Strategy;
+use fleetblast_job::error::Error;
+use fleetblast_job::plan::Destination;
+use fleetblast_job::sites::Storage;
+use fleetblast_metadata::{Header, Kind, Kinds};
+
+use crate::expand;
+use crate::options::expand::ExpandOptions;
+use crate::options::parse::Given;
+use crate::options::search::metadata::IO_RANKS;
+use crate::options::search::{files, resources};
+use crate::plan::{SearchProgram, input};
+
+/// The ranks of this process.
+pub enum Place {
+    /// One that searches.
+    Search,
+    /// One that makes the report.
+    Storage(Storage),
+    /// All of them.
+    Both(Storage),
+}
+
+impl Place {
+    /// By what was typed; none if there is one site only. This process may use so many processors.
+    ///
+    /// # Errors
+    /// Too many ranks for one site, an output that cannot be written, options that do not go together.
+    pub fn of(program: &impl SearchProgram, cores: usize) -> Result<Option<Self>, Error> {
+        let Some(ranks) = program.metadata().and_then(|it| it.io_ranks) else { return Ok(None) };
+        let (name, options) = (IO_RANKS.name(), program.common());
+        if options.fleet.output == Strategy::Records {
+            return Err(Error::query_options(format_args!(
+                "-{name} does not go with -output records"
+            )));
+        }
+        let launched = fleetblast_mpi::launched().filter(|launch| launch.ranks > 1);
+        let all = launched.map(|launch| launch.ranks).or(options.fleet.ranks);
+        let Some(all) = all else {
+            return Err(Error::query_options(format_args!(
+                "-{name} is for a job of several ranks: start it with mpirun, or with -ranks in one process"
+            )));
+        };
+        let Some(searching) = all.checked_sub(ranks).filter(|&searching| searching > 0) else {
+            return Err(Error::query_options(format_args!(
+                "-{name} {ranks} leaves none of {all} ranks to search"
+            )));
+        };
+        match launched {
+            Some(launch) if launch.rank < searching => Ok(Some(Place::Search)),
+            Some(_) => Ok(Some(Place::Storage(storage(program, ranks, cores)?))),
+            None => {
+                let cores = (cores / all as usize).max(1);
+                Ok(Some(Place::Both(storage(program, ranks, cores)?)))
+            }
+        }
+    }
+}
+
+/// How a report is made of what the search tells.
+fn storage(program: &impl SearchProgram, ranks: u32, cores: usize) -> Result<Storage, Error> {
+    let options = program.common();
+    let out = input::destination(files::OUT.name(), &options.files.out)?;
+    if let Some(timing) = &options.resources.timing {
+        let timing = Destination::File(timing.into());
+        input::refuse_same_file(&out, resources::TIMING.name(), &timing)?;
+    }
+    let threads = options.threads.num_threads.unwrap_or(cores).min(cores).max(1);
+    let (db, subject) = (options.database.db.clone(), options.database.subject.clone());
+    let plan = move |header: &Header| {
+        let (needs_db, place) = (header.kinds != Kinds::Only(Kind::Report), Path::new(PLACE));
+        let named = |name: &Option<OsString>| name.clone().filter(|_| needs_db);
+        let options = ExpandOptions {
+            metadata: OsString::new(),
+            identity: None,
+            db: named(&db),
+            subject: named(&subject),
+            query: None,
+            out: OsString::new(),
+            num_threads: Some(threads),
+        };
+        // The search finds the same to warn of.
+        let mut warnings = Vec::new();
+        expand::plan_of((header, place), &options, &Given::new(), threads, &mut warnings)
+    };
+    let program = program.spec().name;
+    Ok(Storage { program, ranks, threads, out, plan: Box::new(plan) })
+}
+
+/// What the metadata are called.
+const PLACE: &str = "what the search tells";

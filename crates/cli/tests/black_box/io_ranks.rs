@@ -1,0 +1,351 @@
+//! Reports made by the last ranks of a job, at another site: the bytes of the report that one process writes, or one clear end and
+//! nothing under the report's name.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+#[cfg(feature = "mpi")]
+use crate::metadata_ranks::make_database;
+use crate::metadata_ranks::{BLASTN, BLASTP, KINDS, bases, fleetblast, must, proteins, said};
+
+/// Runs a command, but not for ever.
+fn run(mut command: Command) -> Output {
+    let (out, err) =
+        (tempfile::NamedTempFile::new().unwrap(), tempfile::NamedTempFile::new().unwrap());
+    let mut child =
+        command.stdout(out.reopen().unwrap()).stderr(err.reopen().unwrap()).spawn().unwrap();
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if start.elapsed() > Duration::from_secs(100) {
+            let _ = child.kill();
+            panic!("{command:?} does not end: {}", fs::read_to_string(err.path()).unwrap());
+        }
+        sleep(Duration::from_millis(2));
+    };
+    let read = |file: &tempfile::NamedTempFile| fs::read(file.path()).unwrap();
+    Output { status, stdout: read(&out), stderr: read(&err) }
+}
+
+fn search(dir: &Path, program: &[&str], options: &[&str]) -> Command {
+    let mut command = fleetblast(dir, &[program, options].concat());
+    command.env("BATCH_SIZE", "400");
+    command
+}
+
+/// What is under the report's name, which is removed.
+fn report(dir: &Path) -> Option<Vec<u8>> {
+    let report = fs::read(dir.join("r")).ok()?;
+    fs::remove_file(dir.join("r")).unwrap();
+    Some(report)
+}
+
+/// Nothing is left that a report is made of.
+fn is_clean(dir: &Path) -> bool {
+    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    names.into_iter().all(|name| !name.to_string_lossy().ends_with(".part"))
+}
+
+#[test]
+fn any_ratio_of_ranks_makes_the_bytes_of_one_process() {
+    let dir = proteins(40);
+    let dir = dir.path();
+    let ratios = [["2", "1"], ["4", "1"], ["3", "2"], ["6", "4"]];
+    for (format, line) in [("0", "60"), ("5", "60"), ("7", "60"), ("0", "40")] {
+        let format = ["-outfmt", format, "-line_length", line];
+        let format = if format[1] == "0" { &format[..] } else { &format[..2] };
+        let wanted = must(search(dir, &BLASTP, format));
+        for (kind, [ranks, io]) in KINDS.into_iter().zip(ratios).chain([("hits", ratios[3])]) {
+            let told = ["-out", "r", "-metadata", kind, "-ranks", ranks, "-io_ranks", io];
+            let run = run(search(dir, &BLASTP, &[&told, format].concat()));
+            assert!(run.status.success(), "{told:?}: {}", said(&run));
+            assert!(report(dir).as_ref() == Some(&wanted), "{told:?} {format:?}");
+        }
+    }
+    let to_pipe = run(search(dir, &BLASTP, &["-ranks", "3", "-io_ranks", "1"]));
+    assert!(to_pipe.stdout == must(search(dir, &BLASTP, &[])));
+    assert!(is_clean(dir));
+}
+
+#[test]
+fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
+    let dir = bases(150);
+    let dir = dir.path();
+    let searched = |options: &[&str]| fleetblast(dir, &[&BLASTN[..], options].concat());
+    for format in ["5", "0", "17"] {
+        let wanted = must(searched(&["-outfmt", format]));
+        let io = if format == "17" { "1" } else { "2" };
+        for kind in KINDS.into_iter().filter(|&kind| kind != "report" || format != "17") {
+            let told = ["-ranks", "4", "-io_ranks", io, "-metadata", kind, "-outfmt", format];
+            let run = run(searched(&told));
+            assert!(run.status.success(), "{told:?}: {}", said(&run));
+            let [made, wanted] = [&run.stdout, &wanted].map(|text| without_command(text));
+            assert!(made == wanted, "{kind} in format {format}");
+        }
+    }
+}
+
+/// A report in SAM holds the command line, in which the ranks are.
+fn without_command(text: &[u8]) -> Vec<u8> {
+    let lines = text.split_inclusive(|&byte| byte == b'\n');
+    lines.filter(|line| !line.starts_with(b"@PG")).flatten().copied().collect()
+}
+
+#[test]
+fn what_is_told_of_queries_comes_in_their_order() {
+    let dir = proteins(12);
+    let dir = dir.path();
+    let mut text = fs::read_to_string(dir.join("q.fa")).unwrap();
+    for number in 0..12 {
+        text += &format!(">odd{number}\n{}\n>q{number} again\n", "X".repeat(30));
+        text += &"MKVLAAGIVGLLALAQPSTAE".repeat(1 + number % 3);
+        text += "\n";
+    }
+    fs::write(dir.join("q.fa"), text).unwrap();
+    let alone = run(search(dir, &BLASTP, &["-out", "r"]));
+    let wanted = report(dir);
+    assert!(said(&alone).contains("odd11"), "{}", said(&alone));
+    for kind in ["hits", "report"] {
+        let told = ["-out", "r", "-metadata", kind, "-ranks", "4", "-io_ranks", "2"];
+        let run = run(search(dir, &BLASTP, &told));
+        assert!(run.status.success(), "{}", said(&run));
+        assert!(report(dir) == wanted, "{kind}");
+        assert_eq!(said(&run), said(&alone), "{kind}");
+    }
+}
+
+#[test]
+fn an_input_without_queries_or_with_a_broken_one_ends_as_it_does_in_one_process() {
+    let dir = proteins(20);
+    let dir = dir.path();
+    let queries = fs::read_to_string(dir.join("q.fa")).unwrap();
+    for text in [String::new(), format!("{queries}>nothing\n"), format!("{queries}>bad\nMK\x01\n")]
+    {
+        fs::write(dir.join("q.fa"), text).unwrap();
+        let alone = run(search(dir, &BLASTP, &["-out", "r"]));
+        let wanted = report(dir);
+        for kind in KINDS {
+            let told = ["-out", "r", "-metadata", kind, "-ranks", "3", "-io_ranks", "1"];
+            let run = run(search(dir, &BLASTP, &told));
+            assert_eq!(run.status.code(), alone.status.code(), "{}", said(&run));
+            assert_eq!(said(&run), said(&alone));
+            if alone.status.success() {
+                assert!(report(dir) == wanted, "{kind}");
+            } else {
+                assert!(report(dir).is_none(), "{kind}: what is not whole has the report's name");
+            }
+        }
+    }
+    assert!(is_clean(dir));
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    let dir = proteins(5);
+    let dir = dir.path();
+    let refused: [(&[&str], &str); 9] = [
+        (&["-ranks", "2", "-io_ranks", "2"], "-io_ranks 2 leaves none of 2 ranks to search"),
+        (&["-io_ranks", "1"], "-io_ranks is for a job of several ranks"),
+        (&["-ranks", "3", "-io_ranks", "1", "-checkpoint", "c"], "checkpoint"),
+        (&["-ranks", "3", "-io_ranks", "1", "-metadata_out", "m"], "metadata_out"),
+        (&["-ranks", "3", "-io_ranks", "1", "-output", "records"], "-output records"),
+        (&["-ranks", "3", "-io_ranks", "1", "-timing", "r"], "-timing both name r"),
+        (&["-ranks", "3", "-io_ranks", "0"], "io_ranks"),
+        (&["-metadata", "hits"], "-metadata needs -metadata_out, -send or -io_ranks"),
+        (&["-ranks", "3", "-io_ranks", "1", "-out", "/nowhere/r"], "/nowhere/r"),
+    ];
+    for (options, what) in refused {
+        let out: &[&str] = if options.contains(&"-out") { &[] } else { &["-out", "r"] };
+        let run = run(search(dir, &BLASTP, &[options, out].concat()));
+        assert_eq!(run.status.code(), Some(1), "{options:?}: {}", said(&run));
+        assert!(said(&run).contains(what), "{options:?}: {}", said(&run));
+        assert!(!dir.join("r").exists(), "{options:?}");
+    }
+    let sites = bases(3);
+    let sam = ["-outfmt", "17", "-ranks", "4", "-io_ranks", "2"];
+    let run = run(search(sites.path(), &BLASTN, &sam));
+    assert!(said(&run).contains("-io_ranks above 1 and -outfmt 17"), "{}", said(&run));
+    // A program without metadata.
+    let words = ["psiblast", "-query", "q.fa", "-db", "db", "-ranks", "3", "-io_ranks", "1"];
+    let refused = self::run(fleetblast(dir, &words));
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("io_ranks"), "{}", said(&refused));
+}
+
+#[test]
+fn an_output_that_is_full_is_one_error() {
+    let dir = proteins(20);
+    let dir = dir.path();
+    let options = ["-ranks", "4", "-io_ranks", "2", "-out", "/dev/full"];
+    let run = run(search(dir, &BLASTP, &options));
+    assert_eq!(run.status.code(), Some(6));
+    assert_eq!(said(&run).matches("/dev/full").count(), 1, "{}", said(&run));
+}
+
+#[cfg(feature = "mpi")]
+mod processes {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::*;
+    use crate::launched::launched;
+
+    /// A search by so many processes.
+    fn mpirun(dir: &Path, processes: u32, options: &[&str]) -> Command {
+        let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), processes);
+        command.args(BLASTP).args(options).current_dir(dir).env("BATCH_SIZE", "400");
+        command.stdin(std::process::Stdio::null());
+        command
+    }
+
+    #[test]
+    fn processes_make_the_bytes_of_one() {
+        let dir = proteins(40);
+        let dir = dir.path();
+        let wanted = must(search(dir, &BLASTP, &[]));
+        for (kind, [processes, io]) in KINDS.into_iter().zip([[3, 1], [4, 2], [5, 4]]) {
+            let io = io.to_string();
+            let run =
+                run(mpirun(dir, processes, &["-out", "r", "-metadata", kind, "-io_ranks", &io]));
+            assert!(run.status.success(), "{kind}: {}", said(&run));
+            assert!(report(dir).as_ref() == Some(&wanted), "{kind}");
+        }
+        fs::write(dir.join("q.fa"), "").unwrap();
+        let run = run(mpirun(dir, 3, &["-out", "r", "-io_ranks", "1"]));
+        assert!(run.status.success() && report(dir) == Some(Vec::new()), "{}", said(&run));
+        assert!(is_clean(dir));
+    }
+
+    /// The last one of three processes is started with other words.
+    fn with_other(dir: &Path, here: &[&str], there: &[&str]) -> Command {
+        let mut command = mpirun(dir, 2, here);
+        command.args([":", "-n", "1", env!("CARGO_BIN_EXE_fleetblast"), "blastp"]).args(there);
+        command
+    }
+
+    /// Queries are at the one site only, the report at the other, and databases have other names.
+    #[test]
+    fn each_site_has_files_of_its_own() {
+        let dir = proteins(20);
+        let dir = dir.path();
+        let wanted = must(search(dir, &BLASTP, &[]));
+        let there = dir.join("there");
+        fs::create_dir(&there).unwrap();
+        make_database(&there, "prot", &fs::read_to_string(dir.join("db.fa")).unwrap());
+        let here = ["-out", "/nowhere/r", "-io_ranks", "1"];
+        let words = ["-query", "none.fa", "-db", "there/db", "-out", "r", "-io_ranks", "1"];
+        let run = run(with_other(dir, &here, &words));
+        assert!(run.status.success(), "{}", said(&run));
+        // The report names the database that was searched.
+        assert!(report(dir) == Some(wanted));
+    }
+
+    #[test]
+    fn another_database_or_none_is_one_error_that_names_the_rank() {
+        let dir = proteins(20);
+        let dir = dir.path();
+        let other = dir.join("other");
+        fs::create_dir(&other).unwrap();
+        let text = fs::read_to_string(dir.join("db.fa")).unwrap();
+        make_database(&other, "prot", &text[..text.rfind('>').unwrap()]);
+        let wrong = [
+            ("other/db", "other/db is not the database that was searched"),
+            ("none/db", "No alias or index file found for protein database [none/db]"),
+        ];
+        for (db, what) in wrong {
+            let there = ["-query", "q.fa", "-db", db, "-out", "r", "-io_ranks", "2"];
+            let run = run(with_other(dir, &["-out", "r", "-io_ranks", "2"], &there));
+            assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+            assert_eq!(said(&run).matches(what).count(), 1, "{}", said(&run));
+            assert!(said(&run).contains("(rank 2 on host "), "{}", said(&run));
+            assert!(report(dir).is_none());
+        }
+        let there = ["-query", "q.fa", "-db", "db", "-out", "r", "-io_ranks", "2"];
+        let run = run(with_other(dir, &["-out", "r", "-io_ranks", "1"], &there));
+        assert!(said(&run).contains("with another -io_ranks than rank 0"), "{}", said(&run));
+        assert!(!run.status.success() && report(dir).is_none());
+    }
+
+    /// A search that is refused, or finds no database, ends the other site, too.
+    #[test]
+    fn a_search_that_cannot_begin_ends_both_sites() {
+        let dir = proteins(3);
+        let dir = dir.path();
+        for (options, what) in [
+            (&["-query", "q.fa", "-db", "none"][..], "[none]"),
+            (&["-query", "none.fa", "-db", "db"], "none.fa"),
+            (&["-query", "q.fa", "-db", "db", "-metadata", "auto", "-outfmt", "17"], "SAM"),
+        ] {
+            let mut command = launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 4);
+            command.arg("blastp").args(options).args(["-io_ranks", "2", "-out", "r"]);
+            let run = run({
+                command.current_dir(dir).stdin(std::process::Stdio::null());
+                command
+            });
+            assert!(!run.status.success());
+            assert!(said(&run).contains(what), "{}", said(&run));
+            assert!(report(dir).is_none());
+        }
+    }
+
+    /// The process that is this rank of a job in that directory.
+    fn rank_of(dir: &Path, rank: &str) -> Option<i32> {
+        let dir = dir.canonicalize().unwrap();
+        let is = |pid: &i32| {
+            let place = Path::new("/proc").join(pid.to_string());
+            let environment = fs::read(place.join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|&byte| byte == 0);
+            let named = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
+            fs::read_link(place.join("cwd")).is_ok_and(|cwd| cwd == dir)
+                && variables.any(|own| named.iter().any(|name| name.as_bytes() == own))
+        };
+        let names = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        names.filter_map(|name| name.file_name().to_string_lossy().parse().ok()).find(is)
+    }
+
+    /// Waits, but not for ever.
+    fn until<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            if let Some(there) = there() {
+                return there;
+            }
+            assert!(start.elapsed() < Duration::from_secs(100), "{what}: it does not come to that");
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn whatever_rank_dies_nothing_has_the_name_of_the_report() {
+        let dir = proteins(600);
+        let dir = dir.path();
+        let (mut died, wanted) = (0, must(search(dir, &BLASTP, &[])));
+        let ranks = ["0", "1", "2", "3"];
+        for (rank, pause) in ranks.into_iter().flat_map(|rank| [(rank, 60), (rank, 400)]) {
+            // Those of the job before may be dying.
+            let is_over = || ranks.iter().all(|rank| rank_of(dir, rank).is_none());
+            until("the end of all ranks", || is_over().then_some(()));
+            let mut child = mpirun(dir, 4, &["-out", "r", "-io_ranks", "2", "-num_threads", "1"])
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            let victim = until("a rank to die", || rank_of(dir, rank));
+            sleep(Duration::from_millis(pause));
+            // It may be over.
+            let _ = kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL);
+            let status = until("the end of the others", || child.try_wait().unwrap());
+            let report = report(dir);
+            died += u32::from(!status.success());
+            match status.success() {
+                true => assert!(report.as_ref() == Some(&wanted)),
+                false => assert!(report.is_none(), "rank {rank} died"),
+            }
+        }
+        assert!(died > 3, "{died} died in time");
+    }
+}

@@ -1,0 +1,141 @@
+//! Makes a report of metadata, block by block.
+
+use fleetblast_metadata::header::End;
+use fleetblast_metadata::{Block as Told, Found, Kind, Kinds};
+
+use super::queries::heard;
+use super::site::Site;
+use super::wanted::Wanted;
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::output::Pages;
+use crate::queries::{Block, QueryRecord};
+
+/// Makes a report.
+pub struct Maker<'a, P> {
+    /// Nothing for a report that is told as it is.
+    pub site: Option<Site<'a>>,
+    /// As what is told what was found.
+    pub kinds: Kinds,
+    /// Where it goes.
+    pub output: P,
+    /// The queries that are wanted.
+    pub wanted: Wanted,
+    /// The report has begun, here or elsewhere.
+    pub begun: bool,
+}
+
+impl<P: Pages> Maker<'_, P> {
+    /// Makes what is reported of a block.
+    ///
+    /// # Errors
+    /// A block that cannot be read or is not found here, by `unlike`; a report that cannot be made or written.
+    pub fn block(
+        &mut self,
+        told: Told,
+        unlike: &dyn Fn(&'static str) -> Error,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let Told { queries, batches, searched, found, course: _ } = told;
+        let records: Vec<QueryRecord> = queries.into_iter().map(heard).collect();
+        let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
+        if found.kind == Kind::Report {
+            if self.kinds == Kinds::Cheapest {
+                self.pass_over(&records, &wanted)?;
+            }
+            return self.parts(&found, &wanted).ok_or(unlike(NO_REPORT))?;
+        }
+        if !wanted.contains(&true) {
+            return Ok(());
+        }
+        let Some(site) = &mut self.site else { return Err(unlike(NO_REPORT)) };
+        if !site.has_letters(&records) {
+            return Err(unlike(NO_LETTERS));
+        }
+        if !self.begun {
+            self.begun = true;
+            site.reporter.start(&mut self.output)?;
+        }
+        let prepared = site.prepare_all(&records);
+        let batches = batches.iter().map(|&count| count as usize).collect();
+        let mut block = Block { records, prepared, batches, failure: None };
+        audience.open(0, block.prepared.len() as u64);
+        let mut hits = site.hits(&block, &found, unlike)?;
+        let mut searched = if searched.is_empty() { block.searched() } else { searched };
+        if wanted.contains(&false) {
+            keep(&mut block.records, &wanted);
+            keep(&mut block.prepared, &wanted);
+            keep(&mut hits, &wanted);
+            keep(&mut searched, &wanted);
+        }
+        site.reporter.block(&block, &searched, &hits, &mut self.output, audience)?;
+        audience.close(0);
+        Ok(())
+    }
+
+    /// Reports a block whose report is told as it is, but not what begins it.
+    fn pass_over(&mut self, records: &[QueryRecord], wanted: &[bool]) -> Result<(), Error> {
+        let Some(site) = &mut self.site else { return Ok(()) };
+        let mut wanted = records.iter().zip(wanted).filter(|&(_, &wanted)| wanted);
+        let Some((first, _)) = wanted.next() else { return Ok(()) };
+        if !self.begun {
+            self.begun = true;
+            let prepared = site.prepare(first);
+            site.reporter.begin((first, &prepared), &mut self.output)?;
+        }
+        site.reporter.pass_over(1 + wanted.count());
+        Ok(())
+    }
+
+    /// Writes parts of a report that are told as they are; `None` if they are not those of so many queries.
+    fn parts(&mut self, found: &Found, wanted: &[bool]) -> Option<Result<(), Error>> {
+        let parts = found.parts()?;
+        let (rest, queries) = parts.split_first()?;
+        // Some reports have nothing of single queries, but only an end.
+        if queries.len() != wanted.len() && (!queries.is_empty() || wanted.contains(&false)) {
+            return None;
+        }
+        let wanted = queries.iter().zip(wanted).filter(|&(_, &wanted)| wanted);
+        let mut pieces = std::iter::once(rest).chain(wanted.map(|(query, _)| query));
+        Some(pieces.try_for_each(|piece| self.output.write(piece)))
+    }
+
+    /// Goes on behind so many queries, of which others make the report.
+    pub fn go_on(&mut self, queries: usize) {
+        self.begun = true;
+        if let Some(site) = &mut self.site {
+            site.reporter.pass_over(queries);
+        }
+    }
+
+    /// Makes what ends the report; of metadata that are cut off there is no `end`.
+    ///
+    /// # Errors
+    /// A database that has changed meanwhile; a report that cannot be written.
+    pub fn end(&mut self, end: Option<&End>, audience: &dyn Audience) -> Result<(), Error> {
+        if let Some(site) = &self.site {
+            site.check_unchanged()?;
+        }
+        let as_it_is = self.kinds == Kinds::Only(Kind::Report);
+        match (&self.site, end) {
+            (_, Some(end)) if !end.has_report => Ok(()),
+            (_, Some(end)) if as_it_is => self.output.write(&end.closing),
+            (Some(site), _) if !as_it_is => {
+                if !self.begun {
+                    site.reporter.start(&mut self.output)?;
+                }
+                site.reporter.finish(&mut self.output, audience)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const NO_LETTERS: &str = "the queries of a block have letters that are none";
+const NO_REPORT: &str = "the report of a block of queries cannot be read";
+
+/// Keeps what is wanted.
+fn keep<T>(all: &mut Vec<T>, wanted: &[bool]) {
+    let mut wanted = wanted.iter();
+    all.retain(|_| wanted.next().is_some_and(|&wanted| wanted));
+}

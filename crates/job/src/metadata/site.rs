@@ -1,0 +1,149 @@
+//! What a site that makes reports has of the search.
+
+use fleetblast_db::SequenceKind;
+use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::query::Query;
+use fleetblast_engine::search::Search;
+use fleetblast_metadata::header::Database;
+use fleetblast_metadata::{Found, Header, Kind, hits, subjects};
+use fleetblast_report::model::{DatabaseParagraph, DatabaseSummary};
+use fleetblast_seq::alphabet;
+use rayon::prelude::*;
+
+use super::content;
+use super::judge::Judge;
+use crate::alone::{Reporter, TwoPhases};
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::queries::{Block, QueryRecord};
+use crate::subjects::Target;
+use crate::trace::Recorder;
+
+/// The database that was searched, and what searches and formats here.
+pub struct Site<'a> {
+    again: TwoPhases<'a>,
+    /// Makes the report.
+    pub reporter: Reporter<'a>,
+    engine: &'a Search,
+    target: &'a Target,
+    /// Codes that letters of queries may be.
+    codes: u8,
+}
+
+/// Opens the database that was searched for `searched`, if it is the same here, and runs what needs the site.
+///
+/// # Errors
+/// Another database, or one that cannot be read; whatever ends `run`.
+pub fn at_site<T>(
+    plan: &Plan,
+    header: &Header,
+    searched: &str,
+    audience: &dyn Audience,
+    run: impl FnOnce(Site) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut target = Target::open(plan, audience)?;
+    check(&header.database, searched, &target)?;
+    target.summary = summary(&header.database);
+    let engine = plan.engine(target.totals);
+    let recorder = Recorder::default();
+    let again = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let reporter = Reporter::new(plan, &target, recorder);
+    let codes = match plan.query_kind {
+        SequenceKind::Protein => alphabet::SIZE as u8,
+        _ => BLASTNA_CODES,
+    };
+    run(Site { again, reporter, engine: &engine, target: &target, codes })
+}
+
+/// Holds that the database here is the one that was searched.
+fn check(database: &Database, searched: &str, target: &Target) -> Result<(), Error> {
+    let Some(difference) = content::difference(&database.content, &content::of(target)?) else {
+        return Ok(());
+    };
+    Err(Error::database(format_args!(
+        "{} is not the database that was searched {searched} ({}): {difference}",
+        String::from_utf8_lossy(&target.summary.label),
+        String::from_utf8_lossy(&database.label),
+    )))
+}
+
+/// What reports say of the database that was searched.
+fn summary(database: &Database) -> DatabaseSummary {
+    let paragraphs = database.paragraphs.iter().map(|paragraph| DatabaseParagraph {
+        title: paragraph.title.clone(),
+        date: paragraph.date.clone(),
+        masked_using: paragraph.masked_using.clone(),
+        sequences: paragraph.sequences,
+        residues: paragraph.residues,
+    });
+    DatabaseSummary {
+        label: database.label.clone(),
+        paragraphs: paragraphs.collect(),
+        is_subject: database.is_subject,
+    }
+}
+
+impl Site<'_> {
+    /// Whether the letters of queries are some.
+    pub fn has_letters(&self, records: &[QueryRecord]) -> bool {
+        let is_letter = |&letter: &u8| letter < self.codes;
+        records.iter().all(|record| record.record.residues.iter().all(is_letter))
+    }
+
+    /// A query as it is searched.
+    pub fn prepare(&self, record: &QueryRecord) -> Query {
+        record.prepare(self.engine)
+    }
+
+    /// The same of some, on all threads of the current pool.
+    pub fn prepare_all(&self, records: &[QueryRecord]) -> Vec<Query> {
+        records.par_iter().map(|record| self.prepare(record)).collect()
+    }
+
+    /// The hits of a block, which are those that were found.
+    ///
+    /// # Errors
+    /// What cannot be read, or is not found here, by `unlike`.
+    pub fn hits(
+        &mut self,
+        block: &Block,
+        found: &Found,
+        unlike: &dyn Fn(&'static str) -> Error,
+    ) -> Result<Vec<Vec<SubjectHit>>, Error> {
+        let queries = block.prepared.len();
+        let hits = if found.kind == Kind::Hits {
+            let judge = Judge::new(self.engine, &block.prepared, self.target);
+            hits::decode(&found.bytes, queries, &judge).ok_or_else(|| unlike(NO_HITS))?
+        } else {
+            let count = self.target.searched.oid_count();
+            let shown = subjects::decode(&found.bytes, queries, count);
+            let shown = shown.ok_or_else(|| unlike(NO_HITS))?;
+            self.again.run_again(&block.prepared, &block.batches, &shown)?
+        };
+        match hits::digest(&hits) == found.digest {
+            true => Ok(hits),
+            false => Err(unlike(OTHER_HITS)),
+        }
+    }
+
+    /// Holds that the database did not change meanwhile.
+    ///
+    /// # Errors
+    /// It did.
+    pub fn check_unchanged(&self) -> Result<(), Error> {
+        let searched = &self.target.searched;
+        Ok(searched.check_unchanged(&(0..searched.oid_count()))?)
+    }
+
+    /// Tells of headers in the database that are odd.
+    pub fn tell_of_odd_headers(&self, audience: &dyn Audience) {
+        self.target.odd_headers().iter().for_each(|odd| audience.warn(&odd.to_string()));
+    }
+}
+
+/// Codes of blastna.
+const BLASTNA_CODES: u8 = 16;
+const NO_HITS: &str = "what was found of a block of queries cannot be read";
+const OTHER_HITS: &str = "what was found of a block of queries is not found here: another build of FleetBLAST, or other \
+    arithmetic";

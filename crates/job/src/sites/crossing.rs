@@ -1,0 +1,147 @@
+//! Between the search and the I/O ranks.
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fleetblast_metadata::records::RecordKind;
+
+use super::post::{Address, Message, Parcel, Post};
+use crate::error::Error;
+
+/// Bytes of records of which the report is not written, at most: who makes more waits.
+const ROOM: u64 = 64 << 20;
+
+/// The way of metadata to the I/O ranks of the same job. It has two ends, each of which somebody takes once; clones are the same way.
+#[derive(Clone)]
+pub struct Crossing {
+    /// I/O ranks there.
+    pub ranks: u32,
+    ends: Arc<Mutex<(Option<Near>, Option<Far>)>>,
+}
+
+/// The end of the search.
+pub struct Near {
+    post: Post,
+    /// Bytes of records of which the report is not written.
+    under_way: u64,
+    ended: bool,
+}
+
+/// The other end: what the search sends, and where it hears.
+pub struct Far {
+    /// Of the search.
+    pub sent: Receiver<Parcel>,
+    /// To the search.
+    pub to: Sender<Parcel>,
+}
+
+impl Crossing {
+    /// To so many ranks.
+    pub fn new(ranks: u32) -> Self {
+        let (out, sent) = channel();
+        let (to, inbox) = channel();
+        // Who does not listen any more has ended.
+        let outbox = Box::new(move |parcel| drop(out.send(parcel)));
+        let post = Post::new(Address::Search, inbox, outbox);
+        let near = Near { post, under_way: 0, ended: false };
+        Crossing { ranks, ends: Arc::new(Mutex::new((Some(near), Some(Far { sent, to })))) }
+    }
+
+    /// The end of the search.
+    ///
+    /// # Errors
+    /// Somebody has it.
+    pub fn near(&self) -> Result<Near, Error> {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.0.take().ok_or_else(taken)
+    }
+
+    /// The other one.
+    ///
+    /// # Errors
+    /// Somebody has it.
+    pub fn far(&self) -> Result<Far, Error> {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.1.take().ok_or_else(taken)
+    }
+}
+
+impl PartialEq for Crossing {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.ends, &other.ends)
+    }
+}
+
+impl fmt::Debug for Crossing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crossing").field("ranks", &self.ranks).finish_non_exhaustive()
+    }
+}
+
+impl Near {
+    /// Sends a record. Waits while the report of too many is not written.
+    ///
+    /// # Errors
+    /// What ended the other site.
+    pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+        self.check()?;
+        while self.under_way >= ROOM {
+            let (_, message) = self.post.wait()?;
+            self.hear(message)?;
+        }
+        self.under_way += body.len() as u64;
+        self.post.send(Address::Manager, Message::Record(kind, body.to_vec()));
+        Ok(())
+    }
+
+    /// Hears what the other site said.
+    ///
+    /// # Errors
+    /// What ended it.
+    pub fn check(&mut self) -> Result<(), Error> {
+        while let Some(message) = self.post.poll()? {
+            self.hear(message)?;
+        }
+        Ok(())
+    }
+
+    /// All records are sent: waits for the report.
+    ///
+    /// # Errors
+    /// What ended the other site.
+    pub fn finish(mut self) -> Result<(), Error> {
+        while !self.ended {
+            let (_, message) = self.post.wait()?;
+            self.hear(message)?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Message) -> Result<(), Error> {
+        match message {
+            Message::Written(bytes) => self.under_way = self.under_way.saturating_sub(bytes),
+            Message::Done => self.ended = true,
+            Message::Failed(code, message) => {
+                self.ended = true;
+                return Err(Error::new(code, message));
+            }
+            _ => return Err(Error::engine("an I/O rank says what it should not")),
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Near {
+    /// A search that ends early ends the other site, too.
+    fn drop(&mut self) {
+        if !self.ended {
+            self.post.send(Address::Manager, Message::Broken);
+        }
+    }
+}
+
+/// A fault of the program.
+fn taken() -> Error {
+    Error::engine("the way to the I/O ranks is taken twice")
+}

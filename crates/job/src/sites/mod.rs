@@ -1,0 +1,55 @@
+//! Two sites in one job: ranks of one search, those of the other make and write the report of the metadata, while the search goes on.
+//!
+//! | who | where | does |
+//! | --- | --- | --- |
+//! | the search | all ranks but the last | what it does for any metadata; its first rank sends the records in the order of the queries |
+//! | the manager | the first I/O rank | shares blocks out to whoever is free, writes what is made of them in their order |
+//! | makers | each I/O rank | open the database, hold that it is the one that was searched, make the reports of blocks |
+//!
+//! They know each other by addresses, and speak through a post each: channels among threads, or MPI. Nothing else
+//! crosses between the sites.
+
+mod crossing;
+mod maker;
+mod manager;
+mod post;
+#[cfg(feature = "mpi")]
+mod processes;
+mod threads;
+
+#[cfg(not(feature = "mpi"))]
+mod without_mpi;
+
+use fleetblast_metadata::Header;
+
+pub use self::crossing::Crossing;
+pub(crate) use self::crossing::Near;
+#[cfg(feature = "mpi")]
+pub(crate) use self::processes::Bridge;
+#[cfg(feature = "mpi")]
+pub use self::processes::report;
+pub use self::threads::run;
+#[cfg(not(feature = "mpi"))]
+pub use self::without_mpi::report;
+use crate::error::Error;
+use crate::plan::{Destination, Plan};
+
+/// How a report is made of metadata that begin so; `None` for one that is told as it is.
+pub type PlanOf = dyn Fn(&Header) -> Result<Option<Plan>, Error> + Send + Sync;
+
+/// The site at which the report is made.
+pub struct Storage {
+    /// What is typed to run the program that searches.
+    pub program: &'static str,
+    /// Ranks there.
+    pub ranks: u32,
+    /// Threads of each.
+    pub threads: usize,
+    /// Where the report goes.
+    pub out: Destination,
+    /// How it is made.
+    pub plan: Box<PlanOf>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Both sites in one process: all ranks are threads.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use super::Storage;
+use super::crossing::Far;
+use super::maker::serve;
+use super::manager::manage;
+use super::post::{Address, Outbox, Parcel, Post};
+use crate::audience::Audience;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::run::run as search;
+
+/// Runs the ranks of both sites.
+///
+/// # Errors
+/// Whatever ended the search or the report.
+pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(), Error> {
+    let mut plan = plan;
+    plan.fleet.ranks = plan.fleet.ranks.map(|all| all.saturating_sub(site.ranks).max(1));
+    let crossing = plan.crossing().ok_or_else(|| Error::engine("nothing crosses to the site"))?;
+    let Far { sent, to } = crossing.far()?;
+    let (manager, of_manager) = channel();
+    let (makers, of_makers): (Vec<_>, Vec<_>) = (0..site.ranks).map(|_| channel()).unzip();
+    let exits = Exits { search: to, manager: manager.clone(), makers };
+    thread::scope(|scope| {
+        scope.spawn(move || sent.iter().try_for_each(|parcel| manager.send(parcel)));
+        for (number, inbox) in (0..).zip(of_makers) {
+            let post = Post::new(Address::Maker(number), inbox, exits.outbox());
+            // What ended it the manager hears.
+            scope.spawn(move || serve(post, site));
+        }
+        let post = Post::new(Address::Manager, of_manager, exits.outbox());
+        let reported = scope.spawn(move || manage(&post, site.ranks, &site.out, &**audience));
+        drop(exits);
+        let searched = search(plan, Arc::clone(audience));
+        let reported = reported.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match reported {
+            Err(error) if !error.message.is_empty() => Err(error),
+            _ => searched,
+        }
+    })
+}
+
+/// Where all of them hear.
+#[derive(Clone)]
+struct Exits {
+    search: Sender<Parcel>,
+    manager: Sender<Parcel>,
+    makers: Vec<Sender<Parcel>>,
+}
+
+impl Exits {
+    fn outbox(&self) -> Outbox {
+        let exits = self.clone();
+        Box::new(move |parcel| {
+            let exit = match parcel.to {
+                Address::Search => Some(&exits.search),
+                Address::Manager => Some(&exits.manager),
+                Address::Maker(number) => exits.makers.get(number as usize),
+            };
+            // Who has ended need not hear of it.
+            let _ = exit.map(|exit| exit.send(parcel));
+        })
+    }
+}

@@ -1,0 +1,16 @@
+//! What a build without MPI does where processes were started together.
+
+use std::sync::Arc;
+
+use super::Storage;
+use crate::audience::Audience;
+use crate::error::{Error, exit};
+
+/// Refuses to make a report with processes that cannot talk to each other.
+///
+/// # Errors
+/// Always, where there are several.
+pub fn report(_: &Storage, _: &Arc<dyn Audience>) -> Result<(), Error> {
+    let refused = fleetblast_mpi::launched().map_or(Ok(()), |launch| launch.refuse_without_mpi());
+    refused.map_err(|error| Error::new(exit::INPUT, error.to_string()))
+}
