@@ -215,7 +215,7 @@ fn with_files(
     }
     Ok(Plan {
         program: spec.name,
-        banner: spec.banner(),
+        banner: spec.release.banner(search.reports_as.unwrap_or(spec.name)),
         query_kind: spec.queries,
         subject_kind: spec.subjects,
         params: search.params.of_queries_from(query_from),

@@ -18,9 +18,9 @@ pub struct PrelimHsp {
     pub s_start: u32,
     /// One past the last subject residue.
     pub s_end: u32,
-    /// Query position from which the gapped extension started.
+    /// Query position from which the gapped extension started; of a pattern, the number of its occurrence in the query.
     pub q_seed: u32,
-    /// Subject position from which the gapped extension started.
+    /// Subject position from which the gapped extension started; of a pattern, the number of its occurrence in the subject.
     pub s_seed: u32,
     /// Preliminary e-value.
     pub evalue: f64,
@@ -97,6 +97,8 @@ pub struct Alignment {
     pub edits: Vec<Edit>,
     /// Place among the alignments of its subject as they were made: by it an outline is recognised.
     pub number: u32,
+    /// Through which occurrence of a pattern in the query it goes, from 0; 0 where no pattern is searched for.
+    pub occurrence: u32,
     /// Composition adjustment behind the score.
     pub adjustment: Adjustment,
 }

@@ -14,6 +14,7 @@ pub mod lists;
 mod nucleotide;
 pub mod order;
 pub mod params;
+pub mod pattern;
 mod protein;
 pub mod pssm;
 pub mod query;

@@ -13,6 +13,7 @@ use crate::kernel::Kernel;
 use crate::lists::{HitLists, Merger, Selector};
 use crate::nucleotide;
 use crate::params::{DatabaseTotals, Params};
+use crate::pattern;
 use crate::protein::{prelim, traceback};
 use crate::query::{Findings, Query, QueryInput};
 use crate::subjects::{SubjectLetters, Subjects};
@@ -31,6 +32,7 @@ pub struct Search {
 #[derive(Debug)]
 enum Traceback {
     Protein(traceback::Traceback),
+    Pattern(pattern::Traceback),
     Nucleotide(nucleotide::Traceback),
 }
 
@@ -42,6 +44,7 @@ pub struct Searcher(PrelimSearcher);
 #[derive(Debug)]
 enum PrelimSearcher {
     Protein(prelim::Searcher),
+    Pattern(pattern::Searcher),
     Nucleotide(nucleotide::Searcher),
 }
 
@@ -49,6 +52,7 @@ enum PrelimSearcher {
 #[derive(Debug, Default)]
 pub struct SearchScratch {
     protein: prelim::Scratch,
+    pattern: pattern::SearchScratch,
     nucleotide: nucleotide::SearchScratch,
 }
 
@@ -59,6 +63,7 @@ pub struct Aligner<'a>(QueryAligner<'a>);
 #[derive(Debug)]
 enum QueryAligner<'a> {
     Protein(&'a traceback::Traceback, traceback::TracebackQuery, Kernel),
+    Pattern(pattern::Aligner<'a>, Kernel),
     Nucleotide(nucleotide::Aligner<'a>, Kernel),
 }
 
@@ -69,6 +74,7 @@ pub struct Worth<'a>(WorthOf<'a>);
 #[derive(Debug)]
 enum WorthOf<'a> {
     Protein(traceback::QueryWorth<'a>),
+    Pattern(pattern::QueryWorth<'a>),
     Nucleotide(nucleotide::QueryWorth),
 }
 
@@ -80,6 +86,7 @@ pub struct AlignScratch(Box<ScratchOf>);
 #[derive(Debug)]
 enum ScratchOf {
     Protein(traceback::Scratch),
+    Pattern(pattern::AlignScratch),
     Nucleotide(nucleotide::AlignScratch),
 }
 
@@ -87,9 +94,10 @@ impl Search {
     /// A search of a database with the given totals, with these vector instructions.
     pub fn new(params: Params, totals: DatabaseTotals, kernel: Kernel) -> Search {
         let traceback = match &params {
-            Params::Protein(params) => {
-                Traceback::Protein(traceback::Traceback::new(params, &totals))
-            }
+            Params::Protein(params) => match &params.pattern {
+                Some(search) => Traceback::Pattern(pattern::Traceback::new(search, params)),
+                None => Traceback::Protein(traceback::Traceback::new(params, &totals)),
+            },
             Params::Nucleotide(params) => {
                 Traceback::Nucleotide(nucleotide::Traceback::new(params, &totals))
             }
@@ -97,10 +105,25 @@ impl Search {
         Search { params, totals, kernel, traceback }
     }
 
+    /// The same search, whose pattern occurs so often in the whole database.
+    #[must_use]
+    pub fn with_occurrences(mut self, occurrences: u64) -> Search {
+        if let Traceback::Pattern(traceback) = &mut self.traceback {
+            traceback.occurrences = occurrences;
+        }
+        self
+    }
+
     /// Masks a query and computes its statistics.
     pub fn query(&self, input: &QueryInput) -> Query {
         match &self.params {
-            Params::Protein(params) => Query::new(input, params, &self.totals),
+            Params::Protein(params) => {
+                let query = Query::new(input, params, &self.totals);
+                match &params.pattern {
+                    Some(search) => search.judge(query, &self.totals),
+                    None => query,
+                }
+            }
             Params::Nucleotide(params) => Query::new(input, params, &self.totals),
         }
     }
@@ -150,6 +173,12 @@ impl Search {
     pub fn prepare(&self, queries: &[Query], grouping: &Grouping) -> Searcher {
         let merger = self.merger(grouping);
         Searcher(match &self.params {
+            Params::Protein(params) if let Some(search) = &params.pattern => {
+                let kernel = self.kernel;
+                PrelimSearcher::Pattern(pattern::Searcher::new(
+                    search, queries, merger, params, kernel,
+                ))
+            }
             Params::Protein(params) => {
                 let kernel = Some(self.kernel);
                 let searcher = prelim::Searcher::new(queries, merger, params, &self.totals, kernel);
@@ -176,6 +205,9 @@ impl Search {
             Traceback::Protein(traceback) => {
                 QueryAligner::Protein(traceback, traceback.query(query), self.kernel)
             }
+            Traceback::Pattern(traceback) => {
+                QueryAligner::Pattern(traceback.aligner(query), self.kernel)
+            }
             Traceback::Nucleotide(traceback) => {
                 let finals = grouping.finals(number);
                 QueryAligner::Nucleotide(traceback.aligner(query, finals), self.kernel)
@@ -187,6 +219,7 @@ impl Search {
     pub fn worth(&self, query: &Query) -> Worth<'_> {
         Worth(match &self.traceback {
             Traceback::Protein(traceback) => WorthOf::Protein(traceback.worth(query)),
+            Traceback::Pattern(traceback) => WorthOf::Pattern(traceback.worth(query)),
             Traceback::Nucleotide(traceback) => WorthOf::Nucleotide(traceback.worth(query)),
         })
     }
@@ -210,6 +243,9 @@ impl Searcher {
             PrelimSearcher::Protein(searcher) => {
                 searcher.search(subjects, oids, &mut scratch.protein)
             }
+            PrelimSearcher::Pattern(searcher) => {
+                searcher.search(subjects, oids, &mut scratch.pattern)
+            }
             PrelimSearcher::Nucleotide(searcher) => {
                 searcher.search(subjects, oids, &mut scratch.nucleotide)
             }
@@ -220,6 +256,7 @@ impl Searcher {
     pub fn merger(&self) -> &Merger {
         match &self.0 {
             PrelimSearcher::Protein(searcher) => searcher.merger(),
+            PrelimSearcher::Pattern(searcher) => searcher.merger(),
             PrelimSearcher::Nucleotide(searcher) => searcher.merger(),
         }
     }
@@ -230,7 +267,7 @@ impl Worth<'_> {
     pub fn scale(&self) -> i32 {
         match &self.0 {
             WorthOf::Protein(worth) => worth.scale(),
-            WorthOf::Nucleotide(_) => 1,
+            WorthOf::Pattern(_) | WorthOf::Nucleotide(_) => 1,
         }
     }
 
@@ -238,6 +275,7 @@ impl Worth<'_> {
     pub fn bit_score(&self, context: u8, score: i32) -> f64 {
         match &self.0 {
             WorthOf::Protein(worth) => worth.bits(score),
+            WorthOf::Pattern(worth) => worth.bits(score),
             WorthOf::Nucleotide(worth) => worth.of(context, score).map_or(0.0, |(bits, _)| bits),
         }
     }
@@ -247,6 +285,7 @@ impl Worth<'_> {
     pub fn evalue(&self, context: u8, score: i32, subject_length: u32) -> f64 {
         match &self.0 {
             WorthOf::Protein(worth) => worth.evalue(score, subject_length as usize),
+            WorthOf::Pattern(worth) => worth.evalue(score),
             WorthOf::Nucleotide(worth) => {
                 worth.of(context, score).map_or(f64::INFINITY, |(_, evalue)| evalue)
             }
@@ -261,10 +300,23 @@ impl Aligner<'_> {
             QueryAligner::Protein(_, _, kernel) => {
                 ScratchOf::Protein(traceback::Scratch::new(*kernel))
             }
+            QueryAligner::Pattern(_, kernel) => {
+                ScratchOf::Pattern(pattern::AlignScratch::new(*kernel))
+            }
             QueryAligner::Nucleotide(_, kernel) => {
                 ScratchOf::Nucleotide(nucleotide::AlignScratch::new(*kernel))
             }
         }))
+    }
+
+    /// Whether a work space is one of a search of this kind.
+    pub fn suits(&self, scratch: &AlignScratch) -> bool {
+        matches!(
+            (&self.0, &*scratch.0),
+            (QueryAligner::Protein(..), ScratchOf::Protein(_))
+                | (QueryAligner::Pattern(..), ScratchOf::Pattern(_))
+                | (QueryAligner::Nucleotide(..), ScratchOf::Nucleotide(_))
+        )
     }
 
     /// Aligns the query and one subject. `hit` is a preliminary hit of this query in it, its HSPs in ORDER-S.
@@ -280,6 +332,9 @@ impl Aligner<'_> {
         match (&self.0, &mut *scratch.0) {
             (QueryAligner::Protein(traceback, query, _), ScratchOf::Protein(scratch)) => {
                 traceback.align(query, &subject.all(), hit, scratch)
+            }
+            (QueryAligner::Pattern(aligner, _), ScratchOf::Pattern(scratch)) => {
+                aligner.align(&subject.all(), hit, scratch)
             }
             (QueryAligner::Nucleotide(aligner, _), ScratchOf::Nucleotide(scratch)) => {
                 aligner.align(subject, hit, scratch)

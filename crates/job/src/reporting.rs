@@ -18,7 +18,7 @@ pub const NO_TAXONOMY: &str = "Taxonomy name lookup from taxid requires installa
 /// What is the same for all queries of the report that the plan asks for.
 pub fn setup<'a>(plan: &'a Plan, target: &Target) -> model::Setup<'a> {
     model::Setup {
-        program: plan.program,
+        program: if plan.params.pattern().is_some() { "phiblastp" } else { plan.program },
         banner: &plan.banner,
         papers: plan.papers,
         database: target.summary.clone(),

@@ -239,6 +239,8 @@ impl<'a> Scan<'a> {
             .map_init(
                 || Lent::take(&self.scratches),
                 |scratch, &(aligner, hit)| {
+                    // One search may follow another of other kind.
+                    scratch.0 = scratch.0.take().filter(|scratch| aligner.suits(scratch));
                     let scratch = scratch.0.get_or_insert_with(|| aligner.scratch());
                     let candidate = aligner.align(&self.letters(hit.oid), hit, scratch);
                     self.step(1);

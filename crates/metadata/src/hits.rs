@@ -333,6 +333,7 @@ impl Columns<Reading> {
             frame,
             edits,
             number,
+            occurrence: 0,
             adjustment,
         })
     }

@@ -25,6 +25,7 @@ mod order;
 pub mod pair;
 mod pairwise;
 pub mod papers;
+pub mod pattern;
 pub mod pieces;
 mod program;
 mod rows;

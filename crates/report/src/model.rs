@@ -7,6 +7,7 @@ use std::ops::Range;
 use fleetblast_db::{Defline, TaxonNames};
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::Params;
+use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::query::{Context, Query};
 use fleetblast_seq::frame::{Frame, Strand};
 use fleetblast_seq::id::SeqId;
@@ -249,9 +250,34 @@ pub struct Round<'a> {
     pub known: &'a BTreeSet<u32>,
     /// Alignments found, also of subjects that are not shown: what the comments of format 7 count.
     pub alignments: usize,
+    /// Through which occurrence of a pattern the alignments go, if one is searched for.
+    pub occurrence: Option<Occurrence<'a>>,
 }
 
-impl QueryResult<'_> {
+/// A pattern, and where it occurs in the query. What is found through each occurrence is reported apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Occurrence<'a> {
+    /// The pattern.
+    pub pattern: &'a Pattern,
+    /// All places of the query where it occurs.
+    pub places: &'a [Range<u32>],
+    /// The number of this one, from 0.
+    pub number: usize,
+}
+
+impl Occurrence<'_> {
+    /// The letters of this one.
+    pub(crate) fn place(&self) -> &Range<u32> {
+        &self.places[self.number]
+    }
+}
+
+impl<'a> QueryResult<'a> {
+    /// Through which occurrence of a pattern the alignments go, if one is searched for.
+    pub(crate) fn occurrence(&self) -> Option<Occurrence<'a>> {
+        self.round?.occurrence
+    }
+
     /// The reading of the query that an alignment is of.
     pub(crate) fn context(&self, alignment: &Alignment) -> &Context {
         &self.query.contexts[usize::from(alignment.context)]

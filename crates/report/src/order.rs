@@ -290,6 +290,7 @@ mod tests {
             frame: Frame::Protein,
             edits: vec![Edit { op: EditOp::Substitution, len: 9 }],
             number: 0,
+            occurrence: 0,
             adjustment: Adjustment::None,
         };
         let found = [of(1e-181, 5), of(1e-200, 5), of(1e-150, 5), of(1e-160, 5), of(1.0, 2)];

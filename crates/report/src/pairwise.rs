@@ -15,7 +15,7 @@ use crate::number;
 use crate::order::printed_order;
 use crate::pair::Pair;
 use crate::program;
-use crate::rows;
+use crate::rows::{self, Marks};
 use crate::text::{self, LINE};
 
 /// What comes before the first query.
@@ -31,7 +31,7 @@ pub fn prologue(setup: &Setup, out: &mut Vec<u8>) {
         out.extend_from_slice(setup.banner.as_bytes());
         out.extend_from_slice(b"\n\n\n");
     }
-    for (i, paper) in setup.papers.iter().enumerate() {
+    for (i, paper) in setup.papers.iter().filter(|paper| paper.is_of_text()).enumerate() {
         if i > 0 {
             out.push(b'\n');
         }
@@ -104,7 +104,11 @@ pub fn subject_block(
     for (alignment, pair) in alignments.into_iter().zip(&pairs) {
         score_lines(alignment, pair, &positives, out);
         let masked = [pair.masked_query(&query.masks(alignment)), pair.masked_subject(&masks)];
-        rows::rows(setup, pair, [&masked[0], &masked[1]], &positives, out);
+        let feature = query.occurrence().map(|occurrence| {
+            pair.masked_query(std::slice::from_ref(occurrence.place())).pop().unwrap_or_default()
+        });
+        let marks = Marks { masks: [&masked[0], &masked[1]], pattern: feature };
+        rows::rows(setup, pair, &marks, &positives, out);
         out.push(b'\n');
     }
     Ok(())

@@ -54,10 +54,21 @@ const GREEDY: Paper = Paper {
                \"A greedy algorithm for aligning DNA sequences\", J Comput Biol 2000; 7(1-2):203-14.",
 };
 
+const PATTERNS: Paper = Paper {
+    pubmed: "9705509",
+    // Only XML cites it.
+    heading: "",
+    citation: "Zheng Zhang, Alejandro A. Sch&auml;ffer, Webb Miller, Thomas L. Madden, David J. Lipman, \
+               Eugene V. Koonin, and Stephen F. Altschul (1998), \"Protein sequence similarity searches \
+               using patterns as seeds\", Nucleic Acids Res. 26:3986-3990.",
+};
+
 /// The papers of `blastp`.
 pub const BLASTP: &[Paper] = &[GAPPED_BLAST, COMPOSITION];
 /// The papers of `psiblast`.
 pub const PSIBLAST: &[Paper] = &[GAPPED_BLAST, ADJUSTED_MATRICES, COMPOSITION_IN_LATER_ROUNDS];
+/// The papers of `psiblast -phi_pattern`.
+pub const PHIBLAST: &[Paper] = &[GAPPED_BLAST, PATTERNS];
 /// The papers of `blastn`, whose tasks are all but `megablast`.
 pub const BLASTN: &[Paper] = &[GAPPED_BLAST];
 /// The papers of `blastn -task megablast`, be it greedy or not.
@@ -88,9 +99,14 @@ impl Paper {
         out.push(b'\n');
     }
 
+    /// Whether the pairwise report cites it.
+    pub(crate) fn is_of_text(&self) -> bool {
+        !self.heading.is_empty()
+    }
+
     /// Whether XML cites it rather than the first one (`CBLASTXMLReportData`).
     pub(crate) fn is_of_xml(&self) -> bool {
-        *self == COMPOSITION_IN_LATER_ROUNDS
+        [COMPOSITION_IN_LATER_ROUNDS, PATTERNS].contains(self)
     }
 
     /// As XML has it.

@@ -125,6 +125,7 @@ pub fn xml_parameters(setup: &Setup) -> Result<Vec<(&'static str, String)>, Repo
         ],
     };
     elements.push(("filter", filter(setup.params)));
+    elements.extend(setup.params.pattern().map(|it| ("pattern", it.typed().to_owned())));
     Ok(elements)
 }
 

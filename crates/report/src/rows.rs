@@ -8,34 +8,58 @@ use crate::locus::Locus;
 use crate::model::Setup;
 use crate::pair::{Pair, is_residue};
 
-/// Appends the rows, each set of three followed by an empty line. Masked letters, whose columns `masks` holds for query and
-/// subject, are lower case. A line of a sequence that lies in a gap at the end of the alignment is left out, and with the
+/// What is marked in the rows of an alignment, by columns.
+pub struct Marks<'a> {
+    /// Masked letters of query and subject.
+    pub masks: [&'a [Range<usize>]; 2],
+    /// The pattern that was searched for, if one was.
+    pub pattern: Option<Range<usize>>,
+}
+
+/// What the row of a pattern is called.
+const PATTERN: &str = "pattern";
+
+/// Appends the rows, each set of three followed by an empty line. Masked letters are lower case; a row above the query's marks the pattern. A line of a sequence that lies in a gap at the end of the alignment is left out, and with the
 /// query's the middle line.
 pub fn rows(
     setup: &Setup,
     pair: &Pair,
-    masks: [&[Range<usize>]; 2],
+    marks: &Marks<'_>,
     positives: &Positives,
     out: &mut Vec<u8>,
 ) {
     let midline = pair.midline(positives);
     let width = width(&pair.loci);
-    let [query_masks, subject_masks] = masks;
+    let [query_masks, subject_masks] = marks.masks;
+    let name = if marks.pattern.is_some() { PATTERN.len() } else { "Query".len() };
     let html = setup.output.html;
     let mut query_row = Row::new("Query", &pair.query, query_masks, &pair.loci.query, html);
     let mut subject_row = Row::new("Sbjct", &pair.subject, subject_masks, &pair.loci.subject, html);
     let line = setup.output.line_length.max(1);
     for start in (0..pair.columns()).step_by(line) {
         let columns = start..(start + line).min(pair.columns());
+        if let Some(pattern) = &marks.pattern {
+            pattern_line(pattern, &columns, width, out);
+        }
         if query_row.reaches(&columns) {
-            query_row.line(&columns, width, out);
-            out.resize(out.len() + 9 + width, b' ');
+            query_row.line(&columns, (name, width), out);
+            out.resize(out.len() + name + 4 + width, b' ');
             out.extend_from_slice(&midline[columns.clone()]);
             out.push(b'\n');
         }
         if subject_row.reaches(&columns) {
-            subject_row.line(&columns, width, out);
+            subject_row.line(&columns, (name, width), out);
         }
+        out.push(b'\n');
+    }
+}
+
+/// The line that marks a pattern, where it is in these columns.
+fn pattern_line(pattern: &Range<usize>, columns: &Range<usize>, width: usize, out: &mut Vec<u8>) {
+    if pattern.start < columns.end && columns.start < pattern.end {
+        out.extend_from_slice(PATTERN.as_bytes());
+        out.resize(out.len() + 4 + width, b' ');
+        out.extend(columns.clone().map(|at| if pattern.contains(&at) { b'*' } else { b' ' }));
         out.push(b'\n');
     }
 }
@@ -79,15 +103,15 @@ impl<'a> Row<'a> {
     }
 
     /// Appends a line. Positions are left out where the line has no residue, and where it is the
-    /// first line and holds only the first letter of the sequence.
-    fn line(&mut self, columns: &Range<usize>, width: usize, out: &mut Vec<u8>) {
+    /// first line and holds only the first letter of the sequence. The columns of names and positions are so wide.
+    fn line(&mut self, columns: &Range<usize>, (name, width): (usize, usize), out: &mut Vec<u8>) {
         let letters = &self.letters[columns.clone()];
         let residues = letters.iter().filter(|&&c| is_residue(c)).count() as u32;
         let [first, last] = self.locus.ends_of(self.printed..self.printed + residues);
         self.printed += residues;
         let shown = residues > 0 && !(columns.start == 0 && [first, last] == [1, 1]);
         let start = if shown { first.to_string() } else { String::new() };
-        out.extend_from_slice(self.label.as_bytes());
+        out.extend_from_slice(format!("{:name$}", self.label).as_bytes());
         // The blanks after a number wider than the column are fewer.
         let gap = (width + 2).saturating_sub(start.len());
         out.extend_from_slice(format!("  {start}{:gap$}", "").as_bytes());
@@ -165,7 +189,7 @@ mod tests {
         let mut out = Vec::new();
         let lines = [0..4, 4..6, 6..8, 8..12];
         for columns in lines.iter().filter(|columns| row.reaches(columns)).collect::<Vec<_>>() {
-            row.line(columns, 2, &mut out);
+            row.line(columns, (5, 2), &mut out);
         }
         assert_eq!(
             String::from_utf8(out).unwrap(),
@@ -194,8 +218,8 @@ mod tests {
             let locus = Locus { frame, read: 0..4, covered: 0..12 };
             let mut row = Row::new("Sbjct", b"AC-DE", &[], &locus, false);
             let mut out = Vec::new();
-            row.line(&(0..columns.start), 2, &mut Vec::new());
-            row.line(&columns, 2, &mut out);
+            row.line(&(0..columns.start), (5, 2), &mut Vec::new());
+            row.line(&columns, (5, 2), &mut out);
             String::from_utf8(out).unwrap()
         };
         let (plus, minus) = (Frame::Codons(Strand::Plus, 0), Frame::Codons(Strand::Minus, 0));
@@ -210,7 +234,7 @@ mod tests {
             let read = 0..covered.len() as u32 / frame.step();
             let locus = Locus { frame, read, covered };
             let mut out = Vec::new();
-            Row::new("Query", letters, &[], &locus, false).line(&(0..1), 1, &mut out);
+            Row::new("Query", letters, &[], &locus, false).line(&(0..1), (5, 1), &mut out);
             String::from_utf8(out).unwrap()
         };
         assert_eq!(first(Frame::Protein, b"M", 0..1), "Query     M  \n");

@@ -177,6 +177,7 @@ fn params(
         identity_resets_composition,
         iteration: None,
         papers: papers::BLASTP,
+        reports_as: None,
         batch_size: BatchSize::Fixed(BATCH),
         thread_letters: BATCH,
     })

@@ -2,20 +2,22 @@
 
 mod file;
 mod msa;
+mod pattern;
 mod pssm;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
+use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
 
-use self::msa::Typed;
+use self::pattern::Typed;
 use super::fleet::{Told, flag, number, text, told};
 use super::search::{Searching, common};
-use super::{Host, SearchProgram, blastp, has_old_finite_size, input};
+use super::{Host, SearchProgram, blastp, has_old_finite_size, input, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -53,6 +55,13 @@ impl SearchProgram for PsiblastOptions {
         let begins_with = self.psi.in_pssm.as_deref().or(self.psi.in_msa.as_deref());
         let stdin_twice =
             fleetblast_mpi::launched().is_some() && begins_with.is_some_and(|file| file == "-");
+        let has_pattern = self.psi.phi_pattern.is_some();
+        let has_masks = restrict::mask(&self.common.database).is_some();
+        let fleet = &self.common.fleet;
+        let is_fleet = fleetblast_mpi::launched().is_some()
+            || fleet.ranks.is_some()
+            || fleet.checkpoint.is_some()
+            || fleet.output == Strategy::Records;
         let refused = [
             (self.sum_stats == Some(true), "-sum_stats true"),
             (self.psi.pseudocount < 0, "a -pseudocount below 0"),
@@ -65,6 +74,13 @@ impl SearchProgram for PsiblastOptions {
             ),
             // Each process reads it.
             (stdin_twice, "-in_pssm or -in_msa from standard input on several processes"),
+            // BLAST+ marks the pattern elsewhere then.
+            (
+                has_pattern && self.common.queries.query_loc.is_some(),
+                "-query_loc with -phi_pattern",
+            ),
+            (has_pattern && has_masks, "-db_soft_mask or -db_hard_mask with -phi_pattern"),
+            (has_pattern && is_fleet, "-phi_pattern on ranks"),
             (self.common.fleet.plan, "psiblast -plan"),
             (self.common.fleet.trace.is_some(), "psiblast -trace"),
         ];
@@ -79,18 +95,28 @@ impl SearchProgram for PsiblastOptions {
         let matrix_name = self.matrix.as_deref().map_or(MATRIX.to_owned(), lossy);
         self.check_saving()?;
         let typed = match &self.psi.in_msa {
-            Some(file) => Some(Typed::read(file, &self.psi)?),
+            Some(file) => Some(msa::Typed::read(file, &self.psi)?),
             None => None,
         };
         let (params, mode) = self.params(&matrix_name, hitlist_size, host)?;
-        let iteration = self.iteration(&params, mode, typed)?;
+        let mut iteration = self.iteration(&params, mode, typed)?;
+        let (params, pattern) = match &self.psi.phi_pattern {
+            Some(file) => {
+                let typed = Typed::read(file)?;
+                let params = typed.params(&params)?;
+                iteration.fault = typed.fault;
+                (params, true)
+            }
+            None => (params, false),
+        };
         Ok(Searching {
             params: Params::Protein(params),
             refusal: None,
             matrix_name,
             identity_resets_composition: false,
             iteration: Some(iteration),
-            papers: papers::PSIBLAST,
+            papers: if pattern { papers::PHIBLAST } else { papers::PSIBLAST },
+            reports_as: pattern.then_some("phiblastp"),
             // Each query alone.
             batch_size: BatchSize::Fixed(1),
             thread_letters: 1,
@@ -114,6 +140,7 @@ impl SearchProgram for PsiblastOptions {
                     in_pssm,
                     pseudocount,
                     inclusion_ethresh,
+                    phi_pattern,
                     // Which matrices are kept and how is decided with the search, not where.
                     out_pssm,
                     out_ascii_pssm,
@@ -142,6 +169,7 @@ impl SearchProgram for PsiblastOptions {
             told(&psi::OUT_ASCII_PSSM, flag(out_ascii_pssm.is_some())),
             told(&psi::SAVE_PSSM_AFTER_LAST_ROUND, flag(*save_pssm_after_last_round)),
             told(&psi::SAVE_EACH_PSSM, flag(*save_each_pssm)),
+            told(&psi::PHI_PATTERN, text(phi_pattern)),
             told(&psi::INCLUSION_ETHRESH, Some(inclusion_ethresh.to_string())),
         ]
     }
@@ -218,7 +246,7 @@ impl PsiblastOptions {
         &self,
         params: &ProteinParams,
         mode: CompositionMode,
-        typed: Option<Typed>,
+        typed: Option<msa::Typed>,
     ) -> Result<Iteration, Error> {
         let psi = &self.psi;
         let start = match (&psi.in_pssm, typed) {
@@ -239,6 +267,7 @@ impl PsiblastOptions {
             params: Params::Protein(with_pssm),
             resets_composition: resets,
             pseudocount: psi.pseudocount,
+            fault: None,
             start,
             checkpoint: pssm_file(psi::OUT_PSSM.name(), &psi.out_pssm)?,
             table: pssm_file(psi::OUT_ASCII_PSSM.name(), &psi.out_ascii_pssm)?,

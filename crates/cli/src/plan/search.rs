@@ -28,6 +28,8 @@ pub struct Searching {
     pub iteration: Option<Iteration>,
     /// The papers that reports cite.
     pub papers: &'static [Paper],
+    /// Reports are those of another program, called so.
+    pub reports_as: Option<&'static str>,
     /// Letters of queries that are searched together.
     pub batch_size: BatchSize,
     /// See [`fleetblast_job::plan::Plan::thread_letters`].

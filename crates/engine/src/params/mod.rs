@@ -5,6 +5,8 @@ mod protein;
 
 use fleetblast_release::Release;
 
+use crate::pattern::Pattern;
+
 pub use nucleotide::{NucleotideParams, Strands, Template, TemplateKind, WindowMasker};
 pub use protein::{CompositionMode, ProteinParams};
 
@@ -114,6 +116,14 @@ impl Params {
         self
     }
 
+    /// The pattern from which alignments begin, if that is asked for.
+    pub fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Params::Protein(params) => params.pattern.as_ref().map(|search| &search.pattern),
+            Params::Nucleotide(_) => None,
+        }
+    }
+
     /// How preliminary hits become alignments.
     pub(crate) fn method(&self) -> Method {
         match self {
@@ -126,7 +136,7 @@ impl Params {
     /// Letters of a long batch of queries that are searched together, where such a batch is cut into chunks at all.
     pub(crate) fn chunk(&self) -> Option<u64> {
         match self {
-            Params::Protein(_) => Some(PROTEIN_CHUNK),
+            Params::Protein(params) => params.pattern.is_none().then_some(PROTEIN_CHUNK),
             Params::Nucleotide(params) => Some(u64::from(params.chunk)),
         }
     }

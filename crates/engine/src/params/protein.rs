@@ -5,6 +5,7 @@ use fleetblast_seq::seg::SegParams;
 use fleetblast_stats::scoring::{self, ScoringSystem};
 
 use super::{CommonParams, HspFilter, INCLUSION_EVALUE, Method};
+use crate::pattern::PatternSearch;
 
 /// Composition-based statistics (`-comp_based_stats`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct ProteinParams {
     pub seg: Option<SegParams>,
     /// Finite-size statistics (Spouge). Without them, which `-searchsp` brings about, plain Karlin–Altschul e-values hold.
     pub finite_size: bool,
+    /// The pattern from which alignments begin, if that is asked for. The rest has to go with it: statistics, and no adjusted matrices.
+    pub pattern: Option<PatternSearch>,
 }
 
 impl ProteinParams {
@@ -83,6 +86,7 @@ impl ProteinParams {
             smith_waterman: false,
             seg: None,
             finite_size: true,
+            pattern: None,
             scoring,
         }
     }

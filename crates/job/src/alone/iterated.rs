@@ -3,11 +3,14 @@
 //! BLAST+ takes one query after the other. Here the queries of a block are searched together: first all of them, then those that go
 //! on, and so forth. What each brings about is kept, and written when it is that query's turn.
 
+use std::ops::Range;
+
 use fleetblast_engine::hits::SubjectHit;
+use fleetblast_engine::pattern;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_report::model::{QueryResult, Round};
+use fleetblast_report::model::{Occurrence, QueryResult, Round};
 use rayon::prelude::*;
 
 use super::reporter::Reporter;
@@ -34,7 +37,16 @@ pub struct Rounds<'a> {
 struct Followed<'a> {
     record: &'a QueryRecord,
     course: Course,
-    searches: Vec<(Begun, Vec<SubjectHit>)>,
+    searches: Vec<Searched>,
+}
+
+/// A search of a query, and what it found.
+struct Searched {
+    begun: Begun,
+    /// Where a pattern that was searched for occurs in the query.
+    places: Vec<Range<u32>>,
+    /// The hits; of a pattern, those through each occurrence.
+    parts: Vec<Vec<SubjectHit>>,
 }
 
 impl<'a> Rounds<'a> {
@@ -101,13 +113,20 @@ impl<'a> Rounds<'a> {
         let Followed { record, course, searches } = query;
         let begun = self.rules.begin(course, record);
         self.rules.trim(&mut hits);
-        if self.rules.take(course, &hits) {
-            match self.lay(record, &hits) {
+        let places = self.rules.occurrences(&begun.query);
+        let parts = match places.len() {
+            0 => vec![hits],
+            count => pattern::split(&hits, count),
+        };
+        // The matrix is made of what goes through the first occurrence.
+        let hits = &parts[0];
+        if self.rules.take(course, hits) {
+            match self.lay(record, hits) {
                 Ok(alignment) => self.rules.advance(course, alignment),
                 Err(error) => course.fail(error),
             }
         }
-        searches.push((begun, hits));
+        searches.push(Searched { begun, places, parts });
     }
 
     /// Lays what a search found on its query.
@@ -138,31 +157,9 @@ impl<'a> Rounds<'a> {
         if course.failure.is_some() && self.reported == 0 && searches.is_empty() && is_plain {
             reporter.open(&reporting::result(record, &course.query), output)?;
         }
-        for (round, (mut begun, hits)) in searches.into_iter().enumerate() {
-            begun.hide_masks();
-            self.keep(begun.kept.as_ref(), record)?;
-            self.reported += 1;
-            let warning = record.warning_of(&begun.messages);
-            let messages = reporting::xml_message(record, warning.clone());
-            let shown = &hits[..hits.len().min(self.rules.shown())];
-            let result = QueryResult {
-                batch_searched: begun.query.is_searchable(),
-                messages: &messages,
-                hits: shown,
-                hit_count: shown.len(),
-                round: Some(Round {
-                    number: round + 1,
-                    serial: self.reported,
-                    known: &begun.known,
-                    alignments: hits.iter().map(|hit| hit.alignments.len()).sum(),
-                }),
-                ..reporting::result(record, &begun.query)
-            };
-            if self.reported == 1 {
-                reporter.open(&result, output)?;
-            }
-            let report = reporter.round(&result)?;
-            reporter.write_round(warning, &report, output, audience)?;
+        for (round, searched) in searches.into_iter().enumerate() {
+            self.keep(searched.begun.kept.as_ref(), record)?;
+            self.write_search((record, round + 1), searched, reporter, output, audience)?;
         }
         self.keep(&course.last, record)?;
         if let Some(error) = course.failure {
@@ -171,6 +168,57 @@ impl<'a> Rounds<'a> {
         if course.converged && is_plain {
             output.write(CONVERGED)?;
         }
+        Ok(())
+    }
+
+    /// Writes the report of a search.
+    fn write_search(
+        &mut self,
+        (record, number): (&QueryRecord, usize),
+        Searched { mut begun, places, parts }: Searched,
+        reporter: &mut Reporter,
+        output: &mut Output,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let pattern = self.rules.pattern().filter(|_| !places.is_empty());
+        if pattern.is_none() {
+            begun.hide_masks();
+        }
+        let warning = record.warning_of(&begun.messages);
+        let messages = reporting::xml_message(record, warning.clone());
+        let before = self.reported;
+        let rules = &self.rules;
+        let results: Vec<QueryResult> = parts
+            .iter()
+            .enumerate()
+            .map(|(part, hits)| {
+                let shown = &hits[..hits.len().min(rules.shown())];
+                let through = |pattern| Occurrence { pattern, places: &places, number: part };
+                let round = Round {
+                    number,
+                    serial: before + part + 1,
+                    known: &begun.known,
+                    alignments: hits.iter().map(|hit| hit.alignments.len()).sum(),
+                    occurrence: pattern.map(through),
+                };
+                QueryResult {
+                    batch_searched: begun.query.is_searchable(),
+                    messages: &messages,
+                    hits: shown,
+                    hit_count: shown.len(),
+                    round: Some(round),
+                    ..reporting::result(record, &begun.query)
+                }
+            })
+            .collect();
+        self.reported += results.len();
+        if before == 0 {
+            reporter.open(&results[0], output)?;
+        }
+        let report = reporter.round(&results)?;
+        reporter.write_round(warning, &report, output, audience)?;
+        // BLAST+ does not count what it reports of a pattern.
+        reporter.pass_over(usize::from(pattern.is_none() || !self.rules.is_plain()));
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 mod iterated;
 mod outlet;
+mod patterns;
 mod repeats;
 mod reporter;
 mod traced;
@@ -68,7 +69,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
     let (letters, nothing_included) = (target.letters(), target.nothing_included);
     let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
-    let engine = plan.engine(target.totals);
+    let engine = patterns::counted(plan, &target)?;
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
         return Outlet::empty(plan, &engine, &target, shared);

@@ -4,6 +4,7 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
+use fleetblast_report::pattern;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
@@ -158,13 +159,23 @@ impl<'a> Reporter<'a> {
         warnings.for_each(|warning| warning.tell(&self.setup, self.misses_taxonomy, audience));
     }
 
-    /// The report of one of a query's searches.
-    pub fn round(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
-        let report = self.query(result).map_err(|error| failure(&error))?;
-        Ok(report.bytes)
+    /// The report of one of a query's searches; of one for a pattern, with the result of each occurrence.
+    pub fn round(&self, results: &[QueryResult]) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        let has_pattern =
+            results.iter().any(|it| it.round.is_some_and(|it| it.occurrence.is_some()));
+        if has_pattern && pieces::has_table(&self.setup) {
+            pattern::format_query(&self.setup, results, self.target, &mut bytes)
+                .map_err(|error| failure(&error))?;
+            return Ok(bytes);
+        }
+        for result in results {
+            bytes.extend(self.query(result).map_err(|error| failure(&error))?.bytes);
+        }
+        Ok(bytes)
     }
 
-    /// Writes a warning of one of a query's searches, and its report.
+    /// Writes a warning of one of a query's searches, and its report, which [counts](Self::pass_over) for nothing yet.
     pub fn write_round(
         &mut self,
         warning: Option<Vec<u8>>,
@@ -173,7 +184,6 @@ impl<'a> Reporter<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         Warning::new(warning).tell(&self.setup, self.misses_taxonomy, audience);
-        self.queries += 1;
         output.write(report)
     }
 

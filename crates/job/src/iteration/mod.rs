@@ -5,10 +5,12 @@ mod course;
 mod files;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::{CompositionMode, Params};
+use fleetblast_engine::pattern::Pattern;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
@@ -72,6 +74,17 @@ impl<'a> Rules<'a> {
         self.engines[usize::from(with_pssm)]
     }
 
+    /// The pattern of the first search, if it has one.
+    pub fn pattern(&self) -> Option<&'a Pattern> {
+        self.plan.params.pattern()
+    }
+
+    /// Where the pattern of a search occurs in the query; nowhere if it has none.
+    pub fn occurrences(&self, query: &Query) -> Vec<Range<u32>> {
+        let pattern = self.pattern().filter(|_| query.pssm.is_none());
+        pattern.map(|pattern| pattern.occurrences_in(query)).unwrap_or_default()
+    }
+
     /// Subjects of a search that are shown at most.
     pub fn shown(&self) -> usize {
         self.iteration.params.common().hitlist_size
@@ -128,7 +141,9 @@ impl<'a> Rules<'a> {
     /// case masks once only (`s_GetFilteringLocationsForOneContext`, blast_filter.c, uses it up).
     fn masked_again(&self, query: &Query) -> Query {
         let context = query.first();
-        if context.letters == context.unmasked && context.lower_case.is_empty() {
+        // Statistics of a pattern are no others'.
+        let has_pattern = self.pattern().is_some() && query.pssm.is_none();
+        if !has_pattern && context.letters == context.unmasked && context.lower_case.is_empty() {
             return query.clone();
         }
         let input = QueryInput { letters: context.letters.clone(), ..Default::default() };
@@ -171,6 +186,10 @@ impl<'a> Rules<'a> {
     /// A query that was not searched yet.
     pub fn course(&self, query: Query) -> Course {
         let mut course = Course::new(query);
+        let missing = || self.pattern().and_then(|pattern| pattern.fault(&course.query));
+        if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
+            course.fail(Error::engine(format_args!("Warning: {fault} ")));
+        }
         if let Some(start) = &self.iteration.start {
             let pssm = start.pssm_of(&course.query);
             let (ungapped, gapped) = (pssm.ungapped, pssm.gapped);

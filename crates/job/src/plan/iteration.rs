@@ -24,6 +24,8 @@ pub struct Iteration {
     pub resets_composition: bool,
     /// Pseudocounts, 0 for as many as suit each column.
     pub pseudocount: i32,
+    /// What is wrong with the pattern of the first search, as far as BLAST+ finds that only when it searches.
+    pub fault: Option<String>,
     /// The matrix of the first search, which brings its query along.
     pub start: Option<Start>,
     /// File for the matrices as checkpoints.

@@ -58,6 +58,7 @@ fn alignment() -> impl Strategy<Value = Alignment> {
             frame: FRAMES[frame],
             edits,
             number,
+            occurrence: 0,
             adjustment: ADJUSTMENTS[adjustment],
         }
     })
@@ -118,6 +119,7 @@ fn a_digest_sees_every_bit() {
         frame: Frame::Protein,
         edits: vec![Edit { op: EditOp::Substitution, len: 3 }],
         number: 0,
+        occurrence: 0,
         adjustment: Adjustment::None,
     };
     let of = |alignment: &Alignment| {

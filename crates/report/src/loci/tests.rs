@@ -29,6 +29,7 @@ fn alignment(query: Range<u32>, subject: Range<u32>, frame: Frame) -> Alignment 
             Edit { op: EditOp::Substitution, len: 2 },
         ],
         number: 0,
+        occurrence: 0,
         adjustment: Adjustment::None,
     }
 }

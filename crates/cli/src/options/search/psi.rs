@@ -133,8 +133,7 @@ pub const INCLUSION_ETHRESH: Opt<f64> = Opt::real(
 pub const PHI_PATTERN: Opt<OsString> =
     Opt::input("phi_pattern", PHI_BLAST, &["File name containing pattern to search"])
         .label("file")
-        .excludes(&["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"])
-        .unsupported();
+        .excludes(&["in_msa", "msa_master_idx", "ignore_msa_master", "in_pssm"]);
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,6 +162,8 @@ pub struct PsiOptions {
     pub pseudocount: i32,
     /// `-inclusion_ethresh`.
     pub inclusion_ethresh: f64,
+    /// `-phi_pattern`.
+    pub phi_pattern: Option<OsString>,
 }
 
 impl PsiOptions {
@@ -181,6 +182,7 @@ impl PsiOptions {
             in_pssm: values.optional(&IN_PSSM),
             pseudocount: values.get(&PSEUDOCOUNT),
             inclusion_ethresh: values.get(&INCLUSION_ETHRESH),
+            phi_pattern: values.optional(&PHI_PATTERN),
         }
     }
 }

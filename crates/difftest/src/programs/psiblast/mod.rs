@@ -2,6 +2,7 @@
 
 mod alignments;
 mod options;
+mod patterns;
 
 use super::BLASTP;
 use crate::error::Result;
@@ -23,6 +24,7 @@ pub static PSIBLAST: Program = Program {
         table!("psiblast", "errors"),
         table!("psiblast", "start"),
         table!("psiblast", "alignments"),
+        table!("psiblast", "patterns"),
     ],
     inputs,
     costs: include_str!("../../../cases/psiblast/costs.tsv"),
@@ -62,9 +64,9 @@ fn inputs(source: &Source) -> Result<Inputs> {
     inputs.databases.push(made);
     let one = inputs.queries.iter().find(|(name, _)| *name == "one");
     let letters = one.map(|(_, text)| text.split(|&byte| byte == b'\n').skip(1));
-    inputs
-        .files
-        .extend(alignments::files(&letters.into_iter().flatten().collect::<Vec<_>>().concat()));
+    let letters = letters.into_iter().flatten().collect::<Vec<_>>().concat();
+    inputs.files.extend(alignments::files(&letters));
+    inputs.files.extend(patterns::files(&letters));
     Ok(inputs)
 }
 

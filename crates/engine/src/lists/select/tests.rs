@@ -36,6 +36,7 @@ fn alignment(score: i32, evalue: f64, query: std::ops::Range<u32>) -> Alignment 
         frame: Frame::Protein,
         edits: Vec::new(),
         number: 0,
+        occurrence: 0,
         adjustment: Adjustment::Scaled,
     }
 }

@@ -317,6 +317,7 @@ fn finished(hsp: Hsp, worth: &impl Fn(u8, i32) -> Worth) -> Alignment {
         frame: Frame::Strand(Strand::Plus),
         edits: hsp.edits,
         number: 0,
+        occurrence: 0,
         adjustment: Adjustment::None,
     }
 }

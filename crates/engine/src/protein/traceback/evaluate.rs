@@ -188,6 +188,7 @@ impl Traceback {
             frame: Frame::Protein,
             edits: scaled.edits,
             number: 0,
+            occurrence: 0,
             adjustment: scaled.adjustment,
         }
     }

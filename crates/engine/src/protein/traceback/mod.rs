@@ -299,6 +299,7 @@ fn ungapped(query: &TracebackQuery, hit: &PrelimHit) -> Candidate {
         frame: hsp.frame,
         edits: vec![Edit { op: EditOp::Substitution, len: hsp.q_end - hsp.q_start }],
         number: 0,
+        occurrence: 0,
         adjustment: Adjustment::None,
     };
     let mut alignments: Vec<Alignment> = hit.hsps.iter().map(alignment).collect();

@@ -130,6 +130,7 @@ impl Traceback {
             frame: Frame::Protein,
             edits: traced.edits,
             number: 0,
+            occurrence: 0,
             adjustment: Adjustment::None,
         }
     }

@@ -249,6 +249,7 @@ impl Search {
             frame,
             edits,
             number: 0,
+            occurrence: 0,
             adjustment: Adjustment::None,
         }
     }

@@ -127,6 +127,7 @@ fn alignment(hsp: &str, part: &Range<u32>, adjustment: Adjustment) -> Alignment 
         },
         edits: edits(columns),
         number: 0,
+        occurrence: 0,
         adjustment,
     };
     // What blastn finds is the query's reverse complement, in the subject as written.

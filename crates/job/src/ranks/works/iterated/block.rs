@@ -135,8 +135,13 @@ impl Iterated {
                     true => laid.write(&search.head),
                     false => {
                         let known = BTreeSet::new();
-                        let round =
-                            Round { number: round + 1, serial, known: &known, alignments: 0 };
+                        let round = Round {
+                            number: round + 1,
+                            serial,
+                            known: &known,
+                            alignments: 0,
+                            occurrence: None,
+                        };
                         let result = reporting::result(record, &course.query);
                         let result = QueryResult { round: Some(round), ..result };
                         let mut head = Vec::new();

@@ -277,7 +277,13 @@ fn report(
             messages: &messages,
             hit_count: shown.len(),
             // The number among all is not known yet.
-            round: Some(Round { number, serial: 0, known: &begun.known, alignments }),
+            round: Some(Round {
+                number,
+                serial: 0,
+                known: &begun.known,
+                alignments,
+                occurrence: None,
+            }),
             ..reporting::result(record, &begun.query)
         };
         let (mut head, mut tail) = (Vec::new(), Vec::new());

@@ -1,0 +1,110 @@
+//! `-phi_pattern`: a file with a pattern as PROSITE has it, and how to search with it (`CPhiBlastArgs`, blast_args.cpp).
+
+use std::ffi::OsStr;
+
+use fleetblast_engine::params::{CompositionMode, ProteinParams};
+use fleetblast_engine::pattern::{Pattern, PatternSearch, PatternStatistics};
+use fleetblast_job::error::Error;
+
+use super::file;
+
+/// Characters of a line at most; BLAST+ reads nothing from a longer one on.
+const LONGEST_LINE: usize = 4096;
+
+/// What is in the file.
+pub struct Typed {
+    /// The pattern.
+    pattern: Option<Pattern>,
+    /// What BLAST+ says of it when it searches.
+    pub fault: Option<String>,
+}
+
+impl Typed {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file without a pattern, or with one on which BLAST+ does not come to an end.
+    pub fn read(file: &OsStr) -> Result<Self, Error> {
+        let bytes = file::bytes(file)?;
+        let Some(text) = line(&bytes)? else {
+            return Err(Error::query_options("PHI pattern not read"));
+        };
+        let text = std::str::from_utf8(text).ok().filter(|text| text.is_ascii());
+        let text = text.ok_or_else(|| Error::query_options("the PHI pattern is not in ASCII"))?;
+        match Pattern::parse(text) {
+            Ok(pattern) => Ok(Typed { pattern: Some(pattern), fault: None }),
+            Err(error) if error.is_told() => {
+                Ok(Typed { pattern: None, fault: Some(error.to_string()) })
+            }
+            Err(error) => Err(Error::query_options(format_args!("PHI pattern: {error}"))),
+        }
+    }
+
+    /// How to search with the pattern where `params` tell how to do without.
+    pub fn params(&self, params: &ProteinParams) -> Result<ProteinParams, Error> {
+        let scoring = &params.scoring;
+        let statistics = PatternStatistics::of(scoring).ok_or_else(|| {
+            Error::unsupported(
+                "psiblast",
+                format_args!(
+                    "-phi_pattern with {} and gap costs of {} and {}, which have no statistics with patterns",
+                    scoring.name, scoring.gap_open, scoring.gap_extend
+                ),
+            )
+        })?;
+        let mut common = params.common.clone();
+        (common.keeps_preliminary, common.subject_besthit) = (false, false);
+        // Where there is no pattern, something is wrong with it.
+        let pattern = self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics });
+        Ok(ProteinParams {
+            common,
+            scoring: statistics.replaced(scoring.clone()),
+            composition: CompositionMode::Off,
+            unified_p: false,
+            smith_waterman: false,
+            pattern,
+            ..params.clone()
+        })
+    }
+}
+
+/// What follows the last `PA`.
+fn line(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
+    let mut found = None;
+    let lines = bytes.split(|&byte| byte == b'\n');
+    for line in lines.take_while(|line| line.len() < LONGEST_LINE) {
+        let rest = match line.get(..2) {
+            Some(b"ID" | b"PA") => line.get(4..).ok_or_else(|| short(line))?,
+            _ => continue,
+        };
+        if line.starts_with(b"PA") {
+            found = Some(rest);
+        }
+    }
+    Ok(found.filter(|rest| !rest.is_empty()))
+}
+
+/// The words of the C++ library.
+fn short(line: &[u8]) -> Error {
+    Error::new(
+        255,
+        format!(
+            "Error: basic_string::substr: __pos (which is 4) > this->size() (which is {})",
+            line.len()
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_pattern_counts() {
+        let of = |text: &'static str| line(text.as_bytes()).unwrap().map(<[u8]>::to_vec);
+        assert_eq!(of("ID   A\nPA   G-K\nHI   1\nPA  G-H.\n").as_deref(), Some(&b"G-H."[..]));
+        assert_eq!(of("PA   \n").as_deref(), Some(&b" "[..]));
+        assert_eq!((of(""), of("G-K\n"), of("PA  \n")), (None, None, None));
+        assert!(line(b"PA\n").is_err() && line(b"ID\nPA   G-K\n").is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! Alignment of two short stretches from end to end, near their diagonal (`s_BandedAlign` and `s_Align`, phi_gapalign.c).
+
+use crate::hits::{Edit, EditOp};
+use crate::scores::{NEVER, RowNumber, ScoreRows};
+use crate::xdrop::GapCosts;
+use crate::xdrop::traced::push;
+
+/// Diagonals beside the main one in which alignments stay, as far as the ends of both stretches allow.
+const BAND: i64 = 5;
+
+/// A cell: what the best alignment up to here scores, and the best that ends with a gap in the subject and goes on to the next row.
+#[derive(Clone, Copy)]
+struct Cell {
+    best: i32,
+    gap: i32,
+    step: Step,
+}
+
+/// How a cell was reached, and what may end there and go on.
+#[derive(Clone, Copy)]
+struct Step {
+    op: EditOp,
+    /// The gap in the query that goes on to the right was open before.
+    extends_right: bool,
+    /// The gap in the subject that goes on downwards was open before.
+    extends_down: bool,
+}
+
+const OPENED: Step = Step { op: EditOp::GapInQuery, extends_right: false, extends_down: false };
+const DEAD: Cell = Cell { best: NEVER, gap: NEVER, step: OPENED };
+
+/// Adds the columns of the alignment of all of `query` with all of `subject`. Where equal scores allow a choice a pair comes before a
+/// gap in the query, and that before one in the subject; gaps rather go on than begin.
+pub(super) fn align(
+    query: &[RowNumber],
+    subject: &[u8],
+    scores: &ScoreRows,
+    gaps: GapCosts,
+    edits: &mut Vec<Edit>,
+) {
+    let (m, n) = (query.len(), subject.len());
+    if m == 0 || n == 0 {
+        let (op, len) = if n == 0 { (EditOp::GapInSubject, m) } else { (EditOp::GapInQuery, n) };
+        if len > 0 {
+            push(edits, op, len as u32);
+        }
+        return;
+    }
+    let cells = fill(query, subject, scores, gaps);
+    let (mut i, mut j, mut after) = (m, n, EditOp::Substitution);
+    let mut columns = Vec::new();
+    while (i, j) != (0, 0) {
+        let step = cells[i][j].step;
+        let op = match after {
+            EditOp::GapInQuery if step.extends_right => EditOp::GapInQuery,
+            EditOp::GapInSubject if step.extends_down => EditOp::GapInSubject,
+            _ => step.op,
+        };
+        i -= usize::from(op != EditOp::GapInQuery);
+        j -= usize::from(op != EditOp::GapInSubject);
+        columns.push(op);
+        after = op;
+    }
+    columns.iter().rev().for_each(|&op| push(edits, op, 1));
+}
+
+/// All cells, by rows of the query.
+fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts) -> Vec<Vec<Cell>> {
+    let (m, n) = (query.len() as i64, subject.len() as i64);
+    let low = (-m).max(-BAND).min((n - m).min(0));
+    let high = n.min(BAND).max((n - m).max(0));
+    let first_gap = gaps.open + gaps.extend;
+    let mut cells = vec![vec![DEAD; subject.len() + 1]; query.len() + 1];
+    for j in 0..=high.min(n) as usize {
+        let best = if j == 0 { 0 } else { -gaps.open - gaps.extend * j as i32 };
+        // Beyond the band there is no row below.
+        let gap = if (j as i64) < high { best - first_gap } else { NEVER };
+        cells[0][j] = Cell { best, gap, step: OPENED };
+    }
+    for (i, &row) in (1..).zip(query) {
+        let columns = (i as i64 + low).max(0)..=(i as i64 + high).min(n);
+        let mut right = NEVER;
+        for j in columns.map(|j| j as usize) {
+            let pair = match j {
+                0 => NEVER,
+                _ => cells[i - 1][j - 1].best + scores.score(row, subject[j - 1]),
+            };
+            let down = if j as i64 <= i as i64 - 1 + high { cells[i - 1][j].gap } else { NEVER };
+            cells[i][j] = cell(pair, down, &mut right, (first_gap, gaps.extend));
+        }
+    }
+    cells
+}
+
+/// A cell from its three neighbours; `right` is the best alignment that ends with a gap in the query, here and then in the next column.
+fn cell(pair: i32, down: i32, right: &mut i32, (first_gap, extend): (i32, i32)) -> Cell {
+    let through = |op| Step { op, extends_right: true, extends_down: true };
+    let (best, step) = if down > pair && down > *right {
+        (down, through(EditOp::GapInSubject))
+    } else if *right > pair {
+        (*right, through(EditOp::GapInQuery))
+    } else {
+        let opened = pair - first_gap;
+        let extends_right = opened <= *right - extend;
+        let extends_down = opened <= down - extend;
+        (pair, Step { op: EditOp::Substitution, extends_right, extends_down })
+    };
+    let opened = best - first_gap;
+    *right = (*right - extend).max(opened);
+    Cell { best, gap: (down - extend).max(opened), step }
+}

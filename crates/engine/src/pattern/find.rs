@@ -1,0 +1,255 @@
+//! Where a pattern occurs (`FindPatternHits`, pattern.c).
+
+use std::ops::Range;
+
+use super::{ANY, MOST_PLACES, Place};
+
+/// Places of a word of a very long pattern at most (`PHI_BITS_PACKED_PER_WORD`).
+const WORD: usize = 30;
+/// Occurrences in a sequence at most (`PHI_MAX_HIT`, of which each takes two).
+const MOST: usize = 10_000;
+/// Bits for all places.
+const LANES: usize = MOST_PLACES.div_ceil(64);
+
+type Bits = [u64; LANES];
+
+/// What finds a pattern.
+#[derive(Clone, Debug)]
+pub(super) enum Finder {
+    /// Each pattern of fixed length that it stands for, one after the other.
+    Variants(Variants),
+    /// Where there are too many of these: words with wildcards between them.
+    Words(Words),
+}
+
+impl Finder {
+    /// For a pattern whose ends are fixed; `None` for one that is too long and has neighbouring wildcards of variable length.
+    pub fn new(places: &[Place]) -> Option<Finder> {
+        if let Some(variants) = expand(places) {
+            return Some(Finder::Variants(Variants::new(variants)));
+        }
+        Words::new(places).map(Finder::Words)
+    }
+
+    /// Where the pattern occurs.
+    pub fn find(&self, letters: &[u8]) -> Vec<Range<u32>> {
+        match self {
+            Finder::Variants(variants) => variants.find(letters),
+            Finder::Words(words) => words.find(letters),
+        }
+    }
+}
+
+/// Patterns of fixed length that one stands for, in the order of BLAST+: one letter for the first variable wildcard, none, and then ever
+/// more. `None` if they have too many places (`s_ExpandPattern`, phi_lookup.c).
+fn expand(places: &[Place]) -> Option<Vec<Vec<u32>>> {
+    let (mut done, mut open, mut total) = (Vec::new(), vec![places.to_vec()], 0);
+    while let Some(pattern) = open.pop() {
+        let variable = pattern.iter().enumerate().find_map(|(at, place)| match place {
+            Place::Some(most) => Some((at, *most)),
+            Place::Letter(_) => None,
+        });
+        let Some((at, most)) = variable else {
+            total += pattern.len();
+            if total >= MOST_PLACES && !(done.is_empty() && open.is_empty()) {
+                return None;
+            }
+            done.push(pattern.iter().map(|place| place.set()).collect());
+            continue;
+        };
+        // All of them have that much, and more.
+        if total + open.len() + most > MOST_PLACES {
+            return None;
+        }
+        let with = |count: usize| {
+            let wild = std::iter::repeat_n(Place::Letter(ANY), count);
+            pattern[..at].iter().copied().chain(wild).chain(pattern[at + 1..].iter().copied())
+        };
+        let counts = [1, 0].into_iter().chain(2..=most).rev().filter(|&count| count <= most.max(1));
+        open.extend(counts.map(|count| with(count).collect::<Vec<Place>>()));
+    }
+    Some(done)
+}
+
+impl Place {
+    /// The letters that it takes; none where it takes some number of them.
+    pub fn set(self) -> u32 {
+        match self {
+            Place::Letter(set) => set,
+            Place::Some(_) => 0,
+        }
+    }
+}
+
+/// Patterns of fixed length, searched for side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Variants {
+    patterns: Vec<Vec<u32>>,
+    /// Of each pattern its first and its last bit.
+    first: Bits,
+    last: Bits,
+    /// Of each letter the places that take it.
+    of_letter: Vec<Bits>,
+    /// Lanes in use.
+    lanes: usize,
+}
+
+impl Variants {
+    fn new(patterns: Vec<Vec<u32>>) -> Self {
+        let [mut first, mut last] = [[0; LANES]; 2];
+        let mut of_letter = vec![[0; LANES]; 32];
+        let mut bit = 0;
+        for pattern in patterns.iter().filter(|pattern| !pattern.is_empty()) {
+            first[bit / 64] |= 1 << (bit % 64);
+            for set in pattern {
+                for (letter, bits) in of_letter.iter_mut().enumerate() {
+                    bits[bit / 64] |= u64::from(set >> letter & 1) << (bit % 64);
+                }
+                bit += 1;
+            }
+            last[(bit - 1) / 64] |= 1 << ((bit - 1) % 64);
+        }
+        Variants { patterns, first, last, of_letter, lanes: bit.div_ceil(64) }
+    }
+
+    fn find(&self, letters: &[u8]) -> Vec<Range<u32>> {
+        let mut found = Vec::new();
+        let mut state: Bits = [0; LANES];
+        for (end, &letter) in (1..).zip(letters) {
+            let takes = &self.of_letter[usize::from(letter & 31)];
+            let (mut carry, mut ends) = (0, 0);
+            for lane in 0..self.lanes {
+                let before = state[lane];
+                state[lane] = (before << 1 | carry | self.first[lane]) & takes[lane];
+                carry = before >> 63;
+                ends |= state[lane] & self.last[lane];
+            }
+            if ends != 0
+                && let Some(length) = self.first_ending(&state)
+            {
+                found.push(end - length..end);
+                if found.len() == MOST {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// The length of the first pattern that ends.
+    fn first_ending(&self, state: &Bits) -> Option<u32> {
+        let mut bit = 0;
+        self.patterns.iter().find_map(|pattern| {
+            bit += pattern.len();
+            let last = bit.checked_sub(1)?;
+            (state[last / 64] >> (last % 64) & 1 != 0).then_some(pattern.len() as u32)
+        })
+    }
+
+    /// The first pattern that the letters, an occurrence, are.
+    pub fn of(&self, letters: &[u8]) -> Option<&[u32]> {
+        self.patterns.iter().map(Vec::as_slice).find(|pattern| is(pattern, letters))
+    }
+}
+
+/// Whether letters are what sets take, one by one.
+fn is(sets: &[u32], letters: &[u8]) -> bool {
+    sets.len() == letters.len()
+        && sets.iter().zip(letters).all(|(set, &letter)| set >> (letter & 31) & 1 != 0)
+}
+
+/// A pattern too long to be written as others of fixed length.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    /// Words and how many letters may follow before the next.
+    pub words: Vec<(Vec<u32>, usize)>,
+    /// The word that is searched for first.
+    rarest: usize,
+}
+
+impl Words {
+    fn new(places: &[Place]) -> Option<Self> {
+        let mut words: Vec<(Vec<u32>, usize)> = vec![(Vec::new(), 0)];
+        for place in places {
+            let last = words.last_mut()?;
+            match *place {
+                Place::Letter(set) if last.0.len() == WORD => words.push((vec![set], 0)),
+                Place::Letter(set) => last.0.push(set),
+                Place::Some(_) if last.0.is_empty() => return None,
+                Place::Some(most) => {
+                    last.1 = most;
+                    words.push((Vec::new(), 0));
+                }
+            }
+        }
+        let probability = |(sets, _): &(Vec<u32>, usize)| {
+            sets.iter().fold(1.0, |product, set| {
+                product * f64::from((set & ANY).count_ones()) / f64::from(ANY.count_ones())
+            })
+        };
+        let (mut rarest, mut least) = (0, 1.0);
+        for (number, word) in words.iter().enumerate() {
+            if probability(word) < least {
+                (rarest, least) = (number, probability(word));
+            }
+        }
+        Some(Words { words, rarest })
+    }
+
+    /// Starts of a word within a range.
+    fn starts(&self, word: usize, letters: &[u8], within: Range<usize>) -> Vec<usize> {
+        let sets = &self.words[word].0;
+        let within = within.start.min(letters.len())..within.end.min(letters.len());
+        let Some(part) = letters.get(within.clone()) else { return Vec::new() };
+        let windows = part.windows(sets.len()).enumerate();
+        windows.filter(|(_, window)| is(sets, window)).map(|(at, _)| within.start + at).collect()
+    }
+
+    fn find(&self, letters: &[u8]) -> Vec<Range<u32>> {
+        let length = |word: usize| self.words[word].0.len();
+        let starts = self.starts(self.rarest, letters, 0..letters.len());
+        let mut found: Vec<Range<usize>> =
+            starts.into_iter().map(|start| start..start + length(self.rarest)).collect();
+        for word in self.rarest + 1..self.words.len() {
+            let reach = self.words[word - 1].1 + length(word);
+            let on = found.iter().flat_map(|place| {
+                let starts = self.starts(word, letters, place.end..place.end + reach);
+                starts.into_iter().map(|start| place.start..start + length(word))
+            });
+            found = on.take(MOST).collect();
+        }
+        for word in (0..self.rarest).rev() {
+            let reach = self.words[word].1 + length(word);
+            let back = found.iter().flat_map(|place| {
+                let from = place.start.saturating_sub(reach);
+                let starts = self.starts(word, letters, from..place.start);
+                starts.into_iter().map(|start| start..place.end)
+            });
+            found = back.take(MOST).collect();
+        }
+        found.into_iter().take(MOST).map(|place| place.start as u32..place.end as u32).collect()
+    }
+
+    /// Where the words end in an occurrence: the first way in which they fill it.
+    pub fn ends(&self, letters: &[u8]) -> Option<Vec<usize>> {
+        let mut ends = vec![self.words[0].0.len()];
+        self.fill(letters, &mut ends).then_some(ends)
+    }
+
+    fn fill(&self, letters: &[u8], ends: &mut Vec<usize>) -> bool {
+        let (word, at) = (ends.len(), ends[ends.len() - 1]);
+        if word == self.words.len() {
+            return at == letters.len();
+        }
+        let length = self.words[word].0.len();
+        let reach = self.words[word - 1].1 + length;
+        self.starts(word, letters, at..at + reach).into_iter().any(|start| {
+            ends.push(start + length);
+            let filled = self.fill(letters, ends);
+            if !filled {
+                ends.pop();
+            }
+            filled
+        })
+    }
+}

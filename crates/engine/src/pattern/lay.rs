@@ -1,0 +1,92 @@
+//! Two occurrences of a pattern laid on each other (`s_PHIBlastAlignPatterns`, phi_gapalign.c): what it takes letter by letter is
+//! aligned so; between, what its wildcards take, however different that is.
+
+use super::find::{Finder, Variants, Words};
+use super::{ANY, Pattern, Place, banded};
+use crate::hits::{Edit, EditOp};
+use crate::scores::{RowNumber, ScoreRows};
+use crate::xdrop::GapCosts;
+use crate::xdrop::traced::push;
+
+/// An occurrence in the query, as rows, and one in a subject.
+pub(super) struct Pair<'a> {
+    pub letters: &'a [u8],
+    pub rows: &'a [RowNumber],
+    pub subject: &'a [u8],
+    pub scores: &'a ScoreRows,
+    pub gaps: GapCosts,
+}
+
+impl Pattern {
+    /// Adds the columns of two occurrences.
+    pub(super) fn lay(&self, pair: &Pair, edits: &mut Vec<Edit>) {
+        let runs = match &self.finder {
+            Finder::Variants(variants) => fixed(variants, pair),
+            Finder::Words(words) => long(&self.places, words, pair),
+        };
+        // An occurrence is found as what it is.
+        let Some(runs) = runs else { return };
+        let (mut q, mut s) = (0, 0);
+        for [in_query, in_subject] in runs {
+            if in_query == in_subject {
+                push(edits, EditOp::Substitution, in_query as u32);
+            } else {
+                let rows = &pair.rows[q..q + in_query];
+                let letters = &pair.subject[s..s + in_subject];
+                banded::align(rows, letters, pair.scores, pair.gaps, edits);
+            }
+            q += in_query;
+            s += in_subject;
+        }
+    }
+}
+
+/// Letters of both, run by run, of patterns of fixed length.
+fn fixed(variants: &Variants, pair: &Pair) -> Option<Vec<[usize; 2]>> {
+    let mut rests = [variants.of(pair.letters)?, variants.of(pair.subject)?];
+    let mut runs = Vec::new();
+    while rests.iter().any(|rest| !rest.is_empty()) {
+        let wild = rests.map(|rest| rest.iter().take_while(|&&set| set == ANY).count());
+        let run = if wild == [0, 0] { [1, 1] } else { wild };
+        if rests.iter().zip(run).any(|(rest, run)| rest.len() < run) {
+            return None;
+        }
+        rests = [&rests[0][run[0]..], &rests[1][run[1]..]];
+        runs.push(run);
+    }
+    Some(runs)
+}
+
+/// The same of a very long pattern.
+fn long(places: &[Place], words: &Words, pair: &Pair) -> Option<Vec<[usize; 2]>> {
+    let ends = [words.ends(pair.letters)?, words.ends(pair.subject)?];
+    let length = |word: usize| words.words[word].0.len();
+    // Of each wildcard of variable length what it takes.
+    let taken = |word: usize| [0, 1].map(|of| ends[of][word] - ends[of][word - 1] - length(word));
+    let (mut runs, mut wild, mut word, mut left) = (Vec::new(), [0, 0], 0, length(0));
+    for place in places {
+        match place {
+            Place::Some(_) => {
+                word += 1;
+                left = length(word);
+                let more = taken(word);
+                wild = [wild[0] + more[0], wild[1] + more[1]];
+                continue;
+            }
+            Place::Letter(ANY) => wild = wild.map(|run| run + 1),
+            Place::Letter(_) => {
+                runs.extend((wild != [0, 0]).then_some(wild));
+                runs.push([1, 1]);
+                wild = [0, 0];
+            }
+        }
+        left -= 1;
+        // A word is cut where it gets too long.
+        if left == 0 && word + 1 < words.words.len() && words.words[word].1 == 0 {
+            word += 1;
+            left = length(word);
+        }
+    }
+    runs.extend((wild != [0, 0]).then_some(wild));
+    Some(runs)
+}

@@ -1,0 +1,201 @@
+//! From the text of a pattern to its places (`SPHIPatternSearchBlkNew`, phi_lookup.c).
+
+use fleetblast_seq::alphabet;
+use fleetblast_stats::frequencies::background;
+
+use super::find::Finder;
+use super::{ANY, MOST_PLACES, Pattern, PatternError, Place};
+
+/// What is read so far.
+struct Reading<'a> {
+    text: &'a [u8],
+    at: usize,
+    places: Vec<Place>,
+    least: usize,
+    probability: f64,
+    background: [f64; alphabet::SIZE],
+}
+
+impl Pattern {
+    /// Reads a pattern as PROSITE writes them, in any case.
+    ///
+    /// # Errors
+    /// A text that is too long or malformed.
+    ///
+    /// ```
+    /// use fleetblast_engine::pattern::Pattern;
+    /// let pattern = Pattern::parse("[AG]-x(4)-G-K-[ST].")?;
+    /// assert_eq!(pattern.least_length(), 8);
+    /// # Ok::<(), fleetblast_engine::pattern::PatternError>(())
+    /// ```
+    pub fn parse(typed: &str) -> Result<Pattern, PatternError> {
+        if typed.len() >= MOST_PLACES {
+            return Err(PatternError::TooLong { length: typed.len() });
+        }
+        let upper = typed.to_ascii_uppercase();
+        let mut reading = Reading {
+            text: upper.as_bytes(),
+            at: 0,
+            places: Vec::new(),
+            least: 0,
+            probability: 1.0,
+            background: background(),
+        };
+        reading.all()?;
+        let Reading { places, least, probability, .. } = reading;
+        let places = fixed_ends(places);
+        let finder = Finder::new(&places).ok_or(PatternError::Malformed { at: 1 })?;
+        let probability = probability.min(1.0);
+        Ok(Pattern { typed: typed.to_owned(), places, least, probability, finder })
+    }
+}
+
+impl Reading<'_> {
+    fn all(&mut self) -> Result<(), PatternError> {
+        while let Some(letter) = self.next() {
+            match letter {
+                b'\r' | b'\n' => break,
+                b'-' | b'.' | b'>' | b'<' | b' ' => {}
+                b'X' if self.variable()? => {}
+                b'X' => self.take(ANY, 1.0)?,
+                b'U' => self.take(ANY << 1 | 1, 1.0)?,
+                b'[' => {
+                    let (set, probability) = self.set()?;
+                    self.take(set, probability)?;
+                }
+                b'{' => {
+                    let (set, probability) = self.others()?;
+                    self.take(set, probability)?;
+                }
+                letter => {
+                    let code = self.code(letter)?;
+                    self.take(1 << code, self.background[code])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let letter = self.text.get(self.at).copied();
+        self.at += usize::from(letter.is_some());
+        letter
+    }
+
+    fn malformed(&self) -> PatternError {
+        PatternError::Malformed { at: self.at + 1 }
+    }
+
+    /// The code of a letter; what is none stands for a gap, which no sequence has.
+    fn code(&self, letter: u8) -> Result<usize, PatternError> {
+        if !letter.is_ascii() {
+            return Err(PatternError::Malformed { at: self.at });
+        }
+        Ok(usize::from(alphabet::encode(letter).unwrap_or_default()))
+    }
+
+    /// What is in parentheses from here on, if there are any.
+    fn parentheses(&mut self) -> Result<Option<&str>, PatternError> {
+        if self.text.get(self.at) != Some(&b'(') {
+            return Ok(None);
+        }
+        let rest = &self.text[self.at + 1..];
+        let Some(end) = rest.iter().position(|&c| c == b')') else { return Err(self.malformed()) };
+        self.at += end + 2;
+        Ok(Some(std::str::from_utf8(&rest[..end]).unwrap_or_default()))
+    }
+
+    /// A wildcard of variable length, as in `x(2,5)`, if there is one.
+    fn variable(&mut self) -> Result<bool, PatternError> {
+        let before = self.at;
+        let malformed = self.malformed();
+        let Some((least, most)) = self.parentheses()?.and_then(|inner| inner.split_once(','))
+        else {
+            self.at = before;
+            return Ok(false);
+        };
+        let number = |text: &str| text.trim_start().parse::<usize>().ok();
+        let (Some(least), Some(most)) = (number(least), number(most)) else {
+            return Err(malformed);
+        };
+        let more = most.checked_sub(least).ok_or(malformed)?;
+        if self.places.len() + least >= MOST_PLACES {
+            return Err(PatternError::TooManyPlaces);
+        }
+        self.least += least;
+        self.places.extend(std::iter::repeat_n(Place::Letter(ANY), least));
+        if more > 0 {
+            self.probability *= more as f64;
+            self.places.push(Place::Some(more));
+        }
+        Ok(true)
+    }
+
+    /// The letters of a set up to its bracket.
+    fn set(&mut self) -> Result<(u32, f64), PatternError> {
+        let (mut set, mut probability) = (0, 0.0);
+        loop {
+            match self.next() {
+                Some(b']') => return Ok((set, probability)),
+                Some(letter) if letter.is_ascii_uppercase() => {
+                    let code = self.code(letter)?;
+                    set |= 1 << code;
+                    probability += self.background[code];
+                }
+                _ => return Err(PatternError::NoLetter),
+            }
+        }
+    }
+
+    /// All letters but those up to a brace.
+    fn others(&mut self) -> Result<(u32, f64), PatternError> {
+        let (mut set, mut probability) = (ANY, 1.0);
+        loop {
+            match self.next() {
+                Some(b'}') => return Ok((set, probability)),
+                Some(letter) => {
+                    let code = self.code(letter)?;
+                    set &= !(1 << code);
+                    probability -= self.background[code];
+                }
+                None => return Err(self.malformed()),
+            }
+        }
+    }
+
+    /// Adds a place that takes a set of letters, as often as it says.
+    fn take(&mut self, set: u32, probability: f64) -> Result<(), PatternError> {
+        let malformed = self.malformed();
+        let count = match self.parentheses()? {
+            // What follows the number is not read.
+            Some(inner) => {
+                let digits = inner.trim_start();
+                let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+                digits[..end].parse().map_err(|_| malformed)?
+            }
+            None => 1,
+        };
+        // BLAST+ writes beyond its array then.
+        if self.places.len().saturating_add(count) > MOST_PLACES {
+            return Err(PatternError::Malformed { at: self.at });
+        }
+        self.least += count;
+        for _ in 0..count {
+            self.places.push(Place::Letter(set));
+            self.probability *= probability;
+        }
+        Ok(())
+    }
+}
+
+/// Without wildcards of variable length at either end: at the start they go from behind those of fixed length.
+fn fixed_ends(mut places: Vec<Place>) -> Vec<Place> {
+    while let Some(Place::Some(_)) = places.last() {
+        places.pop();
+    }
+    let first = places.iter().take_while(|place| **place == Place::Letter(ANY)).count();
+    let is_variable = |place: &&Place| matches!(place, Place::Some(_));
+    let variable = places[first..].iter().take_while(is_variable).count();
+    places.drain(first..first + variable);
+    places
+}

@@ -1,0 +1,239 @@
+//! From preliminary hits to alignments (`PHIGappedAlignmentWithTraceback`, phi_gapalign.c; `s_PHITracebackFromHSPList`,
+//! blast_traceback.c). The letters of the pattern count for nothing in the score.
+
+use std::ops::Range;
+
+use fleetblast_seq::alphabet::SENTINEL;
+use fleetblast_seq::frame::Frame;
+
+use super::PatternSearch;
+use super::lay::Pair;
+use crate::hits::{Adjustment, Alignment, Candidate, Edit, HitKey, PrelimHit, PrelimHsp};
+use crate::kernel::Kernel;
+use crate::order::order_s;
+use crate::params::{ProteinParams, whole};
+use crate::query::Query;
+use crate::scores::{RowNumber, ScoreRows, rows_of_letters};
+use crate::xdrop::traced::{DpScratch, align_forward, push};
+use crate::xdrop::{Extent, GapCosts, Scheme};
+
+/// A subject in both directions, each followed by a letter that is read but never aligned.
+#[derive(Debug, Default)]
+pub(super) struct Letters {
+    forwards: Vec<u8>,
+    backwards: Vec<u8>,
+}
+
+impl Letters {
+    pub fn load(&mut self, residues: &[u8]) {
+        self.forwards.clear();
+        self.forwards.extend_from_slice(residues);
+        self.forwards.push(SENTINEL);
+        self.backwards.clear();
+        self.backwards.extend(residues.iter().rev());
+        self.backwards.push(SENTINEL);
+    }
+
+    fn len(&self) -> usize {
+        self.forwards.len() - 1
+    }
+}
+
+/// A query, and where its pattern occurs.
+#[derive(Debug)]
+pub(super) struct Seeds {
+    letters: Vec<u8>,
+    rows: Vec<RowNumber>,
+    reversed_rows: Vec<RowNumber>,
+    pub occurrences: Vec<Range<u32>>,
+}
+
+impl Seeds {
+    pub fn new(search: &PatternSearch, query: &Query) -> Self {
+        let letters = query.first().letters.clone();
+        let rows = rows_of_letters(&letters);
+        let reversed_rows = rows.iter().rev().copied().collect();
+        let occurrences = search.pattern.occurrences_in(query);
+        Seeds { letters, rows, reversed_rows, occurrences }
+    }
+
+    /// Extends to the left and to the right of two occurrences; `edits` are those to the left and those to the right, from the pattern
+    /// on.
+    pub fn beside(
+        &self,
+        of_query: &Range<u32>,
+        (subject, of_subject): (&Letters, &Range<u32>),
+        scheme: &Scheme<'_>,
+        dp: &mut DpScratch,
+        [left, right]: [&mut Vec<Edit>; 2],
+    ) -> [Extent; 2] {
+        let before = |length: usize, place: &Range<u32>| length - place.start as usize;
+        let rows = &self.reversed_rows[before(self.rows.len(), of_query)..];
+        let letters = &subject.backwards[before(subject.len(), of_subject)..];
+        let to_left = align_forward(rows, letters, scheme, dp, left);
+        let rows = &self.rows[of_query.end as usize..];
+        let letters = &subject.forwards[of_subject.end as usize..];
+        [to_left, align_forward(rows, letters, scheme, dp, right)]
+    }
+}
+
+/// What the traceback of a search needs.
+#[derive(Debug)]
+pub(crate) struct Traceback {
+    search: PatternSearch,
+    scores: ScoreRows,
+    gaps: GapCosts,
+    x_drop: i32,
+    /// Largest e-value that is reported.
+    limit: f64,
+    /// Occurrences in the whole database.
+    pub occurrences: u64,
+}
+
+/// A query ready to be aligned.
+#[derive(Debug)]
+pub(crate) struct Aligner<'a> {
+    traceback: &'a Traceback,
+    seeds: Seeds,
+    cutoff: i32,
+}
+
+/// What alignments of a query are worth.
+#[derive(Debug)]
+pub(crate) struct QueryWorth<'a> {
+    traceback: &'a Traceback,
+    effective: f64,
+}
+
+impl QueryWorth<'_> {
+    /// E-value of a score.
+    pub fn evalue(&self, score: i32) -> f64 {
+        // BLAST+ counts in 32 bits.
+        let in_database = f64::from(self.traceback.occurrences as i32);
+        self.traceback.search.statistics.evalue(score, [self.effective, in_database])
+    }
+
+    /// Bit score of a score.
+    pub fn bits(&self, score: i32) -> f64 {
+        self.traceback.search.statistics.bits(score)
+    }
+}
+
+/// The work space of a thread.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    dp: DpScratch,
+    letters: Letters,
+    left: Vec<Edit>,
+    right: Vec<Edit>,
+}
+
+impl Scratch {
+    pub fn new(kernel: Kernel) -> Self {
+        let dp = DpScratch::new(kernel);
+        Scratch { dp, letters: Letters::default(), left: Vec::new(), right: Vec::new() }
+    }
+}
+
+impl Traceback {
+    pub fn new(search: &PatternSearch, params: &ProteinParams) -> Self {
+        let scoring = &params.scoring;
+        let raw = |bits: f64| bits * std::f64::consts::LN_2 / params.gapped_lambda();
+        let preliminary = whole(raw(params.common.xdrop_gapped_bits));
+        let x_drop = whole(raw(params.common.xdrop_final_bits).max(f64::from(preliminary)));
+        Traceback {
+            search: search.clone(),
+            scores: ScoreRows::of_matrix(&scoring.scores),
+            gaps: GapCosts { open: scoring.gap_open, extend: scoring.gap_extend },
+            x_drop: x_drop.max(scoring.gap_open + scoring.gap_extend),
+            limit: params.common.evalue,
+            occurrences: 0,
+        }
+    }
+
+    pub fn aligner(&self, query: &Query) -> Aligner<'_> {
+        let seeds = Seeds::new(&self.search, query);
+        let cutoff = self.search.cutoff(self.limit, query, &seeds.occurrences);
+        Aligner { traceback: self, seeds, cutoff }
+    }
+
+    pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
+        let occurrences = self.search.pattern.occurrences_in(query);
+        QueryWorth { traceback: self, effective: self.search.effective(&occurrences) }
+    }
+}
+
+impl Aligner<'_> {
+    /// Aligns the query and a subject. `hit` is a preliminary hit of this query in it.
+    pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> Candidate {
+        let traceback = self.traceback;
+        let places = traceback.search.pattern.occurrences(subject);
+        scratch.letters.load(subject);
+        let effective = traceback.search.effective(&self.seeds.occurrences);
+        let worth = QueryWorth { traceback, effective };
+        let of = |hsp: &PrelimHsp| {
+            let mut alignment = self.alignment(hsp, subject, &places, scratch)?;
+            alignment.evalue = worth.evalue(alignment.score);
+            alignment.bit_score = worth.bits(alignment.score);
+            Some(alignment)
+        };
+        let mut alignments: Vec<Alignment> = hit.hsps.iter().filter_map(of).collect();
+        alignments.sort_by(order_s);
+        alignments.retain(|alignment| alignment.evalue <= traceback.limit);
+        for (number, alignment) in (0..).zip(&mut alignments) {
+            alignment.number = number;
+        }
+        let key = HitKey::of_alignments(hit.oid, &alignments);
+        Candidate { oid: hit.oid, key, first_local: None, alignments }
+    }
+
+    fn alignment(
+        &self,
+        hsp: &PrelimHsp,
+        subject: &[u8],
+        places: &[Range<u32>],
+        scratch: &mut Scratch,
+    ) -> Option<Alignment> {
+        let Traceback { search, scores, gaps, x_drop, .. } = self.traceback;
+        let (gaps, x_drop) = (*gaps, *x_drop);
+        let of_query = self.seeds.occurrences.get(hsp.q_seed as usize)?;
+        let of_subject = places.get(hsp.s_seed as usize)?;
+        let Scratch { dp, letters, left, right } = scratch;
+        let scheme = Scheme { scores, gaps, x_drop };
+        let [to_left, to_right] =
+            self.seeds.beside(of_query, (letters, of_subject), &scheme, dp, [left, right]);
+        let score = to_left.score + to_right.score;
+        if score < self.cutoff {
+            return None;
+        }
+        let mut edits = Vec::new();
+        left.iter().rev().for_each(|edit| push(&mut edits, edit.op, edit.len));
+        let in_query = of_query.start as usize..of_query.end as usize;
+        let pair = Pair {
+            letters: &self.seeds.letters[in_query.clone()],
+            rows: &self.seeds.rows[in_query],
+            subject: &subject[of_subject.start as usize..of_subject.end as usize],
+            scores,
+            gaps,
+        };
+        search.pattern.lay(&pair, &mut edits);
+        right.iter().for_each(|edit| push(&mut edits, edit.op, edit.len));
+        let reach = |place: &Range<u32>, before: usize, behind: usize| {
+            place.start - before as u32..place.end + behind as u32
+        };
+        Some(Alignment {
+            score,
+            bit_score: f64::NAN,
+            evalue: f64::NAN,
+            linked: 1,
+            query: reach(of_query, to_left.query, to_right.query),
+            subject: reach(of_subject, to_left.subject, to_right.subject),
+            context: 0,
+            frame: Frame::Protein,
+            edits,
+            number: 0,
+            occurrence: hsp.q_seed,
+            adjustment: Adjustment::None,
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! The pairwise report of a search that begins with a pattern, whose alignments are shown occurrence by occurrence
+//! (`CBlastFormat::PrintPhiResult`, blast_format.cpp). The other formats have a report for each occurrence.
+
+use crate::error::ReportError;
+use crate::model::{Occurrence, QueryResult, Setup, SubjectSource};
+use crate::number;
+use crate::pairwise;
+use crate::pieces;
+use crate::table::description_table;
+
+/// Appends the report of a query; `results` has what was found through each occurrence of the pattern, and is not empty.
+///
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments.
+pub fn format_query(
+    setup: &Setup,
+    results: &[QueryResult],
+    source: &dyn SubjectSource,
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let Some(first) = results.first() else { return Ok(()) };
+    pairwise::query_header(setup, first, out);
+    if let Some(occurrence) = first.occurrence() {
+        occurrences(occurrence, out);
+    }
+    // Whatever goes through others.
+    if first.hits.is_empty() {
+        out.extend_from_slice(b"\n\n***** No hits found *****\n\n\n");
+        pairwise::query_footer(setup, first, out);
+        return Ok(());
+    }
+    for result in results {
+        let row = |hit| pieces::description_row(setup, result, source, hit);
+        let rows = result.hits.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        description_table(setup, result, &rows.iter().collect::<Vec<_>>(), out);
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+    for result in results {
+        let Some(occurrence) = result.occurrence() else { continue };
+        let line = format!(
+            "\nSignificant alignments for pattern occurrence {} at position {}\n\n",
+            occurrence.number + 1,
+            occurrence.place().start + 1
+        );
+        out.extend_from_slice(line.as_bytes());
+        for (rank, hit) in (1..=setup.output.num_alignments).zip(result.hits) {
+            pairwise::subject_block(setup, result, source, hit, rank, out)?;
+        }
+        out.push(b'\n');
+    }
+    pairwise::query_footer(setup, first, out);
+    Ok(())
+}
+
+/// Where the pattern occurs in the query.
+fn occurrences(Occurrence { pattern, places, .. }: Occurrence, out: &mut Vec<u8>) {
+    let starts: Vec<String> = places.iter().map(|place| (place.start + 1).to_string()).collect();
+    let text = format!(
+        "{} occurrence(s) of pattern: \n{} at position(s) {} of query sequence\npattern probability={}\n",
+        places.len(),
+        pattern.shown(),
+        starts.join(", "),
+        number::general(pattern.probability(), 6, false)
+    );
+    out.extend_from_slice(text.as_bytes());
+}
