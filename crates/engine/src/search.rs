@@ -40,7 +40,6 @@ enum Traceback {
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
 
-#[expect(clippy::large_enum_variant, reason = "a block has one")]
 #[derive(Debug)]
 enum PrelimSearcher {
     Protein(prelim::Searcher),

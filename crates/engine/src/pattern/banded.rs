@@ -71,11 +71,11 @@ fn fill(query: &[RowNumber], subject: &[u8], scores: &ScoreRows, gaps: GapCosts)
     let high = n.min(BAND).max((n - m).max(0));
     let first_gap = gaps.open + gaps.extend;
     let mut cells = vec![vec![DEAD; subject.len() + 1]; query.len() + 1];
-    for j in 0..=high.min(n) as usize {
+    for (j, cell) in cells[0].iter_mut().enumerate().take(high.min(n) as usize + 1) {
         let best = if j == 0 { 0 } else { -gaps.open - gaps.extend * j as i32 };
         // Beyond the band there is no row below.
         let gap = if (j as i64) < high { best - first_gap } else { NEVER };
-        cells[0][j] = Cell { best, gap, step: OPENED };
+        *cell = Cell { best, gap, step: OPENED };
     }
     for (i, &row) in (1..).zip(query) {
         let columns = (i as i64 + low).max(0)..=(i as i64 + high).min(n);

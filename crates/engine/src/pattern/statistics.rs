@@ -9,8 +9,11 @@ use super::PatternSearch;
 use crate::params::DatabaseTotals;
 use crate::query::Query;
 
+/// Costs of a gap, as its start and by its letters, and λ and K with them.
+type Row = (i32, i32, f64, f64);
+
 /// Of each matrix C, and by gap costs λ and K.
-const TABLE: &[(&str, f64, &[(i32, i32, f64, f64)])] = &[
+const TABLE: &[(&str, f64, &[Row])] = &[
     (
         "BLOSUM62",
         0.50,
@@ -91,9 +94,8 @@ impl PatternStatistics {
     /// Those of a matrix with its gap costs, if there are any.
     pub fn of(scoring: &ScoringSystem) -> Option<Self> {
         let &(_, c, costs) = TABLE.iter().find(|(matrix, ..)| *matrix == scoring.name)?;
-        let of = |&&(open, extend, ..): &&(i32, i32, f64, f64)| {
-            (open, extend) == (scoring.gap_open, scoring.gap_extend)
-        };
+        let of =
+            |&&(open, extend, ..): &&Row| (open, extend) == (scoring.gap_open, scoring.gap_extend);
         costs.iter().find(of).map(|&(_, _, lambda, k)| PatternStatistics { lambda, k, c })
     }
 

@@ -149,6 +149,7 @@ mod tests {
             params: Params::Nucleotide(NucleotideParams::megablast(&Release::V2_12_0, scoring)),
             resets_composition: false,
             pseudocount: 0,
+            fault: None,
             start: None,
             checkpoint: None,
             table: None,
