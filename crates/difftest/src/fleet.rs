@@ -60,14 +60,14 @@ const SHAPES: [(u32, u32, &str); 20] = [
     (1, 2, "-partitions 3 -output records"),
     (4, 2, "-partitions 3 -write_buffer 700 -result_memory 9000 -output individual"),
     (7, 1, "-partitions 3 -replicas 3 -output collective -write_buffer 3000"),
-    (3, 1, "-partitions 2 -groups 2 -segment_size 500"),
+    (3, 1, "-partitions 2 -groups 2 -segment_size 500 -query_order longest"),
     (7, 1, "-partitions 61 -groups 3 -output records -write_buffer 700 -result_memory 9000"),
     (5, 1, "-partitions 9 -groups 2 -write_buffer 100 -result_memory 1000"),
 ];
 
 /// Whether a program that takes its queries in order can be given these options.
 fn suits(options: &str) -> bool {
-    !["-schedule", "-segment_size"].iter().any(|refused| options.contains(refused))
+    !["-schedule", "-segment_size", "-query_order"].iter().any(|refused| options.contains(refused))
 }
 
 /// Options that say how many threads there are, or that it does not matter.
@@ -114,6 +114,8 @@ impl Shape {
         }
         if rng.chance(0.2) {
             add("schedule", (*rng.pick(&["length", "weight"])).to_owned());
+        } else if rng.chance(0.3) {
+            add("query_order", (*rng.pick(&["given", "longest"])).to_owned());
         }
         if rng.chance(0.3) {
             add("segment_size", rng.between(1, 3_000).to_string());
@@ -130,7 +132,8 @@ impl Shape {
         let shape = Shape { ranks, threads, broadcast, options };
         // These are their own checkpoint, where that is named.
         let shape = if shape.keeps_records() { shape.without("checkpoint") } else { shape };
-        if in_order { shape.without("schedule").without("segment_size") } else { shape }
+        let ordered = ["schedule", "segment_size", "query_order"];
+        if in_order { ordered.into_iter().fold(shape, Shape::without) } else { shape }
     }
 
     /// The same without an option that has a value.

@@ -34,6 +34,26 @@ pub enum Schedule {
     Weight,
 }
 
+/// In which order blocks of queries are handed out, if it is wished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueryOrder {
+    /// In that of the input.
+    Given,
+    /// The longest of those that were read comes first; all output waits for that of the first block.
+    Longest,
+}
+
+impl QueryOrder {
+    /// For [`Config::longest_first`].
+    pub const fn longest_first(self) -> f64 {
+        match self {
+            QueryOrder::Given => 0.0,
+            QueryOrder::Longest => f64::MAX,
+        }
+    }
+}
+
 /// ScalaBLAST's weight of a sequence, in residues.
 pub const SEQUENCE_WEIGHT: u64 = 225;
 

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use fleetblast_fleet::config::{Schedule, Strategy};
+use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 
 use super::opt::{Choices, Opt};
 use super::parse::Given;
 use super::report::TRACE;
-use super::search::fleet::{SCHEDULES, STRATEGIES};
+use super::search::fleet::{QUERY_ORDERS, SCHEDULES, STRATEGIES};
 use super::spec::{self, Constraint, Group, OptionSpec, Program};
 use super::values::Values;
 
@@ -41,6 +41,8 @@ const JOB_OPTIONS: &[OptionSpec] = &[
     QUERIES.spec,
     OUTPUT.spec,
     SCHEDULE.spec,
+    QUERY_ORDER.spec,
+    NUM_ITERATIONS.spec,
 ];
 
 const MACHINE_OPTIONS: &[OptionSpec] = &[
@@ -81,7 +83,16 @@ pub const SCALING: Opt<bool> = Opt::flag(
         "only. Takes minutes a line",
     ],
 )
-.excludes(&["trace", "schedule", "groups", "replicas", "partitions", "failures"]);
+.excludes(&[
+    "trace",
+    "schedule",
+    "query_order",
+    "num_iterations",
+    "groups",
+    "replicas",
+    "partitions",
+    "failures",
+]);
 
 /// `-json`.
 pub const JSON: Opt<OsString> =
@@ -138,6 +149,20 @@ pub const OUTPUT: Opt<Strategy> =
 pub const SCHEDULE: Opt<Schedule> =
     Opt::one_of("schedule", OF_JOB, &["How queries are shared out, as for blastp"], &SCHEDULES)
         .label("schedule");
+
+/// `-query_order`.
+pub const QUERY_ORDER: Opt<QueryOrder> =
+    Opt::one_of("query_order", OF_JOB, &["Order of blocks, as for blastp"], &QUERY_ORDERS)
+        .label("order");
+
+/// `-num_iterations`.
+pub const NUM_ITERATIONS: Opt<u32> = number(
+    "num_iterations",
+    OF_JOB,
+    &["Rounds of a query at most, as for psiblast: how many a query needs is drawn", "Default = 1"],
+)
+.within(Constraint::Between(1, 5))
+.excludes(&["trace"]);
 
 /// `-machine`.
 pub const MACHINE: Opt<Model> = Opt::one_of(
@@ -221,6 +246,10 @@ pub struct SimulateOptions {
     pub output: Option<Strategy>,
     /// `-schedule`.
     pub schedule: Option<Schedule>,
+    /// `-query_order`.
+    pub query_order: Option<QueryOrder>,
+    /// `-num_iterations`.
+    pub num_iterations: Option<u32>,
     /// `-machine`.
     pub machine: Option<Model>,
     /// `-cores`.
@@ -256,6 +285,8 @@ impl SimulateOptions {
             queries: values.optional(&QUERIES),
             output: values.optional(&OUTPUT),
             schedule: values.optional(&SCHEDULE),
+            query_order: values.optional(&QUERY_ORDER),
+            num_iterations: values.optional(&NUM_ITERATIONS),
             machine: values.optional(&MACHINE),
             cores: values.optional(&CORES),
             ranks_per_host: values.optional(&RANKS_PER_HOST),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{PathBuf, absolute};
 
-use fleetblast_fleet::config::{Config, Strategy};
+use fleetblast_fleet::config::{Config, QueryOrder, Schedule, Strategy};
 use fleetblast_fleet::plan::Wishes;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{Checkpoint, Fleet};
@@ -42,6 +42,7 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
     let config = Config {
         strategy: options.output,
         schedule: options.schedule,
+        longest_first: longest_first(options)?,
         result_memory: result_memory.unwrap_or(most),
         ..config
     };
@@ -83,6 +84,17 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
     }
     let list = list(&all.database.lists);
     Ok(Fleet { ranks, dry_run, wishes, config, checkpoint, codec, trace, decisive, common, list })
+}
+
+/// How much before their turn long blocks are handed out.
+fn longest_first(options: &FleetOptions) -> Result<f64, Error> {
+    match (options.query_order, options.schedule) {
+        (None, _) => Ok(Config::default().longest_first),
+        (Some(order), Schedule::Dynamic) => Ok(QueryOrder::longest_first(order)),
+        (Some(_), Schedule::Length | Schedule::Weight) => Err(Error::query_options(
+            "-query_order goes with -schedule dynamic only: the others share queries out in the order of the input",
+        )),
+    }
 }
 
 /// Records are kept where they stay.
@@ -232,6 +244,7 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         output,
         compression,
         schedule,
+        query_order,
         segment_size,
         block_residues,
         write_buffer,
@@ -240,6 +253,7 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         resume,
         trace,
     } = &all.fleet;
+    let query_order = query_order.and_then(|order| word(&ranks::QUERY_ORDER, &order));
     given([
         told(&files::QUERY, Some(lossy(query))),
         told(&database::DB, text(&all.database.db)),
@@ -255,6 +269,7 @@ fn common(all: &CommonOptions) -> BTreeMap<String, String> {
         told(&ranks::OUTPUT, word(&ranks::OUTPUT, output)),
         told(&ranks::COMPRESSION, compression.and_then(|codec| word(&ranks::COMPRESSION, &codec))),
         told(&ranks::SCHEDULE, word(&ranks::SCHEDULE, schedule)),
+        told(&ranks::QUERY_ORDER, query_order),
         told(&ranks::SEGMENT_SIZE, number(segment_size)),
         told(&ranks::BLOCK_RESIDUES, number(block_residues)),
         told(&ranks::WRITE_BUFFER, text(write_buffer)),

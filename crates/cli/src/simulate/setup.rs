@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use fleetblast_fleet::config::Config;
+use fleetblast_fleet::config::{Config, QueryOrder};
 use fleetblast_fleet::payload::Weight;
 use fleetblast_fleet::plan::{BLOCK_RESIDUES, LayoutError, Request, Size, Wishes};
 use fleetblast_fleet::sim::machine::Machine;
@@ -127,10 +127,12 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         most_block_residues: BLOCK_RESIDUES,
         wishes,
     };
+    let usual = Config::default();
     let config = Config {
         strategy: options.output.unwrap_or(run.output),
         schedule: options.schedule.unwrap_or(run.schedule),
-        ..Config::default()
+        longest_first: options.query_order.map_or(usual.longest_first, QueryOrder::longest_first),
+        ..usual
     };
     let plan = request.plan(&config).map_err(|error| impossible(&error))?;
     let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);
@@ -168,6 +170,8 @@ fn scale(options: &SimulateOptions) -> Scale {
     Scale {
         seed: seed(options),
         schedule: options.schedule.unwrap_or(model.schedule),
+        order: options.query_order,
+        iterations: options.num_iterations.unwrap_or(model.iterations),
         strategy: options.output.unwrap_or(model.strategy),
         queries: options.queries.unwrap_or(model.queries),
         wishes: wishes(options),

@@ -270,7 +270,9 @@ fn all_formats_and_tasks_are_those_of_one_process() {
     for line in lines {
         let search = format!("-query q.fa -db db {line}");
         let expected = place.command(&search).output().expect("the program runs");
-        for shape in ["-ranks 3 -block_residues 300 -partitions 2", "-ranks 2 -groups 2"] {
+        for shape in
+            ["-ranks 3 -block_residues 300 -partitions 2", "-ranks 2 -groups 2 -query_order given"]
+        {
             let output = place.command(&format!("{search} {shape}")).output().expect("it runs");
             let told = String::from_utf8_lossy(&output.stderr);
             let is_same = without_command(&output.stdout) == without_command(&expected.stdout);
@@ -292,6 +294,7 @@ fn what_depends_on_more_than_ranks_know_is_refused_by_name() {
         ("-ranks 2 -segment_size 5000", "-segment_size"),
         ("-outfmt 17 -ranks 2 -output records -out kept", "-outfmt 17 and -output records"),
         ("-ranks 2 -schedule weight", "-schedule weight"),
+        ("-ranks 2 -query_order longest", "-query_order longest"),
         ("-window_size 40 -off_diagonal_range 5 -checkpoint kept", "-off_diagonal_range"),
     ] {
         let output = place.command(&format!("-query q.fa -db db {line}")).output();

@@ -20,7 +20,7 @@ const SUBJECTS: usize = 60;
 /// How the work is shared out.
 const SHAPES: &[&str] = &[
     "-ranks 1",
-    "-ranks 2 -block_residues 1",
+    "-ranks 2 -block_residues 1 -query_order longest",
     "-ranks 3 -block_residues 1000 -partitions 5 -output individual",
     "-ranks 4 -groups 2 -block_residues 1 -partitions 3",
     "-ranks 7 -groups 3 -block_residues 400 -output collective",

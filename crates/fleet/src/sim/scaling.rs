@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Schedule, Strategy};
+use crate::config::{Config, QueryOrder, Schedule, Strategy};
 use crate::payload::Weight;
 use crate::plan::{BLOCK_QUERIES, BLOCK_RESIDUES, Cut, Layout, LayoutError, Request, Size, Wishes};
 
@@ -20,6 +20,9 @@ const BATCH_RESIDUES: u64 = 10_000;
 const READ_SECONDS: f64 = 40e-9;
 /// Seconds to mask a residue of the queries and to compute their statistics: 12 to 28 ms were seen for 50,000.
 const PREPARE_SECONDS: f64 = 400e-9;
+
+/// How many of 100 proteins needed so many rounds of `psiblast` against 176,606, of five at most (docs/cluster.md).
+const ROUNDS: [f64; 5] = [0.0, 32.0, 13.0, 6.0, 49.0];
 
 /// A kind of machine with what is searched on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +45,10 @@ pub struct Scale {
     pub queries: u32,
     /// How blocks get to groups.
     pub schedule: Schedule,
+    /// In which order blocks are handed out, if not in the driver's own.
+    pub order: Option<QueryOrder>,
+    /// Rounds of a query at most (`psiblast -num_iterations`), up to five.
+    pub iterations: u32,
     /// How output gets into the file.
     pub strategy: Strategy,
     /// What the user wants; the rest is chosen as for any search.
@@ -58,6 +65,8 @@ impl Scale {
             ranks,
             queries: 250_000,
             schedule: Schedule::Dynamic,
+            order: None,
+            iterations: 1,
             strategy: Strategy::Merge,
             wishes: Wishes::default(),
             seed: 1,
@@ -90,10 +99,11 @@ impl Scale {
             residue_spread: 0.7,
             // 4.8e11 pairs of residues in 2 s on a core (docs/performance.md), with 64 of these.
             search_seconds: 333.0 * 240e9 / (240e9 * 64.0),
-            query_spread: 0.5,
+            // Seen (docs/cluster.md): queries whose subjects are many more in later rounds take longer in these.
+            query_spread: if self.iterations > 1 { 0.7 } else { 0.5 },
             task_spread: 0.1,
             answer_share: 0.15,
-            passes: 1,
+            passes: self.rounds(),
             foretold: false,
             rounds: 2,
             subjects: 250.0,
@@ -122,6 +132,14 @@ impl Scale {
                 ..usual
             },
         }
+    }
+
+    /// How many queries need one round, two, and so on.
+    fn rounds(&self) -> Vec<f64> {
+        let (kept, more) = ROUNDS.split_at((self.iterations as usize).clamp(1, ROUNDS.len()));
+        let mut rounds = kept.to_vec();
+        *rounds.last_mut().expect("one at least") += more.iter().sum::<f64>();
+        rounds
     }
 
     /// What the driver would know of the job before it starts.
@@ -156,8 +174,13 @@ impl Scale {
     /// A layout that is not possible.
     pub fn job(&self) -> Result<(Layout, Job), LayoutError> {
         let request = self.request();
-        let config =
-            Config { strategy: self.strategy, schedule: self.schedule, ..Config::default() };
+        let usual = Config::default();
+        let config = Config {
+            strategy: self.strategy,
+            schedule: self.schedule,
+            longest_first: self.order.map_or(usual.longest_first, QueryOrder::longest_first),
+            ..usual
+        };
         let layout = request.plan(&config)?;
         let source = Source::Drawn(self.distribution());
         let job = Job::planned(&layout, &request, source, self.machine(), self.seed);
@@ -196,6 +219,15 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn queries_that_go_on_end_with_the_last_round() {
+        let rounds = |iterations| Scale { iterations, ..Scale::modern(4) }.rounds();
+        assert_eq!(rounds(1), [100.0]);
+        assert_eq!(rounds(5), ROUNDS);
+        assert_eq!(rounds(3).len(), 3);
+        assert_eq!(rounds(3).iter().sum::<f64>(), 100.0);
+    }
 
     /// Whatever the driver would choose is what is simulated.
     #[test]

@@ -86,7 +86,7 @@ fn distribution(rng: &mut Xoshiro256PlusPlus) -> Distribution {
         query_spread: rng.random_range(0.0..1.0),
         task_spread: rng.random_range(0.0..1.0),
         answer_share: rng.random_range(0.0..0.5),
-        passes: *[1, 1, 2, 5].choose(rng).unwrap_or(&1),
+        passes: vec![1.0; *[1, 1, 2, 5].choose(rng).unwrap_or(&1)],
         foretold: rng.random_bool(0.4),
         rounds: rng.random_range(2..=3),
         subjects: *[0.0, 0.5, 3.0, 100.0].choose(rng).unwrap_or(&3.0),

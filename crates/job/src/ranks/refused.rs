@@ -1,7 +1,7 @@
 //! What ranks do not do yet.
 
 use fleetblast_engine::params::Params;
-use fleetblast_fleet::config::{Schedule, Strategy};
+use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_metadata::{Kind, Kinds};
 
 use crate::error::{Error, exit};
@@ -65,7 +65,9 @@ fn refused(plan: &Plan) -> Option<String> {
         Schedule::Dynamic if plan.fleet.wishes.segment_residues.is_some() => {
             Some("-segment_size".to_owned())
         }
-        Schedule::Dynamic => None,
+        Schedule::Dynamic => (plan.fleet.config.longest_first
+            == QueryOrder::Longest.longest_first())
+        .then(|| "-query_order longest".to_owned()),
         Schedule::Length => Some("-schedule length".to_owned()),
         Schedule::Weight => Some("-schedule weight".to_owned()),
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use fleetblast_fleet::config::{Schedule, Strategy};
+use fleetblast_fleet::config::{QueryOrder, Schedule, Strategy};
 use fleetblast_job::plan::Codec;
 
 use crate::options::opt::{Choices, Opt};
@@ -18,6 +18,7 @@ pub const OPTIONS: &[OptionSpec] = &[
     OUTPUT.spec,
     COMPRESSION.spec,
     SCHEDULE.spec,
+    QUERY_ORDER.spec,
     BLOCK_RESIDUES.spec,
     SEGMENT_SIZE.spec,
     WRITE_BUFFER.spec,
@@ -44,6 +45,10 @@ pub const SCHEDULES: Choices<Schedule, 3> = Choices::new([
     ("length", Schedule::Length),
     ("weight", Schedule::Weight),
 ]);
+
+/// The words of `-query_order`.
+pub const QUERY_ORDERS: Choices<QueryOrder, 2> =
+    Choices::new([("given", QueryOrder::Given), ("longest", QueryOrder::Longest)]);
 
 /// `-ranks`.
 pub const RANKS: Opt<u32> = Opt::integer(
@@ -130,6 +135,20 @@ pub const SCHEDULE: Opt<Schedule> = Opt::one_of(
 )
 .label("schedule")
 .default("dynamic");
+
+/// `-query_order`.
+pub const QUERY_ORDER: Opt<QueryOrder> = Opt::one_of(
+    "query_order",
+    Group::FLEETBLAST,
+    &[
+        "In which order blocks of queries are handed out to ranks:",
+        "    given: as they come",
+        "    longest: the longest first, of those in a file",
+        "Default = as they come, but the longest as soon as it might end last",
+    ],
+    &QUERY_ORDERS,
+)
+.label("order");
 
 /// `-block_residues`.
 pub const BLOCK_RESIDUES: Opt<u64> = Opt::integer(
@@ -226,6 +245,8 @@ pub struct FleetOptions {
     pub compression: Option<Codec>,
     /// `-schedule`.
     pub schedule: Schedule,
+    /// `-query_order`.
+    pub query_order: Option<QueryOrder>,
     /// `-block_residues`.
     pub block_residues: Option<u64>,
     /// `-segment_size`.
@@ -253,6 +274,7 @@ impl FleetOptions {
             output: values.get(&OUTPUT),
             compression: values.optional(&COMPRESSION),
             schedule: values.get(&SCHEDULE),
+            query_order: values.optional(&QUERY_ORDER),
             block_residues: values.optional(&BLOCK_RESIDUES),
             segment_size: values.optional(&SEGMENT_SIZE),
             write_buffer: values.optional(&WRITE_BUFFER),

@@ -20,11 +20,21 @@ pub use self::source::{Distribution, Source, Trace, TraceBlock};
 const FINDINGS: u64 = 50;
 
 /// A block of drawn queries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct DrawnBlock {
     weight: Weight,
-    /// Its work, in queries of mean size and time.
-    work: f64,
+    /// The work of each pass, in queries of mean size and time. Only those queries are in a pass that are not through.
+    work: Vec<f64>,
+}
+
+impl DrawnBlock {
+    /// Takes in a query that needs so many passes.
+    fn push(&mut self, residues: u64, work: f64, passes: usize) {
+        self.weight.sequences += 1;
+        self.weight.residues += residues;
+        self.work.resize(self.work.len().max(passes), 0.0);
+        self.work[..passes].iter_mut().for_each(|pass| *pass += work);
+    }
 }
 
 /// The queries of a job and what each work on them takes and makes, for a number of partitions: a function of the seed,
@@ -61,18 +71,21 @@ impl Workload {
 
     fn draw_blocks(&self, of: &Distribution, cut: Cut) -> Vec<DrawnBlock> {
         let mut rng = self.draw(Draw::Queries, BlockId(0), PassId(0), 0);
+        let mut passes = self.draw(Draw::Passes, BlockId(0), PassId(0), 0);
         let mut blocks = Vec::new();
         let mut left = of.queries;
         while left > 0 {
-            let mut block = DrawnBlock { weight: Weight::default(), work: 0.0 };
+            let mut block = DrawnBlock::default();
+            // Forecasts are made of whole blocks.
+            let of_block = of.draw_passes(&mut passes);
             while left > 0 && !cut.is_full(block.weight) {
                 let mut batch = 0;
                 while left > 0 && batch < cut.batch_residues.max(1) {
                     let size = factor(&mut rng, of.residue_spread);
                     let residues = ((of.residues * size) as u64).max(1);
-                    block.work += size * factor(&mut rng, of.query_spread);
-                    block.weight.sequences += 1;
-                    block.weight.residues += residues;
+                    let work = size * factor(&mut rng, of.query_spread);
+                    let needed = if of.foretold { of_block } else { of.draw_passes(&mut passes) };
+                    block.push(residues, work, needed);
                     batch += residues;
                     left -= 1;
                 }
@@ -161,10 +174,8 @@ impl Workload {
     /// Passes of a block, at least one.
     pub fn passes(&self, block: BlockId) -> u32 {
         match &self.source {
-            Source::Drawn(of) if of.passes > 1 => {
-                self.draw(Draw::Passes, block, PassId(0), 0).random_range(1..=of.passes)
-            }
-            Source::Drawn(_) | Source::Recorded(..) => 1,
+            Source::Drawn(_) => self.drawn[block.index()].work.len() as u32,
+            Source::Recorded(..) => 1,
         }
     }
 
@@ -184,7 +195,7 @@ impl Workload {
             Source::Drawn(of) => {
                 let mut rng = self.draw(Draw::Task, block, pass, partition.0);
                 let of_task = factor(&mut rng, of.task_spread);
-                let of_block = self.drawn[block.index()].work;
+                let of_block = self.drawn[block.index()].work[pass.index()];
                 of.search_seconds / f64::from(self.partitions) * of_block * of_task
             }
             Source::Recorded(trace, _) => {

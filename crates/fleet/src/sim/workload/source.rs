@@ -1,5 +1,6 @@
 //! Where a workload comes from.
 
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::payload::Weight;
@@ -58,8 +59,8 @@ pub struct Distribution {
     pub task_spread: f64,
     /// Seconds of answering, as a share of those of searching.
     pub answer_share: f64,
-    /// Passes of a block, at most; each number up to that is as likely.
-    pub passes: u32,
+    /// How many of the queries need one pass, two, and so on, relative to each other; at least one number above 0.
+    pub passes: Vec<f64>,
     /// A pass is a forecast that the supermaster judges: all but the last of a block are wrong, and nothing comes of them.
     pub foretold: bool,
     /// Rounds of a pass that has hits: alignment and formatting; three if rows of a sorted table are made in between.
@@ -84,6 +85,18 @@ pub struct Distribution {
     pub read_seconds: f64,
     /// Seconds to prepare a residue of the queries for the search.
     pub prepare_seconds: f64,
+}
+
+impl Distribution {
+    /// Passes of a query.
+    pub(super) fn draw_passes(&self, rng: &mut impl Rng) -> usize {
+        let mut left = rng.random::<f64>() * self.passes.iter().sum::<f64>();
+        let is_reached = |share: &f64| {
+            left -= share;
+            left < 0.0
+        };
+        self.passes.iter().position(is_reached).unwrap_or(self.passes.len().saturating_sub(1)) + 1
+    }
 }
 
 /// Where blocks come from.
