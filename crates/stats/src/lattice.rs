@@ -24,6 +24,9 @@ pub struct ScoreDistribution<'a> {
     average: f64,
 }
 
+/// Most terms of the series of a logarithm.
+const LN_TERMS: u32 = 500;
+
 /// Greatest common divisor.
 fn gcd(mut a: usize, mut b: usize) -> usize {
     while b != 0 {
@@ -60,6 +63,23 @@ pub(crate) fn exp_minus_1(x: f64) -> f64 {
         series = 1.0 / factorial + x * series;
     }
     x * (1.0 + x * series)
+}
+
+/// ln(1 + x), by its series near 0; further away what x loses beside 1 is lost (`BLAST_Log1p`, ncbi_math.c).
+pub(crate) fn ln_1_plus(x: f64) -> f64 {
+    if x.abs() >= 0.2 {
+        return (x + 1.0).ln();
+    }
+    let (mut sum, mut power) = (0.0, x);
+    for order in 1..=LN_TERMS {
+        let term = power / f64::from(order);
+        sum += if order % 2 == 1 { term } else { -term };
+        if power.abs() < f64::EPSILON {
+            break;
+        }
+        power *= x;
+    }
+    sum
 }
 
 /// Sums up the probability of every score of a pair into `out` (probability of `low` first), for scores of at least `low`.

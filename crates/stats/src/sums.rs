@@ -1,6 +1,8 @@
 //! What several alignments of one pair of sequences are worth together (Karlin and Altschul, PNAS 90:5873, 1993; `blast_stat.c`,
 //! `ncbi_math.c`).
 
+use crate::lattice::{exp_minus_1, ln_1_plus};
+
 /// No e-value of a set is larger.
 const MOST: f64 = i32::MAX as f64;
 /// How exactly the integrals are computed.
@@ -68,7 +70,7 @@ fn evalue_of(probability: f64) -> f64 {
     match probability {
         p if !(0.0..=1.0).contains(&p) => f64::from(i32::MIN),
         1.0 => MOST,
-        p => -(-p).ln_1p(),
+        p => -ln_1_plus(-p),
     }
 }
 
@@ -98,7 +100,7 @@ const TABLES: [&[f64]; 3] = [
 fn probability(count: i32, score: f64) -> f64 {
     match count {
         ..=0 => 0.0,
-        1 => -(-(-score).exp()).exp_m1(),
+        1 => -exp_minus_1(-(-score).exp()),
         2..=4 => tabulated(count, score),
         _ => integrated(count, score),
     }
@@ -251,6 +253,16 @@ mod tests {
             let exact: f64 = (2..=n).map(|i| f64::from(i).ln()).sum();
             assert!((ln_factorial(n) - exact).abs() <= 1e-9 * exact.max(1.0), "{n}");
             assert!((ln_gamma_of(n as i32 + 1) - exact).abs() <= 1e-9 * exact.max(1.0), "{n}");
+        }
+    }
+
+    #[test]
+    fn what_a_probability_loses_beside_1_is_lost() {
+        let (p, next) = (0.3_f64, 0.3_f64.next_up());
+        assert_ne!((-p).ln_1p(), (-next).ln_1p());
+        assert_eq!(evalue_of(p), evalue_of(next), "so sets that differ by that are ties");
+        for p in [1e-300, 1e-20, 1e-9, 0.01, 0.19999, 0.2, 0.7, 0.999] {
+            assert!(is_near(evalue_of(p), -(-p).ln_1p(), 1e-14), "{p}");
         }
     }
 
