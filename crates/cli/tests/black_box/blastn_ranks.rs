@@ -270,9 +270,7 @@ fn all_formats_and_tasks_are_those_of_one_process() {
     for line in lines {
         let search = format!("-query q.fa -db db {line}");
         let expected = place.command(&search).output().expect("the program runs");
-        for shape in
-            ["-ranks 3 -block_residues 300 -partitions 2", "-ranks 2 -groups 2 -query_order given"]
-        {
+        for shape in ["-ranks 3 -block_residues 300 -partitions 2", "-ranks 2 -groups 2"] {
             let output = place.command(&format!("{search} {shape}")).output().expect("it runs");
             let told = String::from_utf8_lossy(&output.stderr);
             let is_same = without_command(&output.stdout) == without_command(&expected.stdout);

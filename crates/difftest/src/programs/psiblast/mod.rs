@@ -32,6 +32,8 @@ pub static PSIBLAST: Program = Program {
     options: options::choose,
     written: &["-out_pssm", "-out_ascii_pssm"],
     writes_metadata: false,
+    // A pattern is counted in the whole database before the search.
+    refused_on_ranks: |args| args.iter().any(|arg| arg == "-phi_pattern"),
     kills,
     ..BLASTP
 };
