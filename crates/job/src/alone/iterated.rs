@@ -203,7 +203,8 @@ impl<'a> Rounds<'a> {
                 };
                 QueryResult {
                     batch_searched: begun.query.is_searchable(),
-                    messages: &messages,
+                    // They are told once.
+                    messages: if part == 0 { &messages } else { &[] },
                     hits: shown,
                     hit_count: shown.len(),
                     round: Some(round),
@@ -215,7 +216,14 @@ impl<'a> Rounds<'a> {
         if before == 0 {
             reporter.open(&results[0], output)?;
         }
-        let report = reporter.round(&results)?;
+        let mut report = reporter.round(&results)?;
+        let warning = match pattern {
+            Some(_) => {
+                report = reporter.behind(warning, report);
+                None
+            }
+            None => warning,
+        };
         reporter.write_round(warning, &report, output, audience)?;
         // BLAST+ does not count what it reports of a pattern.
         reporter.pass_over(usize::from(pattern.is_none() || !self.rules.is_plain()));

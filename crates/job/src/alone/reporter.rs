@@ -175,6 +175,15 @@ impl<'a> Reporter<'a> {
         Ok(bytes)
     }
 
+    /// The report of a search for a pattern with what BLAST+ warns of, which stands before it, and is told nowhere else; in XML it is
+    /// among the messages anyway (`CBlastFormat::PrintPhiResult`).
+    pub fn behind(&self, warning: Option<Vec<u8>>, report: Vec<u8>) -> Vec<u8> {
+        match warning.filter(|_| self.setup.output.format != model::Format::Xml) {
+            Some(warning) => [b"\n", &warning[..], b"\n", &report].concat(),
+            None => report,
+        }
+    }
+
     /// Writes a warning of one of a query's searches, and its report, which [counts](Self::pass_over) for nothing yet.
     pub fn write_round(
         &mut self,
