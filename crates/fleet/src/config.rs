@@ -45,11 +45,12 @@ pub enum QueryOrder {
 }
 
 impl QueryOrder {
-    /// For [`Config::longest_first`].
-    pub const fn longest_first(self) -> f64 {
-        match self {
-            QueryOrder::Given => 0.0,
-            QueryOrder::Longest => f64::MAX,
+    /// [`Config::longest_first`] for an order, or the usual one.
+    pub fn longest_first(order: Option<QueryOrder>) -> f64 {
+        match order {
+            None => Config::default().longest_first,
+            Some(QueryOrder::Given) => 0.0,
+            Some(QueryOrder::Longest) => f64::MAX,
         }
     }
 }

@@ -4,7 +4,7 @@ use fleetblast_mpi::speaks_for_all;
 
 /// Who hears how far a job is and what there is to say of it, such as a person at a terminal. Threads of the job share it.
 ///
-/// Telling is a courtesy: it cannot fail, and changes nothing of the job.
+/// Telling is a courtesy: it cannot fail, and changes nothing of the job. Who does not show how far it is hears what is said alone.
 pub trait Audience: Send + Sync {
     /// What is typed to run the program: warnings and errors name it so.
     fn program(&self) -> &str;
@@ -13,41 +13,43 @@ pub trait Audience: Send + Sync {
     fn say(&self, line: &[u8]);
 
     /// What is searched has been opened: the time of the search counts from now.
-    fn begin(&self);
+    fn begin(&self) {}
 
     /// Whether anybody is shown how far the job is. If not, nobody need find out for [`expect`](Self::expect) and
     /// [`note`](Self::note).
-    fn is_watching(&self) -> bool;
+    fn is_watching(&self) -> bool {
+        false
+    }
 
     /// So many queries are to come in all, if that is known; from now on it may be shown how far the job is.
-    fn expect(&self, queries: Option<u64>);
+    fn expect(&self, _queries: Option<u64>) {}
 
     /// So many queries were finished by an earlier run.
-    fn skip(&self, queries: u64);
+    fn skip(&self, _queries: u64) {}
 
     /// Work on a block of so many queries begins.
-    fn open(&self, block: u32, queries: u64);
+    fn open(&self, _block: u32, _queries: u64) {}
 
     /// The only block under way begins a stage of so many steps.
-    fn stage(&self, stage: Stage, steps: u64);
+    fn stage(&self, _stage: Stage, _steps: u64) {}
 
     /// So many more steps of the stage are done.
-    fn step(&self, more: u64);
+    fn step(&self, _more: u64) {}
 
     /// So much of a block is done at least, of 1.
-    fn reach(&self, block: u32, share: f64);
+    fn reach(&self, _block: u32, _share: f64) {}
 
     /// The report of a block is made.
-    fn close(&self, block: u32);
+    fn close(&self, _block: u32) {}
 
     /// Something to be shown behind how far the job is, until there is something else.
-    fn note(&self, text: String);
+    fn note(&self, _text: String) {}
 
     /// Everything is done.
-    fn finish(&self);
+    fn finish(&self) {}
 
     /// The job ends before everything is done: what ended it is said next, if anything.
-    fn leave(&self);
+    fn leave(&self) {}
 
     /// One message.
     fn complain(&self, message: &str) {
@@ -83,32 +85,6 @@ impl Audience for Nobody {
     }
 
     fn say(&self, _: &[u8]) {}
-
-    fn begin(&self) {}
-
-    fn is_watching(&self) -> bool {
-        false
-    }
-
-    fn expect(&self, _: Option<u64>) {}
-
-    fn skip(&self, _: u64) {}
-
-    fn open(&self, _: u32, _: u64) {}
-
-    fn stage(&self, _: Stage, _: u64) {}
-
-    fn step(&self, _: u64) {}
-
-    fn reach(&self, _: u32, _: f64) {}
-
-    fn close(&self, _: u32) {}
-
-    fn note(&self, _: String) {}
-
-    fn finish(&self) {}
-
-    fn leave(&self) {}
 }
 
 /// What is done with a block of queries, one after the other.

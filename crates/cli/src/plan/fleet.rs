@@ -89,8 +89,7 @@ pub fn plan(program: &impl SearchProgram, host: &Host<'_>) -> Result<Fleet, Erro
 /// How much before their turn long blocks are handed out.
 fn longest_first(options: &FleetOptions) -> Result<f64, Error> {
     match (options.query_order, options.schedule) {
-        (None, _) => Ok(Config::default().longest_first),
-        (Some(order), Schedule::Dynamic) => Ok(QueryOrder::longest_first(order)),
+        (order @ None, _) | (order, Schedule::Dynamic) => Ok(QueryOrder::longest_first(order)),
         (Some(_), Schedule::Length | Schedule::Weight) => Err(Error::query_options(
             "-query_order goes with -schedule dynamic only: the others share queries out in the order of the input",
         )),

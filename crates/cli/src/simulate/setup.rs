@@ -127,12 +127,11 @@ fn traced(options: &SimulateOptions, path: &Path) -> Result<Setup, Error> {
         most_block_residues: BLOCK_RESIDUES,
         wishes,
     };
-    let usual = Config::default();
     let config = Config {
         strategy: options.output.unwrap_or(run.output),
         schedule: options.schedule.unwrap_or(run.schedule),
-        longest_first: options.query_order.map_or(usual.longest_first, QueryOrder::longest_first),
-        ..usual
+        longest_first: QueryOrder::longest_first(options.query_order),
+        ..Config::default()
     };
     let plan = request.plan(&config).map_err(|error| impossible(&error))?;
     let (replicas, block_residues) = (plan.shape.replicas, plan.block_residues);

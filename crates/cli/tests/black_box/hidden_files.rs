@@ -5,26 +5,15 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
+use crate::patience::until;
 use crate::sandbox::{Sandbox, message, query};
 
-/// More than enough on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// Queries of a job that can be stopped while it is under way.
 const MANY: usize = 1_500;
 
 fn parts(sandbox: &Sandbox) -> Vec<String> {
     sandbox.names().into_iter().filter(|name| name.ends_with(".part")).collect()
-}
-
-fn until(what: &str, mut there: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !there() {
-        assert!(start.elapsed() < PATIENCE, "{what} did not come");
-        sleep(Duration::from_millis(2));
-    }
 }
 
 /// A run, which is killed unless it is waited for.

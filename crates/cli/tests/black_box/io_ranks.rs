@@ -193,6 +193,7 @@ mod processes {
 
     use super::*;
     use crate::launched::launched;
+    use crate::patience::{awaited, until};
 
     /// A search by so many processes.
     fn mpirun(dir: &Path, processes: u32, options: &[&str]) -> Command {
@@ -310,18 +311,6 @@ mod processes {
     /// Longest that a launcher is waited for when one of its ranks was killed.
     const LAUNCHER: Duration = Duration::from_secs(60);
 
-    /// Waits, but not for ever.
-    fn until<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
-        let start = Instant::now();
-        loop {
-            if let Some(there) = there() {
-                return there;
-            }
-            assert!(start.elapsed() < Duration::from_secs(100), "{what}: it does not come to that");
-            sleep(Duration::from_millis(2));
-        }
-    }
-
     #[test]
     fn whatever_rank_dies_nothing_has_the_name_of_the_report() {
         let dir = proteins(600);
@@ -331,18 +320,18 @@ mod processes {
         for (rank, pause) in ranks.into_iter().flat_map(|rank| [(rank, 60), (rank, 400)]) {
             // Those of the job before may be dying.
             let is_over = || ranks.iter().all(|rank| rank_of(dir, rank).is_none());
-            until("the end of all ranks", || is_over().then_some(()));
+            until("the end of all ranks", is_over);
             let mut child = mpirun(dir, 4, &["-out", "r", "-io_ranks", "2", "-num_threads", "1"])
                 .stdout(std::process::Stdio::null())
                 .stderr(std::process::Stdio::null())
                 .spawn()
                 .unwrap();
-            let victim = until("a rank to die", || rank_of(dir, rank));
+            let victim = awaited("a rank to die", || rank_of(dir, rank));
             sleep(Duration::from_millis(pause));
             // It may be over.
             let _ = kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL);
             let killed = Instant::now();
-            let ended = until("the end of the others", || match child.try_wait().unwrap() {
+            let ended = awaited("the end of the others", || match child.try_wait().unwrap() {
                 None if killed.elapsed() < LAUNCHER => None,
                 ended => Some(ended.is_some_and(|status| status.success())),
             });

@@ -7,6 +7,8 @@ mod family;
 #[cfg(feature = "mpi")]
 #[path = "common/launched.rs"]
 mod launched;
+#[path = "common/patience.rs"]
+mod patience;
 #[path = "common/proxy.rs"]
 mod proxy;
 #[path = "common/sandbox.rs"]

@@ -93,9 +93,9 @@ pub(crate) struct Traceback {
 /// A query ready to be aligned.
 #[derive(Debug)]
 pub(crate) struct Aligner<'a> {
-    traceback: &'a Traceback,
     seeds: Seeds,
     cutoff: i32,
+    worth: QueryWorth<'a>,
 }
 
 /// What alignments of a query are worth.
@@ -154,23 +154,25 @@ impl Traceback {
     pub fn aligner(&self, query: &Query) -> Aligner<'_> {
         let seeds = Seeds::new(&self.search, query);
         let cutoff = self.search.cutoff(self.limit, query, &seeds.occurrences);
-        Aligner { traceback: self, seeds, cutoff }
+        let worth = self.worth_of(&seeds.occurrences);
+        Aligner { seeds, cutoff, worth }
     }
 
     pub fn worth(&self, query: &Query) -> QueryWorth<'_> {
-        let occurrences = self.search.pattern.occurrences_in(query);
-        QueryWorth { traceback: self, effective: self.search.effective(&occurrences) }
+        self.worth_of(&self.search.pattern.occurrences_in(query))
+    }
+
+    fn worth_of(&self, occurrences: &[Range<u32>]) -> QueryWorth<'_> {
+        QueryWorth { traceback: self, effective: self.search.effective(occurrences) }
     }
 }
 
 impl Aligner<'_> {
     /// Aligns the query and a subject. `hit` is a preliminary hit of this query in it.
     pub fn align(&self, subject: &[u8], hit: &PrelimHit, scratch: &mut Scratch) -> Candidate {
-        let traceback = self.traceback;
+        let (worth, traceback) = (&self.worth, self.worth.traceback);
         let places = traceback.search.pattern.occurrences(subject);
         scratch.letters.load(subject);
-        let effective = traceback.search.effective(&self.seeds.occurrences);
-        let worth = QueryWorth { traceback, effective };
         let of = |hsp: &PrelimHsp| {
             let mut alignment = self.alignment(hsp, subject, &places, scratch)?;
             alignment.evalue = worth.evalue(alignment.score);
@@ -194,7 +196,7 @@ impl Aligner<'_> {
         places: &[Range<u32>],
         scratch: &mut Scratch,
     ) -> Option<Alignment> {
-        let Traceback { search, scores, gaps, x_drop, .. } = self.traceback;
+        let Traceback { search, scores, gaps, x_drop, .. } = self.worth.traceback;
         let (gaps, x_drop) = (*gaps, *x_drop);
         let of_query = self.seeds.occurrences.get(hsp.q_seed as usize)?;
         let of_subject = places.get(hsp.s_seed as usize)?;

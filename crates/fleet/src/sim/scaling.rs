@@ -174,12 +174,11 @@ impl Scale {
     /// A layout that is not possible.
     pub fn job(&self) -> Result<(Layout, Job), LayoutError> {
         let request = self.request();
-        let usual = Config::default();
         let config = Config {
             strategy: self.strategy,
             schedule: self.schedule,
-            longest_first: self.order.map_or(usual.longest_first, QueryOrder::longest_first),
-            ..usual
+            longest_first: QueryOrder::longest_first(self.order),
+            ..Config::default()
         };
         let layout = request.plan(&config)?;
         let source = Source::Drawn(self.distribution());

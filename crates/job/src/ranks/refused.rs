@@ -66,7 +66,7 @@ fn refused(plan: &Plan) -> Option<String> {
             Some("-segment_size".to_owned())
         }
         Schedule::Dynamic => (plan.fleet.config.longest_first
-            == QueryOrder::Longest.longest_first())
+            == QueryOrder::longest_first(Some(QueryOrder::Longest)))
         .then(|| "-query_order longest".to_owned()),
         Schedule::Length => Some("-schedule length".to_owned()),
         Schedule::Weight => Some("-schedule weight".to_owned()),

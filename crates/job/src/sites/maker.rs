@@ -8,7 +8,7 @@ use fleetblast_metadata::{Block, Kinds, MetadataError};
 
 use super::Storage;
 use super::post::{Address, Job, Message, Piece, Post};
-use crate::audience::{Audience, Stage};
+use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::metadata::{Maker, Site, Wanted, at_site};
 use crate::output::Pages;
@@ -124,32 +124,6 @@ impl Audience for Lines {
 
     /// The search finds the same to warn of in the database, and tells it.
     fn warn(&self, _: &str) {}
-
-    fn begin(&self) {}
-
-    fn is_watching(&self) -> bool {
-        false
-    }
-
-    fn expect(&self, _: Option<u64>) {}
-
-    fn skip(&self, _: u64) {}
-
-    fn open(&self, _: u32, _: u64) {}
-
-    fn stage(&self, _: Stage, _: u64) {}
-
-    fn step(&self, _: u64) {}
-
-    fn reach(&self, _: u32, _: f64) {}
-
-    fn close(&self, _: u32) {}
-
-    fn note(&self, _: String) {}
-
-    fn finish(&self) {}
-
-    fn leave(&self) {}
 }
 
 /// Metadata of another build of the program.

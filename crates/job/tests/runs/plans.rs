@@ -11,7 +11,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_engine::params::{Params, ProteinParams};
 use fleetblast_fleet::config::Config;
 use fleetblast_fleet::plan::Wishes;
-use fleetblast_job::audience::{Audience, Stage};
+use fleetblast_job::audience::Audience;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{
     BatchSize, Codec, Destination, Fleet, Format, Plan, Report, Source, Split, Subjects, papers,
@@ -171,8 +171,6 @@ impl Audience for Memory {
         self.change(|heard| heard.said.push(String::from_utf8_lossy(line).into_owned()));
     }
 
-    fn begin(&self) {}
-
     fn is_watching(&self) -> bool {
         true
     }
@@ -189,17 +187,9 @@ impl Audience for Memory {
         self.change(|heard| heard.open.extend([(block, queries)]));
     }
 
-    fn stage(&self, _: Stage, _: u64) {}
-
-    fn step(&self, _: u64) {}
-
-    fn reach(&self, _: u32, _: f64) {}
-
     fn close(&self, block: u32) {
         self.change(|heard| heard.done += heard.open.remove(&block).unwrap_or(0));
     }
-
-    fn note(&self, _: String) {}
 
     fn finish(&self) {
         self.change(|heard| heard.finished += 1);

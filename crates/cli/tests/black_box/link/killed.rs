@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::sites::*;
+use crate::patience::until;
 use crate::proxy::Proxy;
 use crate::volumes::Random;
 

@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::{self, JoinHandle, sleep};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
+use crate::patience::until;
 
 pub(super) fn fleetblast(dir: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleetblast"));
@@ -22,15 +23,6 @@ pub(super) fn must(dir: &Path, words: &[&str]) -> Vec<u8> {
     let run = fleetblast(dir, words).output().unwrap();
     assert!(run.status.success(), "{words:?}: {}", said(&run));
     run.stdout
-}
-
-/// Waits, but not for ever: a test that hangs says nothing.
-pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(100), "{what}: it does not come to that");
-        sleep(Duration::from_millis(1));
-    }
 }
 
 pub(super) fn said(run: &Output) -> String {
