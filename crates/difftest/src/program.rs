@@ -15,6 +15,9 @@ pub const LISTED: &str = "listed";
 /// A table: its name and its text.
 pub type Table = (&'static str, &'static str);
 
+/// A file: its name and its bytes.
+pub type NamedFile = (&'static str, Vec<u8>);
+
 /// A program that is tested.
 #[derive(Debug)]
 pub struct Program {
@@ -38,6 +41,10 @@ pub struct Program {
     pub trial: fn(&mut Rng, &Source) -> Trial,
     /// Random options for a trial.
     pub options: fn(&mut Rng, &Trial) -> Vec<Vec<String>>,
+    /// Files that the options of a random trial may name: their names and what is in them.
+    pub beside: fn(&Trial) -> Vec<NamedFile>,
+    /// Arguments with which the oracle writes another such file, before any search of a trial; none if there is none.
+    pub prepares: &'static [&'static str],
     /// Its options that name files which it writes beside the report.
     pub written: &'static [&'static str],
     /// It writes metadata, from which another site makes the report.

@@ -37,7 +37,10 @@ impl Trial {
     pub fn args(&self) -> Vec<String> {
         let place =
             if self.target == Target::Subject { ["-subject", "db.fa"] } else { ["-db", "db"] };
-        let fixed = ["-query", "query.fa"].iter().chain(&place).map(|s| s.to_string());
+        let brings_query = |group: &Vec<String>| ["-in_pssm", "-in_msa"].contains(&&*group[0]);
+        let query: &[&str] =
+            if self.options.iter().any(brings_query) { &[] } else { &["-query", "query.fa"] };
+        let fixed = query.iter().chain(&place).map(|s| s.to_string());
         fixed.chain(self.options.iter().flatten().cloned()).collect()
     }
 
@@ -60,6 +63,11 @@ impl Trial {
     pub fn is_heavy(&self) -> bool {
         let residues: usize = self.queries.iter().map(|record| record.seq.len()).sum();
         residues >= HEAVY.0 || self.subjects.len() >= HEAVY.1
+    }
+
+    /// Whether an option names this file.
+    fn names(&self, file: &str) -> bool {
+        self.options.iter().flatten().any(|word| word == file)
     }
 
     /// The same search on one thread; `None` if it is that.
@@ -110,7 +118,7 @@ impl<'a> Bench<'a> {
         Ok(Bench { dir, tools })
     }
 
-    /// Writes the query file and makes the database.
+    /// Writes the query file and makes the database, and what the options may name.
     pub fn write(&self, trial: &Trial) -> Result<()> {
         write_inputs(trial, &self.dir)?;
         // A database of a former trial may have other files than this one's.
@@ -121,10 +129,19 @@ impl<'a> Bench<'a> {
                 fs::remove_file(&path).map_err(io_error("remove", &path))?;
             }
         }
-        match trial.makeblastdb() {
-            Some(args) => must_run("makeblastdb", &args, &self.dir),
-            None => Ok(()),
+        if let Some(args) = trial.makeblastdb() {
+            must_run("makeblastdb", &args, &self.dir)?;
         }
+        self.prepare(trial)
+    }
+
+    /// Has the oracle write what it searches with later on. Where it cannot, there is no such file.
+    fn prepare(&self, trial: &Trial) -> Result<()> {
+        let args: Vec<String> = trial.program.prepares.iter().map(|s| s.to_string()).collect();
+        let Some(name) = args.last() else { return Ok(()) };
+        // Of a former trial, perhaps.
+        drop(fs::remove_file(self.dir.join(name)));
+        self.tools.oracle.run(&args, &self.dir, None, LIMIT).map(drop)
     }
 
     /// Runs both programs on what was last written.
@@ -192,6 +209,10 @@ impl<'a> Bench<'a> {
         if let Some(args) = trial.makeblastdb() {
             script += &format!("makeblastdb {} >/dev/null\n", shell(&args));
         }
+        if let Some(name) = trial.program.prepares.last().filter(|name| trial.names(name)) {
+            // None, if there was nothing to write.
+            drop(fs::copy(self.dir.join(name), to.join(name)));
+        }
         script += &format!("\"$@\" {}\n", shell(&trial.args()));
         let (tested, args) = trial.tested(&self.tools.tested);
         let typed =
@@ -244,6 +265,10 @@ fn write_inputs(trial: &Trial, dir: &Path) -> Result<()> {
     for (name, records) in [("query.fa", &trial.queries), ("db.fa", &trial.subjects)] {
         let path = dir.join(name);
         write(&path, fasta::to_bytes(records))?;
+    }
+    for (name, bytes) in (trial.program.beside)(trial) {
+        let path = dir.join(name);
+        write(&path, bytes)?;
     }
     let path = dir.join(MASKS);
     write(&path, masks::file(&trial.subjects, trial.program.masker).unwrap_or_default())?;

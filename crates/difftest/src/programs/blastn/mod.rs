@@ -38,6 +38,8 @@ pub static BLASTN: Program = Program {
     kills,
     trial: generate::trial,
     options: options::choose,
+    beside: |_| Vec::new(),
+    prepares: &[],
     written: &[],
     writes_metadata: true,
     masker: "dust",

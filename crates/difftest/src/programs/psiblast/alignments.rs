@@ -1,5 +1,6 @@
 //! Alignments that searches begin with: copies of a query, with gaps, and laid out in each format.
 
+use crate::program::NamedFile;
 use crate::rng::Rng;
 
 /// Letters of a protein.
@@ -11,7 +12,7 @@ const WIDTH: usize = 60;
 type Row = (&'static str, Vec<u8>);
 
 /// Files of alignments of a query: what they are called and what they hold.
-pub fn files(query: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+pub fn files(query: &[u8]) -> Vec<NamedFile> {
     let rows = rows(query);
     let mut odd = rows.clone();
     // Letters that are none of the twenty, lower case in the query, and one sequence of gaps.

@@ -6,8 +6,9 @@ mod patterns;
 
 use super::BLASTP;
 use crate::error::Result;
+use crate::fasta;
 use crate::fixtures::{Inputs, Recipe};
-use crate::program::{Program, Trial, Victim};
+use crate::program::{NamedFile, Program, Trial, Victim};
 use crate::rng::Rng;
 use crate::workspace::Source;
 
@@ -30,6 +31,23 @@ pub static PSIBLAST: Program = Program {
     costs: include_str!("../../../cases/psiblast/costs.tsv"),
     trial,
     options: options::choose,
+    beside,
+    prepares: &[
+        "-query",
+        FIRST,
+        "-subject",
+        "db.fa",
+        "-num_iterations",
+        "2",
+        "-evalue",
+        "10",
+        "-outfmt",
+        "6",
+        "-out",
+        "prepared",
+        "-out_pssm",
+        PSSM,
+    ],
     written: &["-out_pssm", "-out_ascii_pssm"],
     writes_metadata: false,
     // A pattern is counted in the whole database before the search.
@@ -75,6 +93,26 @@ fn inputs(source: &Source) -> Result<Inputs> {
 /// What blastp is killed in, in rounds.
 fn kills(source: &Source) -> Result<Victim> {
     Ok(Victim { args: &["-num_iterations", "3"], ..(BLASTP.kills)(source)? })
+}
+
+/// The first query of a random trial, and the matrix that BLAST+ makes of it.
+const FIRST: &str = "first.fa";
+const PSSM: &str = "pssm";
+/// Letters that alignments have at least, so that there is room for what is done to them.
+const LEAST: usize = 60;
+
+/// The first query of a trial, alignments of it, and patterns that occur in it.
+fn beside(trial: &Trial) -> Vec<NamedFile> {
+    let first = &trial.queries[..1];
+    let letters = first[0].seq.to_ascii_uppercase();
+    let letters: Vec<u8> = letters.into_iter().filter(u8::is_ascii_uppercase).collect();
+    let letters = if letters.is_empty() { b"M".to_vec() } else { letters };
+    let count = letters.len().max(LEAST);
+    let repeated: Vec<u8> = letters.iter().copied().cycle().take(count).collect();
+    let mut files = vec![(FIRST, fasta::to_bytes(first))];
+    files.extend(alignments::files(&repeated));
+    files.extend(patterns::files(&letters));
+    files
 }
 
 /// Queries from so many residues on are searched in pieces, which is refused with a matrix.

@@ -1,6 +1,6 @@
 //! Random options: those of rounds and matrices, and some of blastp's.
 
-use super::PSIBLAST;
+use super::{PSIBLAST, PSSM};
 use crate::fuzz::options::{Choice, TAXA};
 use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
@@ -17,9 +17,31 @@ const MATRICES: &[(&str, &[&str])] = &[
     ("PAM250", &["14", "2", "17", "1", "15", "3"]),
 ];
 
+/// Alignments, but for those of whose faults BLAST+ tells less.
+const ALIGNMENTS: &[&str] = &["msa_titled", "msa_clustal", "msa_phylip", "msa_odd", "msa_twins"];
+/// Patterns, those that occur often more often.
+const PATTERNS: &[&str] = &[
+    "pattern_prosite",
+    "pattern_two",
+    "pattern_two",
+    "pattern_variable",
+    "pattern_variants",
+    "pattern_fixed",
+    "pattern_words",
+    "pattern_others",
+    "pattern_ends",
+    "pattern_often",
+    "pattern_often",
+    "pattern_missing",
+    "pattern_many",
+    "pattern_last",
+    "pattern_whole",
+];
+
 /// Options for a trial: an output format, and a few others.
 pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     let mut choice = Choice::new(rng);
+    choice.start();
     choice.rounds();
     choice.matrices();
     choice.searches();
@@ -31,8 +53,29 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
 
 /// What psiblast has.
 impl Choice<'_> {
+    /// What the first search begins with in place of the letters of a query, or beside them.
+    fn start(&mut self) {
+        match self.rng.below(10) {
+            0 => self.add(&["-in_pssm", PSSM]),
+            1 => {
+                let file = *self.rng.pick(ALIGNMENTS);
+                self.add(&["-in_msa", file]);
+                self.maybe(0.3, "-msa_master_idx", &["1", "2", "3", "8"]);
+                if !self.has("-msa_master_idx") {
+                    self.flag(0.3, "-ignore_msa_master");
+                }
+            }
+            2..=3 => {
+                let file = *self.rng.pick(PATTERNS);
+                self.add(&["-phi_pattern", file]);
+            }
+            _ => {}
+        }
+    }
+
     fn rounds(&mut self) {
-        if self.rng.chance(0.9) {
+        // Patterns are refused with more (docs/differences.md).
+        if !self.has("-phi_pattern") && self.rng.chance(0.9) {
             let rounds = *self.rng.pick(&["2", "2", "3", "3", "4", "0"]);
             self.add(&["-num_iterations", rounds]);
         }
@@ -52,7 +95,10 @@ impl Choice<'_> {
         }
         if writes.contains(&true) {
             self.flag(0.5, "-save_each_pssm");
-            self.flag(0.2, "-save_pssm_after_last_round");
+            // That is a round more.
+            if !self.has("-phi_pattern") {
+                self.flag(0.2, "-save_pssm_after_last_round");
+            }
         }
     }
 
@@ -70,7 +116,8 @@ impl Choice<'_> {
         self.maybe(0.05, "-dbsize", &["5000", "100000000"]);
         self.maybe(0.05, "-searchsp", &["1000000", "10000000000"]);
         self.maybe(0.3, "-evalue", &["1e-50", "1e-10", "1e-3", "0.1", "1", "50", "1000"]);
-        if self.wants(0.2) {
+        // Most of them have no statistics with patterns.
+        if !self.has("-phi_pattern") && self.wants(0.2) {
             let (matrix, costs) = *self.rng.pick(MATRICES);
             self.add(&["-matrix", matrix]);
             if self.rng.chance(0.6) {
@@ -93,7 +140,7 @@ impl Choice<'_> {
     }
 
     fn parts(&mut self, trial: &Trial) {
-        if trial.target == Target::Masked {
+        if trial.target == Target::Masked && !self.has("-phi_pattern") {
             self.maybe(0.5, "-db_soft_mask", &["21"]);
             if !self.has("-db_soft_mask") {
                 self.maybe(0.5, "-db_hard_mask", &["21"]);

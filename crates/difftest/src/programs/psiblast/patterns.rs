@@ -1,7 +1,9 @@
 //! Files of patterns: of a query's own letters, so that it has them, and what psiblast refuses.
 
+use crate::program::NamedFile;
+
 /// The files, by name, for a query of these letters.
-pub fn files(letters: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+pub fn files(letters: &[u8]) -> Vec<NamedFile> {
     let own = |place: usize| char::from(letters[place % letters.len()]);
     let text = |range: std::ops::Range<usize>| range.map(own).collect::<String>();
     let line = |pattern: &str| format!("PA   {pattern}\n");
