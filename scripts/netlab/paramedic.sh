@@ -1,17 +1,24 @@
 #!/bin/bash
 # Measures metadata against direct writing between two sites (docs/paramedic.md): paramedic.sh FILE CELL..., where a cell is
-# DELAY/RATE, such as 50ms/100mbit or 0ms/1gbit, and each run appends a line to FILE: delay, rate, way, seconds, bytes over the link,
-# bytes of the report. paramedic.py makes the table and the pictures of it. Not one of the tests: it takes minutes, and a machine alone.
+# DELAY/RATE or DELAY/RATE/encrypted, such as 50ms/100mbit, and each run appends a line to FILE: the two names of its cell in a table
+# (AXES: `rate delay`, or others of rate, delay, link, queries, targets, ratio), way, seconds, bytes over the link, bytes of the report.
+# paramedic.py makes the table and the pictures of it. Not one of the tests: it takes minutes, and a machine alone.
 #
-# A site is one host. Both share this machine's cores, so that what expands takes them from what searches. Direct writing is the report
-# by one plain TCP stream, in blocks of 4 MB, to a file that is synced in the end. A run counts from the start of the search until the report is
-# whole at the other site.
+# QUERIES, TARGETS: the job. RATIO=C:I makes it one MPI job of C ranks that search, on two hosts, and I that make the report, with
+# `direct` and `sshfs` on C ranks; else it is a process at each site. WAYS: which ways.
+#
+# All hosts share this machine's cores, so that what expands takes them from what searches. Ways that write directly are `direct`, the report by one
+# plain TCP stream, in blocks of 4 MB, to a file that is synced in the end, and `sshfs`, -out on a file system of the other site. A run counts from the
+# start of the search until the report is whole at the other site.
 . "$(dirname "$0")/lib.sh"
 [ $# -ge 2 ] || fail "name a file for the figures, and cells such as 50ms/100mbit"
 figures=$(realpath -m "$1")
 shift
 queries=${QUERIES:-48}
+targets=${TARGETS:-5000}
+ratio=${RATIO:-}
 ways=${WAYS:-direct oids hits report auto}
+axes=${AXES:-rate delay}
 
 # An output-heavy job: short queries that find thousands of short sequences with long titles, as they are in nr.
 python3 - "$work" "$queries" <<'PYTHON'
@@ -34,7 +41,15 @@ cd "$work"
 key_here=$("$program" keygen here)
 key_there=$("$program" keygen there)
 # Two queries are a block.
-search=(env BATCH_SIZE=120 "$program" blastp -query q.fa -db db -outfmt 5 -max_target_seqs 5000 -evalue 1000 -comp_based_stats 0 -num_threads 2 -block_residues 120)
+export BATCH_SIZE=120
+options=(-query q.fa -db db -outfmt 5 -max_target_seqs "$targets" -evalue 1000 -comp_based_stats 0 -block_residues 120)
+if [ "$ratio" ]; then
+    compute=${ratio%:*} io=${ratio#*:}
+    [ "$compute" -gt 0 ] && [ "$io" -gt 0 ] || fail "RATIO is not C:I"
+    options+=(-num_threads 1)
+else
+    options+=(-num_threads 2)
+fi
 
 cat >sink.py <<'PYTHON'
 import os, socket
@@ -66,41 +81,83 @@ await() {
     fail "nothing listens: $(cat "$1")"
 }
 
+# searching ARGUMENT...: at the first site, a process or ranks of two hosts.
+searching() {
+    if [ "$ratio" ]; then
+        local second=$((compute / 2))
+        job "A1:$((compute - second))$([ "$second" = 0 ] || echo ",A2:$second")" "$@"
+    else
+        lab exec A1 -- env -C "$work" "$program" blastp "${options[@]}" "$@"
+    fi
+}
+
+# job HOSTS ARGUMENT...: ranks of these hosts.
+job() {
+    local hosts=$1
+    shift
+    lab mpirun --bind-to none -x BATCH_SIZE --wdir "$work" --host "$hosts" "$program" blastp "${options[@]}" "$@"
+}
+
 direct() {
-    lab exec B1 -- python3 "$work/sink.py" >sink.log 2>&1 &
+    lab exec B1 -- env -C "$work" python3 sink.py >sink.log 2>&1 &
     local sink=$!
     await sink.log ready
     start=$(date +%s.%N)
-    lab exec A1 -- bash -c "set -o pipefail; cd '$work'; ${search[*]} | python3 source.py" || fail "direct writing"
+    searching | lab exec A1 -- env -C "$work" python3 source.py || fail "direct writing"
     end=$(date +%s.%N)
     wait $sink
 }
 
-metadata() {
-    lab exec B1 -- bash -c "cd '$work'; exec '$program' receive -listen 0.0.0.0:4711 -key there -peer $key_here -db db -out report" >receive.log 2>&1 &
+sshfs() {
+    mkdir -p far mounted
+    lab exec B1 -- socat TCP-LISTEN:7010,fork,reuseaddr,nodelay EXEC:/usr/lib/openssh/sftp-server &
+    local server=$!
+    sleep 0.5
+    lab exec A1 -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
+    start=$(date +%s.%N)
+    searching -out mounted/report || fail "writing by sshfs"
+    end=$(date +%s.%N)
+    lab exec A1 -- fusermount3 -u "$work/mounted"
+    kill $server
+    mv far/report report
+}
+
+by_link() {
+    lab exec B1 -- env -C "$work" "$program" receive -listen 0.0.0.0:4711 -key there -peer "$key_here" -db db -out report >receive.log 2>&1 &
     local receive=$!
     await receive.log Listening
     start=$(date +%s.%N)
-    lab exec A1 -- bash -c "cd '$work'; ${search[*]} -metadata $1 -timing timing.$1 -send B1:4711 -key here -peer $key_there" >send.log 2>&1 ||
+    searching -metadata "$1" -timing "timing.$1" -send B1:4711 -key here -peer "$key_there" >send.log 2>&1 ||
         fail "$1: $(cat send.log receive.log)"
     wait $receive || fail "$1: $(cat receive.log)"
     end=$(date +%s.%N)
-    cmp -s direct report || fail "$1: other bytes"
-    rm report
 }
 
-"${search[@]}" -timing alone >direct
+# The same in one job: the ranks that search are on hosts of the first site, those of the report on one of the other.
+ranks_of_both() {
+    local second=$((compute / 2))
+    start=$(date +%s.%N)
+    job "A1:$((compute - second))$([ "$second" = 0 ] || echo ",A2:$second"),B1:$io" -metadata "$1" -io_ranks "$io" -out report || fail "$1"
+    end=$(date +%s.%N)
+}
+
+"$program" blastp "${options[@]}" >expected
 for cell; do
-    lab up --site A=1 --site B=1 --delay "A-B=${cell%/*}" --rate "A-B=${cell#*/}" --tcp-buffer 64m
+    IFS=/ read -r delay rate encrypted <<<"$cell"
+    lab up --site A=2 --site B=2 --delay "A-B=$delay" --rate "A-B=$rate" --tcp-buffer 64m --slots 16 ${encrypted:+--encrypt A-B}
+    link=${encrypted:-plain} names=
+    for axis in $axes; do names+="${!axis} "; done
     for way in $ways; do
+        rm -f direct report
         bytes --reset >/dev/null
         case $way in
-            direct) direct ;;
-            *) metadata "$way" ;;
+            direct) direct && mv direct report ;;
+            sshfs) sshfs ;;
+            *) if [ "$ratio" ]; then ranks_of_both "$way"; else by_link "$way"; fi ;;
         esac
+        cmp -s expected report || fail "$way: other bytes"
         crossed=$(bytes)
-        echo "${cell%/*} ${cell#*/} $way $(echo "$end - $start" | bc) $crossed $(stat -c %s direct)" | tee -a "$figures"
-        [ "$way" != auto ] || python3 -c 'import json; print(json.load(open("timing.auto"))["metadata"])'
+        echo "$names$way $(echo "$end - $start" | bc) $crossed $(stat -c %s expected)" | tee -a "$figures"
     done
     lab down
 done

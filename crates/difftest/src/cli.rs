@@ -10,7 +10,7 @@ use crate::fleet::Spread;
 use crate::process::{Tool, Tools};
 use crate::program::Program;
 use crate::programs::{self, BLASTP};
-use crate::through::Kind;
+use crate::through::{Kind, Way};
 use crate::workspace::Workspace;
 use crate::{bench, dbcmd, full, fuzz, kills, load, makedb, table};
 
@@ -19,7 +19,7 @@ pub const USAGE: &str = "\
 difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
 
   difftest table [PROGRAM] [--quick] [--sample SEED] [--part I/N] [--filter TEXT] [--jobs N]
-                 [--ranks | --mpi] [--resume] [--through oids|hits|report|auto [--io]]
+                 [--ranks | --mpi] [--resume] [--through oids|hits|report|auto [--io | --link]]
       Every case of crates/difftest/cases/PROGRAM/*.tsv (blastp, blastn, psiblast; all programs) with both: standard output, exit code
       and, where marked, standard error. --quick leaves out the slow cases. --sample takes so many
       that each two of the options, queries, databases and formats that meet in a case meet in one
@@ -27,7 +27,8 @@ difftest: compares FleetBLAST with NCBI BLAST+ 2.12.0, byte for byte
       from the I-th. --ranks and --mpi search on ranks in one process, or on processes that mpirun
       starts, in many shapes; --resume interrupts each as soon as something is kept in its
       checkpoint, and resumes it on other ranks; --through has each write metadata of that kind, of which
-      'fleetblast expand' makes the report, or with --io ranks of the same job.
+      'fleetblast expand' makes the report, or with --io ranks of the same job, or with --link
+      'fleetblast receive' at the other end of a link.
   difftest dbcmd [--filter TEXT]
       blastdbcmd on databases of real proteins, genomes and transcripts: every case of
       crates/difftest/cases/dbcmd.tsv. Needs genomes.fa.gz and transcripts.fa beside the proteins;
@@ -116,7 +117,7 @@ struct Raw {
     spread: Spread,
     resume: bool,
     through: Option<Kind>,
-    io: bool,
+    way: Way,
     jobs: Option<usize>,
     seconds: u64,
     seed: u64,
@@ -166,9 +167,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
             let (quick, filter, sample, part) = (raw.quick, raw.filter, raw.sample, raw.part);
             // Checkpoints are the ranks' own.
             let resume = raw.resume;
-            let spread = if resume || raw.io { ranks_at_least(raw.spread) } else { raw.spread };
-            if raw.io && raw.through.is_none() {
-                return Err(Error::Usage("--io goes with --through".into()));
+            let spread =
+                if resume || raw.way == Way::Job { ranks_at_least(raw.spread) } else { raw.spread };
+            if raw.way != Way::File && raw.through.is_none() {
+                return Err(Error::Usage("--io and --link go with --through".into()));
             }
             Command::Table(table::Options {
                 quick,
@@ -179,7 +181,7 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
                 spread,
                 resume,
                 through: raw.through,
-                io: raw.io,
+                way: raw.way,
                 programs,
             })
         }
@@ -237,7 +239,7 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
         spread: Spread::None,
         resume: false,
         through: None,
-        io: false,
+        way: Way::File,
         jobs: None,
         seconds: 60,
         seed: 1,
@@ -267,7 +269,8 @@ fn read(parser: &mut Parser) -> std::result::Result<Raw, lexopt::Error> {
             Arg::Long("mpi") => raw.spread = Spread::Processes,
             Arg::Long("resume") => raw.resume = true,
             Arg::Long("through") => raw.through = Some(parser.value()?.parse_with(through)?),
-            Arg::Long("io") => raw.io = true,
+            Arg::Long("io") => raw.way = Way::Job,
+            Arg::Long("link") => raw.way = Way::Link,
             Arg::Long("jobs") => raw.jobs = Some(parser.value()?.parse()?),
             Arg::Long("seconds") => raw.seconds = parser.value()?.parse()?,
             Arg::Long("seed") => raw.seed = parser.value()?.parse()?,

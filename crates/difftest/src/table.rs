@@ -20,7 +20,7 @@ use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Resumed, Searches};
 use crate::sample;
-use crate::through::{self, Kind, Sites};
+use crate::through::{self, Kind, Sites, Way};
 use crate::workspace::{self, Source, Workspace};
 use crate::written::collected;
 
@@ -46,8 +46,8 @@ pub struct Options {
     pub resume: bool,
     /// Each report is made at another site, of such metadata.
     pub through: Option<Kind>,
-    /// By ranks of the same job.
-    pub io: bool,
+    /// How they cross.
+    pub way: Way,
     /// The programs.
     pub programs: Vec<(&'static Program, Tools)>,
 }
@@ -185,11 +185,12 @@ fn report_crossed(session: &Session, kind: Kind) -> Result<()> {
     let bytes = session.crossed_bytes.load(Ordering::Relaxed);
     let report = session.crossed_report.load(Ordering::Relaxed);
     let kind = kind.name();
-    match session.options.io {
-        true => println!("made of {kind} by other ranks: {crossed} reports, of {report} bytes"),
-        false => println!(
+    match session.options.way {
+        Way::File => println!(
             "made of {kind} at another site: {crossed} reports, of {report} bytes, of {bytes} bytes of metadata"
         ),
+        Way::Job => println!("made of {kind} by other ranks: {crossed} reports, of {report} bytes"),
+        Way::Link => println!("made of {kind} behind a link: {crossed} reports, of {report} bytes"),
     }
     match crossed {
         0 => Err(Error::Usage("no report was made at another site".into())),
@@ -326,13 +327,11 @@ fn run_through(
     let spread = session.options.spread;
     let shape = Shape::numbered(number, session.program.is_in_order);
     let cwd = &session.fixtures.dir;
-    let sites = Sites { tested: &tested, cwd, kind, spread: (spread, shape), file };
-    let crossed = match session.options.io {
-        true => sites.run_in_one_job(case, stdin, number)?,
-        false => sites.run(case, stdin, number)?,
-    };
+    let way = session.options.way;
+    let sites = Sites { tested: &tested, cwd, kind, way, spread: (spread, shape), file };
+    let crossed = sites.run(case, stdin, number)?;
     let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
-    let words = if session.options.io { ON_IO_RANKS } else { AS_METADATA };
+    let words = if way == Way::Job { ON_IO_RANKS } else { AS_METADATA };
     if is_refusal((session.program.refused_as_metadata)(&case.args), words, &crossed.outcome)
         || is_refusal(on_ranks, ON_RANKS, &crossed.outcome)
     {

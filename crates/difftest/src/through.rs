@@ -1,4 +1,4 @@
-//! Cases whose report is made at another site: the search writes metadata, and `fleetblast expand` makes the report of them.
+//! Cases whose report is made at another site: of a file of metadata, by other ranks of the job, or behind a link.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,13 @@ use std::time::Duration;
 use crate::cases::Case;
 use crate::error::{Result, io_error};
 use crate::fleet::{Shape, Spread, is_sam};
+use crate::listener::{Keys, Listener};
 use crate::process::{MINUTE, Outcome, Tool};
 
 /// Longest time a run may take.
 const LIMIT: Duration = MINUTE.saturating_mul(10);
+/// How long the other site may take to end when no search has sent it all.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What crosses to the other site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,17 @@ impl Kind {
             Kind::Auto => "auto",
         }
     }
+}
+
+/// How it crosses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// In a file, of which `fleetblast expand` makes the report.
+    File,
+    /// By messages of the job, to ranks at the other site.
+    Job,
+    /// To `fleetblast receive`, encrypted.
+    Link,
 }
 
 /// Options of the format that take a value and may be chosen at the other site only.
@@ -81,11 +95,13 @@ pub struct Sites<'a> {
     pub tested: &'a Tool,
     /// The directory of the fixtures.
     pub cwd: &'a Path,
-    /// What crosses.
+    /// What crosses, and how.
     pub kind: Kind,
+    /// See [`Way`].
+    pub way: Way,
     /// How the search is spread, and over which ranks.
     pub spread: (Spread, Shape),
-    /// The metadata of one search.
+    /// The metadata of one search, or the report behind a link; beside it are the keys of the two sites.
     pub file: PathBuf,
 }
 
@@ -100,16 +116,23 @@ impl Sites<'_> {
         self.spread.0 != Spread::None && refuses
     }
 
-    /// Runs a case in one job of ranks of both sites, of which one to three make the report, if it is not SAM.
+    /// Runs a case, each way.
     ///
     /// # Errors
-    /// If the program cannot be started.
-    pub fn run_in_one_job(
-        &self,
-        case: &Case,
-        stdin: Option<&Path>,
-        number: usize,
-    ) -> Result<Crossed> {
+    /// If files cannot be used or a program cannot be started.
+    pub fn run(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+        if let Some(dir) = self.file.parent() {
+            fs::create_dir_all(dir).map_err(io_error("create", dir))?;
+        }
+        match self.way {
+            Way::File => self.run_by_file(case, stdin, number),
+            Way::Job => self.run_in_one_job(case, stdin, number),
+            Way::Link => self.run_by_link(case, stdin, number),
+        }
+    }
+
+    /// One job of ranks of both sites, of which one to three make the report, if it is not SAM.
+    fn run_in_one_job(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
         let (spread, shape) = &self.spread;
         let more = if is_sam(&case.args) { 1 } else { 1 + number as u32 % 3 };
         let told = ["-io_ranks", &more.to_string(), "-metadata", self.kind.name()];
@@ -119,45 +142,99 @@ impl Sites<'_> {
         Ok(Crossed { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
     }
 
-    /// Runs a case; every other one tells the format at the second site only, if that may be.
-    ///
-    /// # Errors
-    /// If files cannot be used or the program cannot be started.
-    pub fn run(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
-        if let Some(dir) = self.file.parent() {
-            fs::create_dir_all(dir).map_err(io_error("create", dir))?;
-        }
-        let settled = matches!(self.kind, Kind::Report | Kind::Auto);
-        let late = number % 2 == 1 && !settled;
-        let (search, format) = if late { parted(&case.args) } else { (case.args.clone(), vec![]) };
+    /// A file, which is expanded after the search; every other case tells the format there only, if that may be.
+    fn run_by_file(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+        let (search, there) = self.parts(case, number);
         let file = self.file.display().to_string();
-        let mut told = vec!["-metadata_out", &file, "-metadata", self.kind.name()];
+        let outcome = self.search(&["-metadata_out", &file], (&search, number), stdin)?;
+        if outcome.code != 0 || !outcome.stdout.is_empty() {
+            return Ok(Crossed { outcome, bytes: 0 });
+        }
+        let bytes = fs::metadata(&self.file).map_or(0, |meta| meta.len());
+        let expand = [vec!["-metadata".to_owned(), file], there].concat();
+        let mut expanded = self.as_another("expand").run(&expand, self.cwd, None, LIMIT)?;
+        expanded.cpu += outcome.cpu;
+        fs::remove_file(&self.file).map_err(io_error("remove", &self.file))?;
+        Ok(Crossed { outcome: expanded, bytes })
+    }
+
+    /// A link to a process that makes the report while the search goes on.
+    fn run_by_link(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
+        let (search, there) = self.parts(case, number);
+        let keys = Keys::make(&self.as_another("keygen"), &self.file)?;
+        let receive = self.as_another("receive");
+        let listener = Listener::start(&receive, self.cwd, &keys, &self.file, &there)?;
+        let searched = listener.address.clone().map(|address| {
+            let key = keys.here.file.display().to_string();
+            let told = ["-send", &address, "-key", &key, "-peer", &keys.there.fingerprint];
+            self.search(&told, (&search, number), stdin)
+        });
+        let searched = searched.transpose()?;
+        // Nobody else sends to it: it ends with the search, or soon.
+        let patience =
+            if searched.as_ref().is_some_and(|it| it.code == 0) { LIMIT } else { PATIENCE };
+        let ended = listener.end(patience)?;
+        keys.remove()?;
+        let report = fs::read(&self.file).unwrap_or_default();
+        let left = [self.file.clone(), self.file.with_added_extension("fbm")];
+        left.iter()
+            .filter(|file| file.exists())
+            .try_for_each(fs::remove_file)
+            .map_err(io_error("clear", &self.file))?;
+        Ok(match searched {
+            Some(search) if search.code != 0 || !search.stdout.is_empty() => {
+                Crossed { outcome: search, bytes: 0 }
+            }
+            searched => Crossed {
+                outcome: Outcome {
+                    stdout: report,
+                    stderr: ended.said,
+                    code: ended.code,
+                    cpu: searched.map_or(0.0, |it| it.cpu),
+                    timed_out: false,
+                },
+                bytes: 0,
+            },
+        })
+    }
+
+    /// The search at this site, with what is `told` besides.
+    fn search(
+        &self,
+        told: &[&str],
+        (search, number): (&[String], usize),
+        stdin: Option<&Path>,
+    ) -> Result<Outcome> {
+        let mut told = [told, &["-metadata", self.kind.name()]].concat();
         if self.kind == Kind::Auto {
             told.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
         }
         let told: Vec<String> = told.into_iter().map(str::to_owned).collect();
         let (spread, shape) = &self.spread;
         let shape = shape.clone().with_records(false);
-        let (tool, search) = shape.spread(self.tested, *spread, &[&told[..], &search].concat());
-        let mut outcome = tool.run(&search, self.cwd, stdin, LIMIT)?;
-        if outcome.code != 0 || !outcome.stdout.is_empty() {
-            return Ok(Crossed { outcome, bytes: 0 });
-        }
-        let bytes = fs::metadata(&self.file).map_or(0, |meta| meta.len());
-        let mut expand = vec!["-metadata".to_owned(), file];
+        let (tool, search) = shape.spread(self.tested, *spread, &[&told[..], search].concat());
+        tool.run(&search, self.cwd, stdin, LIMIT)
+    }
+
+    /// What is told to the search, and to the other site.
+    fn parts(&self, case: &Case, number: usize) -> (Vec<String>, Vec<String>) {
+        let settled = matches!(self.kind, Kind::Report | Kind::Auto);
+        let late = number % 2 == 1 && !settled;
+        let (search, format) = if late { parted(&case.args) } else { (case.args.clone(), vec![]) };
+        // A report needs no database.
         let whether = self.kind != Kind::Report || number % 2 == 1;
+        let mut there = Vec::new();
         for option in SEARCHED.into_iter().filter(|_| whether) {
             let value = value_of(&case.args, option);
-            expand.extend(value.into_iter().flat_map(|value| [option.to_owned(), value.clone()]));
+            there.extend(value.into_iter().flat_map(|value| [option.to_owned(), value.clone()]));
         }
-        expand.extend(format);
-        let prefix = vec!["expand".to_owned()];
-        let other = Tool { prefix, ..self.tested.clone() };
-        let cpu = outcome.cpu;
-        outcome = other.run(&expand, self.cwd, None, LIMIT)?;
-        outcome.cpu += cpu;
-        fs::remove_file(&self.file).map_err(io_error("remove", &self.file))?;
-        Ok(Crossed { outcome, bytes })
+        there.extend(format);
+        (search, there)
+    }
+
+    /// Another command of FleetBLAST.
+    fn as_another(&self, command: &str) -> Tool {
+        Tool { prefix: vec![command.to_owned()], ..self.tested.clone() }
     }
 }
 

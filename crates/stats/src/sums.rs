@@ -231,12 +231,16 @@ const GAMMA: [f64; 11] = [
     1.251639670050933e-10,
 ];
 
-/// ln Γ(x) for x of at least 1, to ten digits.
+/// ln π.
+const LN_PI: f64 = 1.144_729_885_849_400_2;
+
+/// ln Γ(x) for x of at least 1, to ten digits; added up in BLAST+'s order (`s_GeneralLnGamma`), on whose last bits ties depend.
 fn ln_gamma(x: f64) -> f64 {
     let terms = GAMMA.iter().enumerate().rev().map(|(i, coefficient)| coefficient / (x + i as f64));
     let sum: f64 = terms.sum();
     let at = x - 1.0 + GAMMA.len() as f64 + 0.5;
-    (1.0 + sum).ln() + std::f64::consts::TAU.ln() / 2.0 + (x - 0.5) * at.ln() - at
+    let stirling = (LN_PI + std::f64::consts::LN_2) / 2.0 + (x - 1.0 + 0.5) * at.ln() - at;
+    (1.0 + sum).ln() + stirling
 }
 
 #[cfg(test)]
@@ -264,6 +268,17 @@ mod tests {
         for p in [1e-300, 1e-20, 1e-9, 0.01, 0.19999, 0.2, 0.7, 0.999] {
             assert!(is_near(evalue_of(p), -(-p).ln_1p(), 1e-14), "{p}");
         }
+    }
+
+    #[test]
+    fn sums_that_differ_by_what_was_rounded_are_no_ties() {
+        // A set on one strand and the same on the other, whose scores were added up the other way round: what BLAST+ says of both
+        // (in ASN.1, to 15 digits).
+        let space = Space { query: 1378, subject: 1370, search: 206_376_170 };
+        let of = |score| 2.0 * space.large_gaps(Set { count: 7, score }, 0.5);
+        let told = |score| format!("{:.14e}", of(score));
+        assert_eq!(told(350.389_091_668_615_8), "2.33520931152883e-100");
+        assert_eq!(told(350.389_091_668_615_7), "2.33520931152896e-100");
     }
 
     #[test]

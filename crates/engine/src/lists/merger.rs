@@ -22,8 +22,8 @@ pub struct Merger {
     capacity: usize,
     /// Matches go into the traceback by OID.
     by_oid: bool,
-    /// HSPs are linked, so that their e-values need not be in the order of their scores.
-    links: bool,
+    /// E-values of the HSPs of a subject need not be in the order of their scores.
+    evalues_decide: bool,
     /// The queries of the block.
     queries: Vec<Written>,
     /// Which strands of them are searched; `None` of proteins.
@@ -45,7 +45,7 @@ impl Merger {
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
-            links: matches!(params, Params::Nucleotide(params) if params.sum_stats),
+            evalues_decide: evalues_decide(params),
             queries: written(grouping, params),
             strands: match params {
                 Params::Protein(_) => None,
@@ -61,7 +61,7 @@ impl Merger {
 
     /// Lists without hits, to [absorb](Self::absorb) ranges into.
     pub fn empty_lists(&self) -> HitLists {
-        HitLists::new(self.pieces.len(), self.links)
+        HitLists::new(self.pieces.len(), self.evalues_decide)
     }
 
     /// Whether the lists have a list for each piece of this block.
@@ -167,6 +167,12 @@ impl Merger {
         hitlist::keep_best(&mut kept, capacity);
         kept
     }
+}
+
+/// Whether HSPs of different scores may have e-values in another order, or of equal scores others: those that are linked have those of
+/// their set, and without gaps each strand has statistics of its own, which differ in what was rounded.
+fn evalues_decide(params: &Params) -> bool {
+    matches!(params, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
 }
 
 /// By e-value, and as ever.
