@@ -176,7 +176,7 @@ impl Sites<'_> {
         let ended = listener.end(patience)?;
         keys.remove()?;
         let report = fs::read(&self.file).unwrap_or_default();
-        let left = [self.file.clone(), self.file.with_added_extension("fbm")];
+        let left = [self.file.clone(), self.file.with_extension("fbm")];
         left.iter()
             .filter(|file| file.exists())
             .try_for_each(fs::remove_file)
