@@ -67,5 +67,7 @@ fn bytes_find_what_wider_numbers_do() {
             }
         }
     }
-    assert!(gapped > 500 && in_frames > 1000 && wide > 0, "{gapped} {in_frames} {wide}");
+    // Each kernel but the portable one has frames.
+    let kernels = Kernel::available().count() - 1;
+    assert!(gapped > 500 && in_frames >= 900 * kernels && wide > 0, "{gapped} {in_frames} {wide}");
 }
