@@ -94,6 +94,8 @@ test-table:
 	$(TESTED_TABLE) --through report --part 11/24
 	$(TESTED_TABLE) --through hits --io --part 7/24
 	$(TESTED_TABLE) --through oids --io --part 13/24
+	$(TESTED_TABLE) --through auto --ranks --part 14/24
+	$(TESTED_TABLE) --through auto --io --part 16/24
 	$(if $(MPI),$(TESTED_TABLE) --mpi --part 3/8)
 	$(if $(MPI),$(TESTED_TABLE) --mpi --resume --part 6/16)
 
@@ -130,9 +132,8 @@ difftest-resume: tools
 
 ## difftest-metadata: the quick table, each report made at another site of metadata of each kind, which one process or ranks wrote
 difftest-metadata: tools
-	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind && $(DIFFTEST) table --quick --ranks --through $$kind || exit 1; done
-	for kind in oids hits report; do $(DIFFTEST) table --quick --through $$kind --io || exit 1; done
-	$(DIFFTEST) table --quick --through auto
+	for kind in oids hits report auto; do $(DIFFTEST) table --quick --through $$kind && $(DIFFTEST) table --quick --ranks --through $$kind || exit 1; done
+	for kind in oids hits report auto; do $(DIFFTEST) table --quick --through $$kind --io || exit 1; done
 
 ## link-kills: search, receiver and link of a report at another site killed 30 times in all
 link-kills: build

@@ -26,6 +26,7 @@ TURNS = [
     ("report", "7", []),
     ("auto", "5", []),
     ("hits", "6", ["-ranks", "3"]),
+    ("auto", "0", ["-ranks", "3"]),
     ("oids", "0", ["-ranks", "2", "-checkpoint", "kept", "-resume"]),
     ("report", "5", ["-ranks", "4", "-checkpoint", "kept", "-resume"]),
 ]

@@ -22,6 +22,8 @@ needs() {
 [ -d /usr/share/doc/mmseqs2/example-data ] || wanted+=(mmseqs2-examples)
 [ -d /usr/share/doc/bowtie2/examples ] || wanted+=(bowtie2-examples)
 needs build-essential cc make
+# Reads what is encrypted, and the other way round.
+needs age age age-keygen
 libclang() {
     # Not libclang-cpp, which other packages bring.
     compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null ||

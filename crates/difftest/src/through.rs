@@ -106,14 +106,9 @@ pub struct Sites<'a> {
 }
 
 impl Sites<'_> {
-    /// Whether a case may be refused by name since ranks search it: they choose no kind, and SAM begins with what is known in the end.
+    /// Whether a case may be refused by name since ranks search it: SAM begins with what is known in the end.
     pub fn may_refuse(&self, case: &Case) -> bool {
-        let refuses = match self.kind {
-            Kind::Report => is_sam(&case.args),
-            Kind::Auto => true,
-            Kind::Oids | Kind::Hits => false,
-        };
-        self.spread.0 != Spread::None && refuses
+        self.spread.0 != Spread::None && self.kind == Kind::Report && is_sam(&case.args)
     }
 
     /// Runs a case, each way.
@@ -135,8 +130,7 @@ impl Sites<'_> {
     fn run_in_one_job(&self, case: &Case, stdin: Option<&Path>, number: usize) -> Result<Crossed> {
         let (spread, shape) = &self.spread;
         let more = if is_sam(&case.args) { 1 } else { 1 + number as u32 % 3 };
-        let told = ["-io_ranks", &more.to_string(), "-metadata", self.kind.name()];
-        let told = told.map(str::to_owned);
+        let told = [&["-io_ranks".to_owned(), more.to_string()][..], &self.told(number)].concat();
         let shape = shape.clone().with_records(false).with_more(more);
         let (tool, all) = shape.spread(self.tested, *spread, &[&told[..], &case.args].concat());
         Ok(Crossed { outcome: tool.run(&all, self.cwd, stdin, LIMIT)?, bytes: 0 })
@@ -198,6 +192,15 @@ impl Sites<'_> {
         })
     }
 
+    /// The options that say what crosses.
+    fn told(&self, number: usize) -> Vec<String> {
+        let mut told = vec!["-metadata", self.kind.name()];
+        if self.kind == Kind::Auto {
+            told.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
+        }
+        told.into_iter().map(str::to_owned).collect()
+    }
+
     /// The search at this site, with what is `told` besides.
     fn search(
         &self,
@@ -205,11 +208,8 @@ impl Sites<'_> {
         (search, number): (&[String], usize),
         stdin: Option<&Path>,
     ) -> Result<Outcome> {
-        let mut told = [told, &["-metadata", self.kind.name()]].concat();
-        if self.kind == Kind::Auto {
-            told.extend(["-metadata_limit", LIMITS[number % LIMITS.len()]]);
-        }
-        let told: Vec<String> = told.into_iter().map(str::to_owned).collect();
+        let told = told.iter().map(|&word| word.to_owned());
+        let told: Vec<String> = told.chain(self.told(number)).collect();
         let (spread, shape) = &self.spread;
         let shape = shape.clone().with_records(false);
         let (tool, search) = shape.spread(self.tested, *spread, &[&told[..], search].concat());

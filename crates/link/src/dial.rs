@@ -42,6 +42,8 @@ pub enum Event {
     Broken(String),
     /// There is one again, after such.
     Back,
+    /// The stream ended before it was whole: nothing more is sent.
+    Ended,
     /// So many bytes are on the other side's disk, and so many wait.
     Progress {
         /// Confirmed.

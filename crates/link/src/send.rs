@@ -108,12 +108,16 @@ impl Opening {
         let (position, mut meter) = (held.whole, Meter::default());
         meter.connected(channel.round_trip, held.workers, position);
         (shared.lock().confirmed, shared.lock().pace) = (position, meter.pace());
-        let own = Arc::clone(&shared);
+        let (own, watch) = (Arc::clone(&shared), Arc::clone(&dialer.watch));
         let run = move || {
             let result =
                 Run { dialer, shared: &own, agrees, position, meter, stuck: None }.all(channel);
+            let failed = result.is_err();
             own.lock().result = Some(result);
             own.changed.notify_all();
+            if failed {
+                watch(Event::Ended);
+            }
         };
         let thread = thread::Builder::new().name("link".to_owned()).spawn(run);
         let thread = thread.map_err(|error| LinkError::Ended(error.to_string()))?;
@@ -136,6 +140,17 @@ impl Sender {
         }
         state.bytes.extend(bytes);
         Ok(())
+    }
+
+    /// Whether the stream goes on, for who has nothing to send for long.
+    ///
+    /// # Errors
+    /// What ended it.
+    pub fn check(&self) -> Result<(), LinkError> {
+        match &self.shared.lock().result {
+            Some(Err(error)) => Err(error.clone()),
+            Some(Ok(_)) | None => Ok(()),
+        }
     }
 
     /// The link, as it is seen so far.

@@ -231,6 +231,58 @@ fn a_known_peer_that_is_silent_or_sends_half_a_message_is_cut_off() {
     assert_eq!(events.iter().filter(broken).count(), 2, "{events:?}");
 }
 
+/// A long search has nothing to send, and a long expansion nothing to say.
+#[test]
+fn a_stream_on_which_nothing_comes_for_long_is_not_cut_off() {
+    let keys = Keys::new();
+    let (sink, result, events) = received(&keys, Memory::default(), |address| {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&events);
+        let watch: crate::dial::Watch = Arc::new(move |event| told.lock().unwrap().push(event));
+        let opening = Opening::connect(target(&keys, address), watch).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        sender.write(b"first, ").unwrap();
+        thread::sleep(3 * PATIENCE);
+        assert_eq!(sender.check(), Ok(()));
+        sender.write(b"last").unwrap();
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+        let events = events.lock().unwrap();
+        let is_progress = |event: &_| matches!(event, crate::dial::Event::Progress { .. });
+        assert!(events.iter().all(is_progress), "{events:?}");
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, b"first, last");
+    assert!(!events.iter().any(|event| matches!(event, Event::Broken(_))), "{events:?}");
+}
+
+/// Who has nothing to send for long learns in time that nobody hears it any more.
+#[test]
+fn a_receiver_that_falls_silent_is_given_up_in_time() {
+    let keys = Keys::new();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = target(&keys, socket.local_addr().unwrap());
+    let target = Target { give_up: Duration::from_secs(2), ..target };
+    let ended = Arc::new(AtomicBool::new(false));
+    let (told, told_end) = (Arc::clone(&ended), ended);
+    let sending = thread::spawn(move || {
+        let watch: crate::dial::Watch = Arc::new(move |event| {
+            told.fetch_or(event == crate::dial::Event::Ended, Ordering::Relaxed);
+        });
+        let sender = Opening::connect(target, watch).unwrap().start(Box::new(|_| true)).unwrap();
+        let start = Instant::now();
+        while sender.check().is_ok() || !told_end.load(Ordering::Relaxed) {
+            assert!(start.elapsed() < Duration::from_secs(60), "it is never given up");
+            thread::sleep(Duration::from_millis(20));
+        }
+        (sender.check(), start.elapsed())
+    });
+    let mut silent = offer(&keys, &socket, 0);
+    hear(&mut silent, |message| *message == Message::Start(0));
+    let (end, took) = sending.join().unwrap();
+    assert!(matches!(end, Err(LinkError::GivenUp { .. })), "{end:?}");
+    assert!(took > PATIENCE / 2 && took < 5 * PATIENCE, "{took:?}");
+}
+
 #[test]
 fn a_known_peer_that_says_what_it_should_not_is_cut_off_at_once() {
     let keys = Keys::new();

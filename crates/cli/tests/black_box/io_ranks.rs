@@ -60,7 +60,8 @@ fn any_ratio_of_ranks_makes_the_bytes_of_one_process() {
         let format = ["-outfmt", format, "-line_length", line];
         let format = if format[1] == "0" { &format[..] } else { &format[..2] };
         let wanted = must(search(dir, &BLASTP, format));
-        for (kind, [ranks, io]) in KINDS.into_iter().zip(ratios).chain([("hits", ratios[3])]) {
+        let kinds = KINDS.into_iter().zip(ratios);
+        for (kind, [ranks, io]) in kinds.chain([("hits", ratios[3]), ("auto", ratios[2])]) {
             let told = ["-out", "r", "-metadata", kind, "-ranks", ranks, "-io_ranks", io];
             let run = run(search(dir, &BLASTP, &[&told, format].concat()));
             assert!(run.status.success(), "{told:?}: {}", said(&run));
@@ -80,7 +81,8 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
     for format in ["5", "0", "17"] {
         let wanted = must(searched(&["-outfmt", format]));
         let io = if format == "17" { "1" } else { "2" };
-        for kind in KINDS.into_iter().filter(|&kind| kind != "report" || format != "17") {
+        let kinds = KINDS.into_iter().chain(["auto"]);
+        for kind in kinds.filter(|kind| !["report", "auto"].contains(kind) || format != "17") {
             let told = ["-ranks", "4", "-io_ranks", io, "-metadata", kind, "-outfmt", format];
             let run = run(searched(&told));
             assert!(run.status.success(), "{told:?}: {}", said(&run));
@@ -110,9 +112,13 @@ fn what_is_told_of_queries_comes_in_their_order() {
     let alone = run(search(dir, &BLASTP, &["-out", "r"]));
     let wanted = report(dir);
     assert!(said(&alone).contains("odd11"), "{}", said(&alone));
-    for kind in ["hits", "report"] {
+    // With auto, blocks cross as reports where anything else has more than that share of its bytes.
+    for (kind, limit) in
+        [("hits", None), ("report", None), ("auto", Some("0")), ("auto", Some("1"))]
+    {
         let told = ["-out", "r", "-metadata", kind, "-ranks", "4", "-io_ranks", "2"];
-        let run = run(search(dir, &BLASTP, &told));
+        let limit = limit.map_or(vec![], |limit| vec!["-metadata_limit", limit]);
+        let run = run(search(dir, &BLASTP, &[&told[..], &limit].concat()));
         assert!(run.status.success(), "{}", said(&run));
         assert!(report(dir) == wanted, "{kind}");
         assert_eq!(said(&run), said(&alone), "{kind}");
@@ -208,7 +214,8 @@ mod processes {
         let dir = proteins(40);
         let dir = dir.path();
         let wanted = must(search(dir, &BLASTP, &[]));
-        for (kind, [processes, io]) in KINDS.into_iter().zip([[3, 1], [4, 2], [5, 4]]) {
+        let kinds = KINDS.into_iter().chain(["auto"]);
+        for (kind, [processes, io]) in kinds.zip([[3, 1], [4, 2], [5, 4], [4, 2]]) {
             let io = io.to_string();
             let run =
                 run(mpirun(dir, processes, &["-out", "r", "-metadata", kind, "-io_ranks", &io]));

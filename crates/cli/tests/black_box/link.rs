@@ -5,6 +5,8 @@
 mod killed;
 #[path = "link/peers.rs"]
 mod peers;
+#[path = "link/silent.rs"]
+mod silent;
 #[path = "link/sites.rs"]
 mod sites;
 
@@ -65,7 +67,7 @@ fn a_connection_cut_anywhere_goes_on_from_there() {
 fn ranks_send_while_they_search() {
     let sites = Sites::new(60);
     let wanted = sites.direct(&[]);
-    for (kind, ranks) in [("hits", "3"), ("oids", "1"), ("report", "4")] {
+    for (kind, ranks) in [("hits", "3"), ("oids", "1"), ("report", "4"), ("auto", "3")] {
         let receiver = sites.receive_db();
         let options = ["-metadata", kind, "-ranks", ranks];
         let run = sites.search(&receiver.address, [HERE, THERE], &options).output().unwrap();

@@ -17,6 +17,7 @@ mod sandbox;
 mod volumes;
 
 mod accepted;
+mod age_program;
 mod bad_database;
 mod bad_output;
 mod bad_query;
@@ -51,6 +52,7 @@ mod little_memory;
 mod loading;
 mod makeblastdb;
 mod metadata;
+mod metadata_plan;
 mod metadata_ranks;
 mod names;
 mod partitions;

@@ -322,7 +322,6 @@ fn what_was_chosen_and_why_is_told() {
         &["-metadata", "auto", "-outfmt", "17"][..],
         &["-metadata", "hits", "-metadata_limit", "0.5"],
         &["-metadata", "auto", "-metadata_limit", "1.5"],
-        &["-metadata", "auto", "-ranks", "2"],
         &["-recipient", "age1no"],
     ] {
         let words = ["blastp", "-query", "q.fa", "-db", "db", "-metadata_out", "m2"];
@@ -333,7 +332,7 @@ fn what_was_chosen_and_why_is_told() {
 }
 
 /// A key pair of age: the file of the identity, and the key of the recipient.
-fn identity(dir: &Path, name: &str) -> String {
+pub(crate) fn identity(dir: &Path, name: &str) -> String {
     let identity = age::x25519::Identity::generate();
     let secret = identity.to_string();
     fs::write(dir.join(name), format!("# a comment\n{}\n", secret.expose_secret())).unwrap();
@@ -448,7 +447,7 @@ fn what_is_encrypted_and_damaged_is_told_and_what_is_cut_off_is_a_report_so_far(
         ],
     );
     assert!(
-        said(&refused).contains("-metadata_out and -recipient on ranks yet"),
+        said(&refused).contains("-recipient does not go with -checkpoint: "),
         "{}",
         said(&refused)
     );

@@ -2,6 +2,7 @@
 //! killed.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
+use crate::metadata::identity;
+use crate::patience::awaited;
 use crate::volumes::Random;
 
 pub(crate) const KINDS: [&str; 3] = ["oids", "hits", "report"];
@@ -139,6 +142,20 @@ fn processes_write_the_bytes_of_one() {
             assert!(own[1..] == wanted[1..], "{kind}, {strategy}: other blocks");
         }
     }
+    let key = identity(dir, "one");
+    let wanted = must(search(dir, &[]));
+    for strategy in ["merge", "individual", "collective"] {
+        let mut command = crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
+        command.args(BLASTP).args(["-metadata_out", "m", "-metadata", "auto", "-groups", "2"]);
+        command.args(["-recipient", &key, "-output", strategy]).stdin(Stdio::null());
+        must({
+            command.current_dir(dir).env("BATCH_SIZE", "400");
+            command
+        });
+        let expand = ["expand", "m", "-identity", "one", "-db", "db"];
+        assert!(must(fleetblast(dir, &expand)) == wanted, "{strategy}");
+        assert!(!has_zstd(&written(dir, "m")));
+    }
 }
 
 /// The bodies of records.
@@ -170,6 +187,101 @@ fn where_batches_depend_on_what_is_found_the_report_is_the_same() {
     }
 }
 
+/// Each group chooses by what it has seen, which another run may see otherwise; the report is the same.
+#[test]
+fn whatever_ranks_choose_the_report_is_the_same() {
+    let (few, many) = (proteins(40), bases(150));
+    let shapes: [&[&str]; 3] =
+        [&["-ranks", "1"], &["-ranks", "4", "-groups", "2"], &["-ranks=3", "-checkpoint", "kept"]];
+    for (dir, words, format) in
+        [(&few, &BLASTP, "0"), (&few, &BLASTP, "5"), (&many, &BLASTN, "0"), (&many, &BLASTN, "7")]
+    {
+        let dir = dir.path();
+        let searched = |options: &[&str]| {
+            must(fleetblast(dir, &[&words[..], &["-outfmt", format], options].concat()))
+        };
+        let wanted = searched(&[]);
+        for (limit, shape) in ["0", "0.2", "1"].into_iter().zip(shapes) {
+            let told = ["-metadata_out", "m", "-metadata", "auto", "-metadata_limit", limit];
+            searched(&[&told[..], shape].concat());
+            let made = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
+            assert!(made == wanted, "{} in format {format}, {limit}, {shape:?}", words[0]);
+        }
+    }
+}
+
+/// What is compressed begins so.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+fn has_zstd(bytes: &[u8]) -> bool {
+    bytes.windows(4).any(|part| part == ZSTD)
+}
+
+#[test]
+fn what_ranks_encrypt_is_for_its_recipients_only() {
+    let dir = proteins(40);
+    let dir = dir.path();
+    let key = identity(dir, "one");
+    identity(dir, "other");
+    let expand = |name: &str, out: &str| {
+        let words = ["expand", "m", "-identity", name, "-db", "db", "-out", out];
+        fleetblast(dir, &words).output().unwrap()
+    };
+    for (kind, ranks) in KINDS.into_iter().chain(["auto"]).zip(["1", "3", "2", "4"]) {
+        let wanted = must(search(dir, &["-outfmt", "5"]));
+        let told = ["-metadata_out", "m", "-metadata", kind, "-outfmt", "5"];
+        must(search(dir, &[&told[..], &["-recipient", &key, "-ranks", ranks]].concat()));
+        let run = expand("one", "r");
+        assert!(run.status.success(), "{kind}: {}", said(&run));
+        assert!(written(dir, "r") == wanted, "{kind}");
+        assert!(said(&expand("other", "r")).contains("is encrypted for others"));
+        assert!(!has_zstd(&written(dir, "m")));
+    }
+    // To a pipe; and it is no part of the search.
+    let told = ["-metadata_out", "-", "-recipient", &key, "-ranks", "2"];
+    fs::write(dir.join("m"), must(search(dir, &told))).unwrap();
+    assert!(expand("one", "r").status.success());
+    let told = ["-metadata_out", "m", "-recipient", &key, "-ranks", "2", "-checkpoint", "c"];
+    let run = search(dir, &told).output().unwrap();
+    assert!(said(&run).contains("-recipient does not go with -checkpoint: "), "{}", said(&run));
+    assert!(!dir.join("c").exists());
+}
+
+/// Ranks write records in any order, before what is encrypted can be written.
+#[test]
+fn what_waits_to_be_encrypted_is_encrypted_too() {
+    let dir = proteins(40);
+    let dir = dir.path();
+    let key = identity(dir, "one");
+    let queries = fs::read(dir.join("q.fa")).unwrap();
+    let names = || {
+        let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| path.extension().is_some_and(|end| end == "part"))
+    };
+    let parts = || names().filter_map(|path| fs::read(path).ok()).collect::<Vec<_>>();
+    for (recipient, is_open) in [(None, true), (Some(&key), false)] {
+        let told = ["-metadata_out", "m", "-ranks", "2", "-query", "-", "-output=individual"];
+        let recipient = recipient.map_or(vec![], |key| vec!["-recipient", key]);
+        let words = [&["blastp", "-db", "db", "-block_residues", "500"], &told[..], &recipient];
+        let mut command = fleetblast(dir, &words.concat());
+        let mut child = command.env("BATCH_SIZE", "400").stdin(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&queries).unwrap();
+        // All but the last blocks.
+        let waiting = awaited("records that wait", || {
+            let parts = parts();
+            (parts.iter().map(Vec::len).sum::<usize>() > 2000).then_some(parts)
+        });
+        assert_eq!(waiting.iter().any(|part| has_zstd(part)), is_open);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(pipe);
+        assert!(!dir.join("m").exists());
+        // What is killed leaves it behind.
+        names().for_each(|path| fs::remove_file(path).unwrap());
+    }
+}
+
 /// Bytes of what is in the checkpoint.
 fn kept(dir: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(dir) else { return 0 };
@@ -198,7 +310,8 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
     let dir = dir.path();
     let checkpoint = dir.join("kept");
     let mut killed = 0;
-    for kind in KINDS {
+    let wanted_report = must(search(dir, &[]));
+    for kind in KINDS.into_iter().chain(["auto"]) {
         let told = ["-metadata_out", "m", "-metadata", kind];
         must(search(dir, &told));
         let wanted = written(dir, "m");
@@ -224,10 +337,12 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
                 &[&told[..2], &["-metadata", kind, "-checkpoint", "kept", "-resume"]].concat(),
             ));
         }
-        assert!(written(dir, "m") == wanted, "{kind}");
+        let report = must(fleetblast(dir, &["expand", "m", "-db", "db"]));
+        assert!(report == wanted_report, "{kind}");
+        assert!(written(dir, "m") == wanted || kind == "auto", "{kind}");
         assert!(!checkpoint.exists());
     }
-    assert!(killed >= 3, "{killed} of 9 were killed before they were through");
+    assert!(killed >= 4, "{killed} of 12 were killed before they were through");
 }
 
 #[test]
@@ -235,11 +350,8 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     let dir = proteins(20);
     let dir = dir.path();
     let told = ["-metadata_out", "m", "-ranks", "2"];
-    let refused: [(&[&str], &str); 3] = [
-        (&["-output", "records"], "-output records needs a directory"),
-        (&["-plan"], "-plan"),
-        (&["-out", "x"], "-out"),
-    ];
+    let refused: [(&[&str], &str); 2] =
+        [(&["-output", "records"], "-output records needs a directory"), (&["-out", "x"], "-out")];
     for (options, what) in refused {
         let run = search(dir, &[&told[..], options].concat()).output().unwrap();
         assert_eq!(run.status.code(), Some(1), "{options:?}");

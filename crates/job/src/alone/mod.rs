@@ -28,6 +28,7 @@ pub use self::two_phases::{Phases, TwoPhases};
 use crate::audience::Audience;
 use crate::batching::Batching;
 use crate::error::Error;
+use crate::halt::Halt;
 use crate::metadata::{Resumed, told};
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
@@ -80,8 +81,10 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     // What cannot be loaded is refused before anything is written.
     let repeats = Repeats::open(plan)?;
     let mut repeats = repeats.as_ref().map(Repeats::finder).transpose()?;
-    let mut search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
-    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), shared)?;
+    let halt = Halt::default();
+    let search = TwoPhases::new(&target, &engine, plan, audience, recorder.clone())?;
+    let mut search = search.until(halt.clone());
+    let mut outlet = Outlet::open(plan, &engine, &target, recorder.clone(), (shared, &halt))?;
     if let Some(Resumed(reached)) = outlet.resumed() {
         pass_over(&mut queries, reached, audience)?;
     }
@@ -151,6 +154,8 @@ fn run_block(
 ) -> Result<(), Error> {
     audience.open(0, block.prepared.len() as u64);
     let hits = search.run(&block.prepared, &block.batches)?;
+    // If that halted it, these are not all.
+    outlet.check()?;
     let writing = Instant::now();
     batching.found(search.extensions);
     outlet.block(block, &hits, (search, batching.course()), audience)?;

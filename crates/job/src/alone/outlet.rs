@@ -10,6 +10,7 @@ use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::halt::Halt;
 use crate::metadata::{Account, Resumed, Writer};
 use crate::output::Output;
 use crate::plan::Plan;
@@ -29,7 +30,7 @@ enum Way<'a> {
 }
 
 impl<'a> Outlet<'a> {
-    /// Begins what a plan asks for.
+    /// Begins what a plan asks for, of a search that is to halt when nobody wants it any more.
     ///
     /// # Errors
     /// Outputs that cannot be written; for metadata, a database that cannot be read.
@@ -38,7 +39,7 @@ impl<'a> Outlet<'a> {
         engine: &'a Search,
         target: &'a Target,
         recorder: Recorder,
-        audience: &Arc<dyn Audience>,
+        listening: (&Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let mut reporter = Reporter::new(plan, target, recorder);
         let way = match &plan.metadata {
@@ -48,7 +49,7 @@ impl<'a> Outlet<'a> {
                 Way::Report(output)
             }
             Some(metadata) => {
-                let mut writer = Writer::new(plan, metadata, engine, target, audience)?;
+                let mut writer = Writer::new(plan, metadata, engine, target, listening)?;
                 writer.start(&mut reporter)?;
                 Way::Metadata(Box::new(writer))
             }
@@ -67,7 +68,8 @@ impl<'a> Outlet<'a> {
         audience: &Arc<dyn Audience>,
     ) -> Result<(), Error> {
         let Some(metadata) = &plan.metadata else { return Output::open(&plan.out)?.commit() };
-        let writer = Writer::new(plan, metadata, engine, target, audience)?;
+        let halt = Halt::default();
+        let writer = Writer::new(plan, metadata, engine, target, (audience, &halt))?;
         if let Some(Resumed(reached)) = writer.resumed()
             && reached.queries > 0
         {
@@ -81,6 +83,17 @@ impl<'a> Outlet<'a> {
         match &self.way {
             Way::Report(_) => None,
             Way::Metadata(writer) => writer.resumed(),
+        }
+    }
+
+    /// Hears of what ended the other site.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&mut self) -> Result<(), Error> {
+        match &mut self.way {
+            Way::Report(_) => Ok(()),
+            Way::Metadata(writer) => writer.check(),
         }
     }
 

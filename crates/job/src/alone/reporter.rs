@@ -154,8 +154,12 @@ impl<'a> Reporter<'a> {
     }
 
     /// Tells what BLAST+ warns of with the reports of queries.
-    pub fn warn(&self, records: &[QueryRecord], audience: &dyn Audience) {
-        let warnings = records.iter().map(Warning::of);
+    pub fn warn<'r>(
+        &self,
+        records: impl IntoIterator<Item = &'r QueryRecord>,
+        audience: &dyn Audience,
+    ) {
+        let warnings = records.into_iter().map(Warning::of);
         warnings.for_each(|warning| warning.tell(&self.setup, self.misses_taxonomy, audience));
     }
 

@@ -18,6 +18,7 @@ use fleetblast_metadata::subjects::Shown;
 use rayon::prelude::*;
 
 use crate::audience::{Audience, Stage};
+use crate::halt::Halt;
 use crate::plan::Plan;
 use crate::scan::{RANGES_PER_THREAD, Scan};
 use crate::subjects::Target;
@@ -95,6 +96,11 @@ impl<'a> TwoPhases<'a> {
             recorder,
             blocks: 0,
         })
+    }
+
+    /// The same, which ends early, with some of the hits only, when `halt` tells it to.
+    pub fn until(self, halt: Halt) -> Self {
+        TwoPhases { scan: self.scan.until(halt), ..self }
     }
 
     /// Goes on with another search of the same database.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fleetblast_metadata::Kind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::choice::{Cost, Reason};
 
@@ -47,7 +47,7 @@ pub struct OfKind {
 }
 
 /// A link, as it was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// Bytes a second; nothing if too little crossed to know.
     pub bytes_per_second: Option<f64>,

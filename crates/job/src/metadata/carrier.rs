@@ -15,6 +15,7 @@ use super::account::Seen;
 use super::seal::Sealed;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
+use crate::halt::Halt;
 use crate::output::Output;
 use crate::plan::{Carriage, Link, Metadata};
 use crate::sites::Near;
@@ -49,14 +50,15 @@ pub struct Resumed(pub Reached);
 type Ledger = Arc<Mutex<BTreeMap<u64, u64>>>;
 
 impl Carrier {
-    /// Begins with the header, or goes on with what the other site holds since an earlier run of the same search.
+    /// Begins with the header, or goes on with what the other site holds since an earlier run of the same search. That is to halt as soon as
+    /// a link is given up.
     ///
     /// # Errors
     /// A file that cannot be written; no connection; another site that holds something else.
     pub fn begin(
         metadata: &Metadata,
         header: &[u8],
-        audience: &Arc<dyn Audience>,
+        (audience, halt): (&Arc<dyn Audience>, &Halt),
     ) -> Result<(Self, Option<Resumed>), Error> {
         let mut chain = Chain::default();
         let start = [Chain::start(), chain.record(RecordKind::Header, header)].concat();
@@ -78,7 +80,7 @@ impl Carrier {
                 return Ok((Carrier { way: Way::Ranks(near), chain, offset: 0 }, None));
             }
         };
-        let opening = connect(link, audience)?;
+        let opening = connect(link, audience, halt)?;
         let held = opening.held().clone();
         let ledger = Ledger::default();
         let resumed = match held.whole {
@@ -151,14 +153,15 @@ impl Carrier {
         }
     }
 
-    /// Hears of what ended the other site.
+    /// Hears of what ended the other site, or the link to it.
     ///
     /// # Errors
     /// That.
     pub fn check(&mut self) -> Result<(), Error> {
         match &mut self.way {
             Way::Ranks(near) => near.check(),
-            Way::File(_) | Way::Sealed(_) | Way::Link(_) => Ok(()),
+            Way::Link(Sending { sender, .. }) => sender.check().map_err(|error| failure(&error)),
+            Way::File(_) | Way::Sealed(_) => Ok(()),
         }
     }
 
@@ -204,7 +207,7 @@ fn note(ledger: &Ledger, offset: u64, last: u64) {
     ledger.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, last);
 }
 
-fn connect(link: &Link, audience: &Arc<dyn Audience>) -> Result<Opening, Error> {
+fn connect(link: &Link, audience: &Arc<dyn Audience>, halt: &Halt) -> Result<Opening, Error> {
     let key = Key::read(&link.key).map_err(|error| key_failure(&error))?;
     let target = Target {
         address: link.address.clone(),
@@ -213,9 +216,10 @@ fn connect(link: &Link, audience: &Arc<dyn Audience>) -> Result<Opening, Error> 
         patience: link.patience(),
         give_up: link.give_up.unwrap_or(std::time::Duration::MAX),
     };
-    let audience = Arc::clone(audience);
+    let (audience, halt) = (Arc::clone(audience), halt.clone());
     let watch: Watch = Arc::new(move |event| match event {
         Event::Broken(why) => audience.warn(&format!("No connection ({why}); trying again")),
+        Event::Ended => halt.set(),
         Event::Back => audience.warn("There is a connection again"),
         Event::Progress { confirmed, waiting } => audience.note(format!(
             ", {} at the other site, {} on their way",

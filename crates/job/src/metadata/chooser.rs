@@ -20,6 +20,15 @@ const LOOK_SHARE: f64 = 0.01;
 /// How a block is made as a kind, and how long that takes: in all, and formatting.
 type Make<'a> = dyn FnMut(Kind) -> Result<(Found, [Duration; 2]), Error> + 'a;
 
+/// Who searches, and is seen to take some time for a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seekers {
+    /// Threads of those who search a block together.
+    pub threads: usize,
+    /// How many such there are: they search others meanwhile, but have one link, and one other site.
+    pub groups: usize,
+}
+
 /// Chooses.
 pub struct Chooser<'a> {
     /// What is asked for.
@@ -28,7 +37,7 @@ pub struct Chooser<'a> {
     pub account: Account,
     limit: f64,
     target: &'a Target,
-    threads: usize,
+    seekers: Seekers,
     /// Blocks so far.
     blocks: u64,
     begun: Instant,
@@ -39,12 +48,12 @@ pub struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    /// For a search of that target on so many threads.
-    pub fn new(metadata: &Metadata, threads: usize, target: &'a Target) -> Self {
+    /// For a search of that target.
+    pub fn new(metadata: &Metadata, seekers: Seekers, target: &'a Target) -> Self {
         let Metadata { kinds, limit, .. } = *metadata;
         let (account, before) = (Account::new(), Phases::default());
         let (begun, looking) = (Instant::now(), Duration::ZERO);
-        Chooser { kinds, account, limit, target, threads, blocks: 0, begun, looking, before }
+        Chooser { kinds, account, limit, target, seekers, blocks: 0, begun, looking, before }
     }
 
     /// A block as one kind.
@@ -79,7 +88,9 @@ impl<'a> Chooser<'a> {
         }
         let [search, traceback] = self.took(phases);
         let costs = self.costs(&kinds, hits, [search, traceback]);
-        let outlook = Outlook { search: search + traceback, rate: self.rate(), limit: self.limit };
+        // Of the blocks of all groups, each next one is through so much sooner.
+        let search = (search + traceback) / self.seekers.groups as f64;
+        let outlook = Outlook { search, rate: self.rate(), limit: self.limit };
         let (kind, why) = choose(&costs, &outlook);
         self.account.chose(self.blocks, kind, why);
         self.blocks += 1;
@@ -106,14 +117,16 @@ impl<'a> Chooser<'a> {
         [search, traceback]: [f64; 2],
     ) -> Vec<Cost> {
         let weight = weight(hits);
-        let workers = self.account.link.map_or(self.threads, |link| link.workers.max(1) as usize);
+        let Seekers { threads, groups } = self.seekers;
+        let workers = self.account.link.map_or(threads, |link| link.workers.max(1) as usize);
         // What takes a second here takes so many there.
-        let there = self.threads as f64 / workers as f64;
+        let there = threads as f64 / workers as f64;
         let expected = self.account.expected(Kind::Report, weight);
         let format = expected.map_or(0.0, |(_, format)| there * format);
         let again = there * (search * self.share(hits) + traceback);
         let mut of = |kind| {
             let (cost, _) = self.account.expected(kind, weight)?;
+            let cost = Cost { make: cost.make / groups as f64, ..cost };
             Some(match kind {
                 Kind::Oids => Cost { again: again + format, ..cost },
                 Kind::Hits => Cost { again: format, ..cost },

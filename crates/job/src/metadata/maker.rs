@@ -41,7 +41,7 @@ impl<P: Pages> Maker<'_, P> {
         let wanted: Vec<bool> = records.iter().map(|record| self.wanted.has(record)).collect();
         if found.kind == Kind::Report {
             if self.kinds == Kinds::Cheapest {
-                self.pass_over(&records, &wanted)?;
+                self.pass_over(&records, &wanted, audience)?;
             }
             return self.parts(&found, &wanted).ok_or(unlike(NO_REPORT))?;
         }
@@ -74,16 +74,23 @@ impl<P: Pages> Maker<'_, P> {
     }
 
     /// Reports a block whose report is told as it is, but not what begins it.
-    fn pass_over(&mut self, records: &[QueryRecord], wanted: &[bool]) -> Result<(), Error> {
+    fn pass_over(
+        &mut self,
+        records: &[QueryRecord],
+        wanted: &[bool],
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
         let Some(site) = &mut self.site else { return Ok(()) };
-        let mut wanted = records.iter().zip(wanted).filter(|&(_, &wanted)| wanted);
-        let Some((first, _)) = wanted.next() else { return Ok(()) };
+        let wanted = records.iter().zip(wanted).filter(|&(_, &wanted)| wanted);
+        let wanted: Vec<&QueryRecord> = wanted.map(|(record, _)| record).collect();
+        let Some(first) = wanted.first() else { return Ok(()) };
         if !self.begun {
             self.begun = true;
             let prepared = site.prepare(first);
             site.reporter.begin((first, &prepared), &mut self.output)?;
         }
-        site.reporter.pass_over(1 + wanted.count());
+        site.reporter.warn(wanted.iter().copied(), audience);
+        site.reporter.pass_over(wanted.len());
         Ok(())
     }
 

@@ -16,6 +16,8 @@ use crate::output::Output;
 
 /// How what is encrypted begins.
 const MAGIC: &[u8] = b"age-encryption.org/v1\n";
+/// The same as text (`age --armor`).
+const MAGIC_OF_TEXT: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 
 /// For whom something is encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,8 +134,13 @@ pub fn open(path: &Path, identity: Option<&Path>) -> Result<Box<dyn Read + Send>
         |path: &Path, error: io::Error| wrong(format!("cannot open {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| cannot(path, error))?;
     let mut file = BufReader::new(file);
-    let is_sealed = file.fill_buf().map_err(|error| cannot(path, error))?.starts_with(MAGIC);
-    let place = path.display();
+    let begin = file.fill_buf().map_err(|error| cannot(path, error))?;
+    let (is_sealed, place) = (begin.starts_with(MAGIC), path.display());
+    if begin.starts_with(MAGIC_OF_TEXT) {
+        return Err(wrong(format!(
+            "{place} is encrypted as text: have 'age -d' decrypt it, or encrypt it without -a"
+        )));
+    }
     let Some(identity) = identity else {
         return match is_sealed {
             false => Ok(Box::new(file)),

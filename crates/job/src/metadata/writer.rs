@@ -11,12 +11,13 @@ use fleetblast_metadata::{Course, Kind, Kinds};
 
 use super::account::Account;
 use super::carrier::{Carrier, Resumed};
-use super::chooser::Chooser;
+use super::chooser::{Chooser, Seekers};
 use super::content;
 use super::teller::{Searched, Teller, body, no_room};
 use crate::alone::{Reporter, TwoPhases};
 use crate::audience::{Audience, Nobody};
 use crate::error::{Error, exit};
+use crate::halt::Halt;
 use crate::output::Pages;
 use crate::plan::{Format, Metadata, Plan};
 use crate::queries::Block;
@@ -37,10 +38,18 @@ pub struct Writer<'a> {
 
 /// A piece of a report by its parts.
 #[derive(Default)]
-struct Parts {
+pub(super) struct Parts {
     /// What is not of a query.
     rest: Vec<u8>,
     queries: Vec<Vec<u8>>,
+}
+
+impl Parts {
+    /// What is not of a query, and what is reported of each.
+    pub fn take(&mut self) -> Vec<Vec<u8>> {
+        let Parts { rest, queries } = std::mem::take(self);
+        [vec![rest], queries].concat()
+    }
 }
 
 impl Pages for Parts {
@@ -56,7 +65,7 @@ impl Pages for Parts {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins the metadata that a plan asks for.
+    /// Begins the metadata that a plan asks for, of a search that is to halt when nobody wants them any more.
     ///
     /// # Errors
     /// A database that cannot be read, an output that cannot be written.
@@ -65,16 +74,16 @@ impl<'a> Writer<'a> {
         metadata: &Metadata,
         engine: &'a Search,
         target: &'a Target,
-        audience: &Arc<dyn Audience>,
+        listening: (&Arc<dyn Audience>, &Halt),
     ) -> Result<Self, Error> {
         let header = header(plan, metadata, target)?;
-        let (carrier, resumed) = Carrier::begin(metadata, &header, audience)?;
+        let (carrier, resumed) = Carrier::begin(metadata, &header, listening)?;
         let is_sam = plan.report.format == Format::Sam;
         if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
             return Err(Error::new(exit::INPUT, NO_SAM));
         }
         let (teller, pages) = (Teller::new(plan, engine, target), Parts::default());
-        let chooser = Chooser::new(metadata, plan.threads, target);
+        let chooser = Chooser::new(metadata, Seekers { threads: plan.threads, groups: 1 }, target);
         let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
         let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
         Ok(Writer { teller, chooser, carrier, resumed, blocks, queries, pages })
@@ -124,8 +133,7 @@ impl<'a> Writer<'a> {
                 // It may be that it only is looked at.
                 reporter.block(block, &block.searched(), hits, pages, &Nobody)?;
                 format = begun.elapsed();
-                let Parts { rest, queries } = std::mem::take(pages);
-                Ok([vec![rest], queries].concat())
+                Ok(pages.take())
             };
             let found = teller.found(kind, &searched, report)?;
             Ok((found, [begun.elapsed(), format]))
@@ -136,7 +144,7 @@ impl<'a> Writer<'a> {
             Kinds::Cheapest => chooser.cheapest(hits, search.phases, &possible, &mut make)?,
         };
         let kind = found.kind;
-        if kind == Kind::Report {
+        if chooser.kinds == Kinds::Only(Kind::Report) {
             reporter.warn(&block.records, audience);
         }
         let told = body(searched, found)?;
@@ -144,6 +152,14 @@ impl<'a> Writer<'a> {
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.carrier.record(RecordKind::Block, &told)
+    }
+
+    /// Hears of what ended the other site.
+    ///
+    /// # Errors
+    /// That.
+    pub fn check(&mut self) -> Result<(), Error> {
+        self.carrier.check()
     }
 
     /// How it went.

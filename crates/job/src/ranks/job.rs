@@ -11,11 +11,13 @@ use fleetblast_metadata::{Kind, Kinds};
 use fleetblast_report::model::{self, QueryResult};
 use rayon::prelude::*;
 
+use super::veil::Veil;
 use super::wire::{self, Positions, Together};
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::iteration::{Rules, hide_masks};
+use crate::metadata::Seen;
 use crate::plan::Plan;
 use crate::queries::{self, QueryRecord};
 use crate::reporting;
@@ -37,6 +39,8 @@ pub struct Job<'a> {
     pub audience: Arc<dyn Audience>,
     /// Ends works under way when the job cannot go on.
     pub halt: Halt,
+    /// What hides records of metadata as long as they wait, where they are for recipients.
+    pub veil: Option<Veil>,
     /// OIDs of each partition, ascending, without gaps.
     partitions: Vec<Range<u32>>,
 }
@@ -51,6 +55,8 @@ pub struct Block {
     pub batches: Vec<usize>,
     /// How they are searched.
     pub grouping: Grouping,
+    /// The link to another site, as it was seen when they were read.
+    pub link: Option<Seen>,
     /// For each query whether some query of its batch can be searched.
     batch_searched: Vec<bool>,
     /// For each query what the XML report warns of.
@@ -71,7 +77,7 @@ impl<'a> Job<'a> {
         let (engine, audience) = (plan.engine(target.totals), Arc::clone(audience));
         let iteration = plan.iteration.as_ref();
         let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
-        Job { plan, target, report, engine, next, audience, halt, partitions }
+        Job { plan, target, report, engine, next, audience, halt, veil: None, partitions }
     }
 
     /// Whether batches depend on what was found, so that what a block found is judged.
@@ -119,7 +125,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// Bytes of another build of the program.
     pub fn prepare(&self, bytes: &wire::Bytes) -> Result<wire::Bytes, Error> {
-        let wire::Queries { queries, batches, together, .. } = wire::Queries::unpack(bytes)?;
+        let wire::Queries { queries, batches, together, link, .. } = wire::Queries::unpack(bytes)?;
         if together.is_some() {
             // The supermaster did, who had to know how they are searched.
             return Ok(bytes.clone());
@@ -133,7 +139,8 @@ impl<'a> Job<'a> {
         let grouping = self.engine.grouping(&prepared, &lengths);
         let queries = records.into_iter().map(wire::Query::from).collect();
         let together = Some(Together { grouping, searched });
-        wire::Queries { queries, findings, batches, together, positions: Vec::new() }.pack()
+        let positions = Vec::new();
+        wire::Queries { queries, findings, batches, together, positions, link }.pack()
     }
 
     /// Queries to be searched next, each alone: all without a matrix, or all with one.
@@ -156,6 +163,7 @@ impl<'a> Job<'a> {
             batches: vec![1; prepared.len()],
             together: Some(Together { grouping, searched }),
             positions,
+            link: None,
         }
         .pack()
     }
@@ -174,7 +182,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// Bytes that no rank sent.
     pub fn block(&self, bytes: &wire::Bytes) -> Result<Block, Error> {
-        let wire::Queries { queries, findings, batches, together, positions } =
+        let wire::Queries { queries, findings, batches, together, positions, link } =
             wire::Queries::unpack(bytes)?;
         let together = together.ok_or_else(|| Error::engine(UNPREPARED))?;
         let records: Vec<QueryRecord> = queries.into_iter().map(QueryRecord::from).collect();
@@ -199,6 +207,7 @@ impl<'a> Job<'a> {
             records,
             prepared,
             batches,
+            link,
         })
     }
 }

@@ -16,10 +16,12 @@ use fleetblast_fleet::topology::{Shape, Topology};
 
 use super::checkpoint;
 use crate::error::{Error, exit};
+use crate::metadata::Estimate;
 use crate::plan::Plan;
 use crate::queries::count::count;
 use crate::standard;
 use crate::subjects::Target;
+use crate::threads::pool;
 
 /// The ranks and what a host has for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,8 +149,14 @@ pub fn loading(plan: &Plan, target: &Target, layout: &Layout) -> Result<Choice, 
 ///
 /// # Errors
 /// Standard output that takes nothing.
-pub fn print(layout: &Layout) -> Result<(), Error> {
-    standard::print(&format!("{layout}\n"))
+pub fn print(layout: &Layout, plan: &Plan, target: &Target) -> Result<(), Error> {
+    let mut text = format!("{layout}\n");
+    if let Some(metadata) = &plan.metadata {
+        let ranks = layout.shape.ranks;
+        let estimate = || Estimate::new(plan, metadata, target, ranks);
+        text += &format!("{}\n", pool(plan.threads)?.install(estimate)?);
+    }
+    standard::print(&text)
 }
 
 #[cfg(test)]

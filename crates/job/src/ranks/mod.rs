@@ -18,6 +18,7 @@ mod refused;
 mod sending;
 mod together;
 mod transport;
+mod veil;
 mod vigil;
 mod watch;
 mod wire;
@@ -57,6 +58,7 @@ pub(crate) use self::processes::{roles, together::failure};
 use self::sending::Sending;
 use self::together::{run_all, sum_up};
 use self::transport::Transport;
+use self::veil::{Veil, waiting};
 use self::vigil::Vigil;
 #[cfg(not(feature = "mpi"))]
 pub use self::without_mpi::{on_processes, stand_aside};
@@ -73,9 +75,10 @@ use self::works::{OfMaster, OfSupermaster};
 use crate::alone::leave_empty;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::metadata::{Carrier, header};
+use crate::halt::Halt;
+use crate::metadata::{Carrier, Seekers, header};
 use crate::output::{Output, Unpublished};
-use crate::plan::{Carriage, Plan};
+use crate::plan::{Carriage, Metadata, Plan};
 use crate::queries::Queries;
 use crate::scan::{RANGES_PER_THREAD, Scan};
 use crate::subjects::Target;
@@ -94,14 +97,16 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     let target = Target::open(plan, &**audience)?;
     let layout = layout::lay_out(plan, &target, all)?;
     if plan.fleet.dry_run {
-        return layout::print(&layout);
+        plan.crossing().map_or(Ok(()), |crossing| crossing.near()?.stay_empty())?;
+        return layout::print(&layout, plan, &target);
     }
     let choice = load::choose(&target.searched, Purpose::Search, plan.load)?;
     let cut = Cut::new(&target, &layout);
     let contents = Contents::for_checkpoint(plan, &target, &cut)?;
     let ends = Ends::open(plan, &target, &contents, &layout, audience)?;
     let Some((ends, checkpoint)) = ends else { return Ok(()) };
-    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
+    let sending = ends.output.sending.as_ref().map(Sending::watcher);
+    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None, sending };
     let kept = match &checkpoint {
         Some(checkpoint) => {
             // What cannot be resumed is ended at once.
@@ -114,7 +119,8 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     };
     let path = ends.output.path().to_owned();
     let Cut { partitions, topology } = cut;
-    let job = Job::new(plan, &target, audience, partitions);
+    let mut job = Job::new(plan, &target, audience, partitions);
+    job.veil = ends.veil.clone();
     let common = Common::new(job, topology, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
     let results = run_all(
@@ -151,6 +157,8 @@ struct Ends<'a> {
     output: Whole,
     /// What metadata begin with, if they are written instead of a report.
     start: Option<Vec<u8>>,
+    /// What hides them as long as they wait, where they are for recipients.
+    veil: Option<Veil>,
 }
 
 impl<'a> Ends<'a> {
@@ -189,33 +197,40 @@ impl<'a> Ends<'a> {
             Some(run) => Whole::kept(plan.written(), run)?,
             None => Whole::new(Output::open(plan.written())?)?,
         };
-        let start = start(plan, target, &mut output, (checkpoint.is_some(), shared))?;
-        Ok(Some((Ends { queries, output, start }, checkpoint)))
+        let for_some = |metadata: &Metadata| !metadata.recipients.is_empty();
+        let is_hidden = plan.metadata.as_ref().is_some_and(for_some);
+        let veil = is_hidden.then(Veil::new).transpose()?;
+        let goes_on = checkpoint.is_some();
+        let start = start(plan, target, &mut output, (goes_on, veil.as_ref()), shared)?;
+        Ok(Some((Ends { queries, output, start, veil }, checkpoint)))
     }
 
     /// The supermaster's works with them, and where the report comes when it is whole.
     fn works(self, job: &'a Job<'a>) -> Result<(SupermasterWorks<'a>, Receiver<Whole>), Error> {
         let (publisher, whole) = channel();
-        let Ends { queries, output, start } = self;
+        let Ends { queries, output, start, veil: _ } = self;
         Ok((SupermasterWorks::new(job, queries, (output, start), publisher)?, whole))
     }
 }
 
-/// What metadata begin with, if they are written; those that another site is sent are on their way from now on. A job that `goes_on` may
-/// end before they are whole.
+/// What metadata begin with, if they are written; those that another site is sent, or that wait hidden by a veil until they are encrypted, are
+/// on their way from now on. A job that `goes_on` may end before they are whole.
 fn start(
     plan: &Plan,
     target: &Target,
     output: &mut Whole,
-    (goes_on, audience): (bool, &Arc<dyn Audience>),
+    (goes_on, veil): (bool, Option<&Veil>),
+    audience: &Arc<dyn Audience>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(metadata) = &plan.metadata else { return Ok(None) };
     let header = pool(plan.threads)?.install(|| header(plan, metadata, target))?;
-    if let Carriage::Link(_) | Carriage::Ranks(_) = &metadata.out {
-        let begun = Carrier::begin(metadata, &header, audience)?;
-        output.sending = Some(Sending::start(output.path(), begun, goes_on)?);
+    if veil.is_some() || !matches!(metadata.out, Carriage::File(_)) {
+        // What ends it the vigil hears.
+        let begun = Carrier::begin(metadata, &header, (audience, &Halt::default()))?;
+        let how = (metadata.kinds, veil.cloned());
+        output.sending = Some(Sending::start(output.path(), begun, how, goes_on)?);
     }
-    Ok(Some([Chain::start(), Chain::default().record(RecordKind::Header, &header)].concat()))
+    Ok(Some([Chain::start(), waiting(veil, RecordKind::Header, &header)?].concat()))
 }
 
 /// What all ranks of this process share.
@@ -340,7 +355,10 @@ impl<'a> Common<'a> {
             supermaster: supermaster.map(|works| Box::new(works) as Box<dyn OfSupermaster>),
             earlier,
             master: master
-                .map(|id| Ok::<_, Error>((GroupId(id as u32), self.master(register.cloned())?)))
+                .map(|id| {
+                    let id = GroupId(id as u32);
+                    Ok::<_, Error>((id, self.master(id, register.cloned())?))
+                })
                 .transpose()?,
             worker: worker.transpose()?,
             recorder: recorder.clone(),
@@ -348,10 +366,19 @@ impl<'a> Common<'a> {
         })
     }
 
-    fn master(&'a self, register: Option<SharedRegister>) -> Result<Box<dyn OfMaster + 'a>, Error> {
+    fn master(
+        &'a self,
+        id: GroupId,
+        register: Option<SharedRegister>,
+    ) -> Result<Box<dyn OfMaster + 'a>, Error> {
         Ok(match self.job.rules() {
             Some(rules) => Box::new(IteratedMaster::new(&self.job, rules, register)?),
-            None => Box::new(MasterWorks::new(&self.job, register)?),
+            None => {
+                let groups = &self.topology.groups;
+                let threads = groups[id.index()].workers.len() * self.job.plan.threads;
+                let seekers = Seekers { threads, groups: groups.len() };
+                Box::new(MasterWorks::new(&self.job, register, seekers)?)
+            }
         })
     }
 

@@ -12,6 +12,11 @@ use crate::plan::{Carriage, Format, Plan};
 /// # Errors
 /// A plan for one process.
 pub fn refuse(plan: &Plan) -> Result<(), Error> {
+    let for_some = plan.metadata.as_ref().is_some_and(|it| !it.recipients.is_empty());
+    if for_some && plan.fleet.checkpoint.is_some() {
+        let why = "-recipient does not go with -checkpoint: what is kept must be readable here, to go on with it";
+        return Err(Error::query_options(why));
+    }
     let Some(what) = refused(plan) else { return Ok(()) };
     let (version, program) = (env!("CARGO_PKG_VERSION"), plan.program);
     let message = format!(
@@ -27,13 +32,6 @@ fn refused(plan: &Plan) -> Option<String> {
             Carriage::File(_) => "-metadata_out",
             Carriage::Ranks(_) => "-io_ranks",
         };
-        if !metadata.recipients.is_empty() {
-            // Records are written where they belong, before those ahead of them are there.
-            return Some(format!("{option} and -recipient"));
-        }
-        if metadata.kinds == Kinds::Cheapest {
-            return Some(format!("{option} and -metadata auto"));
-        }
         let several = plan.crossing().is_some_and(|crossing| crossing.ranks > 1);
         if plan.report.format == Format::Sam && several {
             // Who makes the end has to know the references of all lines.

@@ -1,4 +1,4 @@
-//! Metadata that ranks write, on their way to another site while they are written.
+//! Metadata that ranks write, on their way to another site, or for their recipients, while they are written.
 //!
 //! Records come to the file of the output in any order. A thread of the rank that made it looks after the next one that is to be sent: it
 //! is whole if its checksums are right.
@@ -11,11 +11,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use fleetblast_metadata::follow::Reached;
+use fleetblast_metadata::Kinds;
+use fleetblast_metadata::follow::{self, Reached};
 use fleetblast_metadata::records::{Chain, HEAD_BYTES, Head, RecordKind, START_BYTES};
 
+use super::veil::Veil;
 use crate::error::{Error, exit};
-use crate::metadata::{Carrier, Resumed};
+use crate::metadata::{Carrier, Resumed, Seen};
 
 /// Between two looks at the file, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
@@ -26,6 +28,19 @@ pub struct Sending {
     thread: Option<JoinHandle<Result<Carrier, Error>>>,
     /// The job may be resumed: without an end, the other site is to wait.
     goes_on: bool,
+}
+
+/// Hears what ends a stream.
+pub struct Watcher(Arc<Shared>);
+
+impl Watcher {
+    /// Whether it goes on.
+    ///
+    /// # Errors
+    /// What ended it before its time.
+    pub fn check(&self) -> Result<(), Error> {
+        self.0.lock().failure.clone().map_or(Ok(()), Err)
+    }
 }
 
 #[derive(Default)]
@@ -40,6 +55,8 @@ struct State {
     ended: Option<End>,
     /// What ended the stream before that.
     failure: Option<Error>,
+    /// The link, as it is seen.
+    seen: Option<Seen>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -49,22 +66,25 @@ enum End {
 }
 
 impl Sending {
-    /// Sends the records of a file, but for what `resumed` says that the other site has.
+    /// Sends the records of a file, hidden or not, but for what `resumed` says that the other site has.
     ///
     /// # Errors
     /// No thread can be started.
     pub fn start(
         path: &Path,
         (carrier, resumed): (Carrier, Option<Resumed>),
+        (kinds, veil): (Kinds, Option<Veil>),
         goes_on: bool,
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
+        let there = resumed.map(|Resumed(reached)| There::new(reached, kinds)).transpose()?;
         let follower = Follower {
             path: path.to_owned(),
             at: START_BYTES as u64,
             chain: Chain::default(),
-            there: resumed.map(|Resumed(reached)| reached),
+            there,
+            veil,
         };
         let run = move || {
             let sent = follower.all(carrier, &own);
@@ -75,12 +95,18 @@ impl Sending {
         Ok(Sending { shared, thread: Some(thread.map_err(Error::starved)?), goes_on })
     }
 
-    /// What ended it before its time.
+    /// Hears what ends it, wherever it is.
+    pub fn watcher(&self) -> Watcher {
+        Watcher(Arc::clone(&self.shared))
+    }
+
+    /// The link, as it is seen.
     ///
     /// # Errors
-    /// That.
-    pub fn check(&self) -> Result<(), Error> {
-        self.shared.lock().failure.clone().map_or(Ok(()), Err)
+    /// What ended it before its time.
+    pub fn check(&self) -> Result<Option<Seen>, Error> {
+        let state = self.shared.lock();
+        state.failure.clone().map_or(Ok(state.seen), Err)
     }
 
     /// Sends the rest, now that all is written, and waits for the report at the other site.
@@ -134,20 +160,30 @@ struct Follower {
     /// Of the records before.
     chain: Chain,
     /// What the other site has, as long as that is not passed.
-    there: Option<Reached>,
+    there: Option<There>,
+    /// What records are hidden by.
+    veil: Option<Veil>,
+}
+
+/// What the other site has of the search since an earlier run.
+struct There {
+    reached: Reached,
+    /// Where blocks may cross as other kinds than in that run, how far the records here are, of which queries then.
+    here: Option<Box<follow::Follower>>,
 }
 
 impl Follower {
     fn all(mut self, mut carrier: Carrier, shared: &Shared) -> Result<Carrier, Error> {
         let ([mut pause, longest], mut end) = (PAUSES, None);
         loop {
+            shared.lock().seen = carrier.seen();
             // Opened anew: what others wrote is seen, on network file systems, by who opens the file after that.
             let record = File::open(&self.path).and_then(|file| self.next(&file));
             let record = record
                 .map_err(|error| Error::output(format_args!("{}: {error}", self.path.display())))?;
             if let Some((head, body)) = record {
                 pause = PAUSES[0];
-                self.pass(&head, &body, &mut carrier)?;
+                self.pass(&head, body, &mut carrier)?;
                 if head.kind == RecordKind::End {
                     return Ok(carrier);
                 }
@@ -183,20 +219,57 @@ impl Follower {
     }
 
     /// Sends a record, unless it is there.
-    fn pass(&mut self, head: &Head, body: &[u8], carrier: &mut Carrier) -> Result<(), Error> {
-        let record = self.chain.record(head.kind, body);
-        self.at += record.len() as u64;
-        match &self.there {
-            Some(reached) if self.at < reached.whole => {}
-            Some(reached) if self.at == reached.whole && self.chain.last() == reached.last => {
+    fn pass(&mut self, head: &Head, body: Vec<u8>, carrier: &mut Carrier) -> Result<(), Error> {
+        self.at += head.record_bytes();
+        let body = match &self.veil {
+            Some(veil) => veil.show(head.kind, body)?,
+            None => body,
+        };
+        let record = self.chain.record(head.kind, &body);
+        if let Some(there) = &mut self.there {
+            if there.is_passed(&record, (self.at, self.chain.last()))? {
                 self.there = None;
             }
-            Some(_) => return Err(Error::new(exit::INPUT, OTHER)),
-            // It went with the begin.
-            None if head.kind == RecordKind::Header => {}
-            None => carrier.record(head.kind, body)?,
+            return Ok(());
+        }
+        // The header went with the begin.
+        if head.kind != RecordKind::Header {
+            carrier.record(head.kind, &body)?;
         }
         Ok(())
+    }
+}
+
+impl There {
+    fn new(reached: Reached, kinds: Kinds) -> Result<Self, Error> {
+        let mut here = (kinds == Kinds::Cheapest).then(Box::<follow::Follower>::default);
+        here.as_mut().map_or(Ok(()), |here| here.take(&Chain::start())).map_err(Error::engine)?;
+        Ok(There { reached, here })
+    }
+
+    /// Whether the other site has nothing after this record, with which so many bytes are passed and the chain comes to `last`.
+    ///
+    /// # Errors
+    /// It has something else.
+    fn is_passed(&mut self, record: &[u8], (at, last): (u64, u64)) -> Result<bool, Error> {
+        let There { reached, here } = self;
+        let Some(here) = here else {
+            return match at == reached.whole {
+                _ if at < reached.whole => Ok(false),
+                true if last == reached.last => Ok(true),
+                _ => Err(Error::new(exit::INPUT, OTHER)),
+            };
+        };
+        here.take(record).map_err(Error::engine)?;
+        let here = here.reached();
+        if here.queries < reached.queries || (reached.ended && !here.ended) {
+            return Ok(false);
+        }
+        let facts = |of: &Reached| (of.header, of.blocks, of.queries, of.digest, of.ended);
+        match facts(here) == facts(reached) {
+            true => Ok(true),
+            false => Err(Error::new(exit::INPUT, OTHER)),
+        }
     }
 }
 

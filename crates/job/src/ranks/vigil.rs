@@ -13,6 +13,7 @@ use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
 use super::checkpoint::failure;
+use super::sending::Watcher;
 use super::transport::Happening;
 use crate::audience::Audience;
 use crate::error::{Error, exit};
@@ -21,25 +22,30 @@ use crate::output::Unpublished;
 
 /// Time between signs of life.
 pub const PULSE: Duration = Duration::from_secs(10);
+/// Time between looks at what is sent.
+const LOOK: Duration = Duration::from_millis(500);
 /// Time for the threads of a rank to end after a drain, before the process does so without them.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Time for works under way to end when the job cannot go on.
 const LAST_WORKS: Duration = Duration::from_secs(3);
 
-/// What a rank looks after while it works. Without a checkpoint, nothing.
+/// What a rank looks after while it works. Without a checkpoint or another site, nothing.
 #[derive(Default)]
 pub struct Vigil<'a> {
     /// The checkpoint, on the rank that opened it.
     pub checkpoint: Option<&'a Checkpoint>,
     /// The signals to heed.
     pub signals: Option<Signals>,
+    /// Metadata on their way to another site, which nobody else may have a word with for long.
+    pub sending: Option<Watcher>,
 }
 
 /// Ends the watch when dropped.
 pub struct Watching {
     handle: Option<Handle>,
     _pulse: Option<Sender<()>>,
+    _sending: Option<Sender<()>>,
 }
 
 impl Drop for Watching {
@@ -67,19 +73,12 @@ pub fn watch<'s, 'a: 's>(
     vigil: Vigil<'a>,
     done: &Sender<Happening>,
 ) -> Watching {
-    let Vigil { checkpoint, signals } = vigil;
+    let Vigil { checkpoint, signals, sending } = vigil;
     let pulse = checkpoint.map(|checkpoint| {
-        let (stop, stopped) = channel::<()>();
-        let done = done.clone();
-        scope.spawn(move || {
-            while stopped.recv_timeout(PULSE) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = checkpoint.beat() {
-                    let _ = done.send(Happening::Broken(failure(&error)));
-                }
-            }
-        });
-        stop
+        let beat = move || checkpoint.beat().map_err(|error| failure(&error));
+        every(PULSE, scope, done, beat)
     });
+    let sending = sending.map(|sending| every(LOOK, scope, done, move || sending.check()));
     let handle = signals.map(|mut signals| {
         let (handle, done) = (signals.handle(), done.clone());
         scope.spawn(move || {
@@ -94,7 +93,26 @@ pub fn watch<'s, 'a: 's>(
         });
         handle
     });
-    Watching { handle, _pulse: pulse }
+    Watching { handle, _pulse: pulse, _sending: sending }
+}
+
+/// Does something again and again until what is returned is dropped; what fails is told.
+fn every<'s>(
+    time: Duration,
+    scope: &'s Scope<'s, '_>,
+    done: &Sender<Happening>,
+    act: impl Fn() -> Result<(), Error> + Send + 's,
+) -> Sender<()> {
+    let (stop, stopped) = channel::<()>();
+    let done = done.clone();
+    scope.spawn(move || {
+        while stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+            if let Err(error) = act() {
+                let _ = done.send(Happening::Broken(error));
+            }
+        }
+    });
+    stop
 }
 
 /// Ends the process soon because the job cannot go on, unless it does so itself, as it does unless a thread hangs: in a

@@ -18,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::Error;
 use crate::iteration::Matrix;
+use crate::metadata::Seen;
 use crate::queries::QueryRecord;
 
 /// How hard queries are compressed: they are read once and sent to many.
@@ -109,6 +110,8 @@ pub struct Queries {
     pub together: Option<Together>,
     /// The positions of each, if they score by matrices of their own.
     pub positions: Vec<Positions>,
+    /// The link to another site, as it was seen when they were read.
+    pub link: Option<Seen>,
 }
 
 /// A query whose positions score by a matrix of their own, and what else makes it another one than was read.
@@ -367,6 +370,7 @@ mod tests {
             batches: vec![1],
             together: None,
             positions: Vec::new(),
+            link: None,
         };
         let mut got = Queries::unpack(&queries.pack().unwrap()).unwrap();
         assert_eq!(got.batches, [1]);

@@ -106,6 +106,17 @@ impl Near {
         Ok(())
     }
 
+    /// Nothing is searched: there will be no report.
+    ///
+    /// # Errors
+    /// What ended the other site.
+    pub fn stay_empty(mut self) -> Result<(), Error> {
+        self.check()?;
+        self.post.send(Address::Manager, Message::Nothing);
+        self.ended = true;
+        Ok(())
+    }
+
     /// All records are sent: waits for the report.
     ///
     /// # Errors

@@ -31,6 +31,8 @@ struct Manager<'a> {
     next: u64,
     /// How many blocks there are, once that is known.
     end: Option<u64>,
+    /// There is nothing to report.
+    is_empty: bool,
     output: Output,
     audience: &'a dyn Audience,
 }
@@ -59,6 +61,7 @@ pub fn manage(
             made: BTreeMap::new(),
             next: 0,
             end: None,
+            is_empty: false,
             output,
             audience,
         }
@@ -88,13 +91,13 @@ impl Drop for Leaving<'_> {
 
 impl Manager<'_> {
     fn all(mut self) -> Result<(), Error> {
-        while self.end.is_none_or(|end| self.next <= end) {
+        while !self.is_empty && self.end.is_none_or(|end| self.next <= end) {
             let (from, message) = self.post.wait()?;
             self.hear(from, message)?;
             self.write()?;
             self.share_out();
         }
-        self.output.commit()
+        if self.is_empty { Ok(()) } else { self.output.commit() }
     }
 
     fn hear(&mut self, from: Address, message: Message) -> Result<(), Error> {
@@ -121,6 +124,7 @@ impl Manager<'_> {
                 self.idle.push(from);
                 self.made.insert(piece.number, piece);
             }
+            Message::Nothing => self.is_empty = true,
             Message::Broken => return Err(Error::new(exit::UNKNOWN, "")),
             Message::Failed(code, message) => return Err(Error::new(code, message)),
             _ => return Err(Error::engine("somebody says what is not for the I/O manager")),

@@ -26,6 +26,8 @@ pub enum Message {
     Record(RecordKind, Vec<u8>),
     /// Search to manager: it ended with an error, which is told there.
     Broken,
+    /// Search to manager: there will be nothing, since nothing is searched.
+    Nothing,
     /// Manager to search: of so many bytes of bodies the report is written.
     Written(u64),
     /// Manager to search: the report is whole, and has its name.

@@ -68,7 +68,9 @@ pub const PLAN: Opt<bool> = Opt::flag(
     Group::FLEETBLAST,
     &[
         "Do not search: print how the search would be laid out over the ranks, what",
-        "each needs of memory, and whether that fits; with -memory for ranks elsewhere",
+        "each needs of memory, and whether that fits; with -memory for ranks elsewhere. With",
+        "-metadata_out, -send or -io_ranks also what is expected to cross, and how long that",
+        "takes, by some of the queries, which are searched",
     ],
 );
 

@@ -48,7 +48,7 @@ pub const METADATA_OUT: Opt<OsString> = Opt::output(
     ],
 )
 .label("output_file")
-.excludes(&["out", "plan", "send"]);
+.excludes(&["out", "send"]);
 
 /// `-recipient`.
 pub const RECIPIENT: Opt<OsString> = Opt::text(
@@ -105,7 +105,7 @@ pub const SEND: Opt<OsString> = Opt::text(
     ],
 )
 .label("host:port")
-.excludes(&["out", "plan", "metadata_out"])
+.excludes(&["out", "metadata_out"])
 .requires(&["key", "peer"]);
 
 /// `-key`.
@@ -148,7 +148,7 @@ pub const IO_RANKS: Opt<u32> = Opt::integer(
 )
 .label("int_value")
 .within(Constraint::AtLeast(1))
-.excludes(&["plan", "metadata_out", "send", "checkpoint", "resume"]);
+.excludes(&["metadata_out", "send", "checkpoint", "resume"]);
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq)]

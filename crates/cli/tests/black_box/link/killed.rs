@@ -65,7 +65,9 @@ fn killed_ranks_go_on_where_their_checkpoint_and_the_other_site_are() {
     let sites = Sites::new(150);
     let wanted = sites.direct(&[]);
     let mut kills = 0;
-    for (kind, checkpoint) in [("hits", true), ("oids", false), ("report", true)] {
+    // What blocks cross as, another run may choose otherwise.
+    let all = [("hits", true), ("oids", false), ("report", true), ("auto", false), ("auto", true)];
+    for (kind, checkpoint) in all {
         let mut receiver = sites.receive_db();
         let options = |ranks| {
             let all = ["-metadata", kind, "-num_threads", "1", "-ranks", ranks];

@@ -86,7 +86,7 @@ fn on_threads(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Erro
     let cut = Cut::new(&job.foreign, ranks)?;
     let Some((ends, checkpoint)) = Ends::open(&job, &cut)? else { return Ok(()) };
     let keeping = Keeping::from(&job.foreign);
-    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None };
+    let mut vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: None, sending: None };
     let kept = match &checkpoint {
         Some(checkpoint) => {
             vigil.signals = keeping.checkpoint.map(|_| vigil::signals()).transpose()?;

@@ -49,7 +49,11 @@ pub fn run(foreign: Foreign, audience: &Arc<dyn Audience>) -> Result<(), Error> 
     let keeping = Keeping::from(&job.foreign);
     let kept = kept(processes, &keeping, checkpoint.as_ref())?;
     let signals = keeping.checkpoint.map(|_| vigil::signals()).transpose();
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
+    let vigil = Vigil {
+        checkpoint: checkpoint.as_ref(),
+        signals: processes.together(signals)?,
+        sending: None,
+    };
     let mut common = Common::new(&job, world.size() as u32, cut, path, kept);
     common.hosts = hosts;
     let mailbox = Mailbox::new(world.comm()).map_err(failure)?;

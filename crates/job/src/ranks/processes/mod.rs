@@ -33,7 +33,9 @@ use super::ending::remove;
 use super::job::Job;
 use super::layout::{self, Ranks};
 use super::output::Whole;
+use super::sending::Sending;
 use super::transport::mpi::Mpi;
+use super::veil::Veil;
 use super::vigil::{self, Vigil};
 use super::{Common, Cut, Ends, refused};
 use crate::audience::Audience;
@@ -83,8 +85,13 @@ fn search(
     ranks.agree_on_database(plan, &target)?;
     let layout = laid_out(processes, &host, plan, &target)?;
     if plan.fleet.dry_run {
-        let printed = if world.rank() == 0 { layout::print(&layout) } else { Ok(()) };
-        return processes.together(printed);
+        let is_first = world.rank() == 0;
+        if let (true, Some(crossing)) = (is_first, plan.crossing()) {
+            crossing.near()?.stay_empty()?;
+        }
+        let printed = if is_first { layout::print(&layout, plan, &target) } else { Ok(()) };
+        processes.together(printed)?;
+        return bridge.map_or(Ok(()), Bridge::close);
     }
     let choice = processes.together(layout::loading(plan, &target, &layout))?;
     let cut = Cut::new(&target, &layout);
@@ -99,6 +106,7 @@ fn search(
     };
     let (ends, checkpoint) = processes.together(ends)?.unzip();
     let checkpoint = checkpoint.flatten();
+    let veil = ends.as_ref().and_then(|ends| ends.veil.as_ref()).map(|veil| veil.bytes().to_vec());
     let path = ends.as_ref().map(|ends| path_bytes(ends.output.path()));
     // Nothing to do.
     let Some(path) = processes.tell_all(path)?.map(path_of) else {
@@ -106,9 +114,13 @@ fn search(
     };
     let kept = kept(processes, &plan.into(), checkpoint.as_ref())?;
     let signals = plan.fleet.checkpoint.as_ref().map(|_| vigil::signals()).transpose();
-    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals: processes.together(signals)? };
+    let sending = ends.as_ref().and_then(|ends| ends.output.sending.as_ref());
+    let (sending, signals) = (sending.map(Sending::watcher), processes.together(signals)?);
+    let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals, sending };
     let Cut { partitions, topology } = cut;
-    let job = Job::new(plan, &target, audience, partitions);
+    let mut job = Job::new(plan, &target, audience, partitions);
+    let veil = processes.tell_all(veil)?;
+    job.veil = processes.together(veil.map(|veil| Veil::of(&veil)).transpose())?;
     let mut common = Common::new(job, topology, &layout, choice, path, kept);
     common.hosts = hosts.clone();
     let recorder = processes.together(account::recorder(plan, world.rank() as u32))?;

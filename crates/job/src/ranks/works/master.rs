@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
@@ -19,8 +20,9 @@ use super::rounds::{
     sorted_by_rows, told, wanted, wanted_to_align,
 };
 use super::shared::lock;
-use super::telling;
+use super::telling::{Telling, Told};
 use crate::error::Error;
+use crate::metadata::Seekers;
 use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Bytes, Found, Question, Verdict, pack, unpack};
@@ -36,6 +38,8 @@ pub struct MasterWorks<'a> {
     pieces: Pieces,
     /// Where to keep the names of queries, if they are kept.
     register: Option<Arc<Mutex<Register>>>,
+    /// What tells of blocks, of which the report is made elsewhere.
+    telling: Option<Telling<'a>>,
 }
 
 /// A block that is not laid out yet.
@@ -55,23 +59,35 @@ enum Stage {
     /// Tasks are being searched.
     Search(HitLists),
     /// Chosen hits, which are being aligned.
-    Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked },
+    Align { chosen: Vec<Vec<PrelimHit>>, asked: Asked, since: Instant },
     /// Final hits, whose rows are being made.
     Describe { hits: Vec<Vec<SubjectHit>>, asked: Asked },
     /// Final hits, which are being formatted.
     Format { printed: Printed, asked: Asked },
     /// Final hits, of which the report is made elsewhere, and for each query whether more was found than these: they are being told.
-    Tell { hits: Vec<Vec<SubjectHit>>, overflowed: Vec<bool>, asked: Asked },
+    Tell {
+        hits: Vec<Vec<SubjectHit>>,
+        overflowed: Vec<bool>,
+        asked: Asked,
+        /// How long it took to align them.
+        traceback: Duration,
+    },
 }
 
 impl<'a> MasterWorks<'a> {
-    /// For a master of the job.
+    /// For a master of the job, whose workers and the other masters' search so.
     ///
     /// # Errors
     /// Threads that cannot be started.
-    pub fn new(job: &'a Job<'a>, register: Option<Arc<Mutex<Register>>>) -> Result<Self, Error> {
+    pub fn new(
+        job: &'a Job<'a>,
+        register: Option<Arc<Mutex<Register>>>,
+        seekers: Seekers,
+    ) -> Result<Self, Error> {
         let pool = pool(job.plan.threads)?;
-        Ok(MasterWorks { job, pool, blocks: HashMap::new(), pieces: Pieces::default(), register })
+        let (blocks, pieces) = Default::default();
+        let telling = Telling::new(job, seekers);
+        Ok(MasterWorks { job, pool, blocks, pieces, register, telling })
     }
 
     /// Prepares a block's queries, and takes note of them.
@@ -157,14 +173,15 @@ impl<'a> MasterWorks<'a> {
                 let mut chosen = merging.merger.choose(lists);
                 chosen.iter_mut().skip(merging.reported).for_each(Vec::clear);
                 let asked = ask(job, &chosen, |hit| hit.oid);
-                Stage::Align { chosen, asked }
+                Stage::Align { chosen, asked, since: Instant::now() }
             }
-            Stage::Align { chosen, asked } => {
+            Stage::Align { chosen, asked, since } => {
+                let traceback = since.elapsed();
                 let candidates = candidates(block, &asked, &chosen, &mut answers)?;
                 let (hits, overflowed) = select(job, &merging.block, &chosen, candidates);
                 let asked = ask(job, &hits, |hit| hit.oid);
                 if job.plan.metadata.is_some() {
-                    Stage::Tell { hits, overflowed, asked }
+                    Stage::Tell { hits, overflowed, asked, traceback }
                 } else if pieces::has_table(&job.report) && sorted_by_rows(job) {
                     Stage::Describe { hits, asked }
                 } else {
@@ -178,12 +195,14 @@ impl<'a> MasterWorks<'a> {
                 let orders = rows.iter().map(order).collect();
                 Stage::Format { printed: Printed { hits, orders, rows: Some(rows) }, asked }
             }
-            Stage::Tell { hits, mut overflowed, asked } => {
+            Stage::Tell { hits, mut overflowed, asked, traceback } => {
                 let mut hits = told(block, &asked, &hits, &mut answers)?;
                 hits.truncate(merging.reported);
                 overflowed.truncate(merging.reported);
-                let tell = || telling::record(job, block, &merging.block, &hits, &overflowed);
-                let record = self.pool.install(tell)?;
+                let (hits, overflowed) = (&hits[..], &overflowed[..]);
+                let told = Told { id: block, block: &merging.block, hits, overflowed, traceback };
+                let telling = self.telling.as_mut().ok_or_else(|| confused(block))?;
+                let record = self.pool.install(|| telling.record(&told))?;
                 let laid = Laid::of_one(record);
                 self.pieces.keep(block, laid.pieces);
                 return Ok(MasterOutcome::Layout(laid.extents));
@@ -235,7 +254,7 @@ impl Stage {
     fn questions(&self, job: &Job) -> Result<Vec<(PartitionId, Bytes)>, Error> {
         match self {
             Stage::Search(_) => Ok(Vec::new()),
-            Stage::Align { chosen, asked } => wanted_to_align(asked, chosen),
+            Stage::Align { chosen, asked, .. } => wanted_to_align(asked, chosen),
             Stage::Describe { hits, asked } => packed(asked, |places| {
                 let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
                 Question::Describe(places.iter().map(wanted).collect())

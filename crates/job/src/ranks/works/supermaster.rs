@@ -8,7 +8,7 @@ use fleetblast_fleet::ids::BlockId;
 use fleetblast_fleet::payload::Queries as Weighed;
 use fleetblast_fleet::work::{SupermasterOutcome, SupermasterWork};
 use fleetblast_metadata::header::End;
-use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::records::RecordKind;
 use fleetblast_metadata::{Kind as Told, Kinds};
 use fleetblast_report::model::Format;
 use fleetblast_report::pieces;
@@ -30,6 +30,7 @@ use crate::queries::{Queries, QueryRecord};
 use crate::ranks::job::Job;
 use crate::ranks::output::{SharedOutput, Stretch, Whole};
 use crate::ranks::sending::Sending;
+use crate::ranks::veil::waiting;
 use crate::ranks::wire::{Bytes, Found, Queries as Parcel, Query, Verdict, pack, unpack};
 use crate::reporting::{NO_TAXONOMY, Warning, misses_taxonomy, warns_at_end};
 use crate::threads::pool;
@@ -144,7 +145,7 @@ impl<'a> SupermasterWorks<'a> {
         let job = self.job;
         // What cannot be sent need not be searched.
         let sending = self.output.as_ref().and_then(|output| output.sending.as_ref());
-        sending.map_or(Ok(()), Sending::check)?;
+        let link = sending.map_or(Ok(None), Sending::check)?;
         let parcel = match &mut self.queries {
             _ if self.failure.is_some() => None,
             Source::Iterated(_, iterations) if iterations.failure().is_some() => None,
@@ -199,6 +200,7 @@ impl<'a> SupermasterWorks<'a> {
             findings,
             batches: block.batches.into_iter().map(|count| count as u32).collect(),
             together,
+            link,
         };
         Ok(Some(Weighed { payload: parcel.pack()?, weight }))
     }
@@ -258,7 +260,7 @@ impl<'a> SupermasterWorks<'a> {
         let (queries, blocks) = (self.count as u64, self.blocks);
         let end = End { queries, blocks, has_report: true, closing };
         let body = end.encode().map_err(no_room)?;
-        Ok(Chain::default().record(RecordKind::End, &body))
+        waiting(self.job.veil.as_ref(), RecordKind::End, &body)
     }
 
     /// Writes what workers handed over.

@@ -1,57 +1,110 @@
 //! What a block is where the report is made at another site: a record of its metadata, which a master makes.
 
+use std::time::{Duration, Instant};
+
 use fleetblast_engine::hits::SubjectHit;
 use fleetblast_fleet::ids::BlockId;
 use fleetblast_metadata::Kinds;
-use fleetblast_metadata::records::{Chain, RecordKind};
+use fleetblast_metadata::records::RecordKind;
 use fleetblast_report::model::QueryResult;
 use fleetblast_report::pieces;
 use rayon::prelude::*;
 
+use crate::alone::Phases;
 use crate::batching::Batching;
 use crate::error::Error;
-use crate::metadata::{Searched, Teller, body};
+use crate::metadata::{Chooser, Searched, Seekers, Teller, body};
 use crate::ranks::job::{Block, Job};
+use crate::ranks::veil::waiting;
 use crate::reporting::failure;
 
-/// The record of a block, of whose queries the first are reported: those that `hits` has. It is the first of a chain of its own, since it
-/// is not known what the records before it are; nothing if no query is reported.
-///
-/// # Errors
-/// No memory, a report that cannot be made.
-pub fn record(
-    job: &Job,
-    id: BlockId,
-    block: &Block,
-    hits: &[Vec<SubjectHit>],
-    overflowed: &[bool],
-) -> Result<Vec<u8>, Error> {
-    let kinds = job.plan.metadata.as_ref().map(|metadata| metadata.kinds);
-    let kind = match kinds {
-        _ if hits.is_empty() => return Ok(Vec::new()),
-        Some(Kinds::Only(kind)) => kind,
-        // Refused.
-        Some(Kinds::Cheapest) | None => return Err(Error::engine("metadata of no kind on ranks")),
-    };
-    let reported = hits.len();
-    // Where it depends on what was found, a block may begin and end amid a batch.
-    let cut = job.consults();
-    let batches = reported_batches(&block.batches, reported);
-    let batching = Batching::new(job.plan.batch_size, job.target.letters());
-    let searched = Searched {
-        records: &block.records[..reported],
-        prepared: &block.prepared[..reported],
-        batches: &batches,
-        reach_out: if cut { block.batch_searched()[..reported].to_vec() } else { Vec::new() },
-        hits,
-        overflowed,
-        has_pieces: block.grouping.has_pieces(),
-        course: (!cut).then(|| batching.course()),
-    };
-    let teller = Teller::new(job.plan, &job.engine, job.target);
-    let kind = teller.possible(kind, &searched);
-    let found = teller.found(kind, &searched, || report(job, id, block, hits))?;
-    Ok(Chain::default().record(RecordKind::Block, &body(searched, found)?))
+/// Tells of blocks.
+pub struct Telling<'a> {
+    job: &'a Job<'a>,
+    teller: Teller<'a>,
+    chooser: Chooser<'a>,
+    /// When the block before was told.
+    last: Instant,
+    /// How long blocks took so far.
+    phases: Phases,
+}
+
+/// A block that was searched.
+pub struct Told<'a> {
+    /// Its number.
+    pub id: BlockId,
+    /// As it was searched.
+    pub block: &'a Block,
+    /// What was found of its first queries, which are reported.
+    pub hits: &'a [Vec<SubjectHit>],
+    /// Of each, whether more was found than that.
+    pub overflowed: &'a [bool],
+    /// How long its alignments took.
+    pub traceback: Duration,
+}
+
+impl<'a> Telling<'a> {
+    /// For a master of the job, if metadata are wanted.
+    pub fn new(job: &'a Job<'a>, seekers: Seekers) -> Option<Self> {
+        let metadata = job.plan.metadata.as_ref()?;
+        let chooser = Chooser::new(metadata, seekers, job.target);
+        let teller = Teller::new(job.plan, &job.engine, job.target);
+        Some(Telling { job, teller, chooser, last: Instant::now(), phases: Phases::default() })
+    }
+
+    /// The record of a block, as it waits; nothing if no query is reported.
+    ///
+    /// # Errors
+    /// No memory, a report that cannot be made.
+    pub fn record(&mut self, told: &Told) -> Result<Vec<u8>, Error> {
+        let &Told { id, block, hits, overflowed, traceback } = told;
+        let (job, reported) = (self.job, hits.len());
+        if reported == 0 {
+            return Ok(Vec::new());
+        }
+        self.note_time(traceback);
+        // Where it depends on what was found, a block may begin and end amid a batch.
+        let cut = job.consults();
+        let batches = reported_batches(&block.batches, reported);
+        let batching = Batching::new(job.plan.batch_size, job.target.letters());
+        let searched = Searched {
+            records: &block.records[..reported],
+            prepared: &block.prepared[..reported],
+            batches: &batches,
+            reach_out: if cut { block.batch_searched()[..reported].to_vec() } else { Vec::new() },
+            hits,
+            overflowed,
+            has_pieces: block.grouping.has_pieces(),
+            course: (!cut).then(|| batching.course()),
+        };
+        let Telling { teller, chooser, phases, .. } = self;
+        chooser.account.link = block.link.or(chooser.account.link);
+        let mut make = |kind| {
+            let (begun, mut format) = (Instant::now(), Duration::ZERO);
+            let found = teller.found(kind, &searched, || {
+                let parts = report(job, id, block, hits);
+                format = begun.elapsed();
+                parts
+            })?;
+            Ok((found, [begun.elapsed(), format]))
+        };
+        let possible = |kind| teller.possible(kind, &searched) == kind;
+        let found = match chooser.kinds {
+            Kinds::Only(kind) => chooser.made(teller.possible(kind, &searched), hits, &mut make)?,
+            Kinds::Cheapest => chooser.cheapest(hits, *phases, &possible, &mut make)?,
+        };
+        waiting(job.veil.as_ref(), RecordKind::Block, &body(searched, found)?)
+    }
+
+    /// A block took what passed since the one before: several are under way at a time. As much of it as its own alignments took is
+    /// theirs.
+    fn note_time(&mut self, traceback: Duration) {
+        let now = Instant::now();
+        let all = now.duration_since(std::mem::replace(&mut self.last, now));
+        let traceback = traceback.min(all);
+        self.phases.search += all - traceback;
+        self.phases.traceback += traceback;
+    }
 }
 
 /// The batches of the first queries.
@@ -77,7 +130,8 @@ fn report(
         QueryResult { hits, ..block.result(query, hits.len()) }
     };
     let mut rest = Vec::new();
-    if id == BlockId(0) {
+    // Where blocks are of several kinds, it is the other site that begins the report.
+    if id == BlockId(0) && job.reports() {
         pieces::prologue(&job.report, &mut rest);
         pieces::opening(&job.report, &result(0), &mut rest).map_err(|error| failure(&error))?;
     }

@@ -1,0 +1,96 @@
+//! Sites that have nothing to say for long, and those that hang.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::sites::*;
+use crate::patience::until;
+
+impl Sites {
+    /// Who receives, and after a third of so many seconds takes for dead who says nothing.
+    fn receive_for(&self, seconds: &str) -> Receiver {
+        let link = ["receive", "-listen", "127.0.0.1:0", "-out", "r", "-link_timeout", seconds];
+        let words = ["-key", "there", "-peer", &self.keys[HERE], "-db", "db"];
+        Receiver::new(fleetblast(self.path(), &[&link[..], &words].concat()))
+    }
+
+    /// A search that gets half of its queries now.
+    fn begin(&self, to: &str, options: &[&str]) -> (Child, Vec<u8>) {
+        let words = ["blastp", "-query", "-", "-db", "db", "-block_residues", "500"];
+        let link = ["-send", to, "-key", "here", "-peer", &self.keys[THERE]];
+        let mut command: Command = fleetblast(self.path(), &[&words, &link[..], options].concat());
+        let mut search = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let queries = fs::read(self.path().join("q.fa")).unwrap();
+        let (half, rest) = queries.split_at(queries.len() / 2);
+        search.stdin.as_mut().unwrap().write_all(half).unwrap();
+        let spool = self.path().join("r.fbm");
+        until("metadata", || fs::metadata(&spool).is_ok_and(|meta| meta.len() > 1000));
+        (search, rest.to_vec())
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+fn a_search_that_finds_nothing_for_long_is_not_cut_off() {
+    let sites = Sites::new(40);
+    let wanted = sites.direct(&[]);
+    // (Who waits for queries writes nothing of others, unless they do so themselves.)
+    for ranks in [&[][..], &["-ranks", "2", "-output", "individual"]] {
+        // Two seconds of silence would be taken for death.
+        let receiver = sites.receive_for("6");
+        let options = [&["-link_timeout", "6"], ranks].concat();
+        let (mut search, rest) = sites.begin(&receiver.address, &options);
+        sleep(Duration::from_secs(8));
+        search.stdin.take().unwrap().write_all(&rest).unwrap();
+        let run = search.wait_with_output().unwrap();
+        assert!(run.status.success() && said(&run).is_empty(), "{}", said(&run));
+        let (code, messages) = receiver.end();
+        assert!(code == Some(0) && !messages.contains("broke"), "{messages}");
+        assert!(sites.report().as_ref() == Some(&wanted));
+    }
+}
+
+#[test]
+fn a_receiver_that_hangs_ends_ranks_that_have_nothing_to_send() {
+    let sites = Sites::new(40);
+    let receiver = sites.receive_for("60");
+    let options = ["-ranks", "2", "-output", "individual", "-link_timeout", "3"];
+    let (mut search, _) = sites.begin(&receiver.address, &options);
+    signal(&receiver.child, Signal::STOP);
+    let start = Instant::now();
+    // Its queries do not end.
+    let pipe = search.stdin.take();
+    let run = search.wait_with_output().unwrap();
+    assert_eq!(run.status.code(), Some(6), "{}", said(&run));
+    assert!(said(&run).contains("no connection for 3 s"), "{}", said(&run));
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    drop(pipe);
+    signal(&receiver.child, Signal::CONT);
+    receiver.kill();
+    assert!(sites.report().is_none());
+}
+
+#[test]
+fn a_search_that_hangs_is_noticed_and_goes_on_after_that() {
+    let sites = Sites::new(40);
+    let wanted = sites.direct(&[]);
+    let receiver = sites.receive_for("30");
+    let (mut search, rest) = sites.begin(&receiver.address, &["-link_timeout", "60"]);
+    signal(&search, Signal::STOP);
+    sleep(Duration::from_secs(13));
+    signal(&search, Signal::CONT);
+    search.stdin.take().unwrap().write_all(&rest).unwrap();
+    let run = search.wait_with_output().unwrap();
+    assert!(run.status.success(), "{}", said(&run));
+    let (code, messages) = receiver.end();
+    assert!(messages.contains("The connection broke (the peer is silent)"), "{messages}");
+    assert!(code == Some(0) && sites.report() == Some(wanted), "{messages}");
+}
