@@ -21,12 +21,19 @@ pub fn statistics(
 ) -> (Vec<f64>, Option<Vec<f64>>) {
     let three = |block: &KarlinBlock| vec![block.lambda, block.k, block.h];
     let pssm = query.query.pssm.as_ref();
-    let without = three(pssm.map_or(ungapped, |pssm| &pssm.ungapped));
+    let pattern = match params {
+        Params::Protein(params) => params.pattern.as_ref().filter(|_| pssm.is_some()),
+        Params::Nucleotide(_) => None,
+    };
+    // Behind the search for a pattern the report is not called psiblast's, and BLAST+ shows the statistics of the letters
+    // (`x_PrintOneQueryFooter`, blast_format.cpp).
+    let without = three(pssm.filter(|_| pattern.is_none()).map_or(ungapped, |pssm| &pssm.ungapped));
     if params.common().ungapped {
         return (without, None);
     }
     match params {
         Params::Protein(ProteinParams { scoring, finite_size: true, .. }) => {
+            let scoring = pattern.map_or(scoring, |search| &search.next);
             let (row, gapped) = (&scoring.ungapped, &scoring.gapped);
             let more = [gapped.alpha, gapped.alpha_v, gapped.sigma];
             let block = pssm.map_or(gapped.block(), |pssm| pssm.gapped);

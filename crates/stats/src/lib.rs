@@ -13,6 +13,7 @@ pub mod lattice;
 pub mod length;
 pub mod matrix;
 pub mod nucleotide;
+pub mod pattern;
 pub mod scoring;
 pub mod sums;
 pub mod unified;

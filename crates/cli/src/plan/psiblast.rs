@@ -79,7 +79,6 @@ impl SearchProgram for PsiblastOptions {
                 has_pattern && self.common.queries.query_loc.is_some(),
                 "-query_loc with -phi_pattern",
             ),
-            (has_pattern && is_iterated, "-phi_pattern with more than one round"),
             (has_pattern && has_masks, "-db_soft_mask or -db_hard_mask with -phi_pattern"),
             (has_pattern && is_fleet, "-phi_pattern on ranks"),
             (self.common.fleet.plan, "psiblast -plan"),

@@ -16,6 +16,8 @@ mod traceback;
 
 use std::ops::Range;
 
+use fleetblast_stats::pattern::PatternStatistics;
+use fleetblast_stats::scoring::ScoringSystem;
 use thiserror::Error;
 
 use self::find::Finder;
@@ -24,7 +26,6 @@ use crate::order::order_h;
 use crate::query::Query;
 
 pub(crate) use self::searcher::{Scratch as SearchScratch, Searcher};
-pub use self::statistics::PatternStatistics;
 pub(crate) use self::traceback::{Aligner, QueryWorth, Scratch as AlignScratch, Traceback};
 
 /// Places of a pattern at most, and characters of its text (`PHI_MAX_PATTERN_LENGTH`).
@@ -145,6 +146,8 @@ pub struct PatternSearch {
     pub pattern: Pattern,
     /// The statistics.
     pub statistics: PatternStatistics,
+    /// What judges searches with what was found, which are without the pattern.
+    pub next: Box<ScoringSystem>,
 }
 
 /// Parts what was found of a query by the `count` occurrences in it through which the alignments go; each part is in the order of its own

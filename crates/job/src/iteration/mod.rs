@@ -176,11 +176,15 @@ impl<'a> Rules<'a> {
     fn statistics(&self, query: &Query) -> Option<Statistics> {
         let Params::Protein(params) = &self.iteration.params else { return None };
         let letters = query.first().karlin?;
-        let (ungapped, gapped) = match &query.pssm {
-            Some(pssm) => (pssm.ungapped, pssm.gapped),
-            None => (letters, params.scoring.gapped.block()),
+        let psi = match &query.pssm {
+            Some(pssm) => [pssm.ungapped, pssm.gapped],
+            // Those of a pattern, with gaps as without, which nothing of a matrix stands beside.
+            None if self.pattern().is_some() => {
+                return Some(Statistics { standard: Some([letters; 2]), psi: None });
+            }
+            None => [letters, params.scoring.gapped.block()],
         };
-        Some(Statistics { standard: Some((letters, gapped)), ungapped, gapped })
+        Some(Statistics { standard: Some([letters, psi[1]]), psi: Some(psi) })
     }
 
     /// A query that was not searched yet.
@@ -192,9 +196,9 @@ impl<'a> Rules<'a> {
         }
         if let Some(start) = &self.iteration.start {
             let pssm = start.pssm_of(&course.query);
-            let (ungapped, gapped) = (pssm.ungapped, pssm.gapped);
             // No search was before.
-            course.statistics = Some(Statistics { standard: None, ungapped, gapped });
+            course.statistics =
+                Some(Statistics { standard: None, psi: Some([pssm.ungapped, pssm.gapped]) });
             course.query.pssm = Some(pssm);
             if let Err(error) = self.refuse_pieces(&course.query) {
                 course.fail(error);
@@ -222,7 +226,9 @@ impl<'a> Rules<'a> {
         let found = included.map(|hit| hit.oid).collect();
         let has_more = self.iteration.rounds.is_none_or(|rounds| course.done + 1 < rounds);
         course.count(found, has_more);
-        if course.goes_on || self.iteration.save_last {
+        // The search for a pattern alone brings no matrix about (`run_token`, psiblast_app.cpp).
+        let is_alone = self.pattern().is_some() && self.iteration.rounds == Some(1);
+        if course.goes_on || self.iteration.save_last && !is_alone {
             return true;
         }
         course.end(false);

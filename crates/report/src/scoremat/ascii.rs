@@ -6,15 +6,13 @@ use fleetblast_stats::frequencies::CODES;
 use fleetblast_stats::karlin::KarlinBlock;
 use fleetblast_stats::matrix::NEVER;
 
-/// The statistics below the table: those of the search before.
+/// The statistics below the table: those of the search before, without and with gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
-    /// Of the letters of the query without and with gaps, if they are told.
-    pub standard: Option<(KarlinBlock, KarlinBlock)>,
-    /// Of the matrix, or of what stood for it, without gaps.
-    pub ungapped: KarlinBlock,
-    /// The same with gaps.
-    pub gapped: KarlinBlock,
+    /// Of the letters of the query, if they are told.
+    pub standard: Option<[KarlinBlock; 2]>,
+    /// Of the matrix, or of what stood for it, if anything did.
+    pub psi: Option<[KarlinBlock; 2]>,
 }
 
 /// Appends the table of a matrix.
@@ -39,12 +37,12 @@ pub fn table(pssm: &Pssm, statistics: &Statistics, out: &mut Vec<u8>) {
     let mut line = |name: &str, block: &KarlinBlock| {
         text += &format!("{name:<21}{:.4}     {:.4}\n", block.k, block.lambda);
     };
-    if let Some((ungapped, gapped)) = &statistics.standard {
-        line("Standard Ungapped", ungapped);
-        line("Standard Gapped", gapped);
+    for (name, blocks) in [("Standard", &statistics.standard), ("PSI", &statistics.psi)] {
+        if let Some([ungapped, gapped]) = blocks {
+            line(&format!("{name} Ungapped"), ungapped);
+            line(&format!("{name} Gapped"), gapped);
+        }
     }
-    line("PSI Ungapped", &statistics.ungapped);
-    line("PSI Gapped", &statistics.gapped);
     out.extend_from_slice(text.as_bytes());
 }
 

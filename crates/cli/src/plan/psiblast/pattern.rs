@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 
 use fleetblast_engine::params::{CompositionMode, ProteinParams};
-use fleetblast_engine::pattern::{Pattern, PatternSearch, PatternStatistics};
+use fleetblast_engine::pattern::{Pattern, PatternSearch};
 use fleetblast_job::error::Error;
+use fleetblast_stats::pattern::PatternStatistics;
 
 use super::file;
 
@@ -54,8 +55,10 @@ impl Typed {
         })?;
         let mut common = params.common.clone();
         (common.keeps_preliminary, common.subject_besthit) = (false, false);
+        let next = Box::new(scoring.clone());
         // Where there is no pattern, something is wrong with it.
-        let pattern = self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics });
+        let pattern =
+            self.pattern.clone().map(|pattern| PatternSearch { pattern, statistics, next });
         Ok(ProteinParams {
             common,
             scoring: statistics.replaced(scoring.clone()),

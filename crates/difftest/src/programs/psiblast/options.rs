@@ -74,8 +74,7 @@ impl Choice<'_> {
     }
 
     fn rounds(&mut self) {
-        // Patterns are refused with more (docs/differences.md).
-        if !self.has("-phi_pattern") && self.rng.chance(0.9) {
+        if self.rng.chance(0.9) {
             let rounds = *self.rng.pick(&["2", "2", "3", "3", "4", "0"]);
             self.add(&["-num_iterations", rounds]);
         }
@@ -95,10 +94,7 @@ impl Choice<'_> {
         }
         if writes.contains(&true) {
             self.flag(0.5, "-save_each_pssm");
-            // That is a round more.
-            if !self.has("-phi_pattern") {
-                self.flag(0.2, "-save_pssm_after_last_round");
-            }
+            self.flag(0.2, "-save_pssm_after_last_round");
         }
     }
 

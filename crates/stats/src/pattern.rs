@@ -1,0 +1,81 @@
+//! What alignments are worth that begin where a pattern occurs (`s_PHIScoreBlkFill`, blast_setup.c; blast_hits.c).
+
+use crate::karlin::KarlinBlock;
+use crate::scoring::ScoringSystem;
+
+const TABLE: &str = include_str!("../data/patterns.tsv");
+
+/// How scores of alignments through a pattern are judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatternStatistics {
+    lambda: f64,
+    k: f64,
+    c: f64,
+}
+
+impl PatternStatistics {
+    /// Those of a matrix with its gap costs, if there are any.
+    pub fn of(scoring: &ScoringSystem) -> Option<Self> {
+        let costs = (scoring.gap_open, scoring.gap_extend);
+        let row = |line| parse(line).expect("the built-in table has six well-formed columns");
+        let mut rows = TABLE.lines().skip(1).map(row);
+        let (.., statistics) = rows.find(|&(name, of, _)| name == scoring.name && of == costs)?;
+        Some(statistics)
+    }
+
+    /// The parameters that reports show, with gaps as without.
+    pub fn block(&self) -> KarlinBlock {
+        KarlinBlock { lambda: self.lambda, k: self.k, log_k: self.k.ln(), h: 1.0 }
+    }
+
+    /// A scoring system with these in place of its own.
+    #[must_use]
+    pub fn replaced(&self, mut scoring: ScoringSystem) -> ScoringSystem {
+        let KarlinBlock { lambda, k, log_k, h } = self.block();
+        for row in [&mut scoring.gapped, &mut scoring.ungapped] {
+            (row.lambda, row.k, row.log_k, row.h) = (lambda, k, log_k, h);
+            (row.alpha, row.beta, row.alpha_v, row.sigma) = (0.0, 0.0, 0.0, 0.0);
+        }
+        scoring
+    }
+
+    /// Bit score.
+    pub fn bits(&self, score: i32) -> f64 {
+        let scaled = f64::from(score) * self.lambda;
+        (scaled - self.c.ln() - (1.0 + scaled).ln()) / std::f64::consts::LN_2
+    }
+
+    /// E-value with so many occurrences in the query and in the database.
+    pub fn evalue(&self, score: i32, [in_query, in_database]: [f64; 2]) -> f64 {
+        let score = f64::from(score);
+        self.c * (1.0 + self.lambda * score) * in_query * in_database * (-self.lambda * score).exp()
+    }
+}
+
+/// A matrix, its costs of a gap and of a letter in it, and the statistics with them.
+fn parse(line: &'static str) -> Option<(&'static str, (i32, i32), PatternStatistics)> {
+    let mut fields = line.split('\t');
+    let name = fields.next()?;
+    let costs = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    let mut number = || fields.next()?.parse().ok();
+    Some((name, costs, PatternStatistics { lambda: number()?, k: number()?, c: number()? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use fleetblast_release::Release;
+
+    use super::*;
+
+    #[test]
+    fn some_gap_costs_of_some_matrices_have_statistics() {
+        assert!(TABLE.lines().skip(1).all(|line| parse(line).is_some()));
+        let of = |name: &str, open, extend| {
+            let scoring = ScoringSystem::new(&Release::V2_12_0, name, Some(open), Some(extend));
+            PatternStatistics::of(&scoring.unwrap())
+        };
+        let usual = PatternStatistics { lambda: 0.270, k: 0.047, c: 0.50 };
+        assert_eq!(of("BLOSUM62", 11, 1), Some(usual));
+        assert!(of("BLOSUM62", 13, 1).is_none() && of("PAM250", 14, 2).is_none());
+    }
+}
