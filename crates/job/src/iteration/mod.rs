@@ -32,6 +32,9 @@ const RESET: &str = "Composition-based score adjustment conditioned on sequence 
     score adjustment is not supported with PSSMs, resetting to default value of standard composition-based statistics";
 /// What is written behind the searches of a query of which the last found nothing new.
 pub const CONVERGED: &[u8] = b"\nSearch has CONVERGED!\n";
+/// The e-value of worse alignments for a matrix: where BLAST+ looks for the least one of an alignment it begins with this one
+/// (`GetLowestEvalue`, psiblast_aux_priv.cpp).
+const WORST_EVALUE: f64 = 10.0;
 /// A frequency that counts as 0.
 const NO_FREQUENCY: f64 = 0.0001;
 
@@ -109,7 +112,7 @@ impl<'a> Rules<'a> {
         hit: &'h SubjectHit,
     ) -> impl Iterator<Item = &'h Alignment> + use<'h> {
         let limit = self.iteration.params.common().inclusion_evalue;
-        hit.alignments.iter().filter(move |alignment| alignment.evalue < limit)
+        hit.alignments.iter().filter(move |alignment| alignment.evalue.min(WORST_EVALUE) < limit)
     }
 
     /// What subjects are laid on for the next matrix: the query.
