@@ -27,7 +27,7 @@ use fleetblast_engine::kernel::Kernel;
 use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::output;
-use fleetblast_job::plan::{BatchSize, Destination, Plan, Source, Subjects};
+use fleetblast_job::plan::{BatchSize, Destination, Iteration, Plan, Source, Subjects};
 
 pub(crate) use self::fleet::refuse_other_checkpoint;
 pub(crate) use self::load::{size, wish};
@@ -175,6 +175,9 @@ impl Named {
     }
 }
 
+/// What BLAST+ says where it finds no sequences.
+const NO_SEQUENCES: &str = "Empty CBlastQueryVector";
+
 /// Plans a run of a program. Warnings, complete lines for standard error, are added even if there is no plan in the end.
 ///
 /// # Errors
@@ -208,6 +211,8 @@ fn with_files(
     let has_db = options.database.db.is_some();
     let (threads, split) = threads::share(&options.threads, has_db, spec, host.cores, warnings);
     let search = program.searching(hitlist_size, host)?;
+    let again = if search.reads_again { warnings.clone() } else { Vec::new() };
+    let iteration = search.iteration.map(|it| Iteration { warnings: again, ..it });
     let query_from = query_range.as_ref().map_or(0, |range| range.start as u32);
     let batch_size = batch_size(search.batch_size, host)?;
     if subjects == Subjects::Database(String::new()) {
@@ -235,7 +240,7 @@ fn with_files(
         },
         papers: search.papers,
         identity_resets_composition: search.identity_resets_composition,
-        iteration: search.iteration,
+        iteration,
         report,
         out,
         metadata: None,
@@ -287,7 +292,7 @@ fn batch_size(default: BatchSize, host: &Host<'_>) -> Result<BatchSize, Error> {
     match (number::parse_int4(text.as_bytes())?, default) {
         // Where the size is not fixed, 0 stands for none.
         (0, BatchSize::Adaptive { .. }) => Ok(default),
-        (0, BatchSize::Fixed(_)) => Err(Error::engine("Empty CBlastQueryVector")),
+        (0, BatchSize::Fixed(_)) => Err(Error::engine(NO_SEQUENCES)),
         // BLAST+ takes a negative number for a very large one.
         (size, _) => Ok(BatchSize::Fixed(usize::try_from(size).unwrap_or(usize::MAX))),
     }

@@ -74,6 +74,11 @@ impl Error {
         Self::new(exit::ENGINE, format!("BLAST engine error: {what}"))
     }
 
+    /// A search that cannot be done, in the words of a warning.
+    pub fn warning(what: impl fmt::Display) -> Self {
+        Self::engine(format_args!("Warning: {what} "))
+    }
+
     /// Memory ran out.
     pub fn memory(what: impl fmt::Display) -> Self {
         Self::new(exit::MEMORY, format!("BLAST ran out of memory: {what}"))

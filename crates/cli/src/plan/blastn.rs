@@ -80,6 +80,7 @@ impl SearchProgram for BlastnOptions {
             matrix_name: String::new(),
             identity_resets_composition: false,
             iteration: None,
+            reads_again: false,
             reports_as: None,
             papers: match self.task {
                 Task::Megablast => papers::MEGABLAST,

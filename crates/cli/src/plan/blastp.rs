@@ -145,7 +145,8 @@ fn params(
     let scoring = scoring(options, program.release, &matrix_name);
     // Without gaps the matrix is not among the checks, and only the search finds it missing.
     let scoring = if options.common.ungapped { scoring } else { Ok(scoring?) };
-    check(&options.common, word_size, threshold, hitlist_size)?;
+    check_words(&options.common, word_size, threshold)?;
+    check_lists(&options.common, hitlist_size)?;
     let scoring = scoring?;
     let identity = scoring.name == "IDENTITY";
     check_identity(identity, word_size)?;
@@ -176,6 +177,7 @@ fn params(
         matrix_name,
         identity_resets_composition,
         iteration: None,
+        reads_again: false,
         papers: papers::BLASTP,
         reports_as: None,
         batch_size: BatchSize::Fixed(BATCH),
@@ -183,12 +185,11 @@ fn params(
     })
 }
 
-/// The checks of single values, in BLAST+'s order.
-pub(super) fn check(
+/// The checks of single values before alignments have gaps, in BLAST+'s order.
+pub(super) fn check_words(
     options: &CommonOptions,
     word_size: usize,
     threshold: f64,
-    hitlist_size: usize,
 ) -> Result<(), Error> {
     let problem = if threshold <= 0.0 {
         "Non-zero threshold required"
@@ -196,7 +197,15 @@ pub(super) fn check(
         "Word-size must be less than 8 for a tblastn, blastp or blastx search"
     } else if options.search.xdrop_ungap.is_some_and(|bits| bits <= 0.0) {
         "x_dropoff must be greater than zero"
-    } else if hitlist_size < 1 {
+    } else {
+        return Ok(());
+    };
+    Err(Error::query_options(problem))
+}
+
+/// The checks behind those.
+pub(super) fn check_lists(options: &CommonOptions, hitlist_size: usize) -> Result<(), Error> {
+    let problem = if hitlist_size < 1 {
         "No hits are being saved"
     } else if options.search.evalue <= 0.0 {
         "expect value or cutoff score must be greater than zero"

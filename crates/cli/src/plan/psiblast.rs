@@ -17,7 +17,7 @@ use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_wi
 use self::pattern::Typed;
 use super::fleet::{Told, flag, number, text, told};
 use super::search::{Searching, common};
-use super::{Host, SearchProgram, blastp, has_old_finite_size, input, restrict};
+use super::{Host, NO_SEQUENCES, SearchProgram, blastp, has_old_finite_size, input, restrict};
 use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
@@ -104,7 +104,7 @@ impl SearchProgram for PsiblastOptions {
             Some(file) => {
                 let typed = Typed::read(file)?;
                 let params = typed.params(&params)?;
-                iteration.fault = typed.fault;
+                iteration.fault = self.fault_of_rounds(&matrix_name).or(typed.fault);
                 (params, true)
             }
             None => (params, false),
@@ -115,6 +115,9 @@ impl SearchProgram for PsiblastOptions {
             matrix_name,
             identity_resets_composition: false,
             iteration: Some(iteration),
+            reads_again: pattern
+                && self.psi.num_iterations != 1
+                && self.common.database.subject.is_none(),
             papers: if pattern { papers::PHIBLAST } else { papers::PSIBLAST },
             reports_as: pattern.then_some("phiblastp"),
             // Each query alone.
@@ -181,6 +184,34 @@ impl PsiblastOptions {
         self.psi.num_iterations != 1 || self.psi.save_pssm_after_last_round
     }
 
+    /// Letters of a word, and the score of neighbours.
+    fn words(&self, matrix_name: &str) -> (usize, f64) {
+        let word_size = self.common.search.word_size.unwrap_or(WORD_SIZE);
+        (word_size, self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name)))
+    }
+
+    fn check_words(&self, matrix_name: &str) -> Result<(), Error> {
+        let (word_size, threshold) = self.words(matrix_name);
+        if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
+            return Err(Error::query_options(
+                "Word-size must be less than 6 for protein comparison",
+            ));
+        }
+        blastp::check_words(&self.common, word_size, threshold)
+    }
+
+    /// What BLAST+ finds wrong when it reads the options again, for the rounds behind a pattern (`x_RunLocalPsiBlastIterations`,
+    /// psiblast_app.cpp).
+    fn fault_of_rounds(&self, matrix_name: &str) -> Option<Error> {
+        if self.psi.num_iterations == 1 {
+            return None;
+        }
+        // That file has been read to its end.
+        let subjects = self.common.database.subject.is_some();
+        let empty = subjects.then(|| Error::engine(NO_SEQUENCES));
+        empty.or_else(|| self.check_words(matrix_name).err())
+    }
+
     /// How to search with letters, and the composition-based statistics that were asked for.
     fn params(
         &self,
@@ -190,20 +221,18 @@ impl PsiblastOptions {
     ) -> Result<(ProteinParams, CompositionMode), Error> {
         let (mode, unified_p) = blastp::composition(&self.composition.comp_based_stats);
         let search = &self.common.search;
-        let word_size = search.word_size.unwrap_or(WORD_SIZE);
-        let threshold = self.threshold.unwrap_or_else(|| suggested_threshold(matrix_name));
+        let (word_size, threshold) = self.words(matrix_name);
         let (open, extend) = (search.gap_open, search.gap_extend);
         let scoring = ScoringSystem::with_frequencies(SPEC.release, matrix_name, open, extend)
             .map_err(|error| match &self.psi.in_msa {
                 Some(_) => msa::unscored(&error),
                 None => Error::query_options(error),
             })?;
-        if threshold > 0.0 && word_size >= SPEC.release.compressed_from {
-            return Err(Error::query_options(
-                "Word-size must be less than 6 for protein comparison",
-            ));
+        // The search for a pattern knows no words.
+        if self.psi.phi_pattern.is_none() {
+            self.check_words(matrix_name)?;
         }
-        blastp::check(&self.common, word_size, threshold, hitlist_size)?;
+        blastp::check_lists(&self.common, hitlist_size)?;
         let defaults = ProteinParams::psiblast(SPEC.release, scoring);
         let soft_masking = self.filtering.soft_masking;
         let mut shared = common(&self.common, soft_masking, hitlist_size, defaults.common);
@@ -268,6 +297,7 @@ impl PsiblastOptions {
             resets_composition: resets,
             pseudocount: psi.pseudocount,
             fault: None,
+            warnings: Vec::new(),
             start,
             checkpoint: pssm_file(psi::OUT_PSSM.name(), &psi.out_pssm)?,
             table: pssm_file(psi::OUT_ASCII_PSSM.name(), &psi.out_ascii_pssm)?,

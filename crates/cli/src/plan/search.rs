@@ -26,6 +26,8 @@ pub struct Searching {
     pub identity_resets_composition: bool,
     /// See [`fleetblast_job::plan::Plan::iteration`].
     pub iteration: Option<Iteration>,
+    /// BLAST+ reads the options again before each query, and warns of them again.
+    pub reads_again: bool,
     /// The papers that reports cite.
     pub papers: &'static [Paper],
     /// Reports are those of another program, called so.

@@ -16,6 +16,9 @@ const LINES: &[&str] = &[
     "-phi_pattern|some|-num_iterations|2|-outfmt|5|-out_ascii_pssm|kept/a|-save_pssm_after_last_round",
     "-phi_pattern|some|-outfmt|7|-out_pssm|kept/p|-save_pssm_after_last_round",
     "-phi_pattern|none|-num_iterations|2|-outfmt|6|-out_pssm|kept/p",
+    "-phi_pattern|some|-num_iterations|2|-outfmt|6|-max_target_seqs|3|-line_length|50",
+    "-phi_pattern|some|-outfmt|0|-word_size|7|-xdrop_ungap|0",
+    "-phi_pattern|some|-num_iterations|2|-outfmt|0|-threshold|0",
 ];
 
 /// A fixture with the patterns, and each of the two queries alone.

@@ -153,6 +153,7 @@ impl<'a> Rounds<'a> {
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         record.tell_warnings(audience);
+        self.rules.warnings().iter().for_each(|warning| audience.complain(warning));
         let is_plain = self.rules.is_plain();
         if course.failure.is_some() && self.reported == 0 && searches.is_empty() && is_plain {
             reporter.open(&reporting::result(record, &course.query), output)?;

@@ -82,6 +82,16 @@ impl<'a> Rules<'a> {
         self.plan.params.pattern()
     }
 
+    /// Whether the search for a pattern is all there is, which brings no matrix about (`run_token`, psiblast_app.cpp).
+    fn is_pattern_alone(&self) -> bool {
+        self.pattern().is_some() && self.iteration.rounds == Some(1)
+    }
+
+    /// What is warned of the options before the searches of each query.
+    pub fn warnings(&self) -> &'a [String] {
+        &self.iteration.warnings
+    }
+
     /// Where the pattern of a search occurs in the query; nowhere if it has none.
     pub fn occurrences(&self, query: &Query) -> Vec<Range<u32>> {
         let pattern = self.pattern().filter(|_| query.pssm.is_none());
@@ -193,9 +203,9 @@ impl<'a> Rules<'a> {
     /// A query that was not searched yet.
     pub fn course(&self, query: Query) -> Course {
         let mut course = Course::new(query);
-        let missing = || self.pattern().and_then(|pattern| pattern.fault(&course.query));
+        let missing = || self.pattern()?.fault(&course.query).map(Error::warning);
         if let Some(fault) = self.iteration.fault.clone().or_else(missing) {
-            course.fail(Error::engine(format_args!("Warning: {fault} ")));
+            course.fail(fault);
         }
         if let Some(start) = &self.iteration.start {
             let pssm = start.pssm_of(&course.query);
@@ -229,9 +239,7 @@ impl<'a> Rules<'a> {
         let found = included.map(|hit| hit.oid).collect();
         let has_more = self.iteration.rounds.is_none_or(|rounds| course.done + 1 < rounds);
         course.count(found, has_more);
-        // The search for a pattern alone brings no matrix about (`run_token`, psiblast_app.cpp).
-        let is_alone = self.pattern().is_some() && self.iteration.rounds == Some(1);
-        if course.goes_on || self.iteration.save_last && !is_alone {
+        if course.goes_on || self.iteration.save_last && !self.is_pattern_alone() {
             return true;
         }
         course.end(false);

@@ -11,6 +11,7 @@ use fleetblast_engine::search::Search;
 use fleetblast_seq::fasta::Record;
 use fleetblast_seq::id::ObjectId;
 
+use crate::error::Error;
 use crate::queries::QueryRecord;
 
 /// How queries are searched again.
@@ -24,8 +25,10 @@ pub struct Iteration {
     pub resets_composition: bool,
     /// Pseudocounts, 0 for as many as suit each column.
     pub pseudocount: i32,
-    /// What is wrong with the pattern of the first search, as far as BLAST+ finds that only when it searches.
-    pub fault: Option<String>,
+    /// What is wrong with the options or the pattern of the first search, as far as BLAST+ finds that only when it searches.
+    pub fault: Option<Error>,
+    /// What is warned of the options before the searches of each query.
+    pub warnings: Vec<String>,
     /// The matrix of the first search, which brings its query along.
     pub start: Option<Start>,
     /// File for the matrices as checkpoints.

@@ -17,7 +17,7 @@ pub struct Typed {
     /// The pattern.
     pattern: Option<Pattern>,
     /// What BLAST+ says of it when it searches.
-    pub fault: Option<String>,
+    pub fault: Option<Error>,
 }
 
 impl Typed {
@@ -35,7 +35,7 @@ impl Typed {
         match Pattern::parse(text) {
             Ok(pattern) => Ok(Typed { pattern: Some(pattern), fault: None }),
             Err(error) if error.is_told() => {
-                Ok(Typed { pattern: None, fault: Some(error.to_string()) })
+                Ok(Typed { pattern: None, fault: Some(Error::warning(error)) })
             }
             Err(error) => Err(Error::query_options(format_args!("PHI pattern: {error}"))),
         }

@@ -150,6 +150,7 @@ mod tests {
             resets_composition: false,
             pseudocount: 0,
             fault: None,
+            warnings: Vec::new(),
             start: None,
             checkpoint: None,
             table: None,
