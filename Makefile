@@ -92,6 +92,7 @@ test-table:
 	$(TESTED_TABLE) --through hits --ranks --part 10/24
 	$(TESTED_TABLE) --through oids --ranks --part 4/24
 	$(TESTED_TABLE) --through report --part 11/24
+	$(TESTED_TABLE) psiblast --through report --ranks --part 17/24
 	$(TESTED_TABLE) --through hits --io --part 7/24
 	$(TESTED_TABLE) --through oids --io --part 13/24
 	$(TESTED_TABLE) --through auto --ranks --part 14/24

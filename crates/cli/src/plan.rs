@@ -116,6 +116,11 @@ pub trait SearchProgram {
         None
     }
 
+    /// Whether it can be told as the report only: what else another site would make it of is not told yet.
+    fn crosses_as_report(&self) -> bool {
+        false
+    }
+
     /// A value that FleetBLAST does not support, with its option.
     fn unsupported(&self) -> Option<String>;
 

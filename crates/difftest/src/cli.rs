@@ -150,11 +150,10 @@ pub fn parse(mut parser: Parser, workspace: &Workspace) -> Result<Parsed> {
     let tools = || tools_of(&BLASTP);
     let programs = || -> Result<Vec<(&'static Program, Tools)>> {
         let named = programs::named(raw.searching.as_deref())?.into_iter();
-        let crosses = raw.through.is_some();
-        let named: Vec<_> =
-            named.filter(|searching| !crosses || searching.writes_metadata).collect();
+        let crosses = |it: &&Program| raw.through.is_none_or(|kind| it.crosses_as.contains(&kind));
+        let named: Vec<_> = named.filter(crosses).collect();
         if named.is_empty() {
-            return Err(Error::Usage("this program writes no metadata".into()));
+            return Err(Error::Usage("this program writes no such metadata".into()));
         }
         named.into_iter().map(|searching| Ok((searching, tools_of(searching)?))).collect()
     };

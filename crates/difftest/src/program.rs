@@ -7,6 +7,7 @@ use crate::fasta::Record;
 use crate::fixtures::{Inputs, Molecule};
 use crate::fleet::{Shape, Spread};
 use crate::rng::Rng;
+use crate::through::Kind;
 use crate::workspace::Source;
 
 /// The file that lists some of the subjects.
@@ -47,8 +48,8 @@ pub struct Program {
     pub prepares: &'static [&'static str],
     /// Its options that name files which it writes beside the report.
     pub written: &'static [&'static str],
-    /// It writes metadata, from which another site makes the report.
-    pub writes_metadata: bool,
+    /// As what its searches are told to another site, which makes the report.
+    pub crosses_as: &'static [Kind],
     /// The kind of masks that its databases have.
     pub masker: &'static str,
     /// Whether a search with these arguments may be refused by name on ranks.

@@ -20,7 +20,7 @@ use crate::process::{Outcome, Tools, shell};
 use crate::program::Program;
 use crate::resume::{self, Resumed, Searches};
 use crate::sample;
-use crate::through::{self, Kind, Sites, Way};
+use crate::through::{self, Crossed, Kind, Sites, Way};
 use crate::workspace::{self, Source, Workspace};
 use crate::written::collected;
 
@@ -328,8 +328,17 @@ fn run_through(
     let shape = Shape::numbered(number, session.program.is_in_order);
     let cwd = &session.fixtures.dir;
     let way = session.options.way;
-    let sites = Sites { tested: &tested, cwd, kind, way, spread: (spread, shape), file };
-    let crossed = sites.run(case, stdin, number)?;
+    let (spread, names_database) = ((spread, shape), session.program.crosses_as.len() > 1);
+    let sites = Sites { tested: &tested, cwd, kind, way, spread, names_database, file };
+    let written = session.written_dir.join(number.to_string());
+    let mut crossed = None;
+    let outcome = collected(&case.args, session.program.written, &written, |args| {
+        let case = Case { args: args.to_vec(), ..case.clone() };
+        Ok(crossed.insert(sites.run(&case, stdin, number)?).outcome.clone())
+    })?;
+    let crossed =
+        crossed.map(|crossed| Crossed { outcome, ..crossed }).ok_or_else(worker_panicked)?;
+    let spread = session.options.spread;
     let on_ranks = session.program.may_refuse(spread, &case.args) || sites.may_refuse(case);
     let words = if way == Way::Job { ON_IO_RANKS } else { AS_METADATA };
     if is_refusal((session.program.refused_as_metadata)(&case.args), words, &crossed.outcome)

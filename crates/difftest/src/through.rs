@@ -101,6 +101,8 @@ pub struct Sites<'a> {
     pub way: Way,
     /// How the search is spread, and over which ranks.
     pub spread: (Spread, Shape),
+    /// The other site may be told what was searched where it needs only the report: it holds that it is the same there.
+    pub names_database: bool,
     /// The metadata of one search, or the report behind a link; beside it are the keys of the two sites.
     pub file: PathBuf,
 }
@@ -222,7 +224,7 @@ impl Sites<'_> {
         let late = number % 2 == 1 && !settled;
         let (search, format) = if late { parted(&case.args) } else { (case.args.clone(), vec![]) };
         // A report needs no database.
-        let whether = self.kind != Kind::Report || number % 2 == 1;
+        let whether = self.kind != Kind::Report || self.names_database && number % 2 == 1;
         let mut there = Vec::new();
         for option in SEARCHED.into_iter().filter(|_| whether) {
             let value = value_of(&case.args, option);

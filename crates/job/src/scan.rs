@@ -106,6 +106,11 @@ impl<'a> Scan<'a> {
         Scan { halt, ..self }
     }
 
+    /// Whether it was told to, so that what it found last are not all of the hits.
+    pub fn is_halted(&self) -> bool {
+        self.halt.is_set()
+    }
+
     /// The same, with each subject searched and each hit aligned a step that the audience hears of.
     pub fn watched(self, audience: &'a dyn Audience) -> Self {
         Scan { audience: Some(audience), ..self }

@@ -22,7 +22,7 @@ const UNKNOWN: usize = 8;
 const SYNC_BYTES: usize = 8 << 20;
 const SYNC_AFTER: Duration = Duration::from_millis(200);
 /// A sender whose connection is broken has so long to come back and hear how it ended.
-const LINGER: Duration = Duration::from_secs(5);
+pub(crate) const LINGER: Duration = Duration::from_secs(5);
 /// What a connection is told that was made before the one in use.
 const REPLACED: &str = "another connection takes the place of this one";
 /// Looks at everything.
@@ -245,11 +245,13 @@ impl Host<'_> {
         let mut known = None;
         loop {
             if let Some(verdict) = self.sink.verdict() {
-                let since = *known.get_or_insert_with(Instant::now);
-                let is_heard = session.as_ref().is_some_and(|session| {
-                    verdict.is_err() || matches!(session.stage, Stage::Whole)
-                });
-                if is_heard || since.elapsed() > LINGER {
+                let since = alone.max(*known.get_or_insert_with(Instant::now));
+                let is_over = match &session {
+                    // Who makes all of it again comes to the same end, or tells that it is another one.
+                    Some(session) => verdict.is_err() || matches!(session.stage, Stage::Whole),
+                    None => since.elapsed() > LINGER,
+                };
+                if is_over {
                     return conclude(session, verdict);
                 }
             }

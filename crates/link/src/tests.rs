@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::channel::Channel;
 use crate::dial::Target;
 use crate::message::{Held, MOST_BODY, Message, VERSION};
-use crate::receive::{Event, Listener, Sink};
+use crate::receive::{Event, LINGER, Listener, Sink};
 use crate::send::{Arrival, Opening};
 use crate::{Fingerprint, Key, LinkError, tls};
 
@@ -189,6 +189,23 @@ fn a_sender_that_begins_anew_goes_on_from_what_is_whole() {
     });
     assert_eq!(result, Ok(()));
     assert!(sink.bytes == [vec![1; 2000], vec![2; 500]].concat());
+}
+
+/// Its search makes everything again, and finds in the end that all is there.
+#[test]
+fn a_sender_that_begins_anew_hears_nothing_before_its_end_although_all_is_there() {
+    let keys = Keys::new();
+    let sink = Memory { bytes: vec![1; 3000], finished: true, ..Memory::default() };
+    let (sink, result, events) = received(&keys, sink, |address| {
+        let opening = Opening::connect(target(&keys, address), Arc::new(|_| {})).unwrap();
+        let sender = opening.start(Box::new(|_| true)).unwrap();
+        thread::sleep(LINGER + LINGER / 4);
+        assert_eq!(sender.check(), Ok(()));
+        assert_eq!(sender.finish(), Ok(Arrival::Done));
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(sink.bytes, [1; 3000]);
+    assert!(!events.iter().any(|event| matches!(event, Event::Broken(_))), "{events:?}");
 }
 
 #[test]

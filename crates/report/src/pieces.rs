@@ -159,22 +159,43 @@ pub fn format_query(
         records.iter().for_each(|record| record.write(out));
         return Ok(());
     }
-    let mut rows = Vec::new();
-    if has_table(setup) {
-        for hit in query.hits {
-            rows.push(description_row(setup, query, source, hit)?);
-        }
-    }
-    let order: Vec<usize> = if has_table(setup) {
-        printing_order(setup, &rows)
-    } else {
-        (0..query.hits.len()).collect()
-    };
+    let (order, rows) = arranged(setup, query, source)?;
     let printed: Vec<&DescriptionRow> = order.iter().filter_map(|&place| rows.get(place)).collect();
     let alignments = query.hits.iter().map(|hit| hit.alignments.len()).sum();
     query_header(setup, query, &printed, alignments, out)?;
-    for (i, &place) in order.iter().enumerate() {
-        subject_block(setup, query, source, &query.hits[place], i + 1, out)?;
-    }
+    subject_blocks(setup, query, source, &order, out)?;
     query_footer(setup, query, out)
+}
+
+/// The order in which the subjects of a query are printed, as places in its hits, and their rows of the description table, in the order
+/// found, if the format has one.
+///
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments.
+pub fn arranged(
+    setup: &Setup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+) -> Result<(Vec<usize>, Vec<DescriptionRow>), ReportError> {
+    if !has_table(setup) {
+        return Ok(((0..query.hits.len()).collect(), Vec::new()));
+    }
+    let row = |hit| description_row(setup, query, source, hit);
+    let rows = query.hits.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    Ok((printing_order(setup, &rows), rows))
+}
+
+/// Appends what is printed of all subjects of a query, in that order.
+///
+/// # Errors
+/// If a subject cannot be read or does not fit its alignments.
+pub fn subject_blocks(
+    setup: &Setup,
+    query: &QueryResult,
+    source: &dyn SubjectSource,
+    order: &[usize],
+    out: &mut Vec<u8>,
+) -> Result<(), ReportError> {
+    let mut printed = order.iter().map(|&place| &query.hits[place]).zip(1..);
+    printed.try_for_each(|(hit, rank)| subject_block(setup, query, source, hit, rank, out))
 }

@@ -16,6 +16,8 @@ use crate::options::blastn::{BLASTN, BlastnOptions};
 use crate::options::blastp::{BLASTP, BlastpOptions};
 use crate::options::expand::{self as options, EXPAND, ExpandOptions};
 use crate::options::parse::Given;
+use crate::options::psiblast::PSIBLAST;
+use crate::options::search::database::{DB, SUBJECT};
 use crate::options::spec::Program;
 use crate::options::typed::lossy;
 use crate::plan::{self, Host, SearchProgram, input};
@@ -40,6 +42,7 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let program = match opened.header.program.as_str() {
         name if name == BLASTP.name => BLASTP.name,
         name if name == BLASTN.name => BLASTN.name,
+        name if name == PSIBLAST.name => PSIBLAST.name,
         _ => EXPAND.name,
     };
     let progress = Progress::new(program, When::Auto, out == Destination::Stdout);
@@ -110,6 +113,12 @@ pub fn plan_of(
         name if name == BLASTN.name => {
             search((&BLASTN, BlastnOptions::new), header, (options, given), warnings)
         }
+        name if name == PSIBLAST.name && only => Err(Error::query_options(format_args!(
+            "{} holds the report of {name} as it is: name no -{} or -{}",
+            path.display(),
+            DB.name(),
+            SUBJECT.name()
+        ))),
         other => Err(Error::unsupported(other, format_args!("metadata of {other}"))),
     }?;
     let (kept, keeps) = (header.hitlist_size, plan.params.common().hitlist_size as u64);

@@ -9,6 +9,7 @@ use super::parse::Given;
 use super::search::common::CommonOptions;
 use super::search::composition::{self, CompositionOptions};
 use super::search::filtering::{self, FilteringOptions};
+use super::search::metadata::{self, MetadataOptions};
 use super::search::program::ProgramSpec;
 use super::search::psi::{self, PsiOptions};
 use super::search::single::{MATRIX, NOT_REMOTE, REMOTE, THRESHOLD, WINDOW_SIZE};
@@ -65,6 +66,7 @@ pub const PSIBLAST: Program = Program {
         &[spec::VERSION],
         resources::OPTIONS,
         fleet::OPTIONS,
+        metadata::OPTIONS,
     ],
     lone: None,
 };
@@ -74,6 +76,8 @@ pub const PSIBLAST: Program = Program {
 pub struct PsiblastOptions {
     /// What any search has.
     pub common: CommonOptions,
+    /// A report made at another site.
+    pub metadata: MetadataOptions,
     /// What of the queries is masked.
     pub filtering: FilteringOptions,
     /// `-matrix`.
@@ -94,6 +98,7 @@ impl PsiblastOptions {
         let values = Values::new(&PSIBLAST, given);
         Self {
             common: CommonOptions::read(&values),
+            metadata: MetadataOptions::read(&values),
             filtering: FilteringOptions::read(&values),
             matrix: values.optional(&MATRIX),
             threshold: values.optional(&THRESHOLD),

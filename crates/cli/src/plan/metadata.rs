@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fleetblast_job::error::Error;
+use fleetblast_job::error::{Error, exit};
 use fleetblast_job::metadata::Recipient;
 use fleetblast_job::plan::{Carriage, Format, Link, Metadata};
 use fleetblast_job::sites::Crossing;
 use fleetblast_link::{Fingerprint, Key};
-use fleetblast_metadata::Kinds;
+use fleetblast_metadata::{Kind, Kinds};
 
 use super::{Host, SearchProgram, input};
 use crate::expand::given::{VARIABLES, told};
@@ -71,6 +71,9 @@ pub fn metadata(
     let options_told = told(program, given);
     let kinds = options.kinds.unwrap_or(DEFAULT);
     let limit = limit(options, kinds)?;
+    if search.crosses_as_report() && kinds != Kinds::Only(Kind::Report) {
+        return Err(not_yet(program, kinds));
+    }
     if kinds == Kinds::Cheapest && format == Format::Sam {
         // What the references of all lines are is known in the end, and comes first.
         let what = "-metadata auto does not go with -outfmt 17 (SAM)";
@@ -78,6 +81,18 @@ pub fn metadata(
     }
     let recipients = options.recipient.as_deref().map(recipients).transpose()?.unwrap_or_default();
     Ok(Some(Metadata { out, recipients, kinds, limit, options: options_told, environment }))
+}
+
+/// A kind that the program's searches cannot be told as.
+fn not_yet(program: &Program, kinds: Kinds) -> Error {
+    let (version, name) = (env!("CARGO_PKG_VERSION"), program.name);
+    let kind = METADATA.spelled(&kinds).unwrap_or_default();
+    let default = if kinds == DEFAULT { " (the default)" } else { "" };
+    let message = format!(
+        "FleetBLAST {version} does not support {name} with -{} {kind}{default} yet; use -{0} report",
+        METADATA.name()
+    );
+    Error::new(exit::INPUT, message)
 }
 
 /// Who can read the file.

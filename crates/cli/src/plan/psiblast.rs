@@ -22,6 +22,7 @@ use crate::options::psiblast::{PsiblastOptions, SPEC};
 use crate::options::search::common::CommonOptions;
 use crate::options::search::composition::{self, CompositionOptions};
 use crate::options::search::filtering::{self, FilteringOptions};
+use crate::options::search::metadata::MetadataOptions;
 use crate::options::search::program::ProgramSpec;
 use crate::options::search::psi::{self, PsiOptions};
 use crate::options::search::{files, nucleotide, single};
@@ -47,6 +48,14 @@ impl SearchProgram for PsiblastOptions {
             PsiOptions { in_msa: Some(file), .. } => (psi::IN_MSA.name(), file),
             _ => (files::QUERY.name(), &self.common.files.query),
         }
+    }
+
+    fn metadata(&self) -> Option<&MetadataOptions> {
+        Some(&self.metadata)
+    }
+
+    fn crosses_as_report(&self) -> bool {
+        true
     }
 
     fn unsupported(&self) -> Option<String> {
@@ -152,6 +161,7 @@ impl SearchProgram for PsiblastOptions {
                 },
             // In common with others.
             common: _,
+            metadata: _,
         } = self;
         vec![
             told(&single::MATRIX, text(matrix)),

@@ -42,7 +42,7 @@ fn what_is_encrypted_here_age_decrypts() {
     if !is_there("what_is_encrypted_here_age_decrypts") {
         return;
     }
-    let dir = proteins(60);
+    let dir = proteins(30);
     let dir = dir.path();
     let keys = ["one", "two"].map(|name| keygen(dir, name));
     for kind in ["hits", "oids", "report"] {

@@ -13,6 +13,7 @@ mod sites;
 use std::fs;
 
 use self::killed::kill_after;
+pub(crate) use self::sites::Receiver;
 use self::sites::*;
 use crate::proxy::{Fate, Proxy};
 

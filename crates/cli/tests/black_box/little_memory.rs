@@ -11,7 +11,9 @@ use crate::sandbox::{Sandbox, message};
 const STEP: usize = 400;
 /// With so much every run here succeeds.
 const ENOUGH: usize = 20_000_000;
-/// Exit code of a process without memory, as of BLAST+.
+/// What such a process says.
+const OUT_OF_MEMORY: &str = "BLAST ran out of memory";
+/// Its exit code, as of BLAST+.
 const MEMORY: i32 = 4;
 
 fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
@@ -23,7 +25,9 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &str) -> Output {
 fn messages(said: &str) -> usize {
     // The C library and Rust's tell in lines of their own what they had no memory for.
     let other = ["Warning: ", "Fatal glibc error: ", "memory allocation of ", "note: run with "];
-    said.lines().filter(|line| !other.iter().any(|start| line.starts_with(start))).count()
+    let is_other = |line: &&str| other.iter().any(|start| line.starts_with(start));
+    // Two threads may be without it at a time, and one tell it amid a line of the other.
+    said.lines().filter(|line| !is_other(line) || line.contains(OUT_OF_MEMORY)).count()
 }
 
 /// The least memory, in kilobytes, with which the system can load the program: below, it says so itself, or kills it.

@@ -61,6 +61,7 @@ mod progress;
 mod psiblast;
 mod psiblast_in_msa;
 mod psiblast_in_pssm;
+mod psiblast_metadata;
 mod psiblast_patterns;
 mod psiblast_ranks;
 mod records;

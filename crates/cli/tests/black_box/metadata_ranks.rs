@@ -8,6 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "mpi")]
+use fleetblast_oracle::{sample, sample_from};
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
@@ -123,11 +125,12 @@ fn any_ranks_write_the_bytes_of_one_process() {
 fn processes_write_the_bytes_of_one() {
     let dir = proteins(40);
     let dir = dir.path();
+    let strategies = ["merge", "individual", "collective"];
     for kind in KINDS {
         let told = ["-metadata_out", "m", "-metadata", kind];
         must(search(dir, &told));
         let wanted = written(dir, "m");
-        for strategy in ["merge", "individual", "collective"] {
+        for strategy in sample(2, strategies) {
             let mut command =
                 crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
             command.args(BLASTP).args(told).current_dir(dir).env("BATCH_SIZE", "400");
@@ -144,7 +147,7 @@ fn processes_write_the_bytes_of_one() {
     }
     let key = identity(dir, "one");
     let wanted = must(search(dir, &[]));
-    for strategy in ["merge", "individual", "collective"] {
+    for strategy in sample_from(1, 2, strategies) {
         let mut command = crate::launched::launched(Path::new(env!("CARGO_BIN_EXE_fleetblast")), 3);
         command.args(BLASTP).args(["-metadata_out", "m", "-metadata", "auto", "-groups", "2"]);
         command.args(["-recipient", &key, "-output", strategy]).stdin(Stdio::null());
@@ -315,7 +318,7 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
         let told = ["-metadata_out", "m", "-metadata", kind];
         must(search(dir, &told));
         let wanted = written(dir, "m");
-        for ranks in ["-ranks=3", "-ranks=2", "-ranks=4"] {
+        for ranks in ["-ranks=3", "-ranks=4"] {
             let options = [&told[..], &[ranks, "-checkpoint", "kept", "-resume"]].concat();
             let mut child = search(dir, &options).stderr(Stdio::null()).spawn().unwrap();
             await_more(&mut child, &checkpoint, kept(&checkpoint));
@@ -342,7 +345,7 @@ fn a_killed_job_goes_on_to_the_same_bytes() {
         assert!(written(dir, "m") == wanted || kind == "auto", "{kind}");
         assert!(!checkpoint.exists());
     }
-    assert!(killed >= 4, "{killed} of 12 were killed before they were through");
+    assert!(killed >= 3, "{killed} of 8 were killed before they were through");
 }
 
 #[test]

@@ -31,7 +31,6 @@ const BEFORE: &[&str] = &[
 const REFUSED: &[(&str, &str)] = &[
     ("-plan", "psiblast -plan"),
     ("-trace|t", "psiblast -trace"),
-    ("-metadata_out|m", "metadata_out"),
     ("-phi_pattern|one.fa|-query_loc|1-9", "-query_loc with -phi_pattern"),
     ("-phi_pattern|one.fa|-ranks|2", "-phi_pattern on ranks"),
     ("-phi_pattern|one.fa|-checkpoint|c", "-phi_pattern on ranks"),

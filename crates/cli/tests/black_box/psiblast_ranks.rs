@@ -28,7 +28,7 @@ const SHAPES: &[&str] = &[
     "-ranks 3 -block_residues 1 -write_buffer 4096 -result_memory 20480",
 ];
 
-const SEARCHES: &[&str] = &[
+pub(crate) const SEARCHES: &[&str] = &[
     "-num_iterations 4 -outfmt 0 -out_pssm kept/p -out_ascii_pssm kept/a",
     "-num_iterations 3 -outfmt 5 -out_pssm kept/p -save_each_pssm",
     "-num_iterations 0 -outfmt 7 -out_ascii_pssm kept/a -save_each_pssm -seg yes",
@@ -44,17 +44,17 @@ fn shapes(number: usize) -> impl Iterator<Item = &'static str> {
 
 /// What a run leaves.
 #[derive(PartialEq)]
-struct Left {
-    code: Option<i32>,
-    report: Vec<u8>,
-    messages: String,
+pub(crate) struct Left {
+    pub(crate) code: Option<i32>,
+    pub(crate) report: Vec<u8>,
+    pub(crate) messages: String,
     /// Of matrices, by name.
-    files: Vec<(String, Vec<u8>)>,
+    pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
 impl Left {
     #[track_caller]
-    fn assert_is(&self, expected: &Left, what: &str) {
+    pub(crate) fn assert_is(&self, expected: &Left, what: &str) {
         assert_eq!(self.messages, expected.messages, "{what}");
         assert_eq!(self.code, expected.code, "{what}");
         assert!(self.report == expected.report, "{what}: reports differ");
@@ -66,10 +66,11 @@ impl Left {
     }
 }
 
-struct Place(TempDir);
+/// Where it is searched.
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let place = Place(tempfile::tempdir().expect("a directory"));
         write(place.0.path(), "db", &FOUR, &family(5, SUBJECTS));
         fs::create_dir(place.path("kept")).expect("a directory");
@@ -77,32 +78,32 @@ impl Place {
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).expect("a file");
     }
 
     /// The same queries with another one behind some of them.
-    fn with(&self, name: &str, at: usize, what: &str) {
+    pub(crate) fn with(&self, name: &str, at: usize, what: &str) {
         let mut all = queries(6, QUERIES);
         all.insert(at, what.to_owned());
         self.write(name, &all.concat());
     }
 
-    fn prepared(&self, mut command: Command, arguments: &str) -> Command {
+    pub(crate) fn prepared(&self, mut command: Command, arguments: &str) -> Command {
         command.args(["psiblast", "-num_threads", "1"]).args(arguments.split_whitespace());
         command.current_dir(self.0.path()).env_remove("BLASTDB").stdin(Stdio::null());
         command
     }
 
-    fn command(&self, arguments: &str) -> Command {
+    pub(crate) fn command(&self, arguments: &str) -> Command {
         self.prepared(Command::new(env!("CARGO_BIN_EXE_fleetblast")), arguments)
     }
 
-    fn left(&self, mut command: Command) -> Left {
+    pub(crate) fn left(&self, mut command: Command) -> Left {
         let Output { status, stdout, stderr } = command.output().expect("the program runs");
         let mut files: Vec<_> = fs::read_dir(self.path("kept"))
             .expect("a directory")
@@ -118,7 +119,7 @@ impl Place {
         Left { code: status.code(), report: stdout, messages, files }
     }
 
-    fn run(&self, arguments: &str) -> Left {
+    pub(crate) fn run(&self, arguments: &str) -> Left {
         self.left(self.command(arguments))
     }
 

@@ -18,7 +18,7 @@ use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
 use crate::iteration::{Begun, CONVERGED, Course, Kept, PssmFiles, Rules, subject_letters};
-use crate::output::Output;
+use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
 use crate::queries::{Block, QueryRecord};
 use crate::reporting;
@@ -62,12 +62,15 @@ impl<'a> Rounds<'a> {
     }
 
     /// Searches the queries of a block, and writes what is found.
+    ///
+    /// # Errors
+    /// A search that was halted or is refused, what cannot be read or written; a query that ends the report.
     pub fn block(
         &mut self,
         block: &Block,
         search: &mut TwoPhases<'a>,
         reporter: &mut Reporter,
-        output: &mut Output,
+        output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         audience.open(0, block.prepared.len() as u64);
@@ -104,6 +107,9 @@ impl<'a> Rounds<'a> {
         let queries: Vec<Query> = active.iter().map(|it| it.course.query.clone()).collect();
         // BLAST+ searches each alone.
         let hits = search.run(&queries, &vec![1; queries.len()])?;
+        if search.is_halted() {
+            return Err(Error::engine("nobody wants what is found any more"));
+        }
         active.par_iter_mut().zip(hits).for_each(|(query, hits)| self.advance(query, hits));
         Ok(())
     }
@@ -149,7 +155,7 @@ impl<'a> Rounds<'a> {
         &mut self,
         Followed { record, course, searches }: Followed,
         reporter: &mut Reporter,
-        output: &mut Output,
+        output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<(), Error> {
         record.tell_warnings(audience);
@@ -158,29 +164,50 @@ impl<'a> Rounds<'a> {
         if course.failure.is_some() && self.reported == 0 && searches.is_empty() && is_plain {
             reporter.open(&reporting::result(record, &course.query), output)?;
         }
-        for (round, searched) in searches.into_iter().enumerate() {
-            self.keep(searched.begun.kept.as_ref(), record)?;
-            self.write_search((record, round + 1), searched, reporter, output, audience)?;
+        let mut report = Vec::new();
+        let kept = self.report(
+            (record, &course.last),
+            searches,
+            reporter,
+            (output, &mut report),
+            audience,
+        );
+        if kept.is_ok() && course.failure.is_none() && course.converged && is_plain {
+            report.extend_from_slice(CONVERGED);
         }
-        self.keep(&course.last, record)?;
-        if let Some(error) = course.failure {
-            return Err(error);
-        }
-        if course.converged && is_plain {
-            output.write(CONVERGED)?;
-        }
-        Ok(())
+        // As far as it comes.
+        output.query(&report)?;
+        kept?;
+        course.failure.map_or(Ok(()), Err)
     }
 
-    /// Writes the report of a search.
-    fn write_search(
+    /// The reports of a query's searches, before the first of which `output` gets what begins all; their matrices are kept, and at last those
+    /// behind all of them.
+    fn report(
+        &mut self,
+        (record, last): (&QueryRecord, &[Kept]),
+        searches: Vec<Searched>,
+        reporter: &mut Reporter,
+        (output, report): (&mut impl Pages, &mut Vec<u8>),
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        for (round, searched) in searches.into_iter().enumerate() {
+            self.keep(searched.begun.kept.as_ref(), record)?;
+            let place = (record, round + 1);
+            report.extend(self.report_search(place, searched, reporter, output, audience)?);
+        }
+        self.keep(last, record)
+    }
+
+    /// The report of a search.
+    fn report_search(
         &mut self,
         (record, number): (&QueryRecord, usize),
         Searched { mut begun, places, parts }: Searched,
         reporter: &mut Reporter,
-        output: &mut Output,
+        output: &mut impl Pages,
         audience: &dyn Audience,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<u8>, Error> {
         let pattern = self.rules.pattern().filter(|_| !places.is_empty());
         if pattern.is_none() {
             begun.hide_masks();
@@ -225,10 +252,10 @@ impl<'a> Rounds<'a> {
             }
             None => warning,
         };
-        reporter.write_round(warning, &report, output, audience)?;
+        reporter.tell(warning, audience);
         // BLAST+ does not count what it reports of a pattern.
         reporter.pass_over(usize::from(pattern.is_none() || !self.rules.is_plain()));
-        Ok(())
+        Ok(report)
     }
 
     fn keep<'k>(

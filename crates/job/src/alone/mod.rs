@@ -111,8 +111,7 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
         blocks += 1;
         match &mut rounds {
             Some(rounds) => {
-                let (reporter, output) = outlet.report()?;
-                rounds.block(&block, &mut search, reporter, output, audience)?;
+                outlet.rounds(&block, rounds, &mut search, audience)?;
                 timing.add_queries(&block.prepared);
             }
             None => {

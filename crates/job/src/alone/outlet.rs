@@ -6,6 +6,7 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::Course;
 
+use super::iterated::Rounds;
 use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
@@ -115,15 +116,27 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// The report and its reporter, for searches that write it piece by piece.
+    /// Has a block of queries searched in rounds, which report piece by piece, and tells of it.
     ///
     /// # Errors
-    /// There is metadata instead, which plans of such searches do not ask for.
-    pub fn report(&mut self) -> Result<(&mut Reporter<'a>, &mut Output), Error> {
-        match &mut self.way {
-            Way::Report(output) => Ok((&mut self.reporter, output)),
-            Way::Metadata(_) => Err(Error::engine("metadata of a search in rounds")),
-        }
+    /// See [`Rounds::block`]; what ended the other site.
+    pub fn rounds(
+        &mut self,
+        block: &Block,
+        rounds: &mut Rounds<'a>,
+        search: &mut TwoPhases<'a>,
+        audience: &dyn Audience,
+    ) -> Result<(), Error> {
+        let reporter = &mut self.reporter;
+        let writer = match &mut self.way {
+            Way::Report(output) => return rounds.block(block, search, reporter, output, audience),
+            Way::Metadata(writer) => writer,
+        };
+        let searched = rounds.block(block, search, reporter, writer.pages(), audience);
+        // If that halted it, this is why.
+        writer.check()?;
+        searched?;
+        writer.rounds(block)
     }
 
     /// Ends it; tells how metadata went.

@@ -188,16 +188,9 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Writes a warning of one of a query's searches, and its report, which [counts](Self::pass_over) for nothing yet.
-    pub fn write_round(
-        &mut self,
-        warning: Option<Vec<u8>>,
-        report: &[u8],
-        output: &mut impl Pages,
-        audience: &dyn Audience,
-    ) -> Result<(), Error> {
+    /// Tells a warning of one of a query's searches.
+    pub fn tell(&self, warning: Option<Vec<u8>>, audience: &dyn Audience) {
         Warning::new(warning).tell(&self.setup, self.misses_taxonomy, audience);
-        output.write(report)
     }
 
     /// Writes what comes before the first query.

@@ -103,6 +103,11 @@ impl<'a> TwoPhases<'a> {
         TwoPhases { scan: self.scan.until(halt), ..self }
     }
 
+    /// Whether it was told to.
+    pub fn is_halted(&self) -> bool {
+        self.scan.is_halted()
+    }
+
     /// Goes on with another search of the same database.
     pub fn search_by(&mut self, engine: &'a Search) {
         self.engine = engine;

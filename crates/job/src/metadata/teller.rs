@@ -103,6 +103,26 @@ pub fn body(searched: Searched, found: Found) -> Result<Vec<u8>, Error> {
     block.encode().map_err(no_room)
 }
 
+/// The body of the record of a block whose queries are searched in rounds, each alone: what is reported of them.
+///
+/// # Errors
+/// No memory.
+pub fn body_in_rounds<'r>(
+    records: impl Iterator<Item = &'r QueryRecord>,
+    parts: &[Vec<u8>],
+) -> Result<Vec<u8>, Error> {
+    let queries: Vec<_> = records.map(told).collect();
+    let block = fleetblast_metadata::Block {
+        batches: vec![1; queries.len()],
+        queries,
+        // Who goes on with it searches what is before it again.
+        course: None,
+        searched: Vec::new(),
+        found: Found::report(parts).map_err(no_room)?,
+    };
+    block.encode().map_err(no_room)
+}
+
 /// What is shown of a query.
 fn shown((hits, &overflowed): (&Vec<SubjectHit>, &bool)) -> Shown {
     let mut oids: Vec<u32> = hits.iter().map(|hit| hit.oid).collect();

@@ -13,7 +13,8 @@ use super::account::Account;
 use super::carrier::{Carrier, Resumed};
 use super::chooser::{Chooser, Seekers};
 use super::content;
-use super::teller::{Searched, Teller, body, no_room};
+use super::passing::Passing;
+use super::teller::{Searched, Teller, body, body_in_rounds, no_room};
 use crate::alone::{Reporter, TwoPhases};
 use crate::audience::{Audience, Nobody};
 use crate::error::{Error, exit};
@@ -30,6 +31,8 @@ pub struct Writer<'a> {
     carrier: Carrier,
     /// What the other site holds since an earlier run.
     resumed: Option<Resumed>,
+    /// The same where it is made again, as long as that is not passed.
+    passing: Option<Passing>,
     blocks: u64,
     queries: u64,
     /// What is told of the report before the next block.
@@ -82,14 +85,22 @@ impl<'a> Writer<'a> {
         if resumed.is_some() && is_sam && metadata.kinds == Kinds::Only(Kind::Report) {
             return Err(Error::new(exit::INPUT, NO_SAM));
         }
+        let (mut resumed, mut passing) = (resumed, None);
+        if plan.iteration.is_some()
+            && let Some(Resumed(there)) = resumed.take()
+        {
+            // How searches and matrices are numbered depends on all before.
+            let mut again = Passing::new(there, metadata.kinds)?;
+            passing = (!again.is_last(RecordKind::Header, &header)?).then_some(again);
+        }
         let (teller, pages) = (Teller::new(plan, engine, target), Parts::default());
         let chooser = Chooser::new(metadata, Seekers { threads: plan.threads, groups: 1 }, target);
         let blocks = resumed.as_ref().map_or(0, |Resumed(reached)| reached.blocks);
         let queries = resumed.as_ref().map_or(0, |Resumed(reached)| reached.queries);
-        Ok(Writer { teller, chooser, carrier, resumed, blocks, queries, pages })
+        Ok(Writer { teller, chooser, carrier, resumed, passing, blocks, queries, pages })
     }
 
-    /// What the other site holds since an earlier run.
+    /// What the other site holds since an earlier run, and is not made again.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.resumed.as_ref()
     }
@@ -151,7 +162,33 @@ impl<'a> Writer<'a> {
         chooser.account.crossed(kind, told.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
-        self.carrier.record(RecordKind::Block, &told)
+        self.record(RecordKind::Block, &told)
+    }
+
+    /// Takes the report of a block that is searched in rounds, piece by piece.
+    pub fn pages(&mut self) -> &mut impl Pages {
+        &mut self.pages
+    }
+
+    /// Tells of such a block, whose [pages](Self::pages) are written.
+    ///
+    /// # Errors
+    /// No memory, an output that cannot be written, a link that failed.
+    pub fn rounds(&mut self, block: &Block) -> Result<(), Error> {
+        let told = body_in_rounds(block.records.iter(), &self.pages.take())?;
+        self.chooser.account.crossed(Kind::Report, told.len());
+        self.blocks += 1;
+        self.queries += block.records.len() as u64;
+        self.record(RecordKind::Block, &told)
+    }
+
+    /// Brings a record on its way, unless the other site has it.
+    fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
+        let Some(passing) = &mut self.passing else { return self.carrier.record(kind, body) };
+        if passing.is_last(kind, body)? {
+            self.passing = None;
+        }
+        Ok(())
     }
 
     /// Hears of what ended the other site.
@@ -185,7 +222,7 @@ impl<'a> Writer<'a> {
             has_report: reporter.is_some(),
             closing: std::mem::take(&mut self.pages.rest),
         };
-        self.carrier.record(RecordKind::End, &end.encode().map_err(no_room)?)?;
+        self.record(RecordKind::End, &end.encode().map_err(no_room)?)?;
         self.carrier.commit()
     }
 }

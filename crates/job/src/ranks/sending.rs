@@ -12,12 +12,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use fleetblast_metadata::Kinds;
-use fleetblast_metadata::follow::{self, Reached};
-use fleetblast_metadata::records::{Chain, HEAD_BYTES, Head, RecordKind, START_BYTES};
+use fleetblast_metadata::records::{HEAD_BYTES, Head, RecordKind, START_BYTES};
 
 use super::veil::Veil;
-use crate::error::{Error, exit};
-use crate::metadata::{Carrier, Resumed, Seen};
+use crate::error::Error;
+use crate::metadata::{Carrier, Passing, Resumed, Seen};
 
 /// Between two looks at the file, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
@@ -78,14 +77,8 @@ impl Sending {
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
-        let there = resumed.map(|Resumed(reached)| There::new(reached, kinds)).transpose()?;
-        let follower = Follower {
-            path: path.to_owned(),
-            at: START_BYTES as u64,
-            chain: Chain::default(),
-            there,
-            veil,
-        };
+        let passing = resumed.map(|Resumed(there)| Passing::new(there, kinds)).transpose()?;
+        let follower = Follower { path: path.to_owned(), at: START_BYTES as u64, passing, veil };
         let run = move || {
             let sent = follower.all(carrier, &own);
             own.lock().failure = sent.as_ref().err().cloned();
@@ -157,19 +150,10 @@ impl Shared {
 struct Follower {
     path: PathBuf,
     at: u64,
-    /// Of the records before.
-    chain: Chain,
     /// What the other site has, as long as that is not passed.
-    there: Option<There>,
+    passing: Option<Passing>,
     /// What records are hidden by.
     veil: Option<Veil>,
-}
-
-/// What the other site has of the search since an earlier run.
-struct There {
-    reached: Reached,
-    /// Where blocks may cross as other kinds than in that run, how far the records here are, of which queries then.
-    here: Option<Box<follow::Follower>>,
 }
 
 impl Follower {
@@ -225,10 +209,9 @@ impl Follower {
             Some(veil) => veil.show(head.kind, body)?,
             None => body,
         };
-        let record = self.chain.record(head.kind, &body);
-        if let Some(there) = &mut self.there {
-            if there.is_passed(&record, (self.at, self.chain.last()))? {
-                self.there = None;
+        if let Some(passing) = &mut self.passing {
+            if passing.is_last(head.kind, &body)? {
+                self.passing = None;
             }
             return Ok(());
         }
@@ -240,40 +223,5 @@ impl Follower {
     }
 }
 
-impl There {
-    fn new(reached: Reached, kinds: Kinds) -> Result<Self, Error> {
-        let mut here = (kinds == Kinds::Cheapest).then(Box::<follow::Follower>::default);
-        here.as_mut().map_or(Ok(()), |here| here.take(&Chain::start())).map_err(Error::engine)?;
-        Ok(There { reached, here })
-    }
-
-    /// Whether the other site has nothing after this record, with which so many bytes are passed and the chain comes to `last`.
-    ///
-    /// # Errors
-    /// It has something else.
-    fn is_passed(&mut self, record: &[u8], (at, last): (u64, u64)) -> Result<bool, Error> {
-        let There { reached, here } = self;
-        let Some(here) = here else {
-            return match at == reached.whole {
-                _ if at < reached.whole => Ok(false),
-                true if last == reached.last => Ok(true),
-                _ => Err(Error::new(exit::INPUT, OTHER)),
-            };
-        };
-        here.take(record).map_err(Error::engine)?;
-        let here = here.reached();
-        if here.queries < reached.queries || (reached.ended && !here.ended) {
-            return Ok(false);
-        }
-        let facts = |of: &Reached| (of.header, of.blocks, of.queries, of.digest, of.ended);
-        match facts(here) == facts(reached) {
-            true => Ok(true),
-            false => Err(Error::new(exit::INPUT, OTHER)),
-        }
-    }
-}
-
 /// A fault of the program.
 const NOT_WHOLE: &str = "what ranks wrote of metadata is not whole";
-const OTHER: &str = "the other site holds other metadata of the same search, of other queries or other blocks: remove what \
-    'fleetblast receive' keeps there, or name another file with its -metadata";

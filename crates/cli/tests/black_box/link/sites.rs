@@ -104,9 +104,9 @@ pub(super) fn make_database(dir: &Path, name: &str, seed: u64) {
 }
 
 /// Who receives, and listens.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     pub(super) child: Child,
-    pub(super) address: String,
+    pub(crate) address: String,
     pub(super) messages: Option<JoinHandle<String>>,
 }
 
@@ -119,7 +119,7 @@ impl Drop for Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(mut command: Command) -> Receiver {
+    pub(crate) fn new(mut command: Command) -> Receiver {
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut before = String::new();
@@ -162,7 +162,7 @@ impl Receiver {
         self.end();
     }
 
-    pub(super) fn must_end(self) {
+    pub(crate) fn must_end(self) {
         let (code, messages) = self.end();
         assert_eq!(code, Some(0), "{messages}");
     }

@@ -12,6 +12,7 @@ use crate::fixtures::listed::{self, Listing};
 use crate::fixtures::{Inputs, Molecule};
 use crate::program::Program;
 use crate::program::Victim;
+use crate::through::Kind;
 use crate::workspace::Source;
 
 use parents::Parents;
@@ -41,7 +42,7 @@ pub static BLASTN: Program = Program {
     beside: |_| Vec::new(),
     prepares: &[],
     written: &[],
-    writes_metadata: true,
+    crosses_as: &Kind::ALL,
     masker: "dust",
     refused_on_ranks,
     refused_as_metadata,

@@ -14,6 +14,7 @@ use crate::program::Program;
 use crate::program::Victim;
 use crate::rng::Rng;
 use crate::synth::{self, PROTEIN};
+use crate::through::Kind;
 use crate::workspace::Source;
 
 /// The program.
@@ -41,7 +42,7 @@ pub static BLASTP: Program = Program {
     beside: |_| Vec::new(),
     prepares: &[],
     written: &[],
-    writes_metadata: true,
+    crosses_as: &Kind::ALL,
     masker: "seg",
     refused_on_ranks: |_| false,
     refused_as_metadata: |_| false,

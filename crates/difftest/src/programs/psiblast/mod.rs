@@ -10,6 +10,7 @@ use crate::fasta;
 use crate::fixtures::{Inputs, Recipe};
 use crate::program::{NamedFile, Program, Trial, Victim};
 use crate::rng::Rng;
+use crate::through::Kind;
 use crate::workspace::Source;
 
 /// The program.
@@ -49,7 +50,7 @@ pub static PSIBLAST: Program = Program {
         PSSM,
     ],
     written: &["-out_pssm", "-out_ascii_pssm"],
-    writes_metadata: false,
+    crosses_as: &[Kind::Report],
     // A pattern is counted in the whole database before the search.
     refused_on_ranks: |args| args.iter().any(|arg| arg == "-phi_pattern"),
     kills,

@@ -69,6 +69,14 @@ impl Laid {
         laid
     }
 
+    /// What comes before the queries, and what is of each, of a block of which all is the master's.
+    pub fn parts(&self) -> Vec<Vec<u8>> {
+        let text = self.pieces.concat();
+        let first = self.queries.first().map_or(text.len(), |own| own.start as usize);
+        let own = |own: &Range<u64>| text[own.start as usize..own.end as usize].to_vec();
+        [text[..first].to_vec()].into_iter().chain(self.queries.iter().map(own)).collect()
+    }
+
     /// In SAM: the lines, after those of their references, of which who publishes the report makes its header.
     fn of_lines(
         (job, options): (&Job, &Sam),

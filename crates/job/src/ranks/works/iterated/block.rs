@@ -91,7 +91,7 @@ impl Iterated {
     }
 
     /// The queries that are reported: those up to one that failed.
-    fn reported(&self) -> &[Followed] {
+    pub fn reported(&self) -> &[Followed] {
         let failed = self.queries.iter().position(|query| query.course.failure.is_some());
         &self.queries[..failed.map_or(self.queries.len(), |failed| failed + 1)]
     }

@@ -12,17 +12,22 @@ use std::collections::HashMap;
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
+use fleetblast_metadata::records::RecordKind;
+use fleetblast_report::pieces;
 
 use self::block::Iterated;
 use self::pass::Pass;
 use super::OfMaster;
+use super::laid::Laid;
 use super::pieces::Pieces;
 use super::register::SharedRegister;
 use super::rounds::{answers, confused};
 use super::shared::lock;
 use crate::error::Error;
 use crate::iteration::Rules;
+use crate::metadata::body_in_rounds;
 use crate::ranks::job::Job;
+use crate::ranks::veil::waiting;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
 use crate::threads::pool;
 
@@ -101,12 +106,28 @@ impl<'a> IteratedMaster<'a> {
         let (iterated, _) = self.blocks.remove(&block).ok_or_else(|| confused(block))?;
         let before: Before = unpack(verdict)?;
         let lay_out = |before| iterated.lay_out(self.job, &self.rules, before);
-        let laid = before.map(lay_out).transpose()?.unwrap_or_default();
+        let mut laid = before.map(lay_out).transpose()?.unwrap_or_default();
+        if self.job.plan.metadata.is_some() && before.is_some() {
+            laid = self.told(block, &iterated, &laid)?;
+        }
         if let Some(register) = &self.register {
             lock(register).keep_names(block, iterated.names().zip(laid.queries))?;
         }
         self.pieces.keep(block, laid.pieces);
         Ok(MasterOutcome::Layout(laid.extents))
+    }
+
+    /// The record of a block that is laid out, as it waits: another site makes the report of it.
+    fn told(&self, block: BlockId, iterated: &Iterated, laid: &Laid) -> Result<Laid, Error> {
+        let mut parts = laid.parts();
+        if block == BlockId(0) {
+            let mut start = Vec::new();
+            pieces::prologue(&self.job.report, &mut start);
+            parts[0].splice(..0, start);
+        }
+        let records = iterated.reported().iter().map(|query| &query.record);
+        let told = body_in_rounds(records, &parts)?;
+        Ok(Laid::of_one(waiting(self.job.veil.as_ref(), RecordKind::Block, &told)?))
     }
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::super::rounds::{
     Answers, Asked, HitPlace, Piece, ask, candidates, confused, inverse, laid, packed, rows,
-    select, sorted_by_rows, wanted, wanted_to_align,
+    select, sorted_by_rows, told, wanted, wanted_to_align,
 };
 use super::block::{Followed, Iterated, Reported};
 use crate::error::Error;
@@ -44,6 +44,8 @@ enum Stage {
     Describe { found: Found, asked: Asked },
     /// What is found, which is being formatted.
     Format { found: Found, order: Order, asked: Asked },
+    /// What is found, of which all is being told, since the report is formatted here.
+    Tell { found: Found, asked: Asked },
 }
 
 /// What was found, by query.
@@ -147,7 +149,9 @@ impl Pass {
                 let rows = laid(id, &asked, &included.hits, answers)?;
                 make_matrices(rules, iterated.at(&self.active), included.makes, rows);
                 let asked = ask(job, &found.shown, |hit| hit.oid);
-                if pieces::has_table(&job.report) && sorted_by_rows(job) {
+                if job.plan.metadata.is_some() {
+                    Stage::Tell { found, asked }
+                } else if pieces::has_table(&job.report) && sorted_by_rows(job) {
                     Stage::Describe { found, asked }
                 } else {
                     let orders = found.shown.iter().map(|hits| (0..hits.len()).collect()).collect();
@@ -169,7 +173,19 @@ impl Pass {
                     }
                     None => vec![Vec::new(); found.shown.len()],
                 };
-                let printed = order.orders.into_iter().zip(rows).zip(pieces).collect();
+                let arranged = order.orders.into_iter().zip(rows).zip(pieces);
+                let printed = arranged.map(|((order, rows), pieces)| {
+                    let subjects = order.iter().map(|&place| pieces[place]).collect();
+                    Some(Printed { order, rows, subjects })
+                });
+                let printed = printed.collect();
+                report(job, rules, number, iterated.at(&self.active), found, printed)?;
+                return Ok(None);
+            }
+            Stage::Tell { found, asked } => {
+                let shown = told(id, &asked, &found.shown, answers)?;
+                let printed = shown.iter().map(|_| None).collect();
+                let found = Found { shown, ..found };
                 report(job, rules, number, iterated.at(&self.active), found, printed)?;
                 return Ok(None);
             }
@@ -190,6 +206,10 @@ impl Stage {
                 let hits = &included.hits;
                 let wanted = |&(query, at): &HitPlace| wanted(&hits[query], query, at, at + 1);
                 Question::Lay(places.iter().map(wanted).collect())
+            }),
+            Stage::Tell { found: Found { shown, .. }, asked } => packed(asked, |places| {
+                let wanted = |&(query, at): &HitPlace| wanted(&shown[query], query, at, at + 1);
+                Question::Tell(places.iter().map(wanted).collect())
             }),
             Stage::Describe { found: Found { shown, .. }, asked } => packed(asked, |places| {
                 let wanted = |&(query, at): &HitPlace| wanted(&shown[query], query, at, at + 1);
@@ -252,56 +272,77 @@ fn make_matrices(
     });
 }
 
-/// The order in which a query's subjects are printed, what the description table says of them, and where each is.
-type Printed = ((Vec<usize>, Vec<DescriptionRow>), Vec<Piece>);
+/// What workers have formatted of a query's subjects.
+struct Printed {
+    /// The order of printing.
+    order: Vec<usize>,
+    /// What the description table says of them.
+    rows: Vec<DescriptionRow>,
+    /// Where each is, in that order.
+    subjects: Vec<Piece>,
+}
 
-/// Notes what is reported of each search.
+/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool.
 fn report(
     job: &Job,
     rules: &Rules,
     pass: PassId,
     queries: Vec<&mut Followed>,
     found: Found,
-    printed: Vec<Printed>,
+    printed: Vec<Option<Printed>>,
 ) -> Result<(), Error> {
     let Found { begun, shown, alignments } = found;
-    let all = queries.into_iter().zip(begun).zip(shown.iter().zip(alignments)).zip(printed);
-    for (((query, mut begun), (shown, alignments)), ((order, rows), places)) in all {
-        begun.hide_masks();
-        let Followed { record, course, searches, opening, .. } = query;
-        let warning = record.warning_of(&begun.messages);
-        let messages = reporting::xml_message(record, warning.clone());
-        let number = searches.len() + 1;
-        let result = QueryResult {
-            batch_searched: begun.query.is_searchable(),
-            messages: &messages,
-            hit_count: shown.len(),
-            // The number among all is not known yet.
-            round: Some(Round {
-                number,
-                serial: 0,
-                known: &begun.known,
-                alignments,
-                occurrence: None,
-            }),
-            ..reporting::result(record, &begun.query)
-        };
-        let (mut head, mut tail) = (Vec::new(), Vec::new());
-        if record.number == 1 && number == 1 {
-            pieces::opening(&job.report, &result, opening).map_err(|error| failure(&error))?;
-        }
-        let printed: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
-        let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
-        pieces::query_header(&job.report, &result, &printed, alignments, &mut head)
-            .and_then(|()| pieces::query_footer(&job.report, &result, &mut tail))
-            .map_err(|error| failure(&error))?;
-        let kept = begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
-        if kept.is_some() && !rules.saves_each() {
-            searches.iter_mut().for_each(|search| search.kept = None);
-        }
-        let subjects = order.iter().map(|&place| places[place]).collect();
-        searches.push(Reported { pass, head, subjects, tail, warning, kept });
-        course.end_if_lost();
+    let all = queries.into_par_iter().zip(begun).zip(shown).zip(alignments).zip(printed);
+    all.try_for_each(|((((query, begun), shown), alignments), printed)| {
+        report_query((job, rules, pass), query, (begun, &shown, alignments), printed)
+    })
+}
+
+/// Notes what is reported of a query's search, which showed these subjects, of so many alignments in all.
+fn report_query(
+    (job, rules, pass): (&Job, &Rules, PassId),
+    query: &mut Followed,
+    (mut begun, shown, alignments): (Begun, &[SubjectHit], usize),
+    printed: Option<Printed>,
+) -> Result<(), Error> {
+    begun.hide_masks();
+    let Followed { record, course, searches, opening, .. } = query;
+    let warning = record.warning_of(&begun.messages);
+    let messages = reporting::xml_message(record, warning.clone());
+    let number = searches.len() + 1;
+    // The number among all is not known yet.
+    let (serial, known) = (0, &begun.known);
+    let result = QueryResult {
+        batch_searched: begun.query.is_searchable(),
+        messages: &messages,
+        hits: shown,
+        hit_count: shown.len(),
+        round: Some(Round { number, serial, known, alignments, occurrence: None }),
+        ..reporting::result(record, &begun.query)
+    };
+    let bad = |error| failure(&error);
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    if record.number == 1 && number == 1 {
+        pieces::opening(&job.report, &result, opening).map_err(bad)?;
     }
+    let (order, rows, subjects) = match printed {
+        Some(Printed { order, rows, subjects }) => (order, rows, subjects),
+        None => {
+            let (order, rows) = pieces::arranged(&job.report, &result, job.target).map_err(bad)?;
+            pieces::subject_blocks(&job.report, &result, job.target, &order, &mut tail)
+                .map_err(bad)?;
+            (order, rows, Vec::new())
+        }
+    };
+    let rows: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
+    let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
+    pieces::query_header(&job.report, &result, &rows, alignments, &mut head).map_err(bad)?;
+    pieces::query_footer(&job.report, &result, &mut tail).map_err(bad)?;
+    let kept = begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
+    if kept.is_some() && !rules.saves_each() {
+        searches.iter_mut().for_each(|search| search.kept = None);
+    }
+    searches.push(Reported { pass, head, subjects, tail, warning, kept });
+    course.end_if_lost();
     Ok(())
 }
