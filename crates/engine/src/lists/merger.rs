@@ -45,7 +45,7 @@ impl Merger {
             filter: params.common().filter,
             capacity: preliminary_capacity(params),
             by_oid: !params.is_adjusted(),
-            evalues_decide: evalues_decide(params),
+            evalues_decide: params.evalues_decide(),
             queries: written(grouping, params),
             strands: match params {
                 Params::Protein(_) => None,
@@ -167,12 +167,6 @@ impl Merger {
         hitlist::keep_best(&mut kept, capacity);
         kept
     }
-}
-
-/// Whether HSPs of different scores may have e-values in another order, or of equal scores others: those that are linked have those of
-/// their set, and without gaps each strand has statistics of its own, which differ in what was rounded.
-fn evalues_decide(params: &Params) -> bool {
-    matches!(params, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
 }
 
 /// By e-value, and as ever.

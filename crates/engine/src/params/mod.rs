@@ -133,6 +133,13 @@ impl Params {
         }
     }
 
+    /// Whether HSPs of different scores may have e-values in another order, or of equal scores others: those that are linked have
+    /// those of their set, and without gaps each strand has statistics of its own, which differ in what was rounded. Then the order
+    /// of a subject's HSPs depends on how many subjects are found (`Blast_HitListUpdate`, blast_hits.c).
+    pub fn evalues_decide(&self) -> bool {
+        matches!(self, Params::Nucleotide(params) if params.sum_stats || params.common.ungapped)
+    }
+
     /// Letters of a long batch of queries that are searched together, where such a batch is cut into chunks at all.
     pub(crate) fn chunk(&self) -> Option<u64> {
         match self {

@@ -45,7 +45,8 @@ pub struct Searched<'a> {
 impl<'a> Teller<'a> {
     /// Of the blocks of a plan.
     pub fn new(plan: &Plan, engine: &'a Search, target: &'a Target) -> Self {
-        let is_plain = plan.params.common().filter == HspFilter::Collect;
+        let is_plain =
+            plan.params.common().filter == HspFilter::Collect && !plan.params.evalues_decide();
         Teller { is_plain, engine, target }
     }
 
@@ -81,7 +82,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Whether a search of just what the report shows finds the same of it. Where a filter looks at all subjects of a query
-    /// together, or its pieces have lists of their own, what is not shown may have its part in what is; and of a batch that is not
+    /// together, or their number has its part in the order of a subject's HSPs, or its pieces have lists of their own, what is not shown may have its part in what is; and of a batch that is not
     /// all here it is not known what lies beside its queries.
     fn can_be_found_again(&self, searched: &Searched) -> bool {
         self.is_plain && !searched.has_pieces && searched.reach_out.is_empty()
