@@ -14,6 +14,9 @@ use crate::nucleotide::{Company, Finals};
 use crate::params::{DatabaseTotals, Params};
 use crate::query::Query;
 
+/// Letters of queries whose tables of words are in memory at a time, unless a single search has more: some 30 bytes each.
+const WAVE: u64 = 5 << 20;
+
 /// How the queries of a block are searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grouping {
@@ -146,6 +149,29 @@ impl Grouping {
     /// The pieces of the queries, in the order of their lists.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
+    }
+
+    /// The pieces of nucleotides that are made ready at a time, so that memory does not grow with the length of queries: searches one after the
+    /// other, whole. Proteins, whose blocks are small, are made ready at once.
+    pub(crate) fn waves(&self) -> Vec<Range<usize>> {
+        self.waves_of(WAVE)
+    }
+
+    /// The same with so many letters in a wave, at most.
+    fn waves_of(&self, most: u64) -> Vec<Range<usize>> {
+        let (mut waves, mut wave, mut letters) = (Vec::new(), 0..0, 0);
+        for together in self.pieces.chunk_by(|a, b| a.search == b.search) {
+            let more: u64 = together.iter().map(|piece| piece.range.len() as u64).sum();
+            if letters > 0 && letters + more > most && !self.companies.is_empty() {
+                let next = wave.end..wave.end;
+                waves.push(std::mem::replace(&mut wave, next));
+                letters = 0;
+            }
+            letters += more;
+            wave.end += together.len();
+        }
+        waves.push(wave);
+        waves
     }
 
     /// The company of the pieces of a search.

@@ -45,9 +45,9 @@ pub struct Context {
     /// How the query is read.
     pub frame: Frame,
     /// Letters without masks; none of a reading that is not searched. In proteins `O` is replaced by `X`.
-    pub unmasked: Vec<u8>,
+    pub unmasked: Arc<[u8]>,
     /// Letters for scoring: `unmasked`, with hard-masked ones replaced by `X` or `N`.
-    pub letters: Vec<u8>,
+    pub letters: Arc<[u8]>,
     /// Lower-case stretches of the query as read.
     pub lower_case: Vec<Range<u32>>,
     /// Masked intervals (of low complexity, and lower case), combined and ascending, for the look-up table and for display.
@@ -107,6 +107,14 @@ pub(crate) trait QueryRules {
         }
         masked
     }
+
+    /// The same of letters that are kept, which a genome's are but once.
+    fn scored(&self, unmasked: &Arc<[u8]>, masks: &[Range<u32>]) -> Arc<[u8]> {
+        match self.common().soft_masking || masks.is_empty() {
+            true => Arc::clone(unmasked),
+            false => self.hard_masked(unmasked, masks).into(),
+        }
+    }
 }
 
 impl Query {
@@ -119,7 +127,8 @@ impl Query {
         let readings = rules.readings(input);
         let masks = rules.masks(input, &readings);
         let context = |((frame, unmasked), masks): ((Frame, Vec<u8>), Vec<Range<u32>>)| {
-            let letters = rules.hard_masked(&unmasked, &masks);
+            let unmasked = Arc::from(unmasked);
+            let letters = rules.scored(&unmasked, &masks);
             let karlin = rules.ungapped(&letters);
             let (length_adjustment, search_space) =
                 search_space(letters.len(), karlin.as_ref(), rules, totals);
@@ -146,7 +155,8 @@ impl Query {
     /// The query that [`Query::new`] makes with the same parameters, from what was found then.
     pub(crate) fn again(input: &QueryInput, rules: &impl QueryRules, findings: Findings) -> Query {
         let context = |((frame, unmasked), findings): ((Frame, Vec<u8>), ContextFindings)| {
-            let letters = rules.hard_masked(&unmasked, &findings.masks);
+            let unmasked = Arc::from(unmasked);
+            let letters = rules.scored(&unmasked, &findings.masks);
             Context::of(frame, unmasked, letters, input, findings)
         };
         let readings = rules.readings(input).into_iter();
@@ -179,8 +189,8 @@ impl Query {
 impl Context {
     fn of(
         frame: Frame,
-        unmasked: Vec<u8>,
-        letters: Vec<u8>,
+        unmasked: Arc<[u8]>,
+        letters: Arc<[u8]>,
         input: &QueryInput,
         findings: ContextFindings,
     ) -> Context {

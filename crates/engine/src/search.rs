@@ -1,6 +1,6 @@
 //! The one face of the engine: what threads, ranks, tests and benches use of it.
 //!
-//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`], [`Search::grouping`], [`Search::prepare`]), searched range by range
+//! A [`Search`] is fixed for a job. A block of queries is made ready ([`Search::query`], [`Search::grouping`], [`Search::waves`]), searched range by range
 //! ([`Searcher::search`]), the lists of all ranges are put together ([`Search::merger`]), the chosen hits are aligned
 //! ([`Search::aligner`]), and some of the alignments selected ([`Search::selector`]). Which program it is, is asked here and nowhere
 //! else: its own parts live in rooms (`protein`), what they share beside them.
@@ -36,7 +36,7 @@ enum Traceback {
     Nucleotide(nucleotide::Traceback),
 }
 
-/// A block of queries ready to be searched, shared by all threads.
+/// A block of queries, or a wave of it, ready to be searched, shared by all threads.
 #[derive(Debug)]
 pub struct Searcher(PrelimSearcher);
 
@@ -168,8 +168,23 @@ impl Search {
         batch.part(queries, range, reach, (&self.params, &self.totals))
     }
 
-    /// Makes a block of queries ready.
-    pub fn prepare(&self, queries: &[Query], grouping: &Grouping) -> Searcher {
+    /// Makes a block of queries ready, wave by wave, each when it is asked for: one after the other is to be searched, and has its part of the
+    /// block's lists. Most blocks are a single wave; those of long nucleotide queries are not, whose tables would take too much
+    /// memory at once.
+    pub fn waves<'a>(
+        &'a self,
+        queries: &'a [Query],
+        grouping: &'a Grouping,
+    ) -> impl ExactSizeIterator<Item = Searcher> + 'a {
+        grouping.waves().into_iter().map(|wave| self.prepare(queries, (grouping, wave)))
+    }
+
+    /// Makes some pieces of a block ready.
+    pub(crate) fn prepare(
+        &self,
+        queries: &[Query],
+        (grouping, wave): (&Grouping, Range<usize>),
+    ) -> Searcher {
         let merger = self.merger(grouping);
         Searcher(match &self.params {
             Params::Protein(params) if let Some(search) = &params.pattern => {
@@ -185,8 +200,9 @@ impl Search {
             }
             Params::Nucleotide(params) => {
                 let (totals, kernel) = (&self.totals, self.kernel);
+                let pieces = (grouping, wave);
                 let searcher =
-                    nucleotide::Searcher::new(queries, grouping, merger, params, totals, kernel);
+                    nucleotide::Searcher::new(queries, pieces, merger, params, totals, kernel);
                 PrelimSearcher::Nucleotide(searcher)
             }
         })

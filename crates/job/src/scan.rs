@@ -1,7 +1,7 @@
 //! The part of a database that a process searches, and what it does with it: the preliminary search of all of it, and
 //! alignments of chosen hits.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use fleetblast_db::load::{Loader, Supply, Unit, Work};
 use fleetblast_db::partition::VolumeFile;
 use fleetblast_db::{DbError, LoadedPartition, SequenceKind};
 use fleetblast_engine::hits::{Candidate, PrelimHit};
-use fleetblast_engine::lists::HitLists;
+use fleetblast_engine::lists::{HitLists, Merger};
 use fleetblast_engine::search::{AlignScratch, Aligner, SearchScratch, Searcher};
 use fleetblast_engine::subjects::{Masks, Subjects};
 use fleetblast_seq::nucleotide::Packed;
@@ -142,11 +142,26 @@ impl<'a> Scan<'a> {
         self.supply.loader()
     }
 
-    /// The preliminary hits, searched on all threads of the current pool.
+    /// The preliminary hits of a block, wave after wave, searched on all threads of the current pool.
     ///
     /// # Errors
     /// A damaged database.
-    pub fn search(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
+    pub fn search(
+        &mut self,
+        merger: &Merger,
+        waves: impl Iterator<Item = impl Borrow<Searcher>>,
+    ) -> Result<HitLists, DbError> {
+        let mut lists = merger.empty_lists();
+        for wave in waves {
+            merger.absorb(&mut lists, self.search_wave(wave.borrow())?);
+            if self.halt.is_set() {
+                break;
+            }
+        }
+        Ok(lists)
+    }
+
+    fn search_wave(&mut self, searcher: &Searcher) -> Result<HitLists, DbError> {
         let merger = searcher.merger();
         let lists = Mutex::new(merger.empty_lists());
         let ((), waiting) = self.supply.pass(|queue| {
@@ -172,8 +187,24 @@ impl<'a> Scan<'a> {
         Ok(lists.into_inner().expect("no thread panicked"))
     }
 
-    /// The preliminary hits in these subjects, which ascend and are known to be sound, on all threads of the current pool.
-    pub fn search_some(&self, searcher: &Searcher, oids: &[u32]) -> HitLists {
+    /// The preliminary hits of a block in these subjects, which ascend and are known to be sound, wave after wave, on all threads of the current
+    /// pool.
+    pub fn search_some(
+        &self,
+        merger: &Merger,
+        waves: impl Iterator<Item = Searcher>,
+        oids: &[u32],
+    ) -> HitLists {
+        let mut lists = merger.empty_lists();
+        for wave in waves {
+            self.search_wave_in(&wave, oids)
+                .into_iter()
+                .for_each(|part| merger.absorb(&mut lists, part));
+        }
+        lists
+    }
+
+    fn search_wave_in(&self, searcher: &Searcher, oids: &[u32]) -> Vec<HitLists> {
         let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
         let search = |scratch: &mut SearchScratch, part: &[u32]| {
             let lists = searcher.search(&Chosen(self.target), part.iter().copied(), scratch);
@@ -181,11 +212,7 @@ impl<'a> Scan<'a> {
             lists
         };
         let parts = oids.par_chunks(oids.len().div_ceil(ranges).max(1));
-        let parts: Vec<HitLists> = parts.map_init(SearchScratch::default, search).collect();
-        let merger = searcher.merger();
-        let mut lists = merger.empty_lists();
-        parts.into_iter().for_each(|part| merger.absorb(&mut lists, part));
-        lists
+        parts.map_init(SearchScratch::default, search).collect()
     }
 
     /// The preliminary hits in what is included of a range.

@@ -34,12 +34,35 @@ impl KarlinBlock {
     /// Smallest score, at least 1, with an e-value of at most `evalue` in a search space (`BLAST_Cutoffs`, blast_stat.c).
     pub fn cutoff_score(&self, evalue: f64, search_space: i64) -> i32 {
         let evalue = evalue.max(SMALLEST_EVALUE);
-        let score = ((self.k * search_space as f64 / evalue).ln() / self.lambda).ceil();
-        (score as i32).max(1)
+        // Of a quotient that is too large for a number the least score is the cut-off.
+        whole(((self.k * search_space as f64 / evalue).ln() / self.lambda).ceil()).max(1)
     }
 
     /// The score in bits.
     pub fn bit_score(&self, score: i32) -> f64 {
         (f64::from(score) * self.lambda - self.log_k) / LN_2
+    }
+}
+
+/// A number as BLAST+ stores it in 32 bits: without its fraction, and what does not fit becomes the least number of all, as
+/// by the conversion of x86 processors.
+pub fn whole(value: f64) -> i32 {
+    let fits = value > f64::from(i32::MIN) - 1.0 && value < f64::from(i32::MAX) + 1.0;
+    if fits { value as i32 } else { i32::MIN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn what_does_not_fit_is_the_least_number() {
+        assert_eq!(
+            [2.9, -2.9, 2_147_483_647.9, -2_147_483_648.9].map(whole),
+            [2, -2, i32::MAX, i32::MIN]
+        );
+        for value in [2_147_483_648.0, 1e300, -1e300, f64::INFINITY, f64::NAN] {
+            assert_eq!(whole(value), i32::MIN, "{value}");
+        }
     }
 }

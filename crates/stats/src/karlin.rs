@@ -2,7 +2,7 @@
 
 use fleetblast_seq::alphabet::{self, SIZE};
 
-pub use crate::block::KarlinBlock;
+pub use crate::block::{KarlinBlock, whole};
 use crate::frequencies::background;
 use crate::lattice::{self, LAMBDA_GUESS, ScoreDistribution};
 use crate::matrix::{self, Scores};
@@ -155,6 +155,8 @@ mod tests {
         }
         // An e-value of 0 is taken for 1e-297.
         assert_eq!(block.cutoff_score(0.0, space), block.cutoff_score(1e-297, space));
+        // Here the quotient is infinite: any score will do (`blastn -evalue 1e-300 -dbsize 100000000000` reports what is worth 8e-301).
+        assert_eq!(block.cutoff_score(0.0, 10_000_000_000_000), 1);
         // `blastp -comp_based_stats 0 -outfmt '6 score bitscore'`: 519 204, 221 89.7, 105 45.1.
         assert_eq!(format!("{:.1}", block.bit_score(221)), "89.7");
         assert_eq!(format!("{:.1}", block.bit_score(105)), "45.1");

@@ -42,10 +42,14 @@ fn search(
     grouping: &Grouping,
     database: &Database,
 ) -> Option<Found> {
-    let searcher = search.prepare(queries, grouping);
-    let oids = 0..database.0.len() as u32;
-    let lists = searcher.search(database, oids, &mut SearchScratch::default());
-    let merger = searcher.merger();
+    let merger = search.merger(grouping);
+    let mut lists = merger.empty_lists();
+    // As many waves as there can be.
+    for wave in grouping.waves_of(1) {
+        let searcher = search.prepare(queries, (grouping, wave));
+        let oids = 0..database.0.len() as u32;
+        merger.absorb(&mut lists, searcher.search(database, oids, &mut SearchScratch::default()));
+    }
     let extensions = merger.extensions(&lists);
     (!lists.strayed).then(|| (merger.choose(lists), extensions))
 }
@@ -104,7 +108,7 @@ fn subjects(random: &mut Random, source: &[u8]) -> Database {
 
 #[test]
 fn a_run_of_queries_is_searched_as_in_its_batch() {
-    let (mut strayed, mut hits, mut chunked, mut beside) = (0, 0, 0, 0);
+    let (mut strayed, mut hits, mut chunked, mut beside, mut counters) = (0, 0, 0, 0, 0);
     for seed in 0..400 {
         let random = &mut Random::new(seed);
         let params = params(random);
@@ -134,6 +138,9 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
         let (expected, extensions) =
             search(&engine, &queries, &whole, &database).expect("nothing lies beside it");
         hits += expected.iter().flatten().count();
+        let counted = usize::from(extensions.iter().any(|&count| count > 0));
+        assert!(batch.companies.len() < 2 || counted == 0, "chunks have counters of their own");
+        counters += counted;
         for _ in 0..4 {
             let start = random.below(count);
             let run = start..start + 1 + random.below(count - start);
@@ -153,7 +160,7 @@ fn a_run_of_queries_is_searched_as_in_its_batch() {
             assert!((0..run.len()).all(drop));
         }
     }
-    let events = [strayed, hits, chunked, beside];
+    let events = [strayed, hits, chunked, beside, counters];
     assert!(events.iter().all(|&count| count > 10), "{events:?}");
 }
 

@@ -11,7 +11,7 @@ use crate::order::order_h;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HitLists {
     pub(super) lists: Vec<Vec<PrelimHit>>,
-    /// Gapped extensions of each piece of nucleotides, by which BLAST+ makes the next batch of queries; nothing as long as there are none.
+    /// Ungapped extensions of each piece of nucleotides that came to a segment, by which BLAST+ makes the next batch of queries; nothing as long as there are none.
     pub(super) extensions: Vec<u64>,
     /// Subjects found of each piece, kept or not, where that matters; nothing elsewhere.
     pub(super) found: Vec<u64>,
@@ -36,7 +36,7 @@ impl HitLists {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Counts gapped extensions of a piece.
+    /// Counts extensions of a piece.
     pub(crate) fn count(&mut self, piece: usize, extensions: u64) {
         if self.extensions.is_empty() {
             self.extensions = vec![0; self.lists.len()];

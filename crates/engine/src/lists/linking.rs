@@ -4,7 +4,8 @@
 
 use fleetblast_stats::sums::{Set, Space};
 
-use crate::order::Bounds;
+use crate::hits::{Alignment, PrelimHsp};
+use crate::order::{Bounds, Hsp, OfContext, order_s};
 
 /// Places in a gap between HSPs that are near each other.
 const GAP: i32 = 40;
@@ -24,21 +25,33 @@ const SMALL_SHARE: f64 = 0.5;
 const MOST: f64 = i32::MAX as f64;
 
 /// An HSP that may be linked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Linkable {
-    /// Where it lies.
-    pub bounds: Bounds,
-    /// Its raw score.
-    pub score: i32,
+pub(crate) trait Linkable: OfContext {
+    /// Takes the e-value of its set, and how many HSPs that has.
+    fn take(&mut self, evalue: f64, count: u32);
 }
 
 /// The set that an HSP is in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Linked {
+struct Linked {
     /// The set's e-value.
-    pub evalue: f64,
+    evalue: f64,
     /// How many HSPs it has.
-    pub count: u32,
+    count: u32,
+    /// Where BLAST+ has the HSP after that: where the set begins among all, by start in the query and the subject, and where it is in the
+    /// set.
+    place: [usize; 2],
+}
+
+impl Linkable for PrelimHsp {
+    fn take(&mut self, evalue: f64, count: u32) {
+        (self.evalue, self.linked) = (evalue, count);
+    }
+}
+
+impl Linkable for Alignment {
+    fn take(&mut self, evalue: f64, count: u32) {
+        (self.evalue, self.linked) = (evalue, count);
+    }
 }
 
 /// What sets are judged by.
@@ -84,13 +97,37 @@ struct Trimmed {
     s_end: i32,
 }
 
-/// Links HSPs of one context; tells of each what set it is in.
-pub(crate) fn link(hsps: &[Linkable], rules: &Rules) -> Vec<Linked> {
+/// Links HSPs, each with others of its context, by the rules of that (if it has none, it has no HSPs), and leaves them in ORDER-S. Copies of
+/// an HSP may be in different sets; they are in the order in which BLAST+ has the sets.
+pub(crate) fn link<T: Linkable>(hsps: &mut Vec<T>, rules: impl Fn(u8) -> Option<Rules>) {
+    hsps.sort_by_key(T::context);
+    let mut places: Vec<[usize; 2]> = Vec::with_capacity(hsps.len());
+    for of_context in hsps.chunk_by_mut(|a, b| a.context() == b.context()) {
+        let Some(rules) = rules(of_context[0].context()) else { continue };
+        let sets = sets(of_context, &rules);
+        for (hsp, set) in of_context.iter_mut().zip(sets) {
+            hsp.take(set.evalue, set.count);
+            places.push(set.place);
+        }
+    }
+    let mut placed: Vec<(T, [usize; 2])> = hsps.drain(..).zip(places).collect();
+    // Contexts stay in their order.
+    let key = |&(ref hsp, place): &(T, [usize; 2])| (hsp.context(), place);
+    placed.sort_by(|a, b| order_s(&a.0, &b.0).then_with(|| key(a).cmp(&key(b))));
+    hsps.extend(placed.into_iter().map(|(hsp, _)| hsp));
+}
+
+/// What set each HSP of a context is in.
+fn sets<T: Hsp>(hsps: &[T], rules: &Rules) -> Vec<Linked> {
     let mut numbers: Vec<usize> = (0..hsps.len()).collect();
     numbers.sort_by_key(|&number| {
-        let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds;
+        let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds();
         std::cmp::Reverse((q_start, q_end, s_start, s_end))
     });
+    let mut forwards = vec![0; hsps.len()];
+    for (place, &number) in by_start(hsps, &numbers).iter().enumerate() {
+        forwards[number] = place;
+    }
     // Those that are left, from the last in the query to the first.
     let mut left: Vec<Trimmed> = numbers.into_iter().map(|n| Trimmed::new(n, &hsps[n])).collect();
     let methods: Vec<Method> = [
@@ -100,7 +137,7 @@ pub(crate) fn link(hsps: &[Linkable], rules: &Rules) -> Vec<Linked> {
     .into_iter()
     .flatten()
     .collect();
-    let mut linked = vec![Linked { evalue: 0.0, count: 1 }; hsps.len()];
+    let mut linked = vec![Linked { evalue: 0.0, count: 1, place: [0; 2] }; hsps.len()];
     let mut chains: Vec<Vec<Chain>> = Vec::new();
     let mut is_stale = true;
     while !left.is_empty() {
@@ -116,16 +153,28 @@ pub(crate) fn link(hsps: &[Linkable], rules: &Rules) -> Vec<Linked> {
             .collect();
         let chosen = usize::from(evalues.len() > 1 && evalues[0] > evalues[1]);
         let mut taken = vec![false; left.len()];
-        let set = Linked { evalue: evalues[chosen], count: chains[chosen][best[chosen]].count };
+        let (evalue, count) = (evalues[chosen], chains[chosen][best[chosen]].count);
+        let mut place = [forwards[left[best[chosen]].number], 0];
         let mut at = Some(best[chosen]);
-        while let Some(place) = at {
-            taken[place] = true;
-            linked[left[place].number] = set;
-            at = chains[chosen][place].next;
+        while let Some(number) = at {
+            taken[number] = true;
+            linked[left[number].number] = Linked { evalue, count, place };
+            place[1] += 1;
+            at = chains[chosen][number].next;
         }
         is_stale = remove(&taken, &mut left, &mut chains);
     }
     linked
+}
+
+/// Numbers of HSPs by where they start in the query, and in the subject; those that start alike as they were.
+fn by_start<T: Hsp>(hsps: &[T], numbers: &[usize]) -> Vec<usize> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_by_key(|&number| {
+        let Bounds { q_start, s_start, .. } = hsps[number].bounds();
+        (q_start, s_start)
+    });
+    numbers
 }
 
 /// The best chain: of equal ones the one that begins first in the query.
@@ -168,14 +217,14 @@ fn remove(taken: &[bool], left: &mut Vec<Trimmed>, chains: &mut [Vec<Chain>]) ->
 }
 
 impl Trimmed {
-    fn new(number: usize, hsp: &Linkable) -> Trimmed {
+    fn new(number: usize, hsp: &impl Hsp) -> Trimmed {
         let of = |position: u32| position as i32;
-        let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds;
+        let Bounds { q_start, q_end, s_start, s_end } = hsp.bounds();
         let [q, s] = [q_end - q_start, s_end - s_start].map(|length| of(length) / TRIMMED_PART);
         let (q, s) = (q.min(TRIM), s.min(TRIM));
         Trimmed {
             number,
-            score: hsp.score,
+            score: hsp.score(),
             q_start: of(q_start) + q,
             q_end: of(q_end) - q,
             s_start: of(s_start) + s,
@@ -261,26 +310,69 @@ mod tests {
         Rules { space, lambda: 1.28, log_k: 0.46f64.ln(), small_cutoff }
     }
 
-    fn hsp(q: u32, s: u32, length: u32) -> Linkable {
-        let bounds = Bounds { q_start: q, q_end: q + length, s_start: s, s_end: s + length };
-        Linkable { bounds, score: length as i32 }
+    /// A run of pairs at these places of query and subject.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Run {
+        q: u32,
+        s: u32,
+        length: u32,
+        set: (f64, u32),
+    }
+
+    impl Hsp for Run {
+        fn bounds(&self) -> Bounds {
+            let &Run { q, s, length, .. } = self;
+            Bounds { q_start: q, q_end: q + length, s_start: s, s_end: s + length }
+        }
+
+        fn score(&self) -> i32 {
+            self.length as i32
+        }
+    }
+
+    impl OfContext for Run {
+        fn context(&self) -> u8 {
+            0
+        }
+    }
+
+    impl Linkable for Run {
+        fn take(&mut self, evalue: f64, count: u32) {
+            self.set = (evalue, count);
+        }
+    }
+
+    fn hsp(q: u32, s: u32, length: u32) -> Run {
+        Run { q, s, length, set: (0.0, 1) }
+    }
+
+    // The first of the copies is in a set that begins before it, the other one is alone.
+    #[test]
+    fn copies_are_in_the_order_of_their_sets() {
+        for of_set_first in [true, false] {
+            let mut hsps = vec![hsp(0, 0, 150), hsp(400, 390, 114), hsp(400, 390, 114)];
+            hsps.rotate_left(usize::from(!of_set_first));
+            link(&mut hsps, |_| Some(rules(None)));
+            let counts: Vec<u32> = hsps.iter().map(|hsp| hsp.set.1).collect();
+            assert_eq!(counts, [2, 2, 1]);
+        }
     }
 
     #[test]
     fn what_follows_in_both_is_one_set() {
         let hsps = [hsp(100, 5000, 20), hsp(0, 200, 22), hsp(50, 700, 21), hsp(60, 90, 25)];
-        let counts = |rules| link(&hsps, &rules).iter().map(|set| set.count).collect::<Vec<_>>();
+        let counts = |rules| sets(&hsps, &rules).iter().map(|set| set.count).collect::<Vec<_>>();
         // The last one lies before the second in the subject.
         assert_eq!(counts(rules(None)), [3, 3, 3, 1]);
-        let sets = link(&hsps, &rules(None));
-        assert!(sets[0] == sets[1] && sets[0].evalue < sets[3].evalue);
+        let made = sets(&hsps, &rules(None));
+        assert!(made[0].evalue == made[1].evalue && made[0].evalue < made[3].evalue);
         // None is near another one.
         assert_eq!(counts(rules(Some(13))), [3, 3, 3, 1]);
         let near = [hsp(0, 200, 22), hsp(30, 240, 20), hsp(60, 9000, 20)];
-        let sets = link(&near, &rules(Some(13)));
+        let made = sets(&near, &rules(Some(13)));
         // The gap between the first two is small, and so their set is worth more than one of all three.
-        assert_eq!(sets.iter().map(|set| set.count).collect::<Vec<_>>(), [2, 2, 1]);
-        assert!(link(&[], &rules(None)).is_empty());
+        assert_eq!(made.iter().map(|set| set.count).collect::<Vec<_>>(), [2, 2, 1]);
+        assert!(sets::<Run>(&[], &rules(None)).is_empty());
     }
 
     #[test]
@@ -295,26 +387,28 @@ mod tests {
         for small_cutoff in [None, Some(12)] {
             for _ in 0..60 {
                 let all = 1 + below(40);
-                let hsps: Vec<Linkable> =
+                let hsps: Vec<Run> =
                     (0..all).map(|_| hsp(below(600), below(600), 8 + below(30))).collect();
                 let rules = rules(small_cutoff);
-                let sets = link(&hsps, &rules);
-                assert_eq!(sets, slowly(&hsps, &rules));
+                let made = sets(&hsps, &rules);
+                let told = |set: &Linked| (set.evalue, set.count);
+                let made: Vec<_> = made.iter().map(told).collect();
+                assert_eq!(made, slowly(&hsps, &rules));
             }
         }
     }
 
     /// The same, with all chains looked for anew for each set, one by one.
-    fn slowly(hsps: &[Linkable], rules: &Rules) -> Vec<Linked> {
+    fn slowly(hsps: &[Run], rules: &Rules) -> Vec<(f64, u32)> {
         let mut left: Vec<usize> = (0..hsps.len()).collect();
-        let mut linked = vec![Linked { evalue: 0.0, count: 0 }; hsps.len()];
+        let mut linked = vec![(0.0, 0); hsps.len()];
         while !left.is_empty() {
-            let part: Vec<Linkable> = left.iter().map(|&number| hsps[number]).collect();
-            let sets = link(&part, rules);
+            let part: Vec<Run> = left.iter().map(|&number| hsps[number]).collect();
+            let made = sets(&part, rules);
             // The first set that is made is the one with the best chain, whatever comes after it.
             let first = first_set(&part, rules);
             for &place in &first {
-                linked[left[place]] = sets[place];
+                linked[left[place]] = (made[place].evalue, made[place].count);
             }
             let mut place = 0;
             left.retain(|_| {
@@ -325,10 +419,10 @@ mod tests {
         linked
     }
 
-    fn first_set(hsps: &[Linkable], rules: &Rules) -> Vec<usize> {
+    fn first_set(hsps: &[Run], rules: &Rules) -> Vec<usize> {
         let mut numbers: Vec<usize> = (0..hsps.len()).collect();
         numbers.sort_by_key(|&number| {
-            let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds;
+            let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds();
             std::cmp::Reverse((q_start, q_end, s_start, s_end))
         });
         let all: Vec<Trimmed> = numbers.into_iter().map(|n| Trimmed::new(n, &hsps[n])).collect();

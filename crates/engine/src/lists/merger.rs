@@ -69,10 +69,12 @@ impl Merger {
         lists.lists.len() == self.pieces.len()
     }
 
-    /// How many gapped extensions each query brought about, as far as these lists tell.
+    /// How many ungapped extensions to a segment each query brought about, as far as these lists tell. BLAST+ does not hear of those of
+    /// chunks, which have counters of their own (`CBlastPrelimSearch::Run`, prelim_stage.cpp).
     pub fn extensions(&self, lists: &HitLists) -> Vec<u64> {
         let mut extensions = vec![0; self.queries.len()];
-        for (piece, count) in self.pieces.iter().zip(&lists.extensions) {
+        let counted = self.pieces.iter().zip(&lists.extensions).filter(|(piece, _)| !piece.chunked);
+        for (piece, count) in counted {
             extensions[piece.query] += count;
         }
         extensions

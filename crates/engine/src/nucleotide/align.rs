@@ -1,5 +1,7 @@
 //! The traceback of nucleotides: chosen hits to alignments.
 
+use std::sync::Arc;
+
 use fleetblast_seq::mask;
 
 use super::company::Finals;
@@ -8,8 +10,7 @@ use super::limits::{ContextLimits, Statistics};
 use super::traceback::{self, Context};
 use crate::hits::{Alignment, Candidate, HitKey, PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
-use crate::lists::linking::{self, Linkable};
-use crate::order::{Hsp as _, order_s};
+use crate::lists::linking;
 use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::scores::ScoreRows;
@@ -79,7 +80,7 @@ impl Traceback {
         let (params, limits) = (&self.params, self.limits(query, finals.mean_length));
         let contexts = query.contexts.iter().zip(&limits).map(|(context, limits)| {
             let cutoff = limits.as_ref().map_or(0, |limits| limits.cutoff_gapped);
-            Context::new(context.letters.clone(), context.unmasked.clone(), cutoff)
+            Context::new(Arc::clone(&context.letters), Arc::clone(&context.unmasked), cutoff)
         });
         let traceback = self.traceback(finals.x_drop);
         Aligner { params, length: query.length, contexts: contexts.collect(), limits, traceback }
@@ -143,7 +144,11 @@ impl Aligner<'_> {
         };
         if !self.params.common.ungapped {
             if self.params.sum_stats {
-                self.link(&mut alignments, subject.length());
+                // As BLAST+ does here, without sets of small gaps.
+                linking::link(&mut alignments, |context| {
+                    let linking = self.limits[usize::from(context)].as_ref()?.linking?;
+                    Some(linking.rules(subject.length(), None))
+                });
             }
             alignments.retain(|alignment| alignment.evalue <= self.params.common.evalue);
         }
@@ -152,23 +157,6 @@ impl Aligner<'_> {
         }
         let key = HitKey::of_alignments(hit.oid, &alignments);
         Candidate { oid: hit.oid, key, first_local: None, alignments }
-    }
-
-    /// Judges alignments together that follow each other. (As BLAST+ does here, without sets of small gaps.)
-    fn link(&self, alignments: &mut [Alignment], s_len: u32) {
-        alignments.sort_by_key(|alignment| alignment.context);
-        for of_context in alignments.chunk_by_mut(|a, b| a.context == b.context) {
-            let limits = &self.limits[usize::from(of_context[0].context)];
-            let Some(linking) = limits.as_ref().and_then(|limits| limits.linking) else { continue };
-            let linkable = |a: &Alignment| Linkable { bounds: a.bounds(), score: a.score };
-            let hsps: Vec<Linkable> = of_context.iter().map(linkable).collect();
-            for (alignment, set) in
-                of_context.iter_mut().zip(linking::link(&hsps, &linking.rules(s_len, None)))
-            {
-                (alignment.evalue, alignment.linked) = (set.evalue, set.count);
-            }
-        }
-        alignments.sort_by(order_s);
     }
 
     /// Aligns in a part of the subject near the HSPs, which is enough if no path comes to its ends; otherwise `None`.

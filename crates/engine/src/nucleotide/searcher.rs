@@ -16,7 +16,7 @@ use crate::params::{DatabaseTotals, NucleotideParams};
 use crate::query::Query;
 use crate::subjects::Subjects;
 
-/// A block of queries ready to be searched, shared by all threads.
+/// A wave of a block of queries ready to be searched, shared by all threads.
 #[derive(Debug)]
 pub(crate) struct Searcher {
     /// What BLAST+ searches together: batches, or chunks of long ones.
@@ -40,16 +40,17 @@ pub(crate) struct SearchScratch {
 }
 
 impl Searcher {
-    /// Prepares a block of queries.
+    /// Prepares these pieces of a block of queries.
     pub fn new(
         queries: &[Query],
-        grouping: &Grouping,
+        (grouping, wave): (&Grouping, Range<usize>),
         merger: Merger,
         params: &NucleotideParams,
         totals: &DatabaseTotals,
         kernel: Kernel,
     ) -> Searcher {
         let numbered: Vec<(usize, &Piece)> = grouping.pieces().iter().enumerate().collect();
+        let numbered = &numbered[wave];
         let together = numbered.chunk_by(|(_, a), (_, b)| a.search == b.search);
         let chunk = |pieces: &[(usize, &Piece)]| {
             let company = grouping.company(pieces[0].1.search);

@@ -19,8 +19,8 @@ use crate::filters::{self, Written};
 use crate::hits::{PrelimHit, PrelimHsp};
 use crate::kernel::Kernel;
 use crate::lists::join_subject_chunks;
-use crate::lists::linking::{self, Linkable};
-use crate::order::{self, Hsp as _};
+use crate::lists::linking;
+use crate::order;
 use crate::params::NucleotideParams;
 use crate::scores::ScoreRows;
 use crate::subjects::Masks;
@@ -84,7 +84,7 @@ pub(super) struct StageScratch {
     gapped: GappedScratch,
     apart: Apart,
     greedy: GreedyScratch,
-    /// The pieces whose segments were extended with gaps, by which BLAST+ makes its batches: one for each.
+    /// The pieces of the segments, by which BLAST+ makes its batches: one for each.
     pub extended: Vec<usize>,
     /// What was found in the subject, by number of the piece.
     pub hits: Vec<(usize, PrelimHit)>,
@@ -242,19 +242,10 @@ impl Stage {
             }
         }
         if let Some(small_cutoff) = self.linking {
-            hsps.sort_by_key(|hsp| hsp.context);
-            for of_context in hsps.chunk_by_mut(|a, b| a.context == b.context) {
-                let limits = self.strand(piece, of_context[0].context).limits.as_ref();
-                let Some(linking) = limits.and_then(|limits| limits.linking) else { continue };
-                let rules = linking.rules(s_len, small_cutoff);
-                let linkable =
-                    |hsp: &PrelimHsp| Linkable { bounds: hsp.bounds(), score: hsp.score };
-                let all: Vec<Linkable> = of_context.iter().map(linkable).collect();
-                for (hsp, set) in of_context.iter_mut().zip(linking::link(&all, &rules)) {
-                    (hsp.evalue, hsp.linked) = (set.evalue, set.count);
-                }
-            }
-            hsps.sort_by(order::order_s);
+            linking::link(hsps, |context| {
+                let linking = self.strand(piece, context).limits.as_ref()?.linking?;
+                Some(linking.rules(s_len, small_cutoff))
+            });
         }
         hsps.retain(|hsp| hsp.evalue <= self.evalue);
     }

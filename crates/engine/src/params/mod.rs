@@ -4,6 +4,7 @@ mod nucleotide;
 mod protein;
 
 use fleetblast_release::Release;
+pub use fleetblast_stats::karlin::whole;
 
 use crate::pattern::Pattern;
 
@@ -154,13 +155,6 @@ impl Params {
     }
 }
 
-/// A number as BLAST+ stores it in 32 bits: without its fraction, and what does not fit becomes the least number of all, as
-/// by the conversion of x86 processors.
-pub fn whole(value: f64) -> i32 {
-    let fits = value > f64::from(i32::MIN) - 1.0 && value < f64::from(i32::MAX) + 1.0;
-    if fits { value as i32 } else { i32::MIN }
-}
-
 /// Totals of the whole (filtered) database, whatever part of it is searched here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatabaseTotals {
@@ -175,20 +169,4 @@ pub struct DatabaseTotals {
     pub mean_length: i64,
     /// Shortest subject as BLAST+ believes it: 10 for an unfiltered database (rules 5.1).
     pub min_length: i32,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::whole;
-
-    #[test]
-    fn what_does_not_fit_is_the_least_number() {
-        assert_eq!(
-            [2.9, -2.9, 2_147_483_647.9, -2_147_483_648.9].map(whole),
-            [2, -2, i32::MAX, i32::MIN]
-        );
-        for value in [2_147_483_648.0, 1e300, -1e300, f64::INFINITY, f64::NAN] {
-            assert_eq!(whole(value), i32::MIN, "{value}");
-        }
-    }
 }

@@ -2,6 +2,7 @@
 //! blast_traceback.c). The letters of the pattern count for nothing in the score.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use fleetblast_seq::alphabet::SENTINEL;
 use fleetblast_seq::frame::Frame;
@@ -42,7 +43,7 @@ impl Letters {
 /// A query, and where its pattern occurs.
 #[derive(Debug)]
 pub(super) struct Seeds {
-    letters: Vec<u8>,
+    letters: Arc<[u8]>,
     rows: Vec<RowNumber>,
     reversed_rows: Vec<RowNumber>,
     pub occurrences: Vec<Range<u32>>,
@@ -50,7 +51,7 @@ pub(super) struct Seeds {
 
 impl Seeds {
     pub fn new(search: &PatternSearch, query: &Query) -> Self {
-        let letters = query.first().letters.clone();
+        let letters = Arc::clone(&query.first().letters);
         let rows = rows_of_letters(&letters);
         let reversed_rows = rows.iter().rev().copied().collect();
         let occurrences = search.pattern.occurrences_in(query);

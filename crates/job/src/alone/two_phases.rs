@@ -176,12 +176,13 @@ impl<'a> TwoPhases<'a> {
         shown: &[Shown],
     ) -> Result<Vec<Vec<SubjectHit>>, DbError> {
         let grouping = self.engine.grouping(queries, batches);
-        let searcher = self.engine.prepare(queries, &grouping);
+        let (merger, waves) =
+            (self.engine.merger(&grouping), self.engine.waves(queries, &grouping));
         let oids: BTreeSet<u32> = shown.iter().flat_map(|shown| &shown.oids).copied().collect();
-        self.audience.stage(Stage::Search, oids.len() as u64);
+        self.audience.stage(Stage::Search, (oids.len() * waves.len()) as u64);
         self.target.searched.will_need(oids.iter().copied().collect::<BTreeSet<_>>());
         let oids: Vec<u32> = oids.into_iter().collect();
-        let mut chosen = searcher.merger().choose(self.scan.search_some(&searcher, &oids));
+        let mut chosen = merger.choose(self.scan.search_some(&merger, waves, &oids));
         for (hits, shown) in chosen.iter_mut().zip(shown) {
             hits.retain(|hit| shown.oids.binary_search(&hit.oid).is_ok());
         }
@@ -195,12 +196,12 @@ impl<'a> TwoPhases<'a> {
         queries: &[Query],
         grouping: &Grouping,
     ) -> Result<Vec<Vec<PrelimHit>>, DbError> {
-        let searcher = self.engine.prepare(queries, grouping);
+        let (merger, waves) = (self.engine.merger(grouping), self.engine.waves(queries, grouping));
         let before = self.loader().statistics().bytes;
-        self.audience.stage(Stage::Search, self.scan.subjects());
-        let lists = self.scan.search(&searcher)?;
-        self.extensions = searcher.merger().extensions(&lists).iter().sum();
-        let mut chosen = searcher.merger().choose(lists);
+        self.audience.stage(Stage::Search, self.scan.subjects() * waves.len() as u64);
+        let lists = self.scan.search(&merger, waves)?;
+        self.extensions = merger.extensions(&lists).iter().sum();
+        let mut chosen = merger.choose(lists);
         self.drop_hidden(&mut chosen)?;
         if self.loader().statistics().bytes > before {
             // The database was not in memory, or does not stay there: what comes next may not be either.

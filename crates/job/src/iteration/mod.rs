@@ -159,7 +159,7 @@ impl<'a> Rules<'a> {
         if !has_pattern && context.letters == context.unmasked && context.lower_case.is_empty() {
             return query.clone();
         }
-        let input = QueryInput { letters: context.letters.clone(), ..Default::default() };
+        let input = QueryInput { letters: context.letters.to_vec(), ..Default::default() };
         self.engine(true).query(&input)
     }
 

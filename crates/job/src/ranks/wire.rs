@@ -127,7 +127,7 @@ impl Positions {
     /// Those of a query, if it has a matrix. What was found of the columns is not needed for a search.
     pub fn of(query: &Prepared) -> Option<Self> {
         let (pssm, context) = (query.pssm.as_ref()?, query.first());
-        let (unmasked, lower_case) = (context.unmasked.clone(), context.lower_case.clone());
+        let (unmasked, lower_case) = (context.unmasked.to_vec(), context.lower_case.clone());
         let Pssm { query, scores, frequencies, ungapped, gapped, .. } = Pssm::clone(pssm);
         let pssm = Pssm { query, scores, frequencies, ungapped, gapped, observed: None };
         Some(Positions { unmasked, lower_case, pssm })
@@ -153,7 +153,7 @@ pub struct Together {
 /// What a pass of a block found, for the supermaster to judge.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
-    /// Gapped extensions of each query.
+    /// Extensions of each query, by which batches are made.
     pub extensions: Vec<u64>,
     /// An extension came to where it was not known what lies beside the queries.
     pub strayed: bool,

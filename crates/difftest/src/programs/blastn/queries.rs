@@ -84,7 +84,11 @@ fn long(bases: &Bases, parents: &Parents) -> Vec<(&'static str, Vec<u8>)> {
     };
     let (genomic, middle, neighbour) = (made(30_000), made(9_000), made(400));
     let pieces = made(2_100_000);
+    // By short ones it shows with which others a query is searched.
+    let lengths = [1_500; 5].into_iter().chain([30]);
+    let lowered: Vec<_> = lengths.cycle().take(16).map(&mut made).collect();
     vec![
+        ("lowered", numbered("lowered", lowered)),
         ("long", numbered("long", [genomic])),
         (
             "long_mixed",

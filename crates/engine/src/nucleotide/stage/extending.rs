@@ -28,6 +28,7 @@ impl Stage {
         for segments in segments.chunks(Apart::SEGMENTS) {
             let local = |segment| self.local(contexts, segment);
             let segments: Vec<_> = segments.iter().filter_map(local).collect();
+            scratch.extended.extend(segments.iter().map(|&(number, _)| self.strands[number].piece));
             let ahead = self.extend_ahead(part, &segments, scratch);
             let mut ahead = ahead.into_iter().peekable();
             for (at, (number, segment)) in segments.iter().enumerate() {
@@ -101,14 +102,10 @@ impl Stage {
     ) {
         let Some(limits) = &self.strands[number].limits else { return };
         let tree = &scratch.trees[number];
-        if !matches!(self.method, Method::Ungapped(_)) {
-            if tree.encloses_near(&box_of(segment), segment.score, self.separation) {
-                return;
-            }
-            scratch.extended.push(self.strands[number].piece);
-            if self.is_beyond(number, segment) {
-                return;
-            }
+        let encloses = || tree.encloses_near(&box_of(segment), segment.score, self.separation);
+        let is_gapped = !matches!(self.method, Method::Ungapped(_));
+        if is_gapped && (encloses() || self.is_beyond(number, segment)) {
+            return;
         }
         let extension = early.unwrap_or_else(|| self.extension(number, part, segment, scratch));
         let least = match self.method {

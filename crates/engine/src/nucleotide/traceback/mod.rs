@@ -9,7 +9,7 @@ mod start;
 mod tests;
 mod ungapped;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use fleetblast_seq::frame::{Frame, Strand};
 
@@ -53,9 +53,9 @@ pub(crate) struct Traceback {
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     /// Blastna letters by which it is scored, masked ones as N.
-    scored: Vec<u8>,
+    scored: Arc<[u8]>,
     /// Letters as they were, by which identities are counted.
-    unmasked: Vec<u8>,
+    unmasked: Arc<[u8]>,
     /// The scored letters, packed.
     packed: Packing,
     /// The rows of the scored letters, and the same backwards: only where dynamic programming asks for them, as of a genome they are
@@ -67,7 +67,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// A whole context: letters for scoring and for counting, and its gapped cut-off.
-    pub fn new(scored: Vec<u8>, unmasked: Vec<u8>, cutoff: i32) -> Context {
+    pub fn new(scored: Arc<[u8]>, unmasked: Arc<[u8]>, cutoff: i32) -> Context {
         let packed = Packing::whole(&scored);
         Context { scored, unmasked, packed, rows: OnceLock::new(), cutoff }
     }

@@ -83,7 +83,7 @@ type Case = (&'static str, &'static str, (u32, u32, u32), i32, &'static str);
 fn check(traceback: &Traceback, cases: &[Case]) {
     for &(query, subject, (q, s, length), score, columns) in cases {
         let (query, subject) = (letters(query), letters(&format!("ACGTTG{subject}")));
-        let contexts = [Context::new(query.clone(), query.clone(), 9)];
+        let contexts = [Context::new(query[..].into(), query[..].into(), 9)];
         for kernel in Kernel::available() {
             let made = traceback.align(
                 &contexts,
@@ -186,7 +186,7 @@ fn alignments_score_what_their_columns_do() {
         if round % 3 == 0 {
             random.blur(&mut query, 60);
         }
-        let contexts = [Context::new(query.clone(), query.clone(), 9)];
+        let contexts = [Context::new(query[..].into(), query[..].into(), 9)];
         let seeds: Vec<PrelimHsp> =
             (0..5).map(|_| run(random.below(40) as u32, random.below(40) as u32, 10)).collect();
         for kind in &kinds {
@@ -254,7 +254,7 @@ fn what_reaches_beyond_a_common_begin_or_end_is_kept() {
 fn an_hsp_whose_only_pair_is_its_last_has_no_alignment() {
     let query = letters("TAGGAAC");
     let subject = letters("TTNNNNNNC");
-    let contexts = [Context::new(query.clone(), query, 1)];
+    let contexts = [Context::new(query[..].into(), query[..].into(), 1)];
     let traceback = traceback(Aligner::Dynamic, (2, -3), (5, 2), 110);
     let mut scratch = Scratch::new(Kernel::detect());
     let made = traceback.align(&contexts, &subject, &[run(0, 2, 7)], worth, &mut scratch);
@@ -283,7 +283,7 @@ fn nothing_is_read_of_a_long_subject_beyond_the_reach_of_its_hsps() {
             near[range.clone()].copy_from_slice(&subject[range]);
         }
         assert!(near.contains(&blastna::SENTINEL));
-        let contexts = [Context::new(query.clone(), query, 20)];
+        let contexts = [Context::new(query[..].into(), query[..].into(), 20)];
         let aligner = if round % 2 == 0 { Aligner::Greedy } else { Aligner::Dynamic };
         let gaps = if round % 2 == 0 { (0, 0) } else { (5, 2) };
         let traceback = traceback(aligner, (2, -3), gaps, 60);
@@ -307,7 +307,7 @@ fn a_part_of_a_subject_is_enough_if_no_path_comes_to_its_ends() {
         let at = random.below(2) * (900 + random.below(20));
         subject[at..at + copy.len()].copy_from_slice(&copy);
         let hsp = run(60, at as u32 + 60, 20);
-        let contexts = [Context::new(query.clone(), query, 9)];
+        let contexts = [Context::new(query[..].into(), query[..].into(), 9)];
         let traceback = traceback(Aligner::Greedy, (1, -2), (0, 0), 40);
         let margin = 60 + random.below(200) as u32;
         let near =

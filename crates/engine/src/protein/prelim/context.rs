@@ -79,7 +79,7 @@ impl PieceContext {
         let (residues, masks, karlin) = if piece.chunked {
             piece_masks(context, range, params)?
         } else {
-            (context.letters.clone(), context.masks.clone(), context.karlin?)
+            (context.letters.to_vec(), context.masks.clone(), context.karlin?)
         };
         let len = residues.len() as u32;
         // Which extensions are worth gaps is judged by the letters all the same.

@@ -1,11 +1,12 @@
 //! The works of a worker: searching its partitions, aligning, formatting, writing.
 
 use std::collections::HashMap;
+use std::iter;
 use std::sync::Arc;
 
 use fleetblast_db::load::HugePages;
 use fleetblast_engine::hits::{Alignment, Candidate, SubjectHit};
-use fleetblast_engine::lists::Cut;
+use fleetblast_engine::lists::{Cut, Merger};
 use fleetblast_engine::search::Searcher;
 use fleetblast_fleet::ids::PartitionId;
 use fleetblast_fleet::work::{WorkerOutcome, WorkerWork};
@@ -39,7 +40,9 @@ pub struct WorkerWorks<'a> {
 /// A pass of a block that is searched here.
 struct Searching {
     block: Block,
-    searcher: Searcher,
+    merger: Merger,
+    /// All of it ready to be searched, if that is a single wave; others are made ready again for each partition.
+    ready: Option<Searcher>,
     /// Alignments by query and subject.
     aligned: HashMap<(u32, u32), Candidate>,
 }
@@ -66,8 +69,11 @@ impl<'a> WorkerWorks<'a> {
         let job = self.job;
         let prepared = job.block(queries)?;
         let engine = job.engine_of(&prepared);
-        let searcher = engine.prepare(&prepared.prepared, &prepared.grouping);
-        let searching = Searching { block: prepared, searcher, aligned: HashMap::new() };
+        let merger = engine.merger(&prepared.grouping);
+        let mut waves = engine.waves(&prepared.prepared, &prepared.grouping);
+        let ready = if waves.len() == 1 { waves.next() } else { None };
+        drop(waves);
+        let searching = Searching { block: prepared, merger, ready, aligned: HashMap::new() };
         self.passes.insert(pass, searching);
         Ok(())
     }
@@ -81,13 +87,20 @@ impl<'a> WorkerWorks<'a> {
         let searching = self.passes.get(&pass).ok_or_else(|| unknown(pass.0))?;
         let scan = self.scans.get_mut(&partition).ok_or_else(|| unknown(pass.0))?;
         let before = scan.loader().statistics().bytes;
-        let mut lists = scan.search(&searching.searcher)?;
+        let Searching { block, merger, ready, .. } = searching;
+        let mut lists = match ready {
+            Some(searcher) => scan.search(merger, iter::once(searcher))?,
+            None => {
+                let engine = self.job.engine_of(block);
+                scan.search(merger, engine.waves(&block.prepared, &block.grouping))?
+            }
+        };
         span.arg("loaded_bytes", scan.loader().statistics().bytes - before);
         let cut = lock(&self.shared.cuts).get(&pass).cloned();
         let cut: Cut = cut.map_or_else(|| Ok(Cut::default()), |cut| unpack(&cut))?;
-        searching.searcher.merger().prune(&mut lists, &cut);
-        span.arg("queries", searching.block.prepared.len() as u64);
-        span.arg("residues", searching.block.residues());
+        merger.prune(&mut lists, &cut);
+        span.arg("queries", block.prepared.len() as u64);
+        span.arg("residues", block.residues());
         span.arg("hits", lists.len() as u64);
         Ok(WorkerOutcome::Found(pack(&lists)?))
     }

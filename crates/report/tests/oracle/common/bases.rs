@@ -331,8 +331,8 @@ fn query(queries: &Sequences, number: usize) -> Query {
     let extent = queries.extent(number);
     let context = |frame| Context {
         frame,
-        unmasked: queries.read(number, frame, extent.searched.clone()),
-        letters: Vec::new(),
+        unmasked: queries.read(number, frame, extent.searched.clone()).into(),
+        letters: [].into(),
         lower_case: Vec::new(),
         masks: Vec::new(),
         karlin: None,
