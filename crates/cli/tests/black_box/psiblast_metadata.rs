@@ -36,12 +36,17 @@ fn the_report_matrices_and_messages_are_those_of_the_search() {
         let search = format!("-query q.fa -db db {search} -block_residues 400");
         let expected = place.run(&search);
         assert!(expected.code == Some(0) && expected.report.len() > 5_000, "{search}");
-        let told = format!("{search} -metadata_out m -metadata report");
+        let told = format!("{search} -metadata_out m -metadata report -timing t");
         let alone = through(&place, place.run(&told), "");
         alone.assert_is(&expected, &search);
         let read = || records(&fs::read(place.path("m")).expect("metadata"));
         let wanted = read();
         assert!(wanted.len() > 5, "{search}");
+        let timing = fs::read(place.path("t")).expect("the timing");
+        let timing: serde_json::Value = serde_json::from_slice(&timing).expect("JSON");
+        let kind = &timing["metadata"]["kinds"][2];
+        let blocks = Some(wanted.len() as u64 - 2);
+        assert_eq!((kind["blocks"].as_u64(), kind["made_blocks"].as_u64()), (blocks, blocks));
         let shape = shapes[number % shapes.len()];
         through(&place, place.run(&format!("{told} {shape}")), "").assert_is(&expected, shape);
         // In the first is the command line.

@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(feature = "mpi")]
+use fleetblast_oracle::sample;
+use fleetblast_oracle::sample_from;
 use tempfile::TempDir;
 
 use crate::family::{family, queries};
@@ -153,7 +156,7 @@ fn has_records(directory: &Path) -> bool {
 #[test]
 fn any_ranks_leave_what_one_process_leaves() {
     let place = Place::new();
-    for (number, search) in SEARCHES.iter().enumerate() {
+    for (number, search) in sample_from(1, 2, SEARCHES.iter().enumerate()) {
         let search = format!("-query q.fa -db db {search}");
         let expected = place.run(&search);
         assert_eq!(expected.code, Some(0), "{search}: {}", expected.messages);
@@ -329,7 +332,7 @@ fn processes_leave_what_one_process_leaves() {
     use crate::launched::launched;
     let place = Place::new();
     let program = Path::new(env!("CARGO_BIN_EXE_fleetblast"));
-    for (search, processes) in SEARCHES.iter().zip([2, 3, 4].iter().cycle()) {
+    for (search, processes) in sample(2, SEARCHES.iter().zip([2, 3, 4].iter().cycle())) {
         let search = format!("-query q.fa -db db {search}");
         let expected = place.run(&search);
         for shape in ["-block_residues 1", "-block_residues 700 -groups 2 -output collective"] {

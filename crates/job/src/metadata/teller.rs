@@ -104,13 +104,13 @@ pub fn body(searched: Searched, found: Found) -> Result<Vec<u8>, Error> {
     block.encode().map_err(no_room)
 }
 
-/// The body of the record of a block whose queries are searched in rounds, each alone: what is reported of them.
+/// The body of the record of a block whose queries are searched in rounds, each alone; what was found is the report.
 ///
 /// # Errors
 /// No memory.
 pub fn body_in_rounds<'r>(
     records: impl Iterator<Item = &'r QueryRecord>,
-    parts: &[Vec<u8>],
+    found: Found,
 ) -> Result<Vec<u8>, Error> {
     let queries: Vec<_> = records.map(told).collect();
     let block = fleetblast_metadata::Block {
@@ -119,7 +119,7 @@ pub fn body_in_rounds<'r>(
         // Who goes on with it searches what is before it again.
         course: None,
         searched: Vec::new(),
-        found: Found::report(parts).map_err(no_room)?,
+        found,
     };
     block.encode().map_err(no_room)
 }

@@ -7,7 +7,7 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::search::Search;
 use fleetblast_metadata::header::{Database, End, Header, Paragraph};
 use fleetblast_metadata::records::RecordKind;
-use fleetblast_metadata::{Course, Kind, Kinds};
+use fleetblast_metadata::{Course, Found, Kind, Kinds};
 
 use super::account::Account;
 use super::carrier::{Carrier, Resumed};
@@ -175,8 +175,13 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// No memory, an output that cannot be written, a link that failed.
     pub fn rounds(&mut self, block: &Block) -> Result<(), Error> {
-        let told = body_in_rounds(block.records.iter(), &self.pages.take())?;
-        self.chooser.account.crossed(Kind::Report, told.len());
+        let begun = Instant::now();
+        let found = Found::report(&self.pages.take()).map_err(no_room)?;
+        let (account, weight) = (&mut self.chooser.account, block.records.len() as f64);
+        let times = [begun.elapsed(), Duration::ZERO];
+        account.made(found.kind, weight, found.bytes.len(), times);
+        let told = body_in_rounds(block.records.iter(), found)?;
+        account.crossed(Kind::Report, told.len());
         self.blocks += 1;
         self.queries += block.records.len() as u64;
         self.record(RecordKind::Block, &told)

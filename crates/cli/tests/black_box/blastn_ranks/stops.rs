@@ -20,7 +20,10 @@ impl Place {
 
     /// Fails like one process, after the same report. Tells how long that is.
     fn assert_stops_alike(&self, search: &str, shape: &str) -> usize {
-        let serial = self.run(search);
+        self.assert_stops_like(&self.run(search), search, shape)
+    }
+
+    fn assert_stops_like(&self, serial: &Output, search: &str, shape: &str) -> usize {
         let ranks = self.run(&format!("{search} {shape}"));
         let told = String::from_utf8_lossy(&ranks.stderr);
         assert_eq!(ranks.status.code(), serial.status.code(), "{search} {shape}: {told}");
@@ -50,8 +53,9 @@ fn queries_before_a_bad_one_are_reported() {
     let mut sizes = Vec::new();
     for (turn, at) in [0, 1, 20, 75, 1000].into_iter().enumerate() {
         with(&place, at, ">bad\n%%%%%%%%%%%%%%\n");
-        sizes.push(place.assert_stops_alike(&search, SHAPES[turn % SHAPES.len()]));
-        assert_eq!(place.run(&search).status.code(), Some(INPUT));
+        let serial = place.run(&search);
+        assert_eq!(serial.status.code(), Some(INPUT));
+        sizes.push(place.assert_stops_like(&serial, &search, SHAPES[turn % SHAPES.len()]));
     }
     // With more queries before it, more batches are whole.
     assert!(sizes.is_sorted() && sizes[4] > sizes[2] && sizes[2] > sizes[0], "{sizes:?}");
@@ -68,10 +72,11 @@ fn with_a_checkpoint_too() {
     let place = Place::with_repeats();
     let search = MANY.replace("many.fa", "stopped.fa");
     with(&place, 150, ">bad\n%%%%%%%%%%%%%%\n");
+    let serial = place.run(&search);
     for shapes in [["-ranks 3", "-ranks 4 -groups 2"], ["-ranks 1", "-ranks 3 -partitions 2"]] {
         for shape in shapes {
             let kept = "-checkpoint kept -resume -block_residues 700";
-            place.assert_stops_alike(&search, &format!("{shape} {kept}"));
+            place.assert_stops_like(&serial, &search, &format!("{shape} {kept}"));
         }
         fs::remove_dir_all(place.path("kept")).expect("a checkpoint");
     }

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use fleetblast_fleet::ids::{BlockId, PassId};
 use fleetblast_fleet::work::{MasterOutcome, MasterWork};
+use fleetblast_metadata::Found;
 use fleetblast_metadata::records::RecordKind;
 use fleetblast_report::pieces;
 
@@ -25,7 +26,7 @@ use super::rounds::{answers, confused};
 use super::shared::lock;
 use crate::error::Error;
 use crate::iteration::Rules;
-use crate::metadata::body_in_rounds;
+use crate::metadata::{body_in_rounds, no_room};
 use crate::ranks::job::Job;
 use crate::ranks::veil::waiting;
 use crate::ranks::wire::{Before, Bytes, pack, unpack};
@@ -126,7 +127,7 @@ impl<'a> IteratedMaster<'a> {
             parts[0].splice(..0, start);
         }
         let records = iterated.reported().iter().map(|query| &query.record);
-        let told = body_in_rounds(records, &parts)?;
+        let told = body_in_rounds(records, Found::report(&parts).map_err(no_room)?)?;
         Ok(Laid::of_one(waiting(self.job.veil.as_ref(), RecordKind::Block, &told)?))
     }
 }
