@@ -1,6 +1,7 @@
 //! Options of a random search, as they are chosen.
 
 use crate::fasta::Record;
+use crate::program::Trial;
 use crate::rng::Rng;
 
 /// Columns about taxa.
@@ -79,4 +80,15 @@ impl<'a> Choice<'a> {
         let (a, b) = (self.rng.between(1, shortest), self.rng.between(1, shortest));
         format!("{}-{}", a.min(b), a.max(b))
     }
+}
+
+/// In spaces smaller than this, Smith-Waterman alignments that score nothing may be significant: BLAST+ fails then, or drops
+/// the subject, or crashes.
+const SMITH_WATERMAN_SPACE: usize = 200_000;
+
+/// Whether there are enough pairs of positions of the shortest query and the subjects.
+pub fn bears_smith_waterman(trial: &Trial) -> bool {
+    let length = |record: &Record| record.seq.len();
+    let shortest = trial.queries.iter().map(length).min().unwrap_or(0);
+    shortest * trial.subjects.iter().map(length).sum::<usize>() >= SMITH_WATERMAN_SPACE
 }

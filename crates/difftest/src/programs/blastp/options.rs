@@ -1,8 +1,7 @@
 //! Random options, weighted towards those that change which hits are found and how.
 
 use super::BLASTP;
-use crate::fasta::Record;
-use crate::fuzz::options::{Choice, TAXA};
+use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
 use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
 
@@ -70,7 +69,7 @@ impl Choice<'_> {
 
     fn alignment(&mut self, trial: &Trial) {
         self.maybe(0.4, "-comp_based_stats", &["0", "0", "1", "3", "2"]);
-        if smallest_space(trial) >= SMITH_WATERMAN_SPACE {
+        if bears_smith_waterman(trial) {
             self.flag(0.12, "-use_sw_tback");
         }
         self.maybe(0.08, "-xdrop_gap", &["0", "3", "8", "30", "60"]);
@@ -216,20 +215,10 @@ impl Choice<'_> {
     }
 }
 
-/// In spaces smaller than this, Smith-Waterman alignments that score nothing may be significant: BLAST+ fails then, or drops
-/// the subject, or crashes.
-const SMITH_WATERMAN_SPACE: usize = 200_000;
-
-/// Pairs of positions of the shortest query and the subjects.
-fn smallest_space(trial: &Trial) -> usize {
-    let length = |record: &Record| record.seq.len();
-    let shortest = trial.queries.iter().map(length).min().unwrap_or(0);
-    shortest * trial.subjects.iter().map(length).sum::<usize>()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fasta::Record;
 
     #[test]
     fn no_option_is_given_twice_and_conflicting_ones_are_apart() {

@@ -1,7 +1,7 @@
 //! Random options: those of rounds and matrices, and some of blastp's.
 
 use super::{PSIBLAST, PSSM};
-use crate::fuzz::options::{Choice, TAXA};
+use crate::fuzz::options::{Choice, TAXA, bears_smith_waterman};
 use crate::program::{LISTED, Target, Trial};
 use crate::rng::Rng;
 
@@ -44,10 +44,10 @@ pub fn choose(rng: &mut Rng, trial: &Trial) -> Vec<Vec<String>> {
     choice.start();
     choice.rounds();
     choice.matrices();
-    choice.searches();
+    choice.searches(trial);
     choice.lists();
     choice.parts(trial);
-    choice.report();
+    choice.report(trial);
     choice.groups
 }
 
@@ -78,7 +78,11 @@ impl Choice<'_> {
             let rounds = *self.rng.pick(&["2", "2", "3", "3", "4", "0"]);
             self.add(&["-num_iterations", rounds]);
         }
-        self.maybe(0.2, "-inclusion_ethresh", &["1e-40", "1e-10", "0.01", "0.5", "5", "100"]);
+        self.maybe(
+            0.2,
+            "-inclusion_ethresh",
+            &["1e-40", "1e-10", "0.01", "0.5", "5", "10", "10.1", "100"],
+        );
         self.maybe(0.2, "-pseudocount", &["0", "1", "4", "10", "50"]);
         self.maybe(0.1, "-gap_trigger", &["0", "12", "18.5", "25", "30", "50"]);
     }
@@ -98,8 +102,11 @@ impl Choice<'_> {
         }
     }
 
-    fn searches(&mut self) {
-        self.maybe(0.3, "-comp_based_stats", &["0", "1", "1", "3"]);
+    fn searches(&mut self, trial: &Trial) {
+        self.maybe(0.3, "-comp_based_stats", &["0", "1", "1", "2", "3"]);
+        if bears_smith_waterman(trial) {
+            self.flag(0.12, "-use_sw_tback");
+        }
         self.maybe(0.2, "-seg", &["yes", "yes", "10 1.8 2.1", "25 3.0 3.3"]);
         self.maybe(0.1, "-soft_masking", &["true", "false"]);
         self.flag(0.1, "-lcase_masking");
@@ -109,9 +116,15 @@ impl Choice<'_> {
         self.maybe(0.05, "-xdrop_ungap", &["2", "5", "12"]);
         self.maybe(0.05, "-xdrop_gap", &["3", "8", "30"]);
         self.maybe(0.05, "-xdrop_gap_final", &["10", "15", "40"]);
-        self.maybe(0.05, "-dbsize", &["5000", "100000000"]);
-        self.maybe(0.05, "-searchsp", &["1000000", "10000000000"]);
-        self.maybe(0.3, "-evalue", &["1e-50", "1e-10", "1e-3", "0.1", "1", "50", "1000"]);
+        let evalues = ["1e-50", "1e-10", "1e-3", "0.1", "1", "50", "1000"];
+        if self.has("-use_sw_tback") {
+            // Alignments that score nothing must not be significant (`bears_smith_waterman`).
+            self.maybe(0.3, "-evalue", &evalues[..5]);
+        } else {
+            self.maybe(0.05, "-dbsize", &["5000", "100000000"]);
+            self.maybe(0.05, "-searchsp", &["1000000", "10000000000"]);
+            self.maybe(0.3, "-evalue", &evalues);
+        }
         // Most of them have no statistics with patterns.
         if !self.has("-phi_pattern") && self.wants(0.2) {
             let (matrix, costs) = *self.rng.pick(MATRICES);
@@ -132,7 +145,15 @@ impl Choice<'_> {
             self.maybe(0.08, "-max_hsps", &["1", "2", "4"]);
             self.flag(0.05, "-subject_besthit");
         }
-        self.maybe(0.05, "-culling_limit", &["1", "2", "5"]);
+        match self.rng.below(20) {
+            0 => self.maybe(1.0, "-culling_limit", &["1", "2", "5"]),
+            1 => {
+                let overhang = *self.rng.pick(&["0.1", "0.25", "0.4"]);
+                let edge = *self.rng.pick(&["0.05", "0.1", "0.3"]);
+                self.add(&["-best_hit_overhang", overhang, "-best_hit_score_edge", edge]);
+            }
+            _ => {}
+        }
     }
 
     fn parts(&mut self, trial: &Trial) {
@@ -143,7 +164,12 @@ impl Choice<'_> {
             }
         }
         if matches!(trial.target, Target::Parsed | Target::Masked) {
-            self.maybe(0.2, "-seqidlist", &[LISTED]);
+            match self.rng.below(12) {
+                0..=2 => self.add(&["-seqidlist", LISTED]),
+                3 => self.add(&["-negative_seqidlist", LISTED]),
+                4 => self.maybe(1.0, "-taxids", &["0", "9606", "562,10090"]),
+                _ => {}
+            }
         }
         if trial.target == Target::Subject && self.wants(0.1) {
             let range = self.range(&trial.subjects);
@@ -151,20 +177,24 @@ impl Choice<'_> {
         }
     }
 
-    fn report(&mut self) {
+    fn report(&mut self, trial: &Trial) {
+        // Where a query is masked whole or lacks the pattern, BLAST+ leaves out the last line end of a document that is cut off
+        // (docs/differences.md).
+        let may_end = ["-seg", "-lcase_masking"].iter().any(|name| self.has(name))
+            || self.has("-phi_pattern") && trial.queries.len() > 1;
         match self.rng.below(12) {
             0..=2 => {
                 if !self.has("-max_target_seqs") {
                     self.maybe(0.2, "-num_descriptions", &["0", "1", "4", "600"]);
                     self.maybe(0.2, "-num_alignments", &["0", "1", "4", "600"]);
                 }
+                self.maybe(0.1, "-line_length", &["1", "7", "59", "100"]);
+                self.maybe(0.1, "-sorthits", &["0", "1", "2", "3", "4"]);
+                self.maybe(0.1, "-sorthsps", &["0", "1", "2", "3", "4"]);
                 self.flag(0.1, "-html");
                 self.add(&["-outfmt", "0"]);
             }
-            // Where a query is masked whole, BLAST+ leaves out the last line end of a document that is cut off (docs/differences.md).
-            3..=4 if !self.has("-seg") && !self.has("-lcase_masking") => {
-                self.add(&["-outfmt", "5"]);
-            }
+            3..=4 if !may_end => self.add(&["-outfmt", "5"]),
             5 => self.add(&["-outfmt", "7"]),
             6 => self.add(&["-outfmt", "10"]),
             7 => {
