@@ -53,7 +53,8 @@ impl Bounds for Judge<'_> {
             (context.frame, alignment.frame),
             (Frame::Protein, Frame::Protein) | (Frame::Strand(_), Frame::Strand(_))
         );
-        let is_there = !alignment.query.is_empty() && !alignment.subject.is_empty();
+        // Without gaps BLAST+ has alignments of no letters at all, too.
+        let is_there = alignment.query.is_empty() == alignment.subject.is_empty();
         is_there
             && read_alike
             && alignment.query.end as usize <= length

@@ -1,0 +1,145 @@
+//! Sets of HSPs.
+
+use super::*;
+
+fn rules(small_cutoff: Option<i32>) -> Rules {
+    let space = Space { query: 1000, subject: 100_000, search: 10_000_000_000 };
+    Rules { space, lambda: 1.28, log_k: 0.46f64.ln(), small_cutoff }
+}
+
+/// A run of pairs at these places of query and subject.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    q: u32,
+    s: u32,
+    length: u32,
+    set: (f64, u32),
+}
+
+impl Hsp for Run {
+    fn bounds(&self) -> Bounds {
+        let &Run { q, s, length, .. } = self;
+        Bounds { q_start: q, q_end: q + length, s_start: s, s_end: s + length }
+    }
+
+    fn score(&self) -> i32 {
+        self.length as i32
+    }
+}
+
+impl OfContext for Run {
+    fn context(&self) -> u8 {
+        0
+    }
+}
+
+impl Linkable for Run {
+    fn take(&mut self, evalue: f64, count: u32) {
+        self.set = (evalue, count);
+    }
+}
+
+fn hsp(q: u32, s: u32, length: u32) -> Run {
+    Run { q, s, length, set: (0.0, 1) }
+}
+
+// The first of the copies is in a set that begins before it, the other one is alone.
+#[test]
+fn copies_are_in_the_order_of_their_sets() {
+    for of_set_first in [true, false] {
+        let mut hsps = vec![hsp(0, 0, 150), hsp(400, 390, 114), hsp(400, 390, 114)];
+        hsps.rotate_left(usize::from(!of_set_first));
+        link(&mut hsps, |_| Some(rules(None)));
+        let counts: Vec<u32> = hsps.iter().map(|hsp| hsp.set.1).collect();
+        assert_eq!(counts, [2, 2, 1]);
+    }
+}
+
+#[test]
+fn what_follows_in_both_is_one_set() {
+    let hsps = [hsp(100, 5000, 20), hsp(0, 200, 22), hsp(50, 700, 21), hsp(60, 90, 25)];
+    let counts = |rules| sets(&hsps, &rules).iter().map(|set| set.count).collect::<Vec<_>>();
+    // The last one lies before the second in the subject.
+    assert_eq!(counts(rules(None)), [3, 3, 3, 1]);
+    let made = sets(&hsps, &rules(None));
+    assert!(made[0].evalue == made[1].evalue && made[0].evalue < made[3].evalue);
+    // None is near another one.
+    assert_eq!(counts(rules(Some(13))), [3, 3, 3, 1]);
+    let near = [hsp(0, 200, 22), hsp(30, 240, 20), hsp(60, 9000, 20)];
+    let made = sets(&near, &rules(Some(13)));
+    // The gap between the first two is small, and so their set is worth more than one of all three.
+    assert_eq!(made.iter().map(|set| set.count).collect::<Vec<_>>(), [2, 2, 1]);
+    assert!(sets::<Run>(&[], &rules(None)).is_empty());
+}
+
+#[test]
+fn chains_that_are_kept_are_those_that_would_be_found_again() {
+    let mut state = 7u64;
+    let mut below = |end: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % end) as u32
+    };
+    for small_cutoff in [None, Some(12)] {
+        for _ in 0..60 {
+            let all = 1 + below(40);
+            let hsps: Vec<Run> =
+                (0..all).map(|_| hsp(below(600), below(600), 8 + below(30))).collect();
+            let rules = rules(small_cutoff);
+            let made = sets(&hsps, &rules);
+            let told = |set: &Linked| (set.evalue, set.count);
+            let made: Vec<_> = made.iter().map(told).collect();
+            assert_eq!(made, slowly(&hsps, &rules));
+        }
+    }
+}
+
+/// The same, with all chains looked for anew for each set, one by one.
+fn slowly(hsps: &[Run], rules: &Rules) -> Vec<(f64, u32)> {
+    let mut left: Vec<usize> = (0..hsps.len()).collect();
+    let mut linked = vec![(0.0, 0); hsps.len()];
+    while !left.is_empty() {
+        let part: Vec<Run> = left.iter().map(|&number| hsps[number]).collect();
+        let made = sets(&part, rules);
+        // The first set that is made is the one with the best chain, whatever comes after it.
+        let first = first_set(&part, rules);
+        for &place in &first {
+            linked[left[place]] = (made[place].evalue, made[place].count);
+        }
+        let mut place = 0;
+        left.retain(|_| {
+            place += 1;
+            !first.contains(&(place - 1))
+        });
+    }
+    linked
+}
+
+fn first_set(hsps: &[Run], rules: &Rules) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..hsps.len()).collect();
+    numbers.sort_by_key(|&number| {
+        let Bounds { q_start, q_end, s_start, s_end } = hsps[number].bounds();
+        std::cmp::Reverse((q_start, q_end, s_start, s_end))
+    });
+    let all: Vec<Trimmed> = numbers.into_iter().map(|n| Trimmed::new(n, &hsps[n])).collect();
+    let mut methods = vec![Method { cutoff: 0, is_near: false }];
+    if let Some(cutoff) = rules.small_cutoff {
+        methods.insert(0, Method { cutoff, is_near: true });
+    }
+    let of = |method: &Method| {
+        let chains = method.chains(&all, rules);
+        let best = best(&chains);
+        (method.evalue(&chains[best], methods.len(), rules), chains, best)
+    };
+    let mut sets: Vec<_> = methods.iter().map(of).collect();
+    let chosen = usize::from(sets.len() > 1 && sets[0].0 > sets[1].0);
+    let (_, chains, best) = sets.swap_remove(chosen);
+    let mut set = Vec::new();
+    let mut at = Some(best);
+    while let Some(place) = at {
+        set.push(all[place].number);
+        at = chains[place].next;
+    }
+    set
+}
