@@ -261,7 +261,7 @@ fn all_formats_and_tasks_are_those_of_one_process() {
         "-task blastn -outfmt 6 -gilist none",
         "-task blastn -outfmt 0 -html -sorthits 2",
         "-task blastn -outfmt 6 -ungapped",
-        "-task megablast -outfmt 0 -ungapped -segment_size 500 -schedule length",
+        "-task megablast -outfmt 0 -ungapped",
         "-task blastn -outfmt 17",
         "-task blastn -outfmt 17~SQ",
         "-task megablast -outfmt 17~SR -ungapped",

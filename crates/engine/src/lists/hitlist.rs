@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hits::{HitKey, PrelimHit};
-use crate::order::order_h;
+use crate::hits::{HitKey, PrelimHit, PrelimHsp};
+use crate::order::{order_evalue, order_h, order_s};
 
 /// Preliminary hits of every piece of the queries of a block, in some ranges of OIDs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ impl HitLists {
         if let Some(capacity) = capacity
             && list.len() > 2 * capacity + 64
         {
+            if !self.found.is_empty() {
+                order_of_full(list);
+            }
             keep_best(list, capacity);
         }
     }
@@ -74,10 +77,21 @@ impl HitLists {
             if let Some(capacity) = capacity
                 && list.len() > 2 * capacity + 64
             {
+                if !self.found.is_empty() {
+                    order_of_full(list);
+                }
                 keep_best(list, capacity);
             }
         }
     }
+}
+
+/// Orders the HSPs of each hit of a list that cannot take all, as BLAST+ does then, which matters to what ORDER-H looks at, too
+/// (`Blast_HitListUpdate`, blast_hits.c).
+pub(super) fn order_of_full(hits: &mut [PrelimHit]) {
+    let by_evalue =
+        |a: &PrelimHsp, b: &PrelimHsp| order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b));
+    hits.iter_mut().for_each(|hit| hit.hsps.sort_by(by_evalue));
 }
 
 /// ORDER-H on preliminary hits.

@@ -9,8 +9,8 @@ use super::pieces::{self, Piece, Starts};
 use super::select::preliminary_capacity;
 use crate::filters::{self, Written};
 use crate::grouping::Grouping;
-use crate::hits::{HitKey, PrelimHit, PrelimHsp};
-use crate::order::{order_evalue, order_h, order_s};
+use crate::hits::{HitKey, PrelimHit};
+use crate::order::order_h;
 use crate::params::{HspFilter, Params, Strands};
 
 /// What is known of a block of queries when only hits are to be merged: no profiles, no words.
@@ -95,6 +95,10 @@ impl Merger {
         let Some(capacity) = self.prune_to() else { return };
         let cuts = cut.worst.iter().copied().chain(std::iter::repeat(None));
         for (list, worst) in lists.lists.iter_mut().zip(cuts) {
+            // With what the cut was made of they are more than a list takes.
+            if self.evalues_decide && (worst.is_some() || list.len() > capacity) {
+                hitlist::order_of_full(list);
+            }
             if let Some(worst) = worst {
                 list.retain(|hit| order_h(&key_of(hit), &worst) != Ordering::Greater);
             }
@@ -106,7 +110,14 @@ impl Merger {
     pub fn cut(&self, lists: &HitLists) -> Cut {
         let Some(capacity) = self.prune_to() else { return Cut::default() };
         let worst = |list: &Vec<PrelimHit>| {
-            let mut keys: Vec<HitKey> = list.iter().map(key_of).collect();
+            // For hits beside which there is no room for all.
+            let key = |hit: &PrelimHit| {
+                let mut hit = [hit.clone()];
+                hitlist::order_of_full(&mut hit);
+                key_of(&hit[0])
+            };
+            let key = |hit| if self.evalues_decide { key(hit) } else { key_of(hit) };
+            let mut keys: Vec<HitKey> = list.iter().map(key).collect();
             (keys.len() >= capacity && capacity > 0)
                 .then(|| *keys.select_nth_unstable_by(capacity - 1, order_h).1)
         };
@@ -120,8 +131,7 @@ impl Merger {
         let found = lists.found.into_iter().chain(std::iter::repeat(0));
         for ((piece, mut hits), found) in self.pieces.iter().zip(lists.lists).zip(found) {
             if self.prune_to().is_some() && found > self.capacity as u64 {
-                // Of a list that cannot take all, BLAST+ sorts the HSPs of each subject (`Blast_HitListUpdate`, blast_hits.c).
-                hits.iter_mut().for_each(|hit| hit.hsps.sort_by(by_evalue));
+                hitlist::order_of_full(&mut hits);
             }
             let hits = self.select(piece, hits);
             let query = &mut queries[piece.query];
@@ -169,11 +179,6 @@ impl Merger {
         hitlist::keep_best(&mut kept, capacity);
         kept
     }
-}
-
-/// By e-value, and as ever.
-fn by_evalue(a: &PrelimHsp, b: &PrelimHsp) -> Ordering {
-    order_evalue(a.evalue, b.evalue).then_with(|| order_s(a, b))
 }
 
 /// The queries of a block, whose lengths their pieces tell.

@@ -163,9 +163,9 @@ impl Plan {
         self.iteration.as_ref()?.start.as_ref()
     }
 
-    /// Whether the queries of a batch depend on what those before found. Searches without gaps have none of the extensions that count.
+    /// Whether the queries of a batch depend on what those before found.
     pub fn has_unknown_batches(&self) -> bool {
-        self.batch_size.is_adaptive() && !self.params.common().ungapped
+        self.batch_size.is_adaptive()
     }
 
     /// Whether blocks of queries are judged one after the other on ranks: what is searched or reported of one depends on what those

@@ -84,8 +84,7 @@ fn kills(source: &Source) -> Result<Victim> {
 /// What hangs on more than the queries of a block at a time: words on other diagonals; and repeats, which are looked for by one process.
 fn refused_on_ranks(args: &[String]) -> bool {
     args.iter().any(|arg| arg == "-filtering_db")
-        || !args.iter().any(|arg| arg == "-ungapped")
-            && !matches!(value(args, "-off_diagonal_range"), "" | "0")
+        || !matches!(value(args, "-off_diagonal_range"), "" | "0")
 }
 
 /// What several alignments are worth together is not in metadata, nor are repeats.
