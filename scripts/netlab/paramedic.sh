@@ -113,11 +113,15 @@ sshfs() {
     lab exec B1 -- socat TCP-LISTEN:7010,fork,reuseaddr,nodelay EXEC:/usr/lib/openssh/sftp-server &
     local server=$!
     sleep 0.5
-    lab exec A1 -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
+    for host in A1 A2; do
+        lab exec "$host" -- sshfs -o directport=7010,cache=no "B1:$work/far" "$work/mounted"
+    done
     start=$(date +%s.%N)
     searching -out mounted/report || fail "writing by sshfs"
     end=$(date +%s.%N)
-    lab exec A1 -- fusermount3 -u "$work/mounted"
+    for host in A1 A2; do
+        lab exec "$host" -- fusermount3 -u "$work/mounted"
+    done
     kill $server
     mv far/report report
 }

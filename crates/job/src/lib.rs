@@ -11,7 +11,7 @@
 //! | [`metadata`] | what crosses to another site instead of the report, and the report made of it there |
 //! | [`sites`] | a search and its report by ranks of one job at two sites |
 //! | `iteration` | what each search of a query that is searched again and again brings about |
-//! | `queries`, `batching`, `subjects`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
+//! | `queries`, `batching`, `subjects`, `patterns`, `scan`, `reporting`, [`output`] | what both have in common, from FASTA to the named file |
 //! | [`records`] | a report that is kept as records, put together |
 //! | [`timing`], [`trace`] | records: where the time went, what each rank did when |
 //! | [`standard`], [`interrupt`], [`last_works`] | the process: its standard streams, the signals and the want of memory that end it |
@@ -28,6 +28,7 @@ mod iteration;
 pub mod last_works;
 pub mod metadata;
 pub mod output;
+mod patterns;
 pub mod plan;
 mod queries;
 mod ranks;

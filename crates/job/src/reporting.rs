@@ -3,7 +3,8 @@
 use fleetblast_engine::query::Query;
 use fleetblast_report::columns::Columns;
 use fleetblast_report::error::ReportError;
-use fleetblast_report::model::{self, QueryResult};
+use fleetblast_report::model::{self, QueryResult, SubjectSource};
+use fleetblast_report::{pattern, pieces};
 
 use crate::audience::Audience;
 use crate::error::Error;
@@ -85,6 +86,30 @@ pub fn result<'a>(record: &'a QueryRecord, query: &'a Query) -> QueryResult<'a> 
         messages: &[],
         round: None,
     }
+}
+
+/// The report of a search for a pattern, with the result of each occurrence, behind what BLAST+ warns of, which is told nowhere else; in XML
+/// that is among the messages anyway (`CBlastFormat::PrintPhiResult`).
+///
+/// # Errors
+/// As [`pattern::format_query`] and [`pieces::format_query`].
+pub fn of_pattern(
+    setup: &model::Setup,
+    results: &[QueryResult],
+    source: &dyn SubjectSource,
+    warning: Option<&[u8]>,
+) -> Result<Vec<u8>, ReportError> {
+    let mut bytes = Vec::new();
+    if let Some(warning) = warning.filter(|_| setup.output.format != model::Format::Xml) {
+        bytes.extend([b"\n", warning, b"\n"].concat());
+    }
+    if pieces::has_table(setup) {
+        pattern::format_query(setup, results, source, &mut bytes)?;
+    } else {
+        let mut results = results.iter();
+        results.try_for_each(|result| pieces::format_query(setup, result, source, &mut bytes))?;
+    }
+    Ok(bytes)
 }
 
 /// A query's warnings as the XML report prints them.

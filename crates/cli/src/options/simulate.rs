@@ -20,17 +20,18 @@ pub const SIMULATE: Program = Program {
         "Tells how long a search on many ranks would take, with the real scheduler on",
         "a model of a machine; task times are those of a trace, or drawn at random",
     ],
-    groups: &[OF_JOB, OF_MACHINE],
-    options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS],
+    groups: &[OF_JOB, OF_MACHINE, OF_SITE],
+    options: &[OPTIONS, JOB_OPTIONS, MACHINE_OPTIONS, SITE_OPTIONS],
     lone: None,
 };
 
 const OF_JOB: Group = Group("The search");
 const OF_MACHINE: Group = Group("The machine");
+const OF_SITE: Group = Group("The other site");
 
 /// In the order of the usage text.
 const OPTIONS: &[OptionSpec] =
-    &[spec::H, spec::HELP, TRACE.spec, SCALING.spec, JSON.spec, SEED.spec];
+    &[spec::H, spec::HELP, TRACE.spec, SCALING.spec, SITES.spec, JSON.spec, SEED.spec];
 
 const JOB_OPTIONS: &[OptionSpec] = &[
     RANKS.spec,
@@ -55,6 +56,8 @@ const MACHINE_OPTIONS: &[OptionSpec] = &[
     FS_CLIENTS.spec,
     FAILURES.spec,
 ];
+
+const SITE_OPTIONS: &[OptionSpec] = &[IO_RANKS.spec, SITE_RATE.spec, SITE_DELAY.spec];
 
 /// A model to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +96,18 @@ pub const SCALING: Opt<bool> = Opt::flag(
     "partitions",
     "failures",
 ]);
+
+/// `-sites`.
+pub const SITES: Opt<bool> = Opt::flag(
+    "sites",
+    Group::TOP,
+    &[
+        "Print a table of a search whose report is wanted at another site, over several",
+        "links or that of -site_rate and -site_delay: written there by those who search,",
+        "or made there of metadata. Takes minutes",
+    ],
+)
+.excludes(&["trace", "scaling", "output", "fs_rate", "fs_clients", "failures"]);
 
 /// `-json`.
 pub const JSON: Opt<OsString> =
@@ -219,6 +234,30 @@ pub const FAILURES: Opt<f64> = Opt::real(
 )
 .label("float_value");
 
+/// `-io_ranks`.
+pub const IO_RANKS: Opt<u32> = number(
+    "io_ranks",
+    OF_SITE,
+    &[
+        "Ranks there that make the report, on a machine as that of the search",
+        "Default = a tenth of -ranks",
+    ],
+)
+.requires(&["sites"]);
+
+/// `-site_rate`.
+pub const SITE_RATE: Opt<OsString> =
+    Opt::text("site_rate", OF_SITE, &["Bytes a second of the link between the sites, e.g. 125M"])
+        .label("size")
+        .requires(&["sites", "site_delay"]);
+
+/// `-site_delay`.
+pub const SITE_DELAY: Opt<f64> =
+    Opt::real("site_delay", OF_SITE, &["Milliseconds that it takes a byte, one way"])
+        .label("float_value")
+        .within(Constraint::AtLeast(0))
+        .requires(&["sites", "site_rate"]);
+
 /// What was typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulateOptions {
@@ -226,6 +265,8 @@ pub struct SimulateOptions {
     pub trace: Option<OsString>,
     /// `-scaling`.
     pub scaling: bool,
+    /// `-sites`.
+    pub sites: bool,
     /// `-json`.
     pub json: Option<OsString>,
     /// `-seed`.
@@ -266,6 +307,12 @@ pub struct SimulateOptions {
     pub fs_clients: Option<u32>,
     /// `-failures`.
     pub failures: Option<f64>,
+    /// `-io_ranks`.
+    pub io_ranks: Option<u32>,
+    /// `-site_rate`.
+    pub site_rate: Option<OsString>,
+    /// `-site_delay`.
+    pub site_delay: Option<f64>,
 }
 
 impl SimulateOptions {
@@ -275,6 +322,7 @@ impl SimulateOptions {
         Self {
             trace: values.optional(&TRACE),
             scaling: values.get(&SCALING),
+            sites: values.get(&SITES),
             json: values.optional(&JSON),
             seed: values.optional(&SEED),
             ranks: values.optional(&RANKS),
@@ -295,6 +343,9 @@ impl SimulateOptions {
             fs_rate: values.optional(&FS_RATE),
             fs_clients: values.optional(&FS_CLIENTS),
             failures: values.optional(&FAILURES),
+            io_ranks: values.optional(&IO_RANKS),
+            site_rate: values.optional(&SITE_RATE),
+            site_delay: values.optional(&SITE_DELAY),
         }
     }
 }

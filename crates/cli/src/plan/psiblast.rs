@@ -9,7 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use fleetblast_engine::params::{CompositionMode, Params, ProteinParams};
-use fleetblast_fleet::config::Strategy;
 use fleetblast_job::error::Error;
 use fleetblast_job::plan::{BatchSize, Destination, Iteration, Start, papers};
 use fleetblast_stats::scoring::{ScoringSystem, suggested_threshold, suggested_window};
@@ -66,11 +65,6 @@ impl SearchProgram for PsiblastOptions {
             fleetblast_mpi::launched().is_some() && begins_with.is_some_and(|file| file == "-");
         let has_pattern = self.psi.phi_pattern.is_some();
         let has_masks = restrict::mask(&self.common.database).is_some();
-        let fleet = &self.common.fleet;
-        let is_fleet = fleetblast_mpi::launched().is_some()
-            || fleet.ranks.is_some()
-            || fleet.checkpoint.is_some()
-            || fleet.output == Strategy::Records;
         let refused = [
             (self.sum_stats == Some(true), "-sum_stats true"),
             (self.psi.pseudocount < 0, "a -pseudocount below 0"),
@@ -89,7 +83,6 @@ impl SearchProgram for PsiblastOptions {
                 "-query_loc with -phi_pattern",
             ),
             (has_pattern && has_masks, "-db_soft_mask or -db_hard_mask with -phi_pattern"),
-            (has_pattern && is_fleet, "-phi_pattern on ranks"),
             (self.common.fleet.plan, "psiblast -plan"),
             (self.common.fleet.trace.is_some(), "psiblast -trace"),
         ];

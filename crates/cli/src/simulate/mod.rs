@@ -4,6 +4,7 @@
 mod recorded;
 mod scaling;
 mod setup;
+mod sites;
 mod text;
 
 use std::fs;
@@ -57,6 +58,9 @@ pub fn run(given: &Given) -> Result<(), Error> {
     let json = if options.scaling {
         let lines = scaling::table(&options)?;
         serde_json::to_string_pretty(&lines)
+    } else if options.sites {
+        let lines = sites::table(&options)?;
+        serde_json::to_string_pretty(&lines)
     } else {
         let setup = Setup::new(&options)?;
         let simulated = job(&setup)?;
@@ -72,14 +76,18 @@ pub fn run(given: &Given) -> Result<(), Error> {
 
 /// Simulates a job to its end, again from its checkpoint after each failure. Whoever watches sees for how long it goes on.
 fn job(setup: &Setup) -> Result<Simulated, Error> {
+    watched(&setup.job, || run_to_the_end(setup))
+}
+
+/// Shows whoever watches for how long a job is being simulated.
+fn watched<T>(job: &Job, simulate: impl FnOnce() -> T) -> T {
     let spinner = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template(WATCHED) {
         spinner.set_style(style);
     }
-    spinner
-        .set_message(format!("simulating {} ranks", HumanCount(setup.job.topology.ranks.into())));
+    spinner.set_message(format!("simulating {} ranks", HumanCount(job.topology.ranks.into())));
     spinner.enable_steady_tick(TICK);
-    let simulated = run_to_the_end(setup);
+    let simulated = simulate();
     spinner.finish_and_clear();
     simulated
 }

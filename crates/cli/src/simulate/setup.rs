@@ -81,7 +81,8 @@ fn wishes(options: &SimulateOptions) -> Wishes {
     }
 }
 
-fn impossible(error: &LayoutError) -> Error {
+/// A layout that is not possible.
+pub fn impossible(error: &LayoutError) -> Error {
     Error::new(exit::INPUT, format!("Error: {error}"))
 }
 
@@ -160,7 +161,7 @@ fn repeated(trace: &Trace, wanted: Option<u32>) -> (Weight, u32) {
 }
 
 /// A search whose task times are drawn.
-fn scale(options: &SimulateOptions) -> Scale {
+pub fn scale(options: &SimulateOptions) -> Scale {
     let ranks = options.ranks.unwrap_or(4096);
     let model = match options.machine {
         Some(Model::Modern) => Scale::modern(ranks),
@@ -188,7 +189,10 @@ fn model(options: &SimulateOptions, ranks: u32) -> Option<Machine> {
 }
 
 /// Changes a model as the options say.
-fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result<(), Error> {
+///
+/// # Errors
+/// Values that make no sense.
+pub fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result<(), Error> {
     if let Some(cores) = options.cores {
         machine.cores_per_host = Some(cores.into());
     }
@@ -212,7 +216,10 @@ fn adapt_machine(options: &SimulateOptions, machine: &mut Machine) -> Result<(),
 }
 
 /// What an option says of bytes a second.
-fn rate(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<f64>, Error> {
+///
+/// # Errors
+/// No rate.
+pub fn rate(option: &Opt<OsString>, text: Option<&OsStr>) -> Result<Option<f64>, Error> {
     let Some(text) = text.map(OsStr::to_string_lossy) else { return Ok(None) };
     match plan::size(&text) {
         Some(bytes) if bytes > 0 => Ok(Some(bytes as f64)),

@@ -32,8 +32,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("-plan", "psiblast -plan"),
     ("-trace|t", "psiblast -trace"),
     ("-phi_pattern|one.fa|-query_loc|1-9", "-query_loc with -phi_pattern"),
-    ("-phi_pattern|one.fa|-ranks|2", "-phi_pattern on ranks"),
-    ("-phi_pattern|one.fa|-checkpoint|c", "-phi_pattern on ranks"),
     ("-sum_stats|true", "-sum_stats"),
     ("-pseudocount|-1", "-pseudocount"),
     ("-inclusion_ethresh|0", "-inclusion_ethresh"),

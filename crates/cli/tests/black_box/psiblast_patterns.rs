@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::common::{Fixture, complaint};
 use crate::psiblast::{compare, fixture};
+use crate::psiblast_ranks::Place;
 
 /// A pattern that the family has, and one that it lacks.
 const FILES: &[(&str, &str)] =
@@ -57,4 +58,75 @@ fn several_queries_find_in_rounds_what_each_finds_alone() {
     let [first, second] = ["first", "second"].map(found);
     assert!(!first.is_empty() && !second.is_empty());
     assert!(found("few") == [first, second].concat());
+}
+
+/// Searches of many queries by a pattern that most subjects have, often several times.
+const SHARED: &[&str] = &[
+    "-num_iterations 3 -outfmt 0 -out_pssm kept/p -out_ascii_pssm kept/a -save_each_pssm",
+    "-num_iterations 2 -outfmt 5 -max_target_seqs 9",
+    "-num_iterations 2 -outfmt 7",
+    "-outfmt 6 -max_target_seqs 5 -evalue 1000",
+    "-outfmt 0 -html -sorthits 3",
+    "-outfmt 5 -out_pssm kept/p -save_pssm_after_last_round",
+];
+
+/// How they are shared out.
+const SHAPES: &[&str] = &[
+    "-ranks 2 -block_residues 1",
+    "-ranks 4 -groups 2 -block_residues 700 -partitions 3",
+    "-ranks 3 -block_residues 1000 -partitions 5 -output individual",
+    "-ranks 7 -groups 3 -block_residues 400 -output collective",
+];
+
+/// A place with patterns, and queries of which the tenth of `missing.fa` lacks the pattern.
+fn shared() -> Place {
+    let place = Place::new();
+    place.write("often", "PA   [LIVMA]-x-[LIVMAST]\n");
+    place.with("missing.fa", 9, ">lacks\nWWHWWHWWKWWRWWHWWKWWHWWKWWRWWHWW\n");
+    place
+}
+
+#[test]
+fn ranks_find_by_a_pattern_what_one_process_finds() {
+    let place = shared();
+    for (number, search) in SHARED.iter().enumerate() {
+        let query = ["q.fa", "missing.fa"][usize::from(number % 3 == 2)];
+        let search = format!("-query {query} -db db -phi_pattern often {search}");
+        let expected = place.run(&search);
+        assert_eq!(expected.code == Some(0), query == "q.fa", "{search}: {}", expected.messages);
+        assert!(expected.report.len() > 3_000, "{search}: {}", expected.report.len());
+        for more in 0..2 {
+            let shape = SHAPES[(number + 2 * more) % SHAPES.len()];
+            place
+                .run(&format!("{search} {shape}"))
+                .assert_is(&expected, &format!("{search} {shape}"));
+        }
+    }
+}
+
+#[test]
+fn records_of_searches_by_a_pattern_are_its_report() {
+    let place = shared();
+    let search = "-query q.fa -db db -phi_pattern often -num_iterations 2 -outfmt 0";
+    let expected = place.run(search);
+    let made = place.run(&format!("{search} -ranks 3 -block_residues 500 -output records -out r"));
+    assert_eq!((made.code, &made.messages), (Some(0), &expected.messages));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fleetblast"));
+    let cat = command.args(["cat", "r"]).current_dir(place.path("")).output();
+    assert!(cat.expect("the program runs").stdout == expected.report, "records differ");
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn processes_count_a_pattern_together() {
+    use crate::launched::launched;
+    let place = shared();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_fleetblast"));
+    for (search, processes) in SHARED.iter().zip([2, 3, 5]) {
+        let search = format!("-query q.fa -db db -phi_pattern often {search}");
+        let expected = place.run(&search);
+        let shared = format!("{search} -block_residues 700");
+        let command = place.prepared(launched(program, processes), &shared);
+        place.left(command).assert_is(&expected, &format!("{processes}: {search}"));
+    }
 }

@@ -9,6 +9,7 @@ pub mod machine;
 mod queue;
 pub mod report;
 pub mod scaling;
+pub mod sites;
 pub mod startup;
 pub mod trial;
 pub mod workload;

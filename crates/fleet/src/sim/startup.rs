@@ -41,6 +41,8 @@ pub struct Startup {
     pub spools: u32,
     /// Records in these.
     pub records: u64,
+    /// What else is done.
+    pub more: Vec<Phase>,
 }
 
 /// A part of the start, and its seconds.
@@ -61,13 +63,14 @@ impl Startup {
     /// What each part takes so many ranks.
     pub fn phases(&self, machine: &Machine, ranks: u32) -> Vec<Phase> {
         let phase = |name: &str, seconds: f64| Phase { name: name.to_owned(), seconds };
-        vec![
+        let usual = [
             phase("opening the database", self.open(machine, ranks)),
             phase("agreeing and gathering", Startup::agree(machine, ranks)),
             phase("counting the queries", self.count(machine)),
             phase("checkpoint", self.scan(machine, ranks)),
             phase("loading the database", self.load(machine, ranks)),
-        ]
+        ];
+        usual.into_iter().chain(self.more.iter().cloned()).collect()
     }
 
     /// Every rank opens the files; a host reads what it looks at once.
@@ -123,10 +126,11 @@ mod tests {
             broadcast: true,
             spools: 4096,
             records: 10_000,
+            more: vec![Phase { name: "more".to_owned(), seconds: 1.0 }],
         };
         let machine = Machine::modern();
         let phases = startup.phases(&machine, 4096);
-        assert_eq!(phases.len(), 5);
+        assert_eq!(phases.len(), 6);
         assert!(phases.iter().all(|phase| phase.seconds > 0.0), "{phases:?}");
         let many = startup.phases(&machine, 32_768);
         for at in [0, 1] {

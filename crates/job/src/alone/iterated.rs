@@ -3,21 +3,17 @@
 //! BLAST+ takes one query after the other. Here the queries of a block are searched together: first all of them, then those that go
 //! on, and so forth. What each brings about is kept, and written when it is that query's turn.
 
-use std::ops::Range;
-
 use fleetblast_engine::hits::SubjectHit;
-use fleetblast_engine::pattern;
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::query::Query;
 use fleetblast_engine::search::Search;
-use fleetblast_report::model::{Occurrence, QueryResult, Round};
 use rayon::prelude::*;
 
 use super::reporter::Reporter;
 use super::two_phases::TwoPhases;
 use crate::audience::Audience;
 use crate::error::Error;
-use crate::iteration::{Begun, CONVERGED, Course, Kept, PssmFiles, Rules, subject_letters};
+use crate::iteration::{CONVERGED, Course, Kept, PssmFiles, Rules, Searched, subject_letters};
 use crate::output::Pages;
 use crate::plan::{Iteration, Plan};
 use crate::queries::{Block, QueryRecord};
@@ -38,15 +34,6 @@ struct Followed<'a> {
     record: &'a QueryRecord,
     course: Course,
     searches: Vec<Searched>,
-}
-
-/// A search of a query, and what it found.
-struct Searched {
-    begun: Begun,
-    /// Where a pattern that was searched for occurs in the query.
-    places: Vec<Range<u32>>,
-    /// The hits; of a pattern, those through each occurrence.
-    parts: Vec<Vec<SubjectHit>>,
 }
 
 impl<'a> Rounds<'a> {
@@ -115,16 +102,10 @@ impl<'a> Rounds<'a> {
     }
 
     /// Takes what a search of a query found.
-    fn advance(&self, query: &mut Followed, mut hits: Vec<SubjectHit>) {
+    fn advance(&self, query: &mut Followed, hits: Vec<SubjectHit>) {
         let Followed { record, course, searches } = query;
         let begun = self.rules.begin(course, record);
-        self.rules.trim(&mut hits);
-        let places = self.rules.occurrences(&begun.query);
-        let parts = match places.len() {
-            0 => vec![hits],
-            count => pattern::split(&hits, count),
-        };
-        // The matrix is made of what goes through the first occurrence.
+        let parts = self.rules.parts(&begun, hits);
         let hits = &parts[0];
         if self.rules.take(course, hits) {
             match self.lay(record, hits) {
@@ -132,7 +113,7 @@ impl<'a> Rounds<'a> {
                 Err(error) => course.fail(error),
             }
         }
-        searches.push(Searched { begun, places, parts });
+        searches.push(Searched::new(&self.rules, record, begun, parts));
     }
 
     /// Lays what a search found on its query.
@@ -203,58 +184,25 @@ impl<'a> Rounds<'a> {
     fn report_search(
         &mut self,
         (record, number): (&QueryRecord, usize),
-        Searched { mut begun, places, parts }: Searched,
+        searched: Searched,
         reporter: &mut Reporter,
         output: &mut impl Pages,
         audience: &dyn Audience,
     ) -> Result<Vec<u8>, Error> {
-        let pattern = self.rules.pattern().filter(|_| !places.is_empty());
-        if pattern.is_none() {
-            begun.hide_masks();
-        }
-        let warning = record.warning_of(&begun.messages);
-        let messages = reporting::xml_message(record, warning.clone());
         let before = self.reported;
-        let rules = &self.rules;
-        let results: Vec<QueryResult> = parts
-            .iter()
-            .enumerate()
-            .map(|(part, hits)| {
-                let shown = &hits[..hits.len().min(rules.shown())];
-                let through = |pattern| Occurrence { pattern, places: &places, number: part };
-                let round = Round {
-                    number,
-                    serial: before + part + 1,
-                    known: &begun.known,
-                    alignments: hits.iter().map(|hit| hit.alignments.len()).sum(),
-                    occurrence: pattern.map(through),
-                };
-                QueryResult {
-                    batch_searched: begun.query.is_searchable(),
-                    // They are told once.
-                    messages: if part == 0 { &messages } else { &[] },
-                    hits: shown,
-                    hit_count: shown.len(),
-                    round: Some(round),
-                    ..reporting::result(record, &begun.query)
-                }
-            })
-            .collect();
+        let results = searched.results(&self.rules, record, number, before);
         self.reported += results.len();
         if before == 0 {
             reporter.open(&results[0], output)?;
         }
-        let mut report = reporter.round(&results)?;
-        let warning = match pattern {
-            Some(_) => {
-                report = reporter.behind(warning, report);
-                None
-            }
-            None => warning,
+        let has_pattern = searched.has_pattern();
+        let (report, warning) = match has_pattern {
+            true => (reporter.pattern(&results, searched.warning.as_deref())?, None),
+            false => (reporter.round(&results[0])?, searched.warning.clone()),
         };
         reporter.tell(warning, audience);
         // BLAST+ does not count what it reports of a pattern.
-        reporter.pass_over(usize::from(pattern.is_none() || !self.rules.is_plain()));
+        reporter.pass_over(usize::from(!has_pattern || !self.rules.is_plain()));
         Ok(report)
     }
 

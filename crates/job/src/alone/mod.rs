@@ -5,7 +5,6 @@
 
 mod iterated;
 mod outlet;
-mod patterns;
 mod repeats;
 mod reporter;
 mod traced;
@@ -30,6 +29,7 @@ use crate::batching::Batching;
 use crate::error::Error;
 use crate::halt::Halt;
 use crate::metadata::{Resumed, told};
+use crate::patterns;
 use crate::plan::{Plan, Split};
 use crate::queries::count::count;
 use crate::queries::{self, Block, Queries, Records};
@@ -70,7 +70,9 @@ fn search(plan: &Plan, shared: &Arc<dyn Audience>) -> Result<(), Error> {
     let block_residues = plan.fleet.wishes.block_residues.unwrap_or(BLOCK_RESIDUES);
     let (letters, nothing_included) = (target.letters(), target.nothing_included);
     let queries = Queries::open(plan, block_residues, letters, nothing_included, audience)?;
-    let engine = patterns::counted(plan, &target)?;
+    let all = 0..target.searched.oid_count();
+    let occurrences = patterns::occurrences(plan, &target, all)?;
+    let engine = plan.engine(target.totals).with_occurrences(occurrences);
     let Some(mut queries) = queries else {
         audience.warn("Query is Empty!");
         return Outlet::empty(plan, &engine, &target, shared);

@@ -4,7 +4,6 @@ use fleetblast_engine::hits::SubjectHit;
 use fleetblast_engine::query::Query;
 use fleetblast_report::error::ReportError;
 use fleetblast_report::model::{self, QueryResult};
-use fleetblast_report::pattern;
 use fleetblast_report::pieces;
 use fleetblast_report::sam::{self, Record, Reference};
 use rayon::prelude::*;
@@ -163,29 +162,20 @@ impl<'a> Reporter<'a> {
         warnings.for_each(|warning| warning.tell(&self.setup, self.misses_taxonomy, audience));
     }
 
-    /// The report of one of a query's searches; of one for a pattern, with the result of each occurrence.
-    pub fn round(&self, results: &[QueryResult]) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        let has_pattern =
-            results.iter().any(|it| it.round.is_some_and(|it| it.occurrence.is_some()));
-        if has_pattern && pieces::has_table(&self.setup) {
-            pattern::format_query(&self.setup, results, self.target, &mut bytes)
-                .map_err(|error| failure(&error))?;
-            return Ok(bytes);
-        }
-        for result in results {
-            bytes.extend(self.query(result).map_err(|error| failure(&error))?.bytes);
-        }
-        Ok(bytes)
+    /// The report of one of a query's searches.
+    pub fn round(&self, result: &QueryResult) -> Result<Vec<u8>, Error> {
+        let report = self.query(result).map_err(|error| failure(&error))?;
+        Ok(report.bytes)
     }
 
-    /// The report of a search for a pattern with what BLAST+ warns of, which stands before it, and is told nowhere else; in XML it is
-    /// among the messages anyway (`CBlastFormat::PrintPhiResult`).
-    pub fn behind(&self, warning: Option<Vec<u8>>, report: Vec<u8>) -> Vec<u8> {
-        match warning.filter(|_| self.setup.output.format != model::Format::Xml) {
-            Some(warning) => [b"\n", &warning[..], b"\n", &report].concat(),
-            None => report,
-        }
+    /// The report of a search for a pattern, behind what BLAST+ warns of.
+    pub fn pattern(
+        &self,
+        results: &[QueryResult],
+        warning: Option<&[u8]>,
+    ) -> Result<Vec<u8>, Error> {
+        reporting::of_pattern(&self.setup, results, self.target, warning)
+            .map_err(|error| failure(&error))
     }
 
     /// Tells a warning of one of a query's searches.

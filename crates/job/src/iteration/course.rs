@@ -1,6 +1,7 @@
 //! How far a query is.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use fleetblast_engine::pssm::Pssm;
@@ -42,6 +43,8 @@ pub struct Begun {
     pub query: Query,
     /// Subjects below the threshold in the search before.
     pub known: BTreeSet<u32>,
+    /// Where a pattern that is searched for occurs in the query.
+    pub places: Vec<Range<u32>>,
     /// What BLAST+ warns of.
     pub messages: Vec<String>,
 }

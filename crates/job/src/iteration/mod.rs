@@ -3,6 +3,7 @@
 
 mod course;
 mod files;
+mod searched;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use fleetblast_engine::hits::{Alignment, SubjectHit};
 use fleetblast_engine::params::{CompositionMode, Params};
-use fleetblast_engine::pattern::Pattern;
+use fleetblast_engine::pattern::{self, Pattern};
 use fleetblast_engine::pssm::alignment::QueryAlignment;
 use fleetblast_engine::pssm::{Habits, Pssm, PssmMaker};
 use fleetblast_engine::query::{Query, QueryInput};
@@ -22,6 +23,7 @@ use fleetblast_seq::frame::Frame;
 
 pub use self::course::{Begun, Course, Kept, hide_masks};
 pub use self::files::{Matrix, PssmFiles};
+pub use self::searched::Searched;
 use crate::error::Error;
 use crate::plan::{Format, Iteration, Plan};
 use crate::queries::QueryRecord;
@@ -93,7 +95,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Where the pattern of a search occurs in the query; nowhere if it has none.
-    pub fn occurrences(&self, query: &Query) -> Vec<Range<u32>> {
+    fn occurrences(&self, query: &Query) -> Vec<Range<u32>> {
         let pattern = self.pattern().filter(|_| query.pssm.is_none());
         pattern.map(|pattern| pattern.occurrences_in(query)).unwrap_or_default()
     }
@@ -108,11 +110,15 @@ impl<'a> Rules<'a> {
         self.plan.report.format != Format::Xml
     }
 
-    /// Leaves of what a search found what may go into the next matrix: making the document trims that
-    /// (`CSearchResults::TrimSeqAlign`).
-    pub fn trim(&self, hits: &mut Vec<SubjectHit>) {
+    /// Parts what a search found by what is reported apart; the next matrix is made of the first part. Making a document trims what may go
+    /// into that (`CSearchResults::TrimSeqAlign`).
+    pub fn parts(&self, begun: &Begun, mut hits: Vec<SubjectHit>) -> Vec<Vec<SubjectHit>> {
         if !self.is_plain() {
             hits.truncate(self.shown());
+        }
+        match begun.places.len() {
+            0 => vec![hits],
+            count => pattern::split(&hits, count),
         }
     }
 
@@ -224,10 +230,11 @@ impl<'a> Rules<'a> {
     pub fn begin(&self, course: &mut Course, record: &QueryRecord) -> Begun {
         let kept = course.kept();
         let messages = self.messages(course, record);
-        Begun { kept, query: course.query.clone(), known: course.found.clone(), messages }
+        let places = self.occurrences(&course.query);
+        Begun { kept, query: course.query.clone(), known: course.found.clone(), places, messages }
     }
 
-    /// Takes what the search found, trimmed, be it only outlines of alignments; whether a matrix is to be made of it
+    /// Takes what the search found, the first part of it, be it only outlines of alignments; whether a matrix is to be made of it
     /// ([`advance`](Self::advance)).
     pub fn take(&self, course: &mut Course, hits: &[SubjectHit]) -> bool {
         if hits.is_empty() {

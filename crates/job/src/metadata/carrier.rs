@@ -167,8 +167,11 @@ impl Carrier {
 
     /// The link, as it is seen.
     pub fn seen(&self) -> Option<Seen> {
-        let Way::Link(Sending { sender, .. }) = &self.way else { return None };
-        let Pace { round_trip, rate, workers } = sender.pace();
+        let Pace { round_trip, rate, workers } = match &self.way {
+            Way::Link(Sending { sender, .. }) => sender.pace(),
+            Way::Ranks(near) => near.pace()?,
+            Way::File(_) | Way::Sealed(_) => return None,
+        };
         let round_trip_seconds = round_trip.as_secs_f64();
         Some(Seen { bytes_per_second: rate, round_trip_seconds, workers })
     }

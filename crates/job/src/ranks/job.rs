@@ -66,15 +66,17 @@ pub struct Block {
 }
 
 impl<'a> Job<'a> {
-    /// Sets a job up; `ranges` are the OIDs of each partition.
+    /// Sets a job up; `partitions` are the OIDs of each partition. The pattern, if there is one, has so many `occurrences` in the whole database.
     pub fn new(
         plan: &'a Plan,
         target: &'a Target,
         audience: &Arc<dyn Audience>,
         partitions: Vec<Range<u32>>,
+        occurrences: u64,
     ) -> Self {
         let (report, halt) = (reporting::setup(plan, target), Halt::default());
-        let (engine, audience) = (plan.engine(target.totals), Arc::clone(audience));
+        let engine = plan.engine(target.totals).with_occurrences(occurrences);
+        let audience = Arc::clone(audience);
         let iteration = plan.iteration.as_ref();
         let next = iteration.map(|iteration| iteration.engine(target.totals, plan.kernel));
         Job { plan, target, report, engine, next, audience, halt, veil: None, partitions }

@@ -27,6 +27,7 @@ mod without_mpi;
 mod works;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -78,6 +79,7 @@ use crate::error::Error;
 use crate::halt::Halt;
 use crate::metadata::{Carrier, Seekers, header};
 use crate::output::{Output, Unpublished};
+use crate::patterns;
 use crate::plan::{Carriage, Metadata, Plan};
 use crate::queries::Queries;
 use crate::scan::{RANGES_PER_THREAD, Scan};
@@ -119,7 +121,8 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
     };
     let path = ends.output.path().to_owned();
     let Cut { partitions, topology } = cut;
-    let mut job = Job::new(plan, &target, audience, partitions);
+    let occurrences = counted(plan, &target, 0..target.searched.oid_count())?;
+    let mut job = Job::new(plan, &target, audience, partitions, occurrences);
     job.veil = ends.veil.clone();
     let common = Common::new(job, topology, &layout, choice, path, kept);
     let (works, whole) = ends.works(&common.job)?;
@@ -149,6 +152,14 @@ pub fn on_threads(plan: Plan, ranks: u32, audience: &Arc<dyn Audience>) -> Resul
         false => Ok(()),
     };
     ended.and(account)
+}
+
+/// How often the pattern of the plan occurs in these subjects, counted by threads of its own.
+fn counted(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+    match plan.params.pattern() {
+        Some(_) => pool(plan.threads)?.install(|| patterns::occurrences(plan, target, oids)),
+        None => Ok(0),
+    }
 }
 
 /// Both ends of a job: the queries and the report.

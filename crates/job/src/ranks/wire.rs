@@ -164,6 +164,8 @@ pub struct Found {
 pub struct Ended {
     /// What BLAST+ warns of with each search of each query, up to the last that is reported.
     pub warnings: Vec<Vec<Option<Vec<u8>>>>,
+    /// How many of these searches do not count.
+    pub uncounted: u64,
     /// Matrices to be kept, in their order.
     pub matrices: Vec<Matrix>,
     /// What ended the job with the last of the searches: exit code and message.

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
+use fleetblast_link::pace::{Meter, Pace};
 use fleetblast_metadata::records::RecordKind;
 
 use super::post::{Address, Message, Parcel, Post};
@@ -23,8 +25,14 @@ pub struct Crossing {
 /// The end of the search.
 pub struct Near {
     post: Post,
-    /// Bytes of records of which the report is not written.
-    under_way: u64,
+    /// Bytes of records that were sent, of these came, and were reported.
+    sent: u64,
+    came: u64,
+    written: u64,
+    /// When the last of them was sent.
+    last: Instant,
+    /// What the way there is seen to give.
+    meter: Meter,
     ended: bool,
 }
 
@@ -44,7 +52,15 @@ impl Crossing {
         // Who does not listen any more has ended.
         let outbox = Box::new(move |parcel| drop(out.send(parcel)));
         let post = Post::new(Address::Search, inbox, outbox);
-        let near = Near { post, under_way: 0, ended: false };
+        let near = Near {
+            post,
+            sent: 0,
+            came: 0,
+            written: 0,
+            last: Instant::now(),
+            meter: Meter::default(),
+            ended: false,
+        };
         Crossing { ranks, ends: Arc::new(Mutex::new((Some(near), Some(Far { sent, to })))) }
     }
 
@@ -86,11 +102,13 @@ impl Near {
     /// What ended the other site.
     pub fn record(&mut self, kind: RecordKind, body: &[u8]) -> Result<(), Error> {
         self.check()?;
-        while self.under_way >= ROOM {
-            let (_, message) = self.post.wait()?;
-            self.hear(message)?;
+        while self.sent - self.written >= ROOM {
+            let parcel = self.post.wait()?;
+            self.hear(parcel)?;
         }
-        self.under_way += body.len() as u64;
+        self.sent += body.len() as u64;
+        self.last = Instant::now();
+        self.meter.sent(self.last, self.sent);
         self.post.send(Address::Manager, Message::Record(kind, body.to_vec()));
         Ok(())
     }
@@ -100,10 +118,15 @@ impl Near {
     /// # Errors
     /// What ended it.
     pub fn check(&mut self) -> Result<(), Error> {
-        while let Some(message) = self.post.poll()? {
-            self.hear(message)?;
+        while let Some(parcel) = self.post.poll()? {
+            self.hear(parcel)?;
         }
         Ok(())
+    }
+
+    /// The way there, as it is seen; nothing before the other site has said anything.
+    pub fn pace(&self) -> Option<Pace> {
+        (self.came > 0).then(|| self.meter.pace())
     }
 
     /// Nothing is searched: there will be no report.
@@ -123,15 +146,23 @@ impl Near {
     /// What ended the other site.
     pub fn finish(mut self) -> Result<(), Error> {
         while !self.ended {
-            let (_, message) = self.post.wait()?;
-            self.hear(message)?;
+            let parcel = self.post.wait()?;
+            self.hear(parcel)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, message: Message) -> Result<(), Error> {
+    fn hear(&mut self, Parcel { message, at, .. }: Parcel) -> Result<(), Error> {
         match message {
-            Message::Written(bytes) => self.under_way = self.under_way.saturating_sub(bytes),
+            Message::Written(bytes) => self.written = (self.written + bytes).min(self.sent),
+            Message::Came(bytes, workers) => {
+                self.came = (self.came + bytes).min(self.sent);
+                self.meter.came(at, self.came);
+                if self.came == self.sent {
+                    let took = at.saturating_duration_since(self.last);
+                    self.meter.connected(took, workers, self.sent);
+                }
+            }
             Message::Done => self.ended = true,
             Message::Failed(code, message) => {
                 self.ended = true;

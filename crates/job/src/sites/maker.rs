@@ -24,7 +24,7 @@ pub fn serve(mut post: Post, site: &Storage) -> Result<(), Error> {
 }
 
 fn all(post: &mut Post, site: &Storage) -> Result<(), Error> {
-    let body = match post.wait()?.1 {
+    let body = match post.wait()?.message {
         Message::Begin(body) => body,
         Message::Leave => return Ok(()),
         _ => return Err(odd()),
@@ -57,7 +57,7 @@ impl<'a> Making<'a> {
     fn all(mut self, post: &mut Post) -> Result<(), Error> {
         post.send(Address::Manager, Message::Ready);
         loop {
-            match post.wait()?.1 {
+            match post.wait()?.message {
                 Message::Make(job) => {
                     let piece = self.piece(job)?;
                     post.send(Address::Manager, Message::Made(piece));

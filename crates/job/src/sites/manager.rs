@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fleetblast_metadata::records::RecordKind;
 
-use super::post::{Address, Job, Message, Piece, Post};
+use super::post::{Address, Job, Message, Parcel, Piece, Post};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::Output;
@@ -17,6 +17,8 @@ const AHEAD: u64 = 2;
 struct Manager<'a> {
     post: &'a Post,
     makers: u32,
+    /// Of each maker.
+    threads: u32,
     /// Makers that have opened their database, and of these who have nothing to do.
     ready: u32,
     idle: Vec<Address>,
@@ -37,13 +39,13 @@ struct Manager<'a> {
     audience: &'a dyn Audience,
 }
 
-/// Has so many makers make the report, and gives it its name when it is whole.
+/// Has so many makers of so many threads each make the report, and gives it its name when it is whole.
 ///
 /// # Errors
 /// Whatever ended the search, silently, or a maker; a report that cannot be written.
 pub fn manage(
     post: &Post,
-    makers: u32,
+    (makers, threads): (u32, u32),
     out: &Destination,
     audience: &dyn Audience,
 ) -> Result<(), Error> {
@@ -53,6 +55,7 @@ pub fn manage(
         Manager {
             post,
             makers,
+            threads,
             ready: 0,
             idle: Vec::new(),
             came: 0,
@@ -92,7 +95,11 @@ impl Drop for Leaving<'_> {
 impl Manager<'_> {
     fn all(mut self) -> Result<(), Error> {
         while !self.is_empty && self.end.is_none_or(|end| self.next <= end) {
-            let (from, message) = self.post.wait()?;
+            let Parcel { from, message, .. } = self.post.wait()?;
+            if let Message::Record(_, body) = &message {
+                let came = Message::Came(body.len() as u64, self.makers * self.threads);
+                self.post.send(Address::Search, came);
+            }
             self.hear(from, message)?;
             self.write()?;
             self.share_out();

@@ -51,5 +51,12 @@ pub struct Storage {
     pub plan: Box<PlanOf>,
 }
 
+impl Storage {
+    /// Its ranks, and the threads of each.
+    fn size(&self) -> (u32, u32) {
+        (self.ranks, u32::try_from(self.threads).unwrap_or(u32::MAX))
+    }
+}
+
 #[cfg(test)]
 mod tests;

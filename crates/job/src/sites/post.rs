@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread;
+use std::time::Instant;
 
 use fleetblast_metadata::records::RecordKind;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub enum Message {
     Broken,
     /// Search to manager: there will be nothing, since nothing is searched.
     Nothing,
+    /// Manager to search: a body of so many bytes came, to where so many threads make the report.
+    Came(u64, u32),
     /// Manager to search: of so many bytes of bodies the report is written.
     Written(u64),
     /// Manager to search: the report is whole, and has its name.
@@ -77,6 +80,16 @@ pub struct Parcel {
     pub from: Address,
     /// What.
     pub message: Message,
+    /// When it was sent; at another process, when it came there.
+    #[serde(skip, default = "Instant::now")]
+    pub at: Instant,
+}
+
+impl Parcel {
+    /// A message that is sent now.
+    pub fn new(to: Address, from: Address, message: Message) -> Self {
+        Parcel { to, from, message, at: Instant::now() }
+    }
 }
 
 /// Brings parcels on their way.
@@ -106,25 +119,24 @@ impl Post {
 
     /// Sends a message. Who has ended hears nothing.
     pub fn send(&self, to: Address, message: Message) {
-        (self.outbox)(Parcel { to, from: self.own, message });
+        (self.outbox)(Parcel::new(to, self.own, message));
     }
 
-    /// Waits for the next message; tells from whom it is.
+    /// Waits for the next message.
     ///
     /// # Errors
     /// Nobody is there any more.
-    pub fn wait(&self) -> Result<(Address, Message), Error> {
-        let parcel = self.inbox.recv().map_err(|_| gone())?;
-        Ok((parcel.from, parcel.message))
+    pub fn wait(&self) -> Result<Parcel, Error> {
+        self.inbox.recv().map_err(|_| gone())
     }
 
     /// The next message, if one is there.
     ///
     /// # Errors
     /// Nobody is there any more.
-    pub fn poll(&self) -> Result<Option<Message>, Error> {
+    pub fn poll(&self) -> Result<Option<Parcel>, Error> {
         match self.inbox.try_recv() {
-            Ok(parcel) => Ok(Some(parcel.message)),
+            Ok(parcel) => Ok(Some(parcel)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) => Err(gone()),
         }

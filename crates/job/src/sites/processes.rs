@@ -195,7 +195,7 @@ fn made(
     let maker = post(Address::Maker(number)).at(place);
     thread::scope(|scope| {
         let manager = manager
-            .map(|post| scope.spawn(move || manage(&post, site.ranks, &site.out, &**audience)));
+            .map(|post| scope.spawn(move || manage(&post, site.size(), &site.out, &**audience)));
         let maker = scope.spawn(move || serve(maker, site));
         let is_over =
             || maker.is_finished() && manager.as_ref().is_none_or(ScopedJoinHandle::is_finished);

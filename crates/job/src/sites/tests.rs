@@ -32,12 +32,12 @@ impl Played {
         let ((to, inbox), (out, from)) = (channel(), channel());
         let post = Post::new(Address::Manager, inbox, Box::new(move |it| drop(out.send(it))));
         let report = Destination::File(directory.path().join("report"));
-        let ended = thread::spawn(move || manage(&post, makers, &report, &Nobody));
+        let ended = thread::spawn(move || manage(&post, (makers, 2), &report, &Nobody));
         Played { to, from, ended, directory }
     }
 
     fn say(&self, from: Address, message: Message) {
-        self.to.send(Parcel { to: Address::Manager, from, message }).unwrap();
+        self.to.send(Parcel::new(Address::Manager, from, message)).unwrap();
     }
 
     fn record(&self, kind: RecordKind, body: &[u8]) {
@@ -49,10 +49,24 @@ impl Played {
         self.say(Address::Maker(maker), Message::Made(piece));
     }
 
-    /// The next thing it says.
+    /// The next thing it says, but for what came.
     fn hear(&self) -> (Address, Message) {
-        let parcel = self.from.recv_timeout(LIMIT).expect("it says nothing");
-        (parcel.to, parcel.message)
+        loop {
+            let parcel = self.from.recv_timeout(LIMIT).expect("it says nothing");
+            if !matches!(parcel.message, Message::Came(..)) {
+                return (parcel.to, parcel.message);
+            }
+        }
+    }
+
+    /// Whether it says nothing for a while.
+    fn is_silent(&self) -> bool {
+        while let Ok(parcel) = self.from.recv_timeout(Duration::from_millis(50)) {
+            if !matches!(parcel.message, Message::Came(..)) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The next job, and whose it is.
@@ -122,7 +136,7 @@ fn nobody_gets_far_ahead_of_what_is_written() {
         assert_eq!(played.job(), (SECOND, number));
         played.made(1, number, b"");
     }
-    assert!(played.from.recv_timeout(Duration::from_millis(50)).is_err());
+    assert!(played.is_silent());
     played.made(0, 0, b"");
     (0..4).for_each(|_| assert_eq!(played.hear(), (Address::Search, Message::Written(1))));
     let mut numbers = [played.job().1, played.job().1];
@@ -137,7 +151,7 @@ fn there_is_no_end_before_all_databases_are_known_to_be_right() {
     let played = Played::new(2);
     played.record(RecordKind::End, b"end");
     played.say(FIRST, Message::Ready);
-    assert!(played.from.recv_timeout(Duration::from_millis(50)).is_err());
+    assert!(played.is_silent());
     let wrong = "BLAST Database error: another (rank 3 on host n1)";
     played.say(SECOND, Message::Failed(exit::DATABASE, wrong.to_owned()));
     let told = Message::Failed(exit::DATABASE, wrong.to_owned());
@@ -171,7 +185,7 @@ fn the_search_hears_what_ended_the_other_site() {
     let crossing = Crossing::new(1);
     let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
     let say = |message| {
-        let parcel = Parcel { to: Address::Search, from: Address::Manager, message };
+        let parcel = Parcel::new(Address::Search, Address::Manager, message);
         far.to.send(parcel).unwrap();
     };
     near.record(RecordKind::Header, b"header").unwrap();
@@ -195,7 +209,32 @@ fn a_search_waits_for_a_site_that_is_far_behind() {
     (0..2).for_each(|_| drop(far.sent.recv_timeout(LIMIT).unwrap()));
     assert!(far.sent.recv_timeout(Duration::from_millis(50)).is_err(), "it does not wait");
     let message = Message::Written(33 << 20);
-    far.to.send(Parcel { to: Address::Search, from: Address::Manager, message }).unwrap();
+    far.to.send(Parcel::new(Address::Search, Address::Manager, message)).unwrap();
     far.sent.recv_timeout(LIMIT).unwrap();
     sender.join().unwrap();
+}
+
+/// Records of a megabyte that come a tenth of a second later, after a word there and back.
+#[test]
+fn the_search_sees_what_the_way_gives() {
+    let crossing = Crossing::new(1);
+    let (mut near, far) = (crossing.near().unwrap(), crossing.far().unwrap());
+    let came = |bytes: usize, after: u64| {
+        let message = Message::Came(bytes as u64, 6);
+        let parcel = Parcel::new(Address::Search, Address::Manager, message);
+        let at = parcel.at + Duration::from_millis(after);
+        far.to.send(Parcel { at, ..parcel }).unwrap();
+    };
+    assert!(near.pace().is_none(), "nothing came yet");
+    near.record(RecordKind::Header, &[0; 100]).unwrap();
+    came(100, 40);
+    near.check().unwrap();
+    let pace = near.pace().unwrap();
+    assert_eq!((pace.rate, pace.workers), (None, 6));
+    assert!((40..60).contains(&pace.round_trip.as_millis()), "{pace:?}");
+    near.record(RecordKind::Block, &vec![0; 1_000_000]).unwrap();
+    came(1_000_000, 140);
+    near.check().unwrap();
+    let rate = near.pace().unwrap().rate.expect("a rate");
+    assert!((7e6..12e6).contains(&rate), "{rate}");
 }

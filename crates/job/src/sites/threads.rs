@@ -34,7 +34,7 @@ pub fn run(plan: Plan, site: &Storage, audience: &Arc<dyn Audience>) -> Result<(
             scope.spawn(move || serve(post, site));
         }
         let post = Post::new(Address::Manager, of_manager, exits.outbox());
-        let reported = scope.spawn(move || manage(&post, site.ranks, &site.out, &**audience));
+        let reported = scope.spawn(move || manage(&post, site.size(), &site.out, &**audience));
         drop(exits);
         let searched = search(plan, Arc::clone(audience));
         let reported = reported.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

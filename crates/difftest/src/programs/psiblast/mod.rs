@@ -51,8 +51,7 @@ pub static PSIBLAST: Program = Program {
     ],
     written: &["-out_pssm", "-out_ascii_pssm"],
     crosses_as: &[Kind::Report],
-    // A pattern is counted in the whole database before the search.
-    refused_on_ranks: |args| args.iter().any(|arg| arg == "-phi_pattern"),
+    refused_on_ranks: |_| false,
     kills,
     ..BLASTP
 };

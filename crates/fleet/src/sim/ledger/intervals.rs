@@ -47,6 +47,12 @@ impl Intervals {
         }
     }
 
+    /// Where the bytes end that follow each other from `start` on.
+    pub fn reach(&self, start: u64) -> u64 {
+        let span = self.spans.range(..=start).next_back();
+        span.map_or(start, |(_, &end)| end.max(start))
+    }
+
     /// True if all of these bytes are in the set.
     pub fn have(&self, start: u64, length: u64) -> bool {
         let span = self.spans.range(..=start).next_back();
@@ -65,6 +71,7 @@ mod tests {
         assert!(bytes.are(10, 40));
         assert!(!bytes.add(39, 1) && !bytes.add(5, 6) && !bytes.add(0, 100) && !bytes.add(15, 5));
         assert!(bytes.add(0, 5) && bytes.have(12, 28) && !bytes.have(4, 8));
+        assert_eq!([0, 7, 12, 40].map(|start| bytes.reach(start)), [5, 7, 40, 40]);
         assert!(!bytes.are(0, 40));
     }
 }

@@ -8,7 +8,7 @@ mod passes;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::config::{Config, Strategy};
-use crate::ids::{Address, BlockId, WorkerId};
+use crate::ids::{Address, BlockId, Time, WorkerId};
 use crate::payload::Payload;
 use crate::work::{Extent, Holder, Owner, Run, Slice, Window};
 
@@ -35,6 +35,8 @@ pub struct Ledger {
     grain: Option<u64>,
     /// Who has written in each grain; the supermaster if no worker.
     grains: HashMap<u64, Option<WorkerId>>,
+    /// When each block was written, and all before it, as far as that is so.
+    pub reached: Vec<Time>,
     /// What is durable.
     pub checkpoint: Checkpoint,
     /// That is the output: nothing is written besides.
@@ -70,11 +72,20 @@ impl Ledger {
             grain: config.seams().filter(|&grain| grain >= 1024),
             // The supermaster writes what comes before.
             grains: HashMap::from([(0, None)]),
+            reached: Vec::new(),
             checkpoint,
             stays: config.strategy == Strategy::Records,
             held: vec![0; workers],
             limit: config.result_memory,
             violations: Vec::new(),
+        }
+    }
+
+    /// Notes which blocks are written by now.
+    pub fn look(&mut self, now: Time) {
+        let reach = self.written.reach(self.bases[0]);
+        while self.bases.get(self.reached.len() + 1).is_some_and(|&end| end <= reach) {
+            self.reached.push(now.max(self.reached.last().copied().unwrap_or_default()));
         }
     }
 

@@ -69,6 +69,12 @@ impl Workload {
         workload
     }
 
+    /// The same queries, of which something else comes out.
+    #[must_use]
+    pub fn with_source(self, source: Source) -> Workload {
+        Workload { source, ..self }
+    }
+
     fn draw_blocks(&self, of: &Distribution, cut: Cut) -> Vec<DrawnBlock> {
         let mut rng = self.draw(Draw::Queries, BlockId(0), PassId(0), 0);
         let mut passes = self.draw(Draw::Passes, BlockId(0), PassId(0), 0);

@@ -84,5 +84,6 @@ impl World<'_> {
                 ledger.write_together(worker, &runs, master);
             }
         }
+        ledger.look(self.now);
     }
 }

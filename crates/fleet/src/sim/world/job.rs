@@ -125,4 +125,6 @@ pub struct Outcome {
     pub checkpoint: Checkpoint,
     /// What was wrong; empty unless audited.
     pub violations: Vec<String>,
+    /// When each block of the output was written, and all before it; empty unless audited.
+    pub reached: Vec<Time>,
 }

@@ -43,10 +43,10 @@ impl World<'_> {
         report.written = self.files.bytes;
         report.file_load = report.written as f64 / self.job.machine.file_rate / makespan;
         report.events = self.queue.added();
-        let (checkpoint, violations) = match self.ledger {
-            Some(ledger) => (ledger.checkpoint, ledger.violations),
-            None => (Checkpoint::default(), Vec::new()),
+        let (checkpoint, violations, reached) = match self.ledger {
+            Some(ledger) => (ledger.checkpoint, ledger.violations, ledger.reached),
+            None => (Checkpoint::default(), Vec::new(), Vec::new()),
         };
-        Outcome { end, report, checkpoint, violations }
+        Outcome { end, report, checkpoint, violations, reached }
     }
 }

@@ -45,6 +45,9 @@ impl World<'_> {
                 }
                 let bytes = ends.iter().map(|(_, end)| end.bytes).sum();
                 let done = self.files.transfer(self.now, bytes, ends.len());
+                if let Some(ledger) = &mut self.ledger {
+                    ledger.look(done);
+                }
                 (done.since(self.now).seconds(), SupermasterOutcome::Wrote)
             }
             SupermasterWork::Close { offset } => {

@@ -37,7 +37,7 @@ use super::sending::Sending;
 use super::transport::mpi::Mpi;
 use super::veil::Veil;
 use super::vigil::{self, Vigil};
-use super::{Common, Cut, Ends, refused};
+use super::{Common, Cut, Ends, counted, refused};
 use crate::audience::Audience;
 use crate::error::{Error, exit};
 use crate::output::leave_empty;
@@ -118,7 +118,8 @@ fn search(
     let (sending, signals) = (sending.map(Sending::watcher), processes.together(signals)?);
     let vigil = Vigil { checkpoint: checkpoint.as_ref(), signals, sending };
     let Cut { partitions, topology } = cut;
-    let mut job = Job::new(plan, &target, audience, partitions);
+    let occurrences = occurrences(processes, plan, &target)?;
+    let mut job = Job::new(plan, &target, audience, partitions, occurrences);
     let veil = processes.tell_all(veil)?;
     job.veil = processes.together(veil.map(|veil| Veil::of(&veil)).transpose())?;
     let mut common = Common::new(job, topology, &layout, choice, path, kept);
@@ -242,6 +243,21 @@ fn tell_of_odd_headers(processes: &Processes, target: &Target) -> Result<(), Err
 pub fn hosts(world: &World) -> Result<Vec<String>, Error> {
     let names = world.comm().gather_all(world.host().as_bytes()).map_err(failure)?;
     Ok(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+}
+
+/// How often the pattern of the plan occurs in the whole database, of which each rank looks at an equal part.
+fn occurrences(processes: &Processes, plan: &Plan, target: &Target) -> Result<u64, Error> {
+    if plan.params.pattern().is_none() {
+        return Ok(0);
+    }
+    let Processes { world, .. } = processes;
+    let own = target.searched.partitions(world.size()).into_iter().nth(world.rank());
+    let own = own.map_or(Ok(0), |oids| counted(plan, target, oids));
+    let own = processes.together(own)?.to_ne_bytes();
+    let all = world.comm().gather_all(&own).map_err(failure)?;
+    let count = |bytes: &Vec<u8>| bytes.as_slice().try_into().map(u64::from_ne_bytes);
+    let counts: Result<Vec<u64>, _> = all.iter().map(count).collect();
+    counts.map(|counts| counts.into_iter().sum()).map_err(Error::engine)
 }
 
 /// How many ranks of a host run on the same cores as this one.

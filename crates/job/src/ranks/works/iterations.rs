@@ -116,7 +116,7 @@ impl<'a> Iterations<'a> {
     }
 
     fn tell(&mut self, ended: Ended, told: &mut Vec<Told>) -> Result<(), Error> {
-        let Ended { warnings: searches, matrices, failure } = ended;
+        let Ended { warnings: searches, uncounted, matrices, failure } = ended;
         let mut odd = self.odd.remove(&self.next).unwrap_or_default().into_iter();
         self.next = self.next.next();
         for searches in searches {
@@ -124,6 +124,7 @@ impl<'a> Iterations<'a> {
             told.extend(odd.next().unwrap_or_default().into_iter().map(Told::Odd));
             told.extend(searches.into_iter().map(|text| Told::Search(Warning::new(text))));
         }
+        self.searches -= uncounted;
         matrices.iter().try_for_each(|matrix| self.files.keep(matrix))?;
         self.failure = failure.map(|(code, message)| Error::new(code, message));
         Ok(())
@@ -162,7 +163,8 @@ mod tests {
     /// So many searches with a warning each, of which the last may have failed.
     fn ended(searches: usize, failure: Option<&str>) -> Ended {
         let failure = failure.map(|message| (3, message.to_owned()));
-        Ended { warnings: vec![vec![Some(b"w".to_vec()); searches]], matrices: Vec::new(), failure }
+        let warnings = vec![vec![Some(b"w".to_vec()); searches]];
+        Ended { warnings, uncounted: 0, matrices: Vec::new(), failure }
     }
 
     #[test]

@@ -34,10 +34,12 @@ pub struct Followed {
     pub opening: Vec<u8>,
 }
 
-/// What is reported of a search.
+/// What is reported of a search; in XML, of what it found through one of the occurrences of a pattern.
 pub struct Reported {
     /// The pass that it was a part of.
     pub pass: PassId,
+    /// Its number among the searches of the query, from 1.
+    pub number: usize,
     /// What comes before the subjects, but for the number of the search among all in XML.
     pub head: Vec<u8>,
     /// The subjects, in the order of printing.
@@ -46,6 +48,8 @@ pub struct Reported {
     pub tail: Vec<u8>,
     /// What BLAST+ warns of.
     pub warning: Option<Vec<u8>>,
+    /// Whether it counts among the searches; BLAST+ does not count what it reports of a pattern.
+    pub is_counted: bool,
     /// The matrix to be kept before it.
     pub kept: Option<Matrix>,
 }
@@ -103,6 +107,7 @@ impl Iterated {
         for Followed { record, course, searches, .. } in &mut self.queries[..reported] {
             ended.matrices.extend(searches.iter_mut().filter_map(|search| search.kept.take()));
             ended.warnings.push(searches.iter_mut().map(|search| search.warning.take()).collect());
+            ended.uncounted += searches.iter().filter(|search| !search.is_counted).count() as u64;
             ended.matrices.extend(course.last.iter().filter_map(|kept| rules.matrix(kept, record)));
             let failure = course.failure.as_ref();
             ended.failure = failure.map(|error| (error.exit_code, error.message.clone()));
@@ -129,14 +134,14 @@ impl Iterated {
         for Followed { record, course, searches, opening } in self.reported() {
             laid.write(opening);
             let start = laid.length();
-            for (round, search) in searches.iter().enumerate() {
+            for search in searches {
                 serial += 1;
                 match rules.is_plain() {
                     true => laid.write(&search.head),
                     false => {
                         let known = BTreeSet::new();
                         let round = Round {
-                            number: round + 1,
+                            number: search.number,
                             serial,
                             known: &known,
                             alignments: 0,

@@ -7,6 +7,7 @@
 
 mod block;
 mod pass;
+mod report;
 
 use std::collections::HashMap;
 

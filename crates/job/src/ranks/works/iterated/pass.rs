@@ -1,26 +1,27 @@
 //! One pass of a block: a search of each query that goes on.
 
+use std::mem::take;
+
 use fleetblast_engine::hits::{PrelimHit, SubjectHit};
 use fleetblast_engine::lists::{Cut, HitLists, Merger};
 use fleetblast_engine::query::Query;
 use fleetblast_fleet::ids::{BlockId, PartitionId, PassId};
-use fleetblast_report::model::{QueryResult, Round};
 use fleetblast_report::pieces;
 use fleetblast_report::table::DescriptionRow;
 use rayon::prelude::*;
 
 use super::super::rounds::{
-    Answers, Asked, HitPlace, Piece, ask, candidates, confused, inverse, laid, packed, rows,
-    select, sorted_by_rows, told, wanted, wanted_to_align,
+    Answers, Asked, HitPlace, ask, candidates, confused, inverse, laid, packed, rows, select,
+    sorted_by_rows, told, wanted, wanted_to_align,
 };
-use super::block::{Followed, Iterated, Reported};
+use super::block::{Followed, Iterated};
+use super::report::{Printed, report};
 use crate::error::Error;
-use crate::iteration::{Begun, Rules};
+use crate::iteration::{Rules, Searched};
 use crate::queries::QueryRecord;
 use crate::ranks::job::{Block, Job};
 use crate::ranks::wire::{Bytes, Question, Rows, pack, unpack};
 use crate::ranks::works::rounds;
-use crate::reporting::{self, failure};
 
 /// A pass of a block.
 pub struct Pass {
@@ -44,18 +45,16 @@ enum Stage {
     Describe { found: Found, asked: Asked },
     /// What is found, which is being formatted.
     Format { found: Found, order: Order, asked: Asked },
-    /// What is found, of which all is being told, since the report is formatted here.
+    /// What is found, of which all is being told, since the report is formatted here: that of a pattern, or what another site gets.
     Tell { found: Found, asked: Asked },
 }
 
 /// What was found, by query.
 struct Found {
-    /// What each search is reported with.
-    begun: Vec<Begun>,
-    /// The subjects that are shown.
+    /// The searches, without the subjects of their parts.
+    searched: Vec<Searched>,
+    /// Of each the subjects that are shown, those of one part behind those of another.
     shown: Vec<Vec<SubjectHit>>,
-    /// Alignments in all.
-    alignments: Vec<usize>,
 }
 
 /// What goes into matrices, by query.
@@ -149,7 +148,7 @@ impl Pass {
                 let rows = laid(id, &asked, &included.hits, answers)?;
                 make_matrices(rules, iterated.at(&self.active), included.makes, rows);
                 let asked = ask(job, &found.shown, |hit| hit.oid);
-                if job.plan.metadata.is_some() {
+                if job.plan.metadata.is_some() || found.has_pattern() {
                     Stage::Tell { found, asked }
                 } else if pieces::has_table(&job.report) && sorted_by_rows(job) {
                     Stage::Describe { found, asked }
@@ -179,14 +178,15 @@ impl Pass {
                     Some(Printed { order, rows, subjects })
                 });
                 let printed = printed.collect();
-                report(job, rules, number, iterated.at(&self.active), found, printed)?;
+                let searched = found.whole();
+                report((job, rules, number), iterated.at(&self.active), searched, printed)?;
                 return Ok(None);
             }
-            Stage::Tell { found, asked } => {
-                let shown = told(id, &asked, &found.shown, answers)?;
-                let printed = shown.iter().map(|_| None).collect();
-                let found = Found { shown, ..found };
-                report(job, rules, number, iterated.at(&self.active), found, printed)?;
+            Stage::Tell { mut found, asked } => {
+                found.shown = told(id, &asked, &found.shown, answers)?;
+                let printed = found.shown.iter().map(|_| None).collect();
+                let searched = found.whole();
+                report((job, rules, number), iterated.at(&self.active), searched, printed)?;
                 return Ok(None);
             }
         };
@@ -229,18 +229,38 @@ impl Stage {
     }
 }
 
+impl Found {
+    /// Whether a pattern was searched for.
+    fn has_pattern(&self) -> bool {
+        self.searched.iter().any(Searched::has_pattern)
+    }
+
+    /// The searches with the subjects of their parts.
+    fn whole(self) -> Vec<Searched> {
+        let mut searched = self.searched;
+        for (search, shown) in searched.iter_mut().zip(self.shown) {
+            let mut left = shown.into_iter();
+            for part in &mut search.parts {
+                part.shown = left.by_ref().take(part.count).collect();
+            }
+        }
+        searched
+    }
+}
+
 /// Takes what each query found: what is reported of it, and what goes into matrices.
 fn take_hits(
     rules: &Rules,
     queries: Vec<&mut Followed>,
     hits: Vec<Vec<SubjectHit>>,
 ) -> (Found, Included) {
-    let mut found = Found { begun: Vec::new(), shown: Vec::new(), alignments: Vec::new() };
+    let mut found = Found { searched: Vec::new(), shown: Vec::new() };
     let mut included = Included { makes: Vec::new(), hits: Vec::new() };
-    for (Followed { record, course, .. }, mut hits) in queries.into_iter().zip(hits) {
-        found.begun.push(rules.begin(course, record));
-        rules.trim(&mut hits);
-        let makes = rules.take(course, &hits);
+    for (Followed { record, course, .. }, hits) in queries.into_iter().zip(hits) {
+        let begun = rules.begin(course, record);
+        let parts = rules.parts(&begun, hits);
+        let hits = &parts[0];
+        let makes = rules.take(course, hits);
         let subject = |hit: &SubjectHit| {
             let alignments: Vec<_> = rules.included(hit).cloned().collect();
             (!alignments.is_empty()).then_some(SubjectHit { oid: hit.oid, alignments })
@@ -248,9 +268,10 @@ fn take_hits(
         included.makes.push(makes);
         let subjects = hits.iter().filter(|_| makes).filter_map(subject);
         included.hits.push(subjects.collect());
-        found.alignments.push(hits.iter().map(|hit| hit.alignments.len()).sum());
-        hits.truncate(rules.shown());
-        found.shown.push(hits);
+        let mut searched = Searched::new(rules, record, begun, parts);
+        let shown = searched.parts.iter_mut().flat_map(|part| take(&mut part.shown));
+        found.shown.push(shown.collect());
+        found.searched.push(searched);
     }
     (found, included)
 }
@@ -270,79 +291,4 @@ fn make_matrices(
         }
         rules.advance(&mut query.course, alignment);
     });
-}
-
-/// What workers have formatted of a query's subjects.
-struct Printed {
-    /// The order of printing.
-    order: Vec<usize>,
-    /// What the description table says of them.
-    rows: Vec<DescriptionRow>,
-    /// Where each is, in that order.
-    subjects: Vec<Piece>,
-}
-
-/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool.
-fn report(
-    job: &Job,
-    rules: &Rules,
-    pass: PassId,
-    queries: Vec<&mut Followed>,
-    found: Found,
-    printed: Vec<Option<Printed>>,
-) -> Result<(), Error> {
-    let Found { begun, shown, alignments } = found;
-    let all = queries.into_par_iter().zip(begun).zip(shown).zip(alignments).zip(printed);
-    all.try_for_each(|((((query, begun), shown), alignments), printed)| {
-        report_query((job, rules, pass), query, (begun, &shown, alignments), printed)
-    })
-}
-
-/// Notes what is reported of a query's search, which showed these subjects, of so many alignments in all.
-fn report_query(
-    (job, rules, pass): (&Job, &Rules, PassId),
-    query: &mut Followed,
-    (mut begun, shown, alignments): (Begun, &[SubjectHit], usize),
-    printed: Option<Printed>,
-) -> Result<(), Error> {
-    begun.hide_masks();
-    let Followed { record, course, searches, opening, .. } = query;
-    let warning = record.warning_of(&begun.messages);
-    let messages = reporting::xml_message(record, warning.clone());
-    let number = searches.len() + 1;
-    // The number among all is not known yet.
-    let (serial, known) = (0, &begun.known);
-    let result = QueryResult {
-        batch_searched: begun.query.is_searchable(),
-        messages: &messages,
-        hits: shown,
-        hit_count: shown.len(),
-        round: Some(Round { number, serial, known, alignments, occurrence: None }),
-        ..reporting::result(record, &begun.query)
-    };
-    let bad = |error| failure(&error);
-    let (mut head, mut tail) = (Vec::new(), Vec::new());
-    if record.number == 1 && number == 1 {
-        pieces::opening(&job.report, &result, opening).map_err(bad)?;
-    }
-    let (order, rows, subjects) = match printed {
-        Some(Printed { order, rows, subjects }) => (order, rows, subjects),
-        None => {
-            let (order, rows) = pieces::arranged(&job.report, &result, job.target).map_err(bad)?;
-            pieces::subject_blocks(&job.report, &result, job.target, &order, &mut tail)
-                .map_err(bad)?;
-            (order, rows, Vec::new())
-        }
-    };
-    let rows: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
-    let alignments = shown.iter().map(|hit| hit.alignments.len()).sum();
-    pieces::query_header(&job.report, &result, &rows, alignments, &mut head).map_err(bad)?;
-    pieces::query_footer(&job.report, &result, &mut tail).map_err(bad)?;
-    let kept = begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
-    if kept.is_some() && !rules.saves_each() {
-        searches.iter_mut().for_each(|search| search.kept = None);
-    }
-    searches.push(Reported { pass, head, subjects, tail, warning, kept });
-    course.end_if_lost();
-    Ok(())
 }

@@ -1,6 +1,7 @@
 //! How often a pattern occurs in what is searched, on which all e-values depend: known before the search.
 
-use fleetblast_engine::search::Search;
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -8,20 +9,20 @@ use crate::plan::Plan;
 use crate::scan::RANGES_PER_THREAD;
 use crate::subjects::Target;
 
-/// The search of the plan; if it is one for a pattern, one that knows how often that occurs.
+/// How often the pattern of the plan occurs in the subjects with these OIDs, if it has one. Works on all threads of the current pool.
 ///
 /// # Errors
 /// A damaged database.
-pub fn counted(plan: &Plan, target: &Target) -> Result<Search, Error> {
-    let engine = plan.engine(target.totals);
-    let Some(pattern) = plan.params.pattern() else { return Ok(engine) };
+pub fn occurrences(plan: &Plan, target: &Target, oids: Range<u32>) -> Result<u64, Error> {
+    let Some(pattern) = plan.params.pattern() else { return Ok(0) };
     let database = &target.searched;
-    let ranges = database.partitions(RANGES_PER_THREAD * rayon::current_num_threads());
-    let count = |range: std::ops::Range<u32>| {
+    let ranges = RANGES_PER_THREAD * rayon::current_num_threads();
+    let ranges = database.partitions_within(oids, ranges);
+    let count = |range: Range<u32>| {
         database.validate(range.clone())?;
         let of = |oid| pattern.occurrences(database.residues_of(oid)).len() as u64;
         Ok(database.oids_in(range).into_iter().flatten().map(of).sum::<u64>())
     };
     let counts = ranges.into_par_iter().map(count).collect::<Result<Vec<u64>, Error>>()?;
-    Ok(engine.with_occurrences(counts.into_iter().sum()))
+    Ok(counts.into_iter().sum())
 }

@@ -1,0 +1,206 @@
+//! `-sites`: what a report costs that is wanted at another site.
+
+use fleetblast_fleet::end::Exit;
+use fleetblast_fleet::ids::BlockId;
+use fleetblast_fleet::sim::scaling::Scale;
+use fleetblast_fleet::sim::sites::{Arrival, Content, Link, Site, Told, cross};
+use fleetblast_fleet::sim::workload::Source;
+use fleetblast_fleet::sim::world::{End, Job, Outcome, simulate};
+use fleetblast_job::error::{Error, exit};
+use fleetblast_job::standard::print;
+use serde::Serialize;
+
+use super::setup::{adapt_machine, impossible, rate, scale};
+use super::watched;
+use crate::options::simulate::{SITE_RATE, SimulateOptions};
+use crate::report::text::{bytes, many, seconds};
+
+/// Links of the table: bytes a second, and seconds one way.
+const LINKS: [Link; 5] = [
+    Link { rate: 12.5e9, delay: 0.001 },
+    Link { rate: 1.25e9, delay: 0.01 },
+    Link { rate: 1.25e9, delay: 0.1 },
+    Link { rate: 125e6, delay: 0.1 },
+    Link { rate: 12.5e6, delay: 0.1 },
+];
+
+/// What crosses: shares and seconds as measured with format 0 and 500 targets (docs/paramedic.md).
+const CONTENTS: [(&str, Content); 3] = [
+    ("oids", Content { share: 0.0030, telling: 0.0, making: 98e-9, is_compared: true }),
+    ("hits", Content { share: 0.0096, telling: 8e-9, making: 9e-9, is_compared: true }),
+    ("report", Content { share: 0.137, telling: 11e-9, making: 1e-9, is_compared: false }),
+];
+
+/// A line of the table.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    link: Link,
+    way: &'static str,
+    /// Seconds until the search has ended.
+    search_seconds: f64,
+    /// Seconds until the report is whole at the other site.
+    report_seconds: f64,
+    /// Bytes over the link.
+    crossed: u64,
+    /// How it came there; nothing if those who searched wrote it.
+    arrival: Option<Arrival>,
+}
+
+/// Searches by so many ranks, whose report is wanted elsewhere.
+struct Searches<'a> {
+    options: &'a SimulateOptions,
+    scale: Scale,
+}
+
+/// Prints the table line by line.
+///
+/// # Errors
+/// A job that does not complete, values that make no sense.
+pub fn table(options: &SimulateOptions) -> Result<Vec<Line>, Error> {
+    let searches = Searches { options, scale: scale(options) };
+    let all = searches.scale.ranks;
+    let ranks = options.io_ranks.unwrap_or((all / 10).max(1));
+    let links = links(options)?;
+    print(&format!(
+        "{} search, {} make the report\n{:<22}{:<8}{:>16}{:>16}{:>12}  limit\n",
+        many(all.into(), "rank"),
+        many(ranks.into(), "rank"),
+        "link",
+        "way",
+        "searched",
+        "report there",
+        "crossed",
+    ))?;
+    let told = CONTENTS.map(|(_, content)| searches.tell(content));
+    let mut lines = Vec::new();
+    for link in links {
+        let mut add = |line: Line| {
+            print(&line.text())?;
+            lines.push(line);
+            Ok::<_, Error>(())
+        };
+        add(searches.direct(link)?)?;
+        for ((way, content), told) in CONTENTS.into_iter().zip(&told) {
+            let (search_seconds, blocks) = told.as_ref().map_err(Clone::clone)?;
+            let site = Site {
+                link,
+                ranks,
+                machine: searches.job()?.machine,
+                database: searches.scale.request().database.bytes,
+                content,
+            };
+            let arrival = cross(blocks, &site);
+            add(Line {
+                link,
+                way,
+                search_seconds: *search_seconds,
+                report_seconds: arrival.end.max(*search_seconds),
+                crossed: arrival.crossed,
+                arrival: Some(arrival),
+            })?;
+        }
+    }
+    Ok(lines)
+}
+
+/// The links to be looked at.
+fn links(options: &SimulateOptions) -> Result<Vec<Link>, Error> {
+    let given = rate(&SITE_RATE, options.site_rate.as_deref())?.zip(options.site_delay);
+    let link = given.map(|(rate, milliseconds)| Link { rate, delay: milliseconds / 1e3 });
+    Ok(link.map_or(LINKS.to_vec(), |link| vec![link]))
+}
+
+impl Searches<'_> {
+    /// The search, whose report is written where it is searched.
+    fn job(&self) -> Result<Job, Error> {
+        let (_, mut job) = self.scale.job().map_err(|error| impossible(&error))?;
+        adapt_machine(self.options, &mut job.machine)?;
+        Ok(job)
+    }
+
+    /// The search that writes its report over a link.
+    fn direct(&self, link: Link) -> Result<Line, Error> {
+        let mut job = self.job()?;
+        job.machine = job.machine.writing_over(link);
+        let report = completed(&job)?.report;
+        Ok(Line {
+            link,
+            way: "direct",
+            search_seconds: report.makespan,
+            report_seconds: report.makespan,
+            crossed: report.written,
+            arrival: None,
+        })
+    }
+
+    /// The search that tells something instead: until when it searches, and when each block can be sent.
+    fn tell(&self, content: Content) -> Result<(f64, Vec<Told>), Error> {
+        let mut job = self.job()?;
+        let source: Source = content.told_by(&self.scale.distribution());
+        job.workload = job.workload.with_source(source);
+        job.audit = true;
+        let reading = content.reading(self.scale.request().database.bytes, &job.machine);
+        if let Some(startup) = &mut job.startup {
+            startup.more.extend(reading);
+        }
+        let Outcome { report, reached, violations, .. } = completed(&job)?;
+        if !violations.is_empty() || reached.len() != job.workload.blocks() as usize {
+            return Err(Error::engine(format_args!(
+                "the simulated output is not whole: {violations:?}"
+            )));
+        }
+        let told = (0..).map(BlockId).zip(reached).map(|(block, at)| Told {
+            at,
+            bytes: job.workload.size(block),
+            queries: job.workload.weight(block).sequences,
+        });
+        Ok((report.makespan, told.collect()))
+    }
+}
+
+fn completed(job: &Job) -> Result<Outcome, Error> {
+    let outcome = watched(job, || simulate(job));
+    match outcome.end {
+        End::Exited(Exit::Completed) => Ok(outcome),
+        end => {
+            let what = format!("Error: the simulated job did not complete: {end:?}");
+            Err(Error::new(exit::UNKNOWN, what))
+        }
+    }
+}
+
+impl Line {
+    fn text(&self) -> String {
+        let Line { link, way, search_seconds, report_seconds, crossed, .. } = self;
+        let link = format!("{}/s, {} ms", bytes(link.rate), link.delay * 1e3);
+        format!(
+            "{link:<22}{way:<8}{:>16}{:>16}{:>12}  {}\n",
+            seconds(*search_seconds),
+            seconds(*report_seconds),
+            bytes(*crossed as f64),
+            self.limit(),
+        )
+    }
+
+    /// What the report waits for most.
+    fn limit(&self) -> &'static str {
+        let Some(arrival) = &self.arrival else { return "" };
+        let end = self.report_seconds.max(1e-9);
+        if self.report_seconds < LATER * self.search_seconds {
+            "the search"
+        } else if arrival.ready > BUSY * end {
+            "the database is read there"
+        } else if arrival.link > BUSY * end {
+            "the link"
+        } else if arrival.writing > BUSY * end {
+            "one rank writes"
+        } else {
+            "the ranks that make it"
+        }
+    }
+}
+
+/// How much later than the search a report is that has not waited for anything else.
+const LATER: f64 = 1.05;
+/// The share of the time for which something is busy that bounds all.
+const BUSY: f64 = 0.7;

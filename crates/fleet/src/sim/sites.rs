@@ -1,0 +1,369 @@
+//! The report at another site: what a search makes instead crosses a link in the order of its blocks, ranks there make the report of it,
+//! and the first of them writes that, as they do in a job of two sites.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::{FileSystem, Machine};
+use super::queue::Queue;
+use super::startup::Phase;
+use super::workload::{Distribution, Source};
+use crate::ids::Time;
+
+/// Bytes of records of which the report is not written, at most: the sender waits with more.
+const ROOM: u64 = 64 << 20;
+/// Blocks a maker that are made ahead of the one that is to be written next, at most.
+const AHEAD: usize = 2;
+
+/// What crosses instead of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Content {
+    /// Bytes of it, for each byte of the report.
+    pub share: f64,
+    /// Seconds of a core that searches to make it, for each byte of the report, beyond what writing the report would take.
+    pub telling: f64,
+    /// Seconds of a core to make the report of it, for each byte of the report.
+    pub making: f64,
+    /// Whether the database is read whole at both sites, to see that it is the same.
+    pub is_compared: bool,
+}
+
+/// The link between two sites.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Bytes per second.
+    pub rate: f64,
+    /// Seconds that a byte is under way.
+    pub delay: f64,
+}
+
+/// The site of the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Site {
+    /// How it is reached.
+    pub link: Link,
+    /// Its ranks.
+    pub ranks: u32,
+    /// Its machine.
+    pub machine: Machine,
+    /// Bytes of the database there.
+    pub database: u64,
+    /// What it gets.
+    pub content: Content,
+}
+
+/// A block of which the search has told all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// When its bytes, and those of all before, were there to be sent.
+    pub at: Time,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its queries, which makers share among their threads.
+    pub queries: u64,
+}
+
+/// What became of the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Arrival {
+    /// When it was whole.
+    pub end: f64,
+    /// Bytes over the link.
+    pub crossed: u64,
+    /// Bytes of the report.
+    pub report: u64,
+    /// Until when the makers read their database.
+    pub ready: f64,
+    /// Seconds that the link was busy.
+    pub link: f64,
+    /// Of makers, in sum.
+    pub making: f64,
+    /// That the first of them wrote.
+    pub writing: f64,
+}
+
+impl Machine {
+    /// The same machine, whose files are at the other end of a link.
+    #[must_use]
+    pub fn writing_over(self, link: Link) -> Machine {
+        let (file_rate, client_rate) =
+            (self.file_rate.min(link.rate), self.client_rate.min(link.rate));
+        // A write is through when that is heard.
+        let write_latency = self.write_latency + 2.0 * link.delay;
+        Machine { file_rate, client_rate, write_latency, ..self }
+    }
+}
+
+impl Content {
+    /// A search that tells this instead of its report.
+    #[must_use]
+    pub fn told_by(&self, queries: &Distribution) -> Source {
+        let report = queries.subjects * queries.piece_bytes + queries.master_bytes as f64;
+        Source::Drawn(Distribution {
+            piece_bytes: queries.piece_bytes * self.share,
+            master_bytes: (queries.master_bytes as f64 * self.share).ceil() as u64,
+            master_seconds: queries.master_seconds + self.telling * report,
+            ..queries.clone()
+        })
+    }
+
+    /// The first rank reads the whole database before the search.
+    pub fn reading(&self, database: u64, machine: &Machine) -> Option<Phase> {
+        let seconds = database as f64 / machine.client_rate.min(machine.file_rate);
+        self.is_compared.then(|| Phase { name: "its fingerprint".to_owned(), seconds })
+    }
+}
+
+/// Who hears what at the other site, and what happens there.
+enum Event {
+    /// A block can be sent.
+    Told,
+    /// It arrived.
+    Arrived(usize),
+    /// A maker has opened its database.
+    Ready,
+    /// A block's report is made.
+    Made(usize),
+    /// The manager has it.
+    Received(usize),
+    /// The sender hears that so many bytes' report is written.
+    Written(u64),
+}
+
+/// When the report of these blocks is whole, which were told of in their order.
+pub fn cross(blocks: &[Told], site: &Site) -> Arrival {
+    let mut crossing = Crossing::new(blocks, site);
+    while let Some((now, event)) = crossing.queue.next() {
+        crossing.happen(now, event);
+    }
+    crossing.arrival
+}
+
+struct Crossing<'a> {
+    blocks: &'a [Told],
+    site: &'a Site,
+    queue: Queue<Event>,
+    /// Blocks that can be sent, and that are.
+    told: usize,
+    sent: usize,
+    under_way: u64,
+    /// Arrived, but not begun.
+    waiting: VecDeque<usize>,
+    idle: usize,
+    /// Received by the manager, but not written.
+    made: BTreeSet<usize>,
+    next: usize,
+    files: FileSystem,
+    /// Until when they are busy: the link, the manager's own link both ways, the manager, which hears nothing while it writes.
+    link: Time,
+    out: Time,
+    into: Time,
+    manager: Time,
+    arrival: Arrival,
+}
+
+impl<'a> Crossing<'a> {
+    fn new(blocks: &'a [Told], site: &'a Site) -> Self {
+        let mut queue = Queue::new();
+        let ready = site.opened();
+        (0..site.ranks).for_each(|_| queue.add(ready, Event::Ready));
+        blocks.iter().for_each(|block| queue.add(block.at, Event::Told));
+        Crossing {
+            blocks,
+            site,
+            queue,
+            told: 0,
+            sent: 0,
+            under_way: 0,
+            waiting: VecDeque::new(),
+            idle: 0,
+            made: BTreeSet::new(),
+            next: 0,
+            files: FileSystem::new(&site.machine),
+            link: Time(0),
+            out: Time(0),
+            into: Time(0),
+            manager: Time(0),
+            arrival: Arrival { ready: ready.seconds(), ..Arrival::default() },
+        }
+    }
+
+    fn happen(&mut self, now: Time, event: Event) {
+        let is_managers = matches!(event, Event::Arrived(_) | Event::Ready | Event::Received(_));
+        if is_managers && now < self.manager {
+            return self.queue.add(self.manager, event);
+        }
+        match event {
+            Event::Told => {
+                self.told += 1;
+                self.send(now);
+            }
+            Event::Written(bytes) => {
+                self.under_way -= bytes;
+                self.send(now);
+            }
+            Event::Arrived(block) => {
+                self.waiting.push_back(block);
+                self.share_out(now);
+            }
+            Event::Ready => {
+                self.idle += 1;
+                self.share_out(now);
+            }
+            Event::Made(block) => {
+                let bytes = self.report(block);
+                let came = Self::pass(&mut self.into, now, bytes, &self.site.machine);
+                self.queue.add(came, Event::Received(block));
+            }
+            Event::Received(block) => {
+                self.idle += 1;
+                self.made.insert(block);
+                let now = self.write(now);
+                self.share_out(now);
+            }
+        }
+    }
+
+    /// Bytes of a block's report.
+    fn report(&self, block: usize) -> u64 {
+        (self.blocks[block].bytes as f64 / self.site.content.share) as u64
+    }
+
+    fn send(&mut self, now: Time) {
+        let Link { rate, delay } = self.site.link;
+        while self.sent < self.told && self.under_way < ROOM {
+            let bytes = self.blocks[self.sent].bytes;
+            let span = bytes as f64 / rate;
+            self.link = self.link.max(now) + Time::from_seconds(span);
+            self.queue.add(self.link + Time::from_seconds(delay), Event::Arrived(self.sent));
+            self.under_way += bytes;
+            self.sent += 1;
+            self.arrival.crossed += bytes;
+            self.arrival.link += span;
+        }
+    }
+
+    /// Bytes go over the manager's own link; returns when they are there.
+    fn pass(busy: &mut Time, now: Time, bytes: u64, machine: &Machine) -> Time {
+        *busy = now.max(*busy) + Time::from_seconds(bytes as f64 / machine.bandwidth);
+        *busy + Time::from_seconds(machine.latency)
+    }
+
+    fn share_out(&mut self, now: Time) {
+        let machine = &self.site.machine;
+        while self.idle > 0
+            && let Some(&block) = self.waiting.front()
+            && block < self.next + AHEAD * self.site.ranks as usize
+        {
+            self.waiting.pop_front();
+            self.idle -= 1;
+            let Told { bytes, queries, .. } = self.blocks[block];
+            let begun = Self::pass(&mut self.out, now, bytes, machine);
+            let threads = u64::from(machine.threads).min(queries).max(1);
+            let work = self.report(block) as f64 * self.site.content.making / machine.speed;
+            let span = work / threads as f64;
+            self.arrival.making += span;
+            self.queue.add(begun + Time::from_seconds(span), Event::Made(block));
+        }
+    }
+
+    /// Writes what is made as far as nothing before is missing; returns when it is through.
+    fn write(&mut self, now: Time) -> Time {
+        let mut done = now;
+        while self.made.remove(&self.next) {
+            let report = self.report(self.next);
+            let begun = done;
+            done = self.files.transfer(begun, report, 1);
+            self.arrival.writing += done.since(begun).seconds();
+            self.arrival.report += report;
+            let heard = done + Time::from_seconds(self.site.link.delay);
+            self.queue.add(heard, Event::Written(self.blocks[self.next].bytes));
+            self.next += 1;
+        }
+        self.manager = self.manager.max(done);
+        self.arrival.end = self.arrival.end.max(done.seconds());
+        done
+    }
+}
+
+impl Site {
+    /// When the ranks have seen that their database is the one that is searched: each host reads it whole.
+    fn opened(&self) -> Time {
+        if !self.content.is_compared {
+            return Time(0);
+        }
+        let (machine, bytes) = (&self.machine, self.database as f64);
+        let hosts = f64::from(self.ranks.div_ceil(machine.ranks_per_host.max(1)));
+        let seconds = (hosts * bytes / machine.file_rate).max(bytes / machine.client_rate);
+        Time::from_seconds(seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEGABYTE: u64 = 1_000_000;
+
+    fn site(rate: f64, delay: f64) -> Site {
+        Site {
+            link: Link { rate, delay },
+            ranks: 4,
+            machine: Machine { ranks_per_host: 1, ..Machine::local(4) },
+            database: 1_000_000_000,
+            content: Content { share: 0.01, telling: 0.0, making: 1e-8, is_compared: true },
+        }
+    }
+
+    /// A block of a megabyte a second.
+    fn blocks(count: u64, bytes: u64) -> Vec<Told> {
+        let told = |number| Told { at: Time::from_seconds(number as f64), bytes, queries: 10 };
+        (1..=count).map(told).collect()
+    }
+
+    #[test]
+    fn a_link_that_is_fast_enough_adds_the_last_block_and_its_delay() {
+        let arrival = cross(&blocks(20, MEGABYTE / 10), &site(1e9, 0.1));
+        assert_eq!(arrival.crossed, 2 * MEGABYTE);
+        assert_eq!(arrival.report, 200 * MEGABYTE);
+        // 10 MB are made in 0.1 s, and written in 0.01 s.
+        assert!((20.2..20.3).contains(&arrival.end), "{arrival:?}");
+    }
+
+    #[test]
+    fn a_slow_link_bounds_the_report() {
+        let arrival = cross(&blocks(20, MEGABYTE), &site(0.1e6, 0.0));
+        assert!((201.0..205.0).contains(&arrival.end), "{arrival:?}");
+        assert!((arrival.link - 200.0).abs() < 0.1, "{arrival:?}");
+    }
+
+    #[test]
+    fn a_long_link_is_kept_full_up_to_what_may_be_under_way() {
+        let many: Vec<Told> =
+            blocks(200, MEGABYTE).into_iter().map(|told| Told { at: Time(0), ..told }).collect();
+        let mut near = site(100e6, 0.0);
+        near.content = Content { share: 1.0, making: 0.0, is_compared: false, ..near.content };
+        let far = Site { link: Link { delay: 1.0, ..near.link }, ..near.clone() };
+        let (near, far) = (cross(&many, &near).end, cross(&many, &far).end);
+        // 67 MB are heard of after two seconds and more.
+        assert!(near < 2.5 && far > 5.0, "{near} {far}");
+    }
+
+    #[test]
+    fn makers_wait_for_their_database_and_for_who_writes() {
+        let mut slow = site(1e9, 0.0);
+        slow.machine.file_rate = 10e6;
+        let arrival = cross(&blocks(20, MEGABYTE / 10), &slow);
+        assert!((arrival.ready - 400.0).abs() < 1.0, "{arrival:?}");
+        assert!(arrival.end > 400.0 + 20.0, "{arrival:?}");
+        let mut none = slow.clone();
+        none.content.is_compared = false;
+        assert!((20.0..25.0).contains(&cross(&blocks(20, MEGABYTE / 10), &none).end));
+    }
+
+    #[test]
+    fn an_empty_search_has_an_empty_report() {
+        assert_eq!(cross(&[], &site(1.0, 1.0)).end, 0.0);
+    }
+}

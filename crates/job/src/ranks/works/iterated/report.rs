@@ -1,0 +1,110 @@
+//! What is reported of the searches of a pass.
+
+use fleetblast_fleet::ids::PassId;
+use fleetblast_report::model::QueryResult;
+use fleetblast_report::pieces;
+use fleetblast_report::table::DescriptionRow;
+use rayon::prelude::*;
+
+use super::super::rounds::Piece;
+use super::block::{Followed, Reported};
+use crate::error::Error;
+use crate::iteration::{Rules, Searched};
+use crate::ranks::job::Job;
+use crate::reporting::{self, failure};
+
+/// What workers have formatted of a query's subjects.
+pub struct Printed {
+    /// The order of printing.
+    pub order: Vec<usize>,
+    /// What the description table says of them.
+    pub rows: Vec<DescriptionRow>,
+    /// Where each is, in that order.
+    pub subjects: Vec<Piece>,
+}
+
+/// The pieces of a report, in their order.
+struct Pieces {
+    head: Vec<u8>,
+    subjects: Vec<Piece>,
+    tail: Vec<u8>,
+}
+
+/// Notes what is reported of each search. What nobody has printed is formatted here, on all threads of the current pool.
+///
+/// # Errors
+/// A report that cannot be made.
+pub fn report(
+    place: (&Job, &Rules, PassId),
+    queries: Vec<&mut Followed>,
+    searched: Vec<Searched>,
+    printed: Vec<Option<Printed>>,
+) -> Result<(), Error> {
+    let all = queries.into_par_iter().zip(searched).zip(printed);
+    all.try_for_each(|((query, searched), printed)| report_query(place, query, &searched, printed))
+}
+
+/// Notes what is reported of a query's search. That of a pattern nobody has printed.
+fn report_query(
+    (job, rules, pass): (&Job, &Rules, PassId),
+    query: &mut Followed,
+    searched: &Searched,
+    printed: Option<Printed>,
+) -> Result<(), Error> {
+    let Followed { record, course, searches, opening } = query;
+    let number = searches.last().map_or(1, |last| last.number + 1);
+    // The number among all is not known yet.
+    let results = searched.results(rules, record, number, 0);
+    if record.number == 1 && number == 1 {
+        pieces::opening(&job.report, &results[0], opening).map_err(|error| failure(&error))?;
+    }
+    let has_pattern = searched.has_pattern();
+    // The parts are not told apart there.
+    let is_one = has_pattern && rules.is_plain();
+    let reports = match is_one {
+        true => vec![of_pattern(job, &results, searched.warning.as_deref())?],
+        false => {
+            let printed = std::iter::once(printed).chain(std::iter::repeat_with(|| None));
+            let reports =
+                results.iter().zip(printed).map(|(it, printed)| of_part(job, it, printed));
+            reports.collect::<Result<_, _>>()?
+        }
+    };
+    let mut kept = searched.begun.kept.as_ref().and_then(|kept| rules.matrix(kept, record));
+    if kept.is_some() && !rules.saves_each() {
+        searches.iter_mut().for_each(|search| search.kept = None);
+    }
+    for Pieces { head, subjects, tail } in reports {
+        let warning = searched.warning.clone().filter(|_| !has_pattern);
+        let kept = kept.take();
+        let is_counted = !is_one;
+        searches.push(Reported { pass, number, head, subjects, tail, warning, is_counted, kept });
+    }
+    course.end_if_lost();
+    Ok(())
+}
+
+fn of_pattern(job: &Job, results: &[QueryResult], warning: Option<&[u8]>) -> Result<Pieces, Error> {
+    let head = reporting::of_pattern(&job.report, results, job.target, warning)
+        .map_err(|error| failure(&error))?;
+    Ok(Pieces { head, subjects: Vec::new(), tail: Vec::new() })
+}
+
+fn of_part(job: &Job, result: &QueryResult, printed: Option<Printed>) -> Result<Pieces, Error> {
+    let bad = |error| failure(&error);
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    let (order, rows, subjects) = match printed {
+        Some(Printed { order, rows, subjects }) => (order, rows, subjects),
+        None => {
+            let (order, rows) = pieces::arranged(&job.report, result, job.target).map_err(bad)?;
+            pieces::subject_blocks(&job.report, result, job.target, &order, &mut tail)
+                .map_err(bad)?;
+            (order, rows, Vec::new())
+        }
+    };
+    let rows: Vec<_> = order.iter().filter_map(|&place| rows.get(place)).collect();
+    let alignments = result.hits.iter().map(|hit| hit.alignments.len()).sum();
+    pieces::query_header(&job.report, result, &rows, alignments, &mut head).map_err(bad)?;
+    pieces::query_footer(&job.report, result, &mut tail).map_err(bad)?;
+    Ok(Pieces { head, subjects, tail })
+}
